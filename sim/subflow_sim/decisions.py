@@ -51,8 +51,7 @@ _CAUSE_TEXTS: Mapping[str, str] = {
     "action": "a learning agent acted",
     "mark": "queues marked packets",
 }
-# Endings of the names of numbers, and the symbols of their units
-_UNITS: Mapping[str, str] = {
+NUMBER_UNITS: Mapping[str, str] = {
     "pkts_per_s2": "pkt/s²",
     "pkts": "pkt",
     "pps": "pkt/s",
@@ -62,6 +61,8 @@ _UNITS: Mapping[str, str] = {
     "ms": "ms",
     "s": "s",
 }
+"""Endings of the names of numbers, and the symbols of their units; the first ending that fits counts."""
+
 _MASK = "_mask"
 _CLAIM = "is_"
 _LARGEST_CAPACITY = 1 << 24
@@ -459,7 +460,7 @@ def _steps(table: _core.DecisionTable, scripts: Sequence[_core.ScriptProgram]) -
 def _number(name: str, value: float) -> Number:
     if name.endswith(_MASK):
         return Number(name.removesuffix(_MASK), "", value, _subflows(int(value)))
-    for ending, symbol in _UNITS.items():
+    for ending, symbol in NUMBER_UNITS.items():
         if name.endswith(f"_{ending}"):
             return Number(name.removesuffix(f"_{ending}"), symbol, value)
     return Number(name, "", value)

@@ -28,6 +28,12 @@ def test_it_is_one_small_file() -> None:
     assert re.findall(r"<(?:script|link|img|iframe)[^>]* (?:src|href)=", page) == []
 
 
+def test_it_has_the_words_of_both_languages() -> None:
+    german = data_of(demo_figure().page)["words"]["german"]
+    assert german["An acknowledgement came"] != "An acknowledgement came"
+    assert "{time} s after its start" in german
+
+
 def test_the_guide_embeds_it_from_beside_its_first_page() -> None:
     assert f'data-live="../{DEMO_PAGE}"' in demo()
     assert demo().count("<svg") == 2  # throughput and congestion window, before it runs

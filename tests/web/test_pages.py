@@ -62,7 +62,7 @@ def test_what_moved_an_agent_is_told_in_both_languages(browser: Browser, store: 
     assert "Inputs that changed the action" in browser.run(why)
     browser.run("(document.getElementById('language').click(), 0)")
     browser.run("(document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'w', bubbles: true})), 0)")
-    wait_until(browser, f"{why}.includes('Was den Ausschlag gab')")
+    wait_until(browser, f"{why}.includes('Eingaben, die die Aktion geändert haben')")
     assert "Anlass: Ein lernender Agent" in browser.run(why)
 
 
@@ -82,7 +82,7 @@ def test_what_if_is_simulated_saved_and_comes_back_as_a_scenario(opened: Browser
     assert len(signature) == 16
     # What is shown is another run now; that the recorded one came out as recorded still stands beside it.
     assert opened.run("document.getElementById('state').className") != "exact"
-    assert state(opened).startswith("changed, no longer the recorded run")
+    assert state(opened).startswith("changed: this is not the recorded run")
     opened.run("(document.getElementById('save').click(), 0)")
     saved = shutil.copy(saved_file(opened, folder, ".html"), folder / f"again-{moment}.htm")
     found = read_page(Path(saved)).scenario()

@@ -31,7 +31,8 @@ SCOPES = (SUBFLOW, FLOW, LINK)
 
 NANOSECONDS = 1_000_000_000
 
-_TURNS = ("loss", "rto", "penalised")  # kinds of marks at which a subflow takes another way
+TURNS = ("loss", "rto", "penalised")
+"""Kinds of marks at which a subflow takes another way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,7 +466,7 @@ def nearest_mark_s(traces: Traces, owner: str, time_s: float, reach_s: float) ->
     Returns:
         The time itself if there is none.
     """
-    times_s = [mark.time_s for mark in traces.marks() if mark.owner == owner and mark.kind in _TURNS]
+    times_s = [mark.time_s for mark in traces.marks() if mark.owner == owner and mark.kind in TURNS]
     nearest_s = min(times_s, key=lambda each: abs(each - time_s), default=time_s)
     return nearest_s if abs(nearest_s - time_s) <= reach_s else time_s
 

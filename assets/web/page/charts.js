@@ -1,6 +1,8 @@
 // Curves over time on a canvas: one chart per quantity, with a crosshair, means, and events as lines.
 
 const MOST_CURVES = 12; // more are drawn as a band
+const DECIDED = ["cwnd_pkts", "ssthresh_pkts", "pacing_rate_bps"]; // quantities that decisions set
+const SNAP_PX = 6; // how near to an event a click is meant for it: an event is an instant, and hardly any pixel is one
 
 function hex_mix(hex, amount) {
   const towards = amount >= 0 ? 255 : 0, share = Math.abs(amount);
@@ -14,9 +16,16 @@ function nice_step(range, count) {
   return (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10) * power;
 }
 
+// From a point to a piece of a line, all in pixels.
+function distance([x, y], [x1, y1], [x2, y2]) {
+  const length = (x2 - x1) ** 2 + (y2 - y1) ** 2;
+  const share = length ? Math.min(Math.max(((x - x1) * (x2 - x1) + (y - y1) * (y2 - y1)) / length, 0), 1) : 0;
+  return Math.hypot(x1 + share * (x2 - x1) - x, y1 + share * (y2 - y1) - y);
+}
+
 class Chart {
   // `place`: the element that it is added to. `spec`: {quantity, unit, curves}, where `curves()` gives what Run.curves() does.
-  // `host`: chores, duration(), cursor() and event_times() in seconds, on_pick(time, key), on_key(event), and, if charts
+  // `host`: chores, duration(), cursor() and event_times() in seconds, on_pick(time, key, chart), on_key(event), and, if charts
   // can be taken away, remove_chart(chart).
   constructor(place, spec, host) {
     this.spec = spec;
@@ -25,7 +34,8 @@ class Chart {
     this.caption = element("figcaption");
     this.canvas = element("canvas", { tabindex: "0", role: "img" });
     this.readout = element("p", { class: "readout", "aria-live": "off" });
-    this.figure.append(this.caption, this.canvas, this.readout);
+    this.line = element("p", { class: "answer" });
+    this.figure.append(this.caption, this.line, this.canvas, this.readout);
     place.append(this.figure);
     this.pointer = null;
     this.still = element("canvas"); // the picture without cursors: all that changes while they move
@@ -36,13 +46,27 @@ class Chart {
     };
     this.canvas.addEventListener("pointermove", (event) => point(this.time_at(place_of(event)[0])));
     this.canvas.addEventListener("pointerleave", () => point(null));
-    this.canvas.addEventListener("click", (event) => host.on_pick(this.time_at(place_of(event)[0]), this.nearest(place_of(event))));
+    this.canvas.addEventListener("click", (event) => host.on_pick(this.time_at(place_of(event)[0]), this.nearest(place_of(event)), this));
     this.canvas.addEventListener("keydown", (event) => host.on_key(event));
   }
 
   time_at(x) {
     const { left, width, end } = this.frame();
     return Math.min(Math.max((x - left) / width, 0), 1) * end;
+  }
+
+  // How far in time from an event a click is meant for it: some pixels, or a sample, over which a drop is drawn.
+  reach_s(run) {
+    const { width, end } = this.frame();
+    return Math.max((SNAP_PX * end) / width, run.info.interval_ns * 1e-9);
+  }
+
+  // The answer to a click in one line that leads to the details; empty: how to get one, where decisions set the curves.
+  answer(text, go, offers = []) {
+    this.answered = text;
+    const button = text ? element("button", { type: "button", class: "quiet", title: say("details") }, text) : say("click_why");
+    if (text) button.addEventListener("click", go);
+    this.line.replaceChildren(...(text || DECIDED.includes(this.spec.quantity) ? [button] : []), ...offers);
   }
 
   frame() {
@@ -52,13 +76,18 @@ class Chart {
 
   nearest([x, y]) {
     const curves = this.spec.curves().filter((curve) => curve.key && !curve.is_ghost);
-    const time = this.time_at(x), { top, height } = this.frame();
-    const value = this.most * (1 - (y - top) / height);
+    const { left, width, top, height, end } = this.frame();
     let best = null, least = Infinity;
-    for (const curve of curves) {
-      const at = curve.values[Math.max(0, Math.ceil(time / curve.interval - 1e-6) - 1)];
-      if (at === undefined || Number.isNaN(at)) continue;
-      if (Math.abs(at - value) < least) [least, best] = [Math.abs(at - value), curve.key];
+    for (const { values, interval, key } of curves) {
+      const at = (i) => [left + (width * (i + 1) * interval) / end, top + height * (1 - Math.min(values[i], this.most) / this.most)];
+      const place = (each) => Math.round(((each - left) / width) * (end / interval)) - 1;
+      const last = Math.min(values.length - 1, place(x + SNAP_PX) + 1);
+      // The line of a drop is steep: its distance is that of its pieces, not of one of its samples.
+      for (let i = Math.max(0, place(x - SNAP_PX) - 1); i <= last; ++i) {
+        if (Number.isNaN(values[i])) continue;
+        const far = distance([x, y], at(i), at(i < last && !Number.isNaN(values[i + 1]) ? i + 1 : i));
+        if (far < least) [least, best] = [far, key];
+      }
     }
     return best;
   }
@@ -76,6 +105,7 @@ class Chart {
 
   draw_still(pen) {
     this.is_stale = false;
+    if (!this.answered) this.answer("");
     const curves = this.spec.curves();
     this.most = this.largest(curves);
     this.draw_axes(pen);
@@ -256,10 +286,10 @@ class Chart {
     line(pen, x, top, x, top + height);
   }
 
-  // The state at the cursor, or else the sample of the interval that the time lies in.
+  // The state at the cursor, or else the last sample up to the time.
   value_of(curve, time) {
     const state = this.pointer === null ? this.host.state_of?.(curve) : undefined;
-    return state ?? curve.values[Math.max(0, Math.ceil(time / curve.interval - 1e-6) - 1)];
+    return state ?? curve.values[Math.min(curve.values.length, Math.floor(time / curve.interval + 1e-6)) - 1];
   }
 
   // Legend and values at the crosshair, or else at the cursor, with the mean of each curve over the measured interval.

@@ -101,6 +101,12 @@ function with_head(name, ...cells) {
   return element("tr", {}, element("th", { scope: "row" }, name), ...cells.map((cell) => element("td", {}, cell)));
 }
 
+// Whether what is typed there is text.
+function is_typing(place) {
+  const field = place.closest("input, textarea");
+  return field !== null && !["range", "checkbox", "radio"].includes(field.type);
+}
+
 function file_name(name) {
   return name.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").toLowerCase() || "subflow";
 }

@@ -18,6 +18,7 @@ class Lab {
     Object.assign(told_words, data.words);
     this.progress = new Progress(data);
     this.steps = new StepView(this.at("step"), this);
+    this.why = new Why(this.at("why_answer"), null, this);
   }
 
   at(id) { return document.getElementById(id); }
@@ -39,19 +40,15 @@ class Lab {
     event.preventDefault();
     this.draw();
   }
-  async on_pick(time, key) {
+  explained_run() { return this.newest().run; }
+  move_to(time) {
     this.time = time;
     this.draw();
-    const run = this.newest(), place = this.at("why_answer");
-    if (!run?.run.is_open) return;
-    const owner = key?.startsWith("subflow/") ? Number(key.slice(8)) : 0;
-    try {
-      const { decision, agent } = await this.simulator.call("explain", { run: run.run.id, owner, at: Math.round(time * 1e9) });
-      const nothing = element("p", {}, say("no_decision", run.run.label_of("subflow", owner), seconds(time)));
-      place.replaceChildren(element("h2", {}, say("why")), ...(decision ? reasons_of(decision) : [nothing]), ...(agent ? agent_reasons(agent) : []));
-    } catch (error) {
-      place.textContent = error.message;
-    }
+  }
+  async on_pick(time, key, chart) {
+    if (!this.newest()) return;
+    this.at("why_part").hidden = false;
+    await this.why.pick(time, key, chart);
   }
   curves(quantity) {
     const newest = this.newest();
@@ -225,10 +222,7 @@ class Lab {
     const newest = this.newest();
     if (newest) {
       if (!this.charts.length) LAB_CHARTS.forEach((quantity) => this.add_chart(quantity));
-      show_results(this.chores, this.at("tables"), this.at("events"), () => this.newest()?.run, (time) => {
-        this.time = time;
-        this.draw();
-      });
+      show_results(this.chores, this.at("tables"), this.at("events"), () => this.newest()?.run, (time, key) => this.on_pick(time, key));
     }
     this.fill_more();
     this.draw();

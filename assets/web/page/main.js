@@ -22,6 +22,7 @@ class Page {
     take_look();
     language = data.language ?? language;
     Object.assign(told_words, data.words);
+    this.why = new Why(this.at("why_answer"), this.at("why_owner"), this);
   }
 
   // --- what the parts ask for ------------------------------------------------------------------------------------------
@@ -30,6 +31,7 @@ class Page {
   info() { return this.run().info; }
   duration() { return Math.max(...(this.listed.length ? this.listed : this.runs).map((run) => run.info.duration_s)); }
   cursor() { return this.time; }
+  explained_run() { return this.shown_run(); }
   shown_run() { return this.whatif?.run ?? this.run(); }
   event_times() {
     const times = (this.info().scenario.scenario.events ?? []).map((event) => event.at * 1e-9).filter((at) => at <= this.duration());
@@ -37,22 +39,7 @@ class Page {
     return [...new Set(times)].slice(0, 100);
   }
   // As they are at the cursor, the events of the scenario and the changes included.
-  links() {
-    const { scenario } = this.whatif?.change.from === null ? this.whatif.scenario : this.info().scenario;
-    const links = scenario.links.map((_, index) => link_values(scenario, index));
-    const events = [...(scenario.events ?? [])];
-    if (this.whatif && this.whatif.change.from !== null) {
-      const at = Number(this.whatif.change.applied) * 1e9;
-      events.push(...edit_events(this.data, this.info(), this.whatif.change.edits).scenario.events.map((event) => ({ ...event, at })));
-    }
-    for (const event of events) {
-      if (event.at > this.time * 1e9 || event.link === undefined) continue;
-      if (event.rate !== undefined) links[event.link].rate = event.rate === "inf" ? Infinity : event.rate;
-      if (event.delay !== undefined) links[event.link].delay = event.delay * 1e-9;
-      if (event.queue_limit_pkts !== undefined) links[event.link].queue = event.queue_limit_pkts;
-    }
-    return links;
-  }
+  links() { return replayed_links(this.shown_run(), this.time * 1e9); }
   // The state of a curve's owner at the cursor, as the network shows it; undefined: only samples know it.
   state_of(curve) {
     const { run, state } = this.moment ?? {};
@@ -218,6 +205,7 @@ class Page {
     this.fill_results();
     this.tell_state();
     this.look();
+    this.why.answer_again();
     await this.chores.done();
     document.body.dataset.ready = "yes";
   }
@@ -235,6 +223,7 @@ class Page {
     this.tell_state();
     this.draw();
     this.look();
+    this.why.answer_again();
   }
 
   // --- the cursor -----------------------------------------------------------------------------------------------------
@@ -301,19 +290,8 @@ class Page {
     event.preventDefault();
   }
 
-  async on_pick(time, key) {
-    this.move_to(time);
-    const menu = this.at("why_owner");
-    if (key?.startsWith("subflow/")) menu.value = key.slice(8);
-    const owner = Number(menu.value), run = this.shown_run();
-    if (!run.is_open || menu.value === "") return;
-    try {
-      const { decision, agent } = await this.simulator.call("explain", { run: run.id, owner, at: Math.round(this.time * 1e9) });
-      const nothing = () => [element("p", {}, say("no_decision", run.label_of("subflow", owner), seconds(this.time)))];
-      this.at("why_answer").replaceChildren(...(decision ? reasons_of(decision) : nothing()), ...(agent ? agent_reasons(agent) : []));
-    } catch (error) {
-      this.at("why_answer").textContent = error.message;
-    }
+  on_pick(time, key, chart) {
+    return this.why.pick(time, key, chart);
   }
 
   // --- building the page ----------------------------------------------------------------------------------------------
@@ -350,7 +328,10 @@ class Page {
       this.guide?.draw();
     });
     addEventListener("keydown", (event) => {
-      if (event.target.closest("input, select, button, textarea, canvas, summary") === null) this.on_key(event);
+      if (event.defaultPrevented || is_typing(event.target)) return;
+      // Controls have keys of their own, and none of them is w.
+      const is_control = event.target.closest("input, select, button, canvas, summary") !== null;
+      if (!is_control || event.key === "w") this.on_key(event);
     });
   }
 
@@ -378,14 +359,8 @@ class Page {
     this.fill_results();
     this.chores.want("more", () => this.fill_more());
     this.chores.want("form", () => this.whatif_form.fill());
-    this.chores.want("owners", () => this.fill_owners());
+    this.chores.want("why", () => this.why.fill());
     this.chores.want("picker", () => this.fill_picker());
-  }
-
-  fill_owners() {
-    const menu = this.at("why_owner"), before = menu.value;
-    menu.replaceChildren(...this.info().subflows.map((_, i) => element("option", { value: i }, this.run().label_of("subflow", i))));
-    if (before) menu.value = before;
   }
 
   fill_more() {
@@ -462,7 +437,7 @@ class Page {
       list.append(...(found.length ? found.slice(0, 8) : [say("no_difference")]).map((text) => element("li", {}, text)));
       if (found.length > 8) list.append(element("li", {}, say("more_events", found.length - 8)));
     }
-    show_results(this.chores, this.at("tables"), this.at("events"), () => this.shown_run(), (time) => this.move_to(time));
+    show_results(this.chores, this.at("tables"), this.at("events"), () => this.shown_run(), (time, key) => this.on_pick(time, key));
   }
 
   draw_marks() {

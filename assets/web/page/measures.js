@@ -2,7 +2,7 @@
 // definitions and digits, and how the numbers of several flows become one.
 
 // What the program says of decisions, measures and events; German by the English text.
-const told_words = { causes: {}, german: {}, measures: { measures: {}, periods: {} }, marks: [] };
+const told_words = { causes: {}, german: {}, measures: { measures: {}, periods: {} }, marks: [], rules: {}, units: {}, rate_units: {} };
 
 function local(text) {
   return language === "de" ? (told_words.german[text] ?? text) : text;
@@ -89,9 +89,9 @@ function flows_counted(measure, flows) {
 
 const GLYPHS = { loss: "▼", rto: "✖", recovered: "△", established: "●", closed: "○", completed: "■", link_up: "↑", link_down: "↓", link_change: "◆", penalised: "▽", meta_rto: "✖", controller_change: "◆", scripted_drop: "▼", announced: "●", refused: "○", stale: "○", marked: "▽" };
 
-// By the number of MarkKind: {name, title, scope}.
+// By the number of MarkKind: {name, title, scope}, its value in words, and whether a subflow takes another way there.
 function mark_kind(number) {
-  return told_words.marks[number] ?? { name: String(number), title: String(number), scope: "subflow" };
+  return told_words.marks[number] ?? { name: String(number), title: String(number), scope: "subflow", value: "", is_turn: false };
 }
 
 function mark_text(number) {

@@ -12,6 +12,8 @@ class Run {
     this.samples = new Map(); // by the number of the column
     this.means = new Map(); // likewise, over the measured interval
     this.columns = [];
+    this.scenario = this.info.scenario.scenario; // as it was opened, and events since
+    this.later = [];
     this.id = this.error = this.signature = this.results = this.marks = undefined;
   }
 
@@ -21,17 +23,60 @@ class Run {
   // Time, kind, owner and value.
   mark(number) { return this.marks.subarray(4 * number, 4 * number + 4); }
 
+  // Those between two times, both included: {time, kind, owner, value}, in order of time.
+  *marks_between(from, until) {
+    let low = 0, high = this.mark_count;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.marks[4 * middle] < from - 1e-9) low = middle + 1;
+      else high = middle;
+    }
+    for (; low < this.mark_count && this.marks[4 * low] <= until + 1e-9; ++low) {
+      const [time, kind, owner, value] = this.mark(low);
+      yield { time, kind, owner, value };
+    }
+  }
+
+  // The loss, timeout or the like of a subflow that is nearest to a time; null: none is within reach.
+  turn_near(owner, time, reach) {
+    let best = null;
+    for (const mark of this.marks_between(time - reach, time + reach)) {
+      if (mark.owner !== owner || !mark_kind(mark.kind).is_turn) continue;
+      if (!best || Math.abs(mark.time - time) < Math.abs(best.time - time)) best = mark;
+    }
+    return best;
+  }
+
+  // The last one up to a time of a kind that fits.
+  turn_before(owner, time, fits) {
+    let last = null;
+    for (const mark of this.marks_between(0, time)) {
+      const kind = mark_kind(mark.kind);
+      if (mark.owner === owner && kind.is_turn && fits(kind)) last = mark;
+    }
+    return last;
+  }
+
+  // The subflows behind a curve: that one, those of a flow, those that use a link.
+  subflows_of(scope, owner) {
+    const { links, flows, subflows } = this.info, numbers = [...subflows.keys()];
+    if (scope === "subflow") return [owner];
+    if (scope === "flow") return numbers.filter((i) => subflows[i].name.slice(0, subflows[i].name.lastIndexOf("/")) === flows[owner].name);
+    return numbers.filter((i) => subflows[i].path.includes(links[owner >> 1].name));
+  }
+
   // At its beginning; with another scenario than its own, if one is given.
   async open(simulator, scenario = this.info.scenario) {
     const { seed, interval_ns } = this.info;
     const { run, columns } = await simulator.call("open", { scenario: JSON.stringify(scenario), seed, interval: interval_ns });
-    Object.assign(this, { id: run, columns });
+    Object.assign(this, { id: run, columns, scenario: scenario.scenario, later: [] });
   }
 
   // As another run was at a time, in seconds, with events that happen there. Returns that time to the nanosecond.
   async fork(simulator, base, time, events) {
     const forked = await simulator.call("fork", { run: base.id, at: Math.round(time * 1e9), events: JSON.stringify(events) });
-    Object.assign(this, { id: forked.run, columns: forked.columns });
+    const later = [...base.later, ...events.scenario.events.map((event) => ({ ...event, at: forked.at }))];
+    Object.assign(this, { id: forked.run, columns: forked.columns, scenario: base.scenario, later });
     return forked.at;
   }
 
@@ -116,7 +161,7 @@ class Run {
         quantity,
         owner,
         interval: this.info.interval_ns * 1e-9,
-        key: scope === "link" ? null : `${scope}/${owner}`,
+        key: `${scope}/${owner}`,
         is_ghost: false,
         is_picked: false,
       });

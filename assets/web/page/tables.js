@@ -51,14 +51,14 @@ function link_table(run) {
   return measured_table(say("link"), ["link"], ["utilisation", "drops", "mean_queue_pkts", "max_queue_pkts"], links, (i) => [run.label_of("link", i)]);
 }
 
-// A table of a run's events; `go` is called with the time of one that is chosen.
+// A table of a run's events; `go` is called with the time and the key of the owner of one that is chosen.
 function event_table(run, go) {
   const heads = ["time", "event", "owner", "value"].map((key) => say(key));
   const row_at = (number) => {
     const [time, kind, owner, value] = run.mark(number);
     const button = element("button", { type: "button", class: "quiet" }, seconds(time));
-    button.addEventListener("click", () => go(time));
-    return element("tr", {}, element("td", {}, button), element("td", {}, mark_text(kind)), element("td", {}, run.label_of(mark_kind(kind).scope, owner)), element("td", {}, digits(value)));
+    button.addEventListener("click", () => go(time, `${mark_kind(kind).scope}/${owner}`));
+    return element("tr", {}, element("td", {}, button), element("td", {}, mark_text(kind)), element("td", {}, run.label_of(mark_kind(kind).scope, owner)), element("td", {}, value_words(run, { time, kind, owner, value })));
   };
   return long_table("", heads, run.mark_count, row_at);
 }

@@ -77,11 +77,12 @@ function edit_events(data, info, edits) {
 }
 
 function plain(value, key) {
+  if (value === Infinity) return say("unlimited").toLowerCase();
   return key === "loss" ? quantity(value, "%") : quantity(value, LINK_KEYS[key].unit);
 }
 
 function describe_edit(info, edit) {
-  if (edit.kind === "link") return `${info.links[edit.link].name}: ${say(edit.key)} ${plain(edit.before, edit.key)} → ${plain(edit.value, edit.key)}`;
+  if (edit.kind === "link") return `${info.links[edit.link].name}: ${say(edit.key)} ${arrow(plain(edit.before, edit.key), plain(edit.value, edit.key))}`;
   return `${edit.flow}: ${say(edit.key)} ${edit.before} → ${edit.value}`;
 }
 

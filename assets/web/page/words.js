@@ -23,8 +23,12 @@ const WORDS = {
     subflow: "Subflow", event: "Event", owner: "Owner", value: "Value",
     formula_is: "Formula: {0}", over_period: "Over {0}.", mean: "mean {0}–{1} s: {2}", mean_is: "Mean of the curve over time, without its gaps",
     original: "original", now: "now",
-    why_help: "Choose a subflow and click a curve to see the cause of a decision. On the keyboard, press w at the cursor.",
+    why_help: "Click a curve, choose a subflow or an event, or press w at the cursor to see the cause of a decision.",
     no_decision: "{0} made no decision up to {1}.",
+    click_why: "Click a drop to see its cause.", details: "Show the details",
+    cut: "ssthresh = {0} pkt ({1} % of cwnd)", cut_before: "ssthresh = {0} pkt since {1}", at_time: "{0} at {1}",
+    only_windows: "No change or loss near {0}. This page explains congestion windows.",
+    explain_window: "Congestion window of {0}",
     window: "cwnd", source: "Source", cause: "Cause",
     light: "Light", dark: "Dark", language: "Deutsch",
     unsupported: "This browser cannot run the simulator ({0}). The recorded curves:",
@@ -70,8 +74,12 @@ const WORDS = {
     subflow: "Subflow", event: "Ereignis", owner: "Von", value: "Wert",
     formula_is: "Formel: {0}", over_period: "Über: {0}.", mean: "Mittel {0}–{1} s: {2}", mean_is: "Mittel der Kurve über die Zeit, ohne ihre Lücken",
     original: "Original", now: "jetzt",
-    why_help: "Einen Subflow wählen und eine Kurve anklicken, um die Ursache einer Entscheidung zu sehen. Auf der Tastatur: w für den gewählten Zeitpunkt.",
+    why_help: "Eine Kurve anklicken, einen Subflow oder ein Ereignis wählen oder w drücken, um die Ursache einer Entscheidung zu sehen.",
     no_decision: "{0} hat bis {1} nichts entschieden.",
+    click_why: "Ein Klick auf einen Einbruch zeigt die Ursache.", details: "Einzelheiten zeigen",
+    cut: "ssthresh = {0} pkt ({1} % von cwnd)", cut_before: "ssthresh = {0} pkt seit {1}", at_time: "{0} bei {1}",
+    only_windows: "Keine Änderung und kein Verlust nahe {0}. Diese Seite erklärt Überlastfenster.",
+    explain_window: "Überlastfenster von {0}",
     window: "cwnd", source: "Quelle", cause: "Anlass",
     light: "Hell", dark: "Dunkel", language: "English",
     unsupported: "Dieser Browser kann den Simulator nicht ausführen ({0}). Die aufgezeichneten Kurven:",
@@ -137,6 +145,17 @@ function quantity(value, unit, places = 3) {
   }
   if (unit === "%") return `${digits(value * 100, places)} %`;
   return unit ? `${digits(value, places)} ${unit}` : digits(value, places);
+}
+
+// A change of a text with a unit; a unit that stays is written once.
+function arrow(before, after) {
+  const unit = after.slice(after.lastIndexOf(" ") + 1), is_same = after.includes(" ") && before.endsWith(` ${unit}`);
+  return `${is_same ? before.slice(0, -unit.length - 1) : before} → ${after}`;
+}
+
+// A word within a sentence: nouns begin with a capital in German.
+function small(key) {
+  return language === "en" ? say(key).toLowerCase() : say(key);
 }
 
 function seconds(time) {

@@ -13,9 +13,9 @@ from typing import Any
 import subflow_app
 from subflow_app.core.claims import Claim
 from subflow_app.core.errors import InputError, LabError
+from subflow_app.core.exporting.expression_document import compiled
 from subflow_app.core.exporting.lab_page_checks import (
     check_document,
-    compiled,
     named_facts,
     number_document,
     unknown_functions,
@@ -48,7 +48,16 @@ LAB = PageKind(
     ("page.css", "lab.css"),
     (
         *("words.js", "elements.js", "measures.js", "chores.js", "charts.js", "simulator.js", "runs.js"),
-        *("whatif.js", "why.js", "tables.js", "../explorable.js", "lab_words.js", "sealed.js"),
+        *(
+            "whatif.js",
+            "events.js",
+            "worked.js",
+            "why.js",
+            "tables.js",
+            "../explorable.js",
+            "lab_words.js",
+            "sealed.js",
+        ),
         *("lab_checks.js", "lab_scenarios.js", "lab_progress.js", "sketch.js"),
         *("lab_form.js", "lab_steps.js", "lab.js"),
     ),

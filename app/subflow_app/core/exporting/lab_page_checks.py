@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from subflow_app.core.claims import Claim
-from subflow_app.core.expressions import COMPARISONS, Call, Expression, Missing
+from subflow_app.core.exporting.expression_document import compiled
+from subflow_app.core.expressions import Call, Expression, Missing
 from subflow_app.core.labs.functions import functions
 from subflow_app.core.labs.lab import NUMBER, Lab, Step
 from subflow_app.core.labs.scenario_values import subflow_count, value_of
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 
-_ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 # Of a checked call the arguments from which on keys and values stand by turns.
 _PAIRS = {"last": 0, "runs": 0, "seeds": 0, "over": 2}
 _OF_SCENARIO = {"value": "", "text": "", "is_on": "", "changed": "", "has": "has:", "count": "count:"}
@@ -26,11 +25,6 @@ _VECTORS = frozenset({"rises", "falls", "spread"})
 def unknown_functions(step: Step) -> list[str]:
     """What a step calls that a page cannot tell."""
     return sorted({call.name for each in _expressions(step) for call in each.calls()} & (_UNKNOWN | _VECTORS))
-
-
-def compiled(expression: Expression) -> Any:
-    """An expression as lists of an operation and its operands; numbers in SI units, texts as `["text", …]`."""
-    return _node(expression, expression.root)
 
 
 def check_document(text: str) -> Any:
@@ -90,27 +84,3 @@ def _facts_of(call: Call) -> Iterator[str]:
         yield _OF_FLOW[call.name].format(last)
     if call.name in _PAIRS:
         yield from (key for key in texts[_PAIRS[call.name] :: 2] if key is not None)
-
-
-def _node(whole: Expression, node: ast.expr) -> Any:
-    token = whole.at(node)
-    match node:
-        case ast.Name():
-            return ["text", token.value] if token.kind == "text" else token.value
-        case ast.Call(args=arguments):
-            return ["call", token.text, *(_node(whole, each) for each in arguments)]
-        case ast.UnaryOp(op=ast.Not(), operand=inner):
-            return ["not", _node(whole, inner)]
-        case ast.UnaryOp(operand=inner):
-            return ["-", 0, _node(whole, inner)]
-        case ast.BinOp(left=left, op=op, right=right):
-            return [_ARITHMETIC[type(op)], _node(whole, left), _node(whole, right)]
-        case ast.BoolOp(op=op, values=nodes):
-            return ["or" if isinstance(op, ast.Or) else "and", *(_node(whole, each) for each in nodes)]
-        case ast.Compare(left=left, ops=ops, comparators=others):
-            parts = [_node(whole, each) for each in (left, *others)]
-            symbols = [COMPARISONS[type(op)][0] for op in ops]
-            if symbols == ["in", ".."]:
-                return ["and", ["compare", [">="], [parts[0], parts[1]]], ["compare", ["<="], [parts[0], parts[2]]]]
-            return ["compare", symbols, parts]
-    raise AssertionError(ast.dump(node))

@@ -24,20 +24,22 @@ from subflow_app.core.catalogues import translated
 from subflow_app.core.errors import InputError
 from subflow_app.core.explanations import CAUSES
 from subflow_app.core.exporting.bundle import with_plain_policies
+from subflow_app.core.exporting.expression_document import compiled
 from subflow_app.core.files import write_file
 from subflow_app.core.replay.origin import StoredOrigin
-from subflow_app.core.replay.run_events import KINDS
+from subflow_app.core.replay.run_events import KINDS, VALUES
+from subflow_app.core.replay.worked_rules import RATE_UNITS, formulas, packet_bits
 from subflow_app.core.resources import assets_folder
 from subflow_app.core.scenarios.toml_edit import get_value, read_toml, set_value
 from subflow_app.core.scenarios.topology import picture_of
 from subflow_app.core.table_html import html_text
-from subflow_app.core.traces import LINK, SUBFLOW, StoredTraces, Traces, select_keys
+from subflow_app.core.traces import LINK, SUBFLOW, TURNS, StoredTraces, Traces, select_keys
 from subflow_app.vocabulary.language import ENGLISH
 from subflow_app.vocabulary.measure_document import as_document
 from subflow_app.vocabulary.owners import label_of
 from subflow_app.vocabulary.palette import colour_keys, hex_colour, link_colour_keys
 from subflow_sim.catalog import controllers
-from subflow_sim.decisions import meanings
+from subflow_sim.decisions import NUMBER_UNITS, meanings
 from subflow_sim.gate import is_file
 from subflow_sim.portable import PortableChoice, PortableScenario, portable, portable_choices
 from subflow_sim.simulation import mark_kinds
@@ -53,7 +55,17 @@ if TYPE_CHECKING:
 FORMAT = 1
 SCRIPTS = (
     *("words.js", "elements.js", "measures.js", "chores.js", "charts.js", "simulator.js", "runs.js"),
-    *("topology.js", "whatif.js", "why.js", "tables.js", "sweep.js", "chapters.js", "main.js"),
+    *(
+        "topology.js",
+        "whatif.js",
+        "events.js",
+        "worked.js",
+        "why.js",
+        "tables.js",
+        "sweep.js",
+        "chapters.js",
+        "main.js",
+    ),
 )
 
 
@@ -158,7 +170,8 @@ def runs_page(
         policies: that they need.
         recorded: what stands there where the scripts do not run, as HTML.
         shared: as for `page_of`.
-        language: that it begins in; None: that of its reader.
+        language: that it begins in; None: that of its reader. A page that shares parts is a figure in a page of that
+            language, and has no other.
         told: what the page knows beside its runs, by its name there.
     """
     profiles = dict.fromkeys(run["profile"] for run in runs)
@@ -166,7 +179,7 @@ def runs_page(
         "policies": policy_texts(policies),
         "runs": list(runs),
         "choices": {profile: _choices(profile) for profile in profiles},
-        **told_words(language),
+        **told_words(language if shared else None),
         **told,
     }
     data = {"format": FORMAT, "version": subflow_app.__version__, "change": None}
@@ -182,7 +195,9 @@ def told_words(language: str | None) -> dict[str, Any]:
 
     Returns:
         Under "words": ``causes`` by name; ``measures`` as `as_document` has them, without those that no page shows and
-        without empty attributes; ``marks`` by the number of their kind; ``german`` by the English text.
+        without empty attributes; ``marks`` by the number of their kind; ``rules`` that can be computed, by name: the
+        result, and the expression as `compiled`; ``units`` by the ending of a number's name; ``rate_units`` in bit/s;
+        ``german`` by the English text.
     """
     document = as_document()
     measures = {
@@ -194,8 +209,19 @@ def told_words(language: str | None) -> dict[str, Any]:
         if "combine" in each:
             each["combine"] = {part: each["combine"][part] for part in ("how", "keys")}
     table = {"measures": measures, "periods": document["periods"]}
-    marks = [{"name": name, "title": KINDS[name], "scope": scope} for name, scope in mark_kinds()]
-    words = {"causes": dict(CAUSES), "measures": table, "marks": marks, "german": {}}
+    marks = [
+        {"name": name, "title": KINDS[name], "scope": scope, "value": VALUES.get(name, ""), "is_turn": name in TURNS}
+        for name, scope in mark_kinds()
+    ]
+    words = {
+        "causes": dict(CAUSES),
+        "measures": table,
+        "marks": marks,
+        "rules": {name: [result, compiled(expression)] for name, (result, expression) in formulas().items()},
+        "units": dict(NUMBER_UNITS),
+        "rate_units": dict(RATE_UNITS),
+        "german": {},
+    }
     if language != ENGLISH:
         specs = [spec for each in controllers() if (spec := agent_spec(each.name)) is not None]
         helps = [number.help for spec in specs for number in spec.features]
@@ -203,7 +229,7 @@ def told_words(language: str | None) -> dict[str, Any]:
             each.get(part, "") for each in measures.values() for part in ("title", "unit", "definition", "formula")
         ]
         texts = [*CAUSES.values(), *meanings().values(), *helps, *table["periods"].values(), *measured]
-        texts += [str(each["title"]) for each in marks]
+        texts += [str(each[part]) for each in marks for part in ("title", "value")]
         words["german"] = translated(dict.fromkeys(text for text in texts if text), "de")
     return {"words": words}
 
@@ -365,6 +391,7 @@ def run_document(
         "duration_s": scenario.duration_s,
         "interval_ns": round(sample_interval_s * 1e9),
         "profile": scenario.profile,
+        "packet_bits": packet_bits(scenario.mss_bytes),
         "scenario": made.document,
         "toml": text,
         "nodes": [

@@ -87,8 +87,14 @@ TICKED = (
 """What is ticked along the time line."""
 
 _NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
-_WITH_SSTHRESH = ("loss", "rto")
-_WITH_CWND = ("marked", "recovered", "penalised", "established", "closed", "action")
+VALUES: Mapping[str, str] = {
+    **dict.fromkeys(("loss", "rto"), "ssthresh {value} pkt"),
+    **dict.fromkeys(("marked", "recovered", "penalised", "established", "closed", "action"), "cwnd {value} pkt"),
+    "completed": translatable("{time} s after its start"),
+    "scripted_drop": translatable("packet {number}"),
+    "meta_rto": translatable("{time} s without progress"),
+}
+"""The value of a kind in words; a `number` counts from 1. A kind that is not here has no value."""
 
 
 class RunEvent(NamedTuple):
@@ -281,16 +287,6 @@ def _event_text(event: Event) -> str:
 
 
 def _value_words(kind: str, value: float) -> str:
-    if not math.isfinite(value):
+    if kind not in VALUES or not math.isfinite(value):
         return ""
-    if kind in _WITH_SSTHRESH:
-        return f"ssthresh {value:.4g} pkt"
-    if kind in _WITH_CWND:
-        return f"cwnd {value:.4g} pkt"
-    if kind == "completed":
-        return tr("{time} s after its start", time=f"{value:.4g}")
-    if kind == "scripted_drop":
-        return tr("packet {number}", number=f"{value + 1:.0f}")
-    if kind == "meta_rto":
-        return tr("{time} s without progress", time=f"{value:.4g}")
-    return ""
+    return tr(VALUES[kind], value=f"{value:.4g}", time=f"{value:.4g}", number=f"{value + 1:.0f}")

@@ -29,8 +29,8 @@ _SIGNS: Mapping[type[ast.operator], tuple[str, int]] = {
     ast.Div: ("/", 2),
     ast.Pow: ("^", 3),
 }
-# Rates come with a unit of their own; bit/s per unit, of pkt/s it is the size of a packet.
-_RATE_UNITS = {"bit/s": 1.0, "Mbit/s": 1e6}
+RATE_UNITS: Mapping[str, float] = {"bit/s": 1.0, "Mbit/s": 1e6}
+"""Rates of rules have a unit of their own: bit/s per unit; of pkt/s it is the size of a packet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,17 @@ class WorkedRule:
     def is_same(self) -> bool:
         """Whether the formula gives what the run had, but for rounding in the last digits."""
         return math.isclose(self.value, self.recorded, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+
+
+def packet_bits(mss_bytes: int) -> float:
+    """Size of a packet on the wire, bit."""
+    return 8.0 * (mss_bytes + _HEADER_BYTES)
+
+
+def formulas() -> dict[str, tuple[str, Expression]]:
+    """By rule, the result and the expression that gives it; rules that cannot be computed are left out."""
+    parts = {name: text.partition(" = ") for name, text in expressions().items()}
+    return {name: (result, _formula(expression)) for name, (result, _, expression) in parts.items()}
 
 
 def reduction_behind(told: Explanation, earlier: Sequence[Explanation]) -> Explanation | None:
@@ -86,9 +97,9 @@ def worked(told: Explanation, mss_bytes: int, reduction: WorkedRule | None = Non
         return WorkedRule(result, f"ssthresh = {reduction.filled}", reduction.value, told.cwnd_pkts[1])
     if not expression:
         return None
-    packet_bits = 8.0 * (mss_bytes + _HEADER_BYTES)
+    bits = packet_bits(mss_bytes)
     values = {number.name: number.value for number in told.numbers}
-    values |= {"before": told.cwnd_pkts[0], "packet_bits": packet_bits}
+    values |= {"before": told.cwnd_pkts[0], "packet_bits": bits}
 
     def resolve(name: str, arguments: tuple[Value, ...]) -> Value:
         if name == "whole":
@@ -102,10 +113,10 @@ def worked(told: Explanation, mss_bytes: int, reduction: WorkedRule | None = Non
         return None
     recorded = told.cwnd_pkts[1]
     if result == "rate":
-        units = {number.unit for number in told.numbers} & {"pkt/s", *_RATE_UNITS}
+        units = {number.unit for number in told.numbers} & {"pkt/s", *RATE_UNITS}
         if len(units) != 1:
             return None
-        value *= (_RATE_UNITS | {"pkt/s": packet_bits})[units.pop()]
+        value *= (RATE_UNITS | {"pkt/s": bits})[units.pop()]
         recorded = told.rate_bps[1]
     elif result == "ssthresh":
         recorded = values.get("ssthresh", math.nan)
