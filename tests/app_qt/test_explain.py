@@ -87,7 +87,7 @@ def test_a_click_tells_the_decision_and_its_formula_gives_the_drawn_change(windo
     assert "✓" in panel.worked.text()
     assert f"{expected.time_s:.6f} s" in panel.where.text()
     assert "cwnd" in panel.change.text()
-    assert "simulating the run again" in panel.notice.text()
+    assert "so it was simulated again" in panel.notice.text()
     assert panel.numbers.model().rowCount() == len(expected.numbers)
     # The line in the plots stands at the decision, not at the click.
     stack = window.plots._stack
