@@ -128,7 +128,7 @@ def test_w_is_a_letter_in_a_text(run: Browser) -> None:
 def test_another_subflow_is_answered_at_once(run: Browser) -> None:
     move_to(run, 3)
     line = "document.querySelectorAll('.answer')[1].textContent"
-    found = []
+    found: list[str] = []
     for owner in ("1", "0"):
         run.run(f"(why_owner.value = '{owner}', why_owner.dispatchEvent(new Event('change')), 0)")
         wait_until(run, f"{line}.includes(' s: ') && {line} !== {json.dumps(found[-1] if found else '')}")

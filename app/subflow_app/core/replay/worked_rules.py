@@ -29,7 +29,7 @@ _SIGNS: Mapping[type[ast.operator], tuple[str, int]] = {
     ast.Div: ("/", 2),
     ast.Pow: ("^", 3),
 }
-RATE_UNITS: Mapping[str, float] = {"bit/s": 1.0, "Mbit/s": 1e6}
+RATE_UNITS: dict[str, float] = {"bit/s": 1.0, "Mbit/s": 1e6}
 """Rates of rules have a unit of their own: bit/s per unit; of pkt/s it is the size of a packet."""
 
 
