@@ -24,7 +24,7 @@ from subflow_app.core.labs.sealing import Sealed
 from subflow_sim.portable import portable
 from subflow_sim.scenario import parse_scenario
 
-MOST_BYTES = 540_000
+MOST_BYTES = 536_000
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ def figure() -> LiveFigure:
 
 
 def test_a_figure_is_small_for_it_shares_the_core(figure: LiveFigure) -> None:
-    assert len(figure.page.encode()) < 23_000
+    assert len(figure.page.encode()) < 20_000
     assert figure.page.index('<script src="shared.js">') < figure.page.index("<script>")
     assert 'id="core" data-size="0"></script>' in figure.page
     assert figure.picture.count("<svg") == 1

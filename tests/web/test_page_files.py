@@ -27,7 +27,7 @@ from subflow_app.core.sweeps.sweep_results import stored_table
 from subflow_sim import Simulation, parse_scenario
 from subflow_store import Store
 
-MOST_BYTES = 510_000
+MOST_BYTES = 500_000
 
 
 def changed(page: Path, folder: Path, change: Callable[[Any], object]) -> Path:

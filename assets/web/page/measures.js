@@ -91,7 +91,7 @@ const GLYPHS = { loss: "▼", rto: "✖", recovered: "△", established: "●", 
 
 // By the number of MarkKind: {name, title, scope}, its value in words, and whether a subflow takes another way there.
 function mark_kind(number) {
-  return told_words.marks[number] ?? { name: String(number), title: String(number), scope: "subflow", value: "", is_turn: false };
+  return told_words.marks[number] ?? { name: String(number), title: String(number), scope: "subflow" };
 }
 
 function mark_text(number) {

@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import html
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
@@ -170,8 +171,8 @@ def runs_page(
         policies: that they need.
         recorded: what stands there where the scripts do not run, as HTML.
         shared: as for `page_of`.
-        language: that it begins in; None: that of its reader. A page that shares parts is a figure in a page of that
-            language, and has no other.
+        language: that it begins in; None: that of its reader. A page that shares parts is a figure of the guide, and
+            has its words in English from there.
         told: what the page knows beside its runs, by its name there.
     """
     profiles = dict.fromkeys(run["profile"] for run in runs)
@@ -179,7 +180,7 @@ def runs_page(
         "policies": policy_texts(policies),
         "runs": list(runs),
         "choices": {profile: _choices(profile) for profile in profiles},
-        **told_words(language if shared else None),
+        **({} if shared else told_words(None)),
         **told,
     }
     data = {"format": FORMAT, "version": subflow_app.__version__, "change": None}
@@ -195,9 +196,9 @@ def told_words(language: str | None) -> dict[str, Any]:
 
     Returns:
         Under "words": ``causes`` by name; ``measures`` as `as_document` has them, without those that no page shows and
-        without empty attributes; ``marks`` by the number of their kind; ``rules`` that can be computed, by name: the
-        result, and the expression as `compiled`; ``units`` by the ending of a number's name; ``rate_units`` in bit/s;
-        ``german`` by the English text.
+        without empty attributes; ``marks`` likewise, by the number of their kind; ``rules`` that can be computed, by
+        name: the result, and the expression as `compiled`; ``units`` by the ending of a number's name; ``rate_units``
+        in bit/s; ``german`` by the English text.
     """
     document = as_document()
     measures = {
@@ -210,9 +211,16 @@ def told_words(language: str | None) -> dict[str, Any]:
             each["combine"] = {part: each["combine"][part] for part in ("how", "keys")}
     table = {"measures": measures, "periods": document["periods"]}
     marks = [
-        {"name": name, "title": KINDS[name], "scope": scope, "value": VALUES.get(name, ""), "is_turn": name in TURNS}
+        {
+            "name": name,
+            "title": KINDS[name],
+            "scope": scope,
+            "value": VALUES.get(name),
+            "is_turn": name in TURNS or None,
+        }
         for name, scope in mark_kinds()
     ]
+    marks = [{part: value for part, value in each.items() if value is not None} for each in marks]
     words = {
         "causes": dict(CAUSES),
         "measures": table,
@@ -229,7 +237,7 @@ def told_words(language: str | None) -> dict[str, Any]:
             each.get(part, "") for each in measures.values() for part in ("title", "unit", "definition", "formula")
         ]
         texts = [*CAUSES.values(), *meanings().values(), *helps, *table["periods"].values(), *measured]
-        texts += [str(each[part]) for each in marks for part in ("title", "value")]
+        texts += [str(each.get(part, "")) for each in marks for part in ("title", "value")]
         words["german"] = translated(dict.fromkeys(text for text in texts if text), "de")
     return {"words": words}
 
@@ -269,9 +277,9 @@ def page_of(
     folder = assets_folder() / "web" / "page"
     style = _joined(folder, kind.styles)
     boot = _joined(folder, [BOOT])
-    script = _script(kind)
+    script = _script(kind, is_shared=bool(shared))
     contents = {name: gzip.compress(text.encode(), mtime=0) for name, text in (packed or {}).items()}
-    contents |= dict.fromkeys(_PARTS, b"") if shared else _parts(kind)
+    contents |= dict.fromkeys(_PARTS, b"") if shared else _parts(kind, is_shared=False)
     sources = f"'{_hash_of(boot)}' '{_hash_of(script)}'{_BESIDE if shared else ''}"
     policy = (
         "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data: blob:; worker-src blob:; "
@@ -300,8 +308,8 @@ def page_of(
 
 
 def shared_parts(kind: PageKind = RUNS) -> str:
-    """A script that gives pages beside it what they have in common: the core, its worker, and what looks at runs."""
-    parts = {name: [len(content), dense_text(content)] for name, content in _parts(kind).items()}
+    """A script that gives pages beside it their common parts: core, worker, scripts and the English words in them."""
+    parts = {name: [len(content), dense_text(content)] for name, content in _parts(kind, is_shared=True).items()}
     return (
         f"for (const [name, [size, text]] of Object.entries({compact_json(parts)})) {{\n"
         "  const place = document.getElementById(name);\n"
@@ -311,16 +319,20 @@ def shared_parts(kind: PageKind = RUNS) -> str:
     )
 
 
-def _parts(kind: PageKind) -> dict[str, bytes]:
+def _parts(kind: PageKind, *, is_shared: bool) -> dict[str, bytes]:
     """What pages of a kind have in common, packed."""
     folder = assets_folder()
-    texts = (_script(kind), _joined(folder / "web" / "page", [WORKER]))
+    texts = (_script(kind, is_shared=is_shared), _joined(folder / "web" / "page", [WORKER]))
     packed = [gzip.compress(text.encode(), mtime=0) for text in texts]
     return dict(zip(_PARTS, (*packed, (folder / _CORE).read_bytes()), strict=True))
 
 
-def _script(kind: PageKind) -> str:
-    return "(() => {\n" + _joined(assets_folder() / "web" / "page", kind.scripts) + "})();\n"
+def _script(kind: PageKind, *, is_shared: bool) -> str:
+    """The scripts of a page, which begin with the last; of pages that share them, with the words before it."""
+    folder = assets_folder() / "web" / "page"
+    *before, last = kind.scripts
+    words = f"Object.assign(told_words, {compact_json(told_words(ENGLISH)['words'])});\n" if is_shared else ""
+    return "(() => {\n" + _joined(folder, before) + words + _joined(folder, [last]) + "})();\n"
 
 
 def dense_text(content: bytes) -> str:
@@ -344,10 +356,14 @@ def explorable_element(explorable: Explorable, language: str = ENGLISH, points: 
     return f'<div class="explorable-here"><script type="application/json">{script_text(data)}</script></div>'
 
 
+# Behind code, and with no quote, which would mean that the slashes may belong to a text.
+_COMMENT = re.compile(r"(?<=[;{},)\]]) +// [^\"'`]*\Z")
+
+
 def _joined(folder: Path, names: Iterable[str]) -> str:
-    """Files one after the other, without comments on lines of their own and without indentation."""
+    """Files one after the other, without comments and indentation; a comment with quotes stays behind its code."""
     lines = (line.strip() for name in names for line in (folder / name).read_text(encoding="utf-8").splitlines())
-    return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
+    return "".join(f"{_COMMENT.sub('', line)}\n" for line in lines if line and not line.startswith("//"))
 
 
 def _hash_of(text: str) -> str:
