@@ -96,7 +96,7 @@ def test_options_replace_defaults() -> None:
         ({"batch": 3.5}, "not a whole number"),
         ({"double": 1}, "neither true nor false"),
         ({"encoder": "gru"}, "lstm, pool"),
-        ({"depth": 3}, "no such option"),
+        ({"depth": 3}, "unknown option"),
     ],
 )
 def test_an_option_out_of_place_is_refused_with_what_is_allowed(values: dict, says: str) -> None:

@@ -97,7 +97,7 @@ def test_a_training_that_diverges_says_so_and_how_to_go_on(
     answer = subflow("train", "fake", *words)
     assert answer.code == 1
     assert "the training failed: q_mean is no longer a finite number at step 7" in answer.err
-    assert f"go on with `subflow train --resume {out}`" in answer.err
+    assert f"continue with `subflow train --resume {out}`" in answer.err
     assert reports(answer)[-1]["values"]["state"] == "failed"
 
 
@@ -227,7 +227,7 @@ def test_a_signal_stops_it_with_a_checkpoint_and_says_how_to_go_on(
         assert process.wait() == code, errors
     result = json.loads(lines[-1])["values"]
     assert result["state"] == "stopped"
-    assert f"go on with `subflow train --resume {out}`" in errors
+    assert f"continue with `subflow train --resume {out}`" in errors
     assert (out / f"checkpoint-{result['step']}.json").exists()
     assert living_process(out) is None
 

@@ -121,7 +121,7 @@ def test_without_its_policy_a_learner_stays_away_but_for_neutral() -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("cubc", r'no controller "cubc".*did you mean "cubic"'),
+        ("cubc", r'unknown controller "cubc".*did you mean "cubic"'),
         ("uncoupled", 'did you mean "coupled-cubic"?'),
         ("idle:rate=3", "idle has no options"),
         ("cubic:hystart", "not of the form KEY=VALUE"),
