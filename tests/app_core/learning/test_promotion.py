@@ -39,7 +39,7 @@ def test_a_promoted_policy_has_its_name_and_note_and_acts_as_before(source: Path
 def test_a_name_that_is_taken_is_refused_and_the_first_one_stays(source: Path) -> None:
     path = promote(source, "mine", {})
     content = path.read_bytes()
-    with pytest.raises(InputError, match="mine already"):
+    with pytest.raises(InputError, match="mine exists already"):
         promote(source, "mine", {"note": "another"})
     assert path.read_bytes() == content
 

@@ -148,7 +148,7 @@ def test_broken_gml_is_explained(tmp_path: Path, text: str, message: str) -> Non
         (graphml('<node id="a"><data key="k">1</data></node>'), "has no <key> of that id"),
         (graphml('<node id="a"><graph/></node>'), "nested <graph>"),
         (graphml("<hyperedge/>"), "<hyperedge> has no meaning"),
-        (graphml('<node id="a"><data key="k">x</data></node>', _NUMBER), "is none; allowed: a number"),
+        (graphml('<node id="a"><data key="k">x</data></node>', _NUMBER), "is not one; allowed: a number"),
         ('<!DOCTYPE x [<!ENTITY a "b">]><graphml/>', ":1: this file declares a document type"),
         ('<?xml version="1.0" encoding="klingon"?><graphml/>', "broken XML"),
     ],

@@ -89,8 +89,10 @@ def test_a_controller_that_an_override_replaces_loses_its_options_and_that_is_re
         source = open_scenario(str(file), overrides=[f"flows.download.controller={value}"])
         assert "beta" not in source.text
         assert read_scenario(Use.RUN, source.text) == source.scenario
-        assert [line.partition(" without")[0] for line in source.replaced] == ["flows.download.controller: mpcc-loss"]
-        assert source.replaced[0].endswith("(mpcc-loss, beta = 20)")
+        assert [line.partition(": the options")[0] for line in source.replaced] == [
+            "flows.download.controller = mpcc-loss"
+        ]
+        assert source.replaced[0].endswith(": the options set for mpcc-loss (beta = 20) do not apply.")
     kept = open_scenario(str(file), overrides=["flows.download.controller.beta=30"])
     assert (kept.replaced, kept.scenario.flows["download"].controller.options["beta"]) == ((), 30)
 

@@ -27,7 +27,7 @@ def test_grid_has_every_combination_with_every_seed():
 def test_what_is_typed_wrongly_is_told_beside_its_field():
     check = check_draft(draft((LOSS, "1%..5%"), (RATE, ""), (CONTROLLER, "lia"), seeds="one"))
     assert set(check.problems) == {LOSS, RATE, SEEDS}
-    assert "how many values" in check.problems[LOSS]
+    assert "its number of values" in check.problems[LOSS]
     assert check.runs == 0
 
 
