@@ -92,7 +92,7 @@ def test_renaming_asks_for_the_name_and_refuses_a_taken_one(window: MainWindow, 
     window.topology.scene.choose(["links.wifi"])
     dialogs.answer("line", "lte", "wlan", None)
     window.bar.trigger("topology.rename")
-    assert "another link called lte" in window.banners.text("action")
+    assert "another link is called lte" in window.banners.text("action")
 
     window.bar.trigger("topology.rename")
     assert doc_of(window).value("flows.download.paths") == [["wlan"], ["lte"]]
