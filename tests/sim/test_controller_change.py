@@ -247,5 +247,5 @@ def test_what_cannot_take_over_is_refused(kind: str, start: str, then: str, mess
 def test_the_core_refuses_agents_too() -> None:
     simulation = Simulation(steady("newreno"))
     assert learner_spec("drl-cc", {}).controller == "drl-cc"
-    with pytest.raises(SimulationError, match="learning agent"):
+    with pytest.raises(SimulationError, match="learning controller"):
         simulation.apply(Event(0.0, flow="t", controller=Choice("drl-cc")))
