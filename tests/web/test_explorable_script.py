@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtQml import QJSEngine, QJSValue
+from PySide6.QtWidgets import QApplication
 from tests.helpers.browsers import Chromium, chromium_path, wait_until
 from tests.helpers.formulas import NAMES, NUMBERS
 
@@ -21,10 +21,9 @@ SCRIPT = resource_path("web/explorable.js")
 
 
 @pytest.fixture(scope="module")
-def engine() -> QJSEngine:
+def engine(qapp: QApplication) -> QJSEngine:
     """A JavaScript engine without a page."""
-    if QCoreApplication.instance() is None:
-        QCoreApplication([])
+    assert qapp is not None  # the engine needs an application
     made = QJSEngine()
     assert not evaluated(made, SCRIPT.read_text(encoding="utf-8")).isError()
     return made

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 import pytest
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtQml import QJSEngine, QJSValue
+from PySide6.QtWidgets import QApplication
 from tests.app_core.replay.test_worked_rules import MSS_BYTES, TEXT
 from tests.helpers.web_core import ASSETS
 
@@ -24,10 +24,9 @@ from subflow_sim.simulation import Simulation
 
 
 @pytest.fixture(scope="module")
-def script() -> QJSEngine:
+def script(qapp: QApplication) -> QJSEngine:
     """The script in a JavaScript engine without a page."""
-    if QCoreApplication.instance() is None:
-        QCoreApplication([])
+    assert qapp is not None  # the engine needs an application
     made = QJSEngine()
     source = (ASSETS / "page" / "worked.js").read_text(encoding="utf-8")
     words = json.dumps(told_words("en")["words"])
