@@ -19,7 +19,7 @@ def repeated(signatures: Sequence[str]) -> frozenset[int]:
 
 
 def is_one_run(signatures: Sequence[str]) -> bool:
-    """Whether several seeds gave the same run, bit for bit: their figures have no spread that an interval could show.
+    """True if several seeds gave the same run, bit for bit: no interval could show a spread of its figures.
 
     Args:
         signatures: of the finished runs of one scenario, one per seed.
@@ -27,25 +27,24 @@ def is_one_run(signatures: Sequence[str]) -> bool:
     return len(signatures) > 1 and len(repeated(signatures)) == len(signatures) - 1
 
 
-def one_run_notice(seeds: int, points: int = 1, of_points: int = 1) -> str:
-    """The sentence for runs that are the same for all seeds; empty if no point has such runs.
+def one_run_notice(points: Sequence[Sequence[str]]) -> str:
+    """The sentence for points of a sweep whose runs are the same for all seeds; empty if no point has such runs.
 
     Args:
-        seeds: number of the seeds.
-        points: number of the points of a sweep at which all seeds gave the same run.
-        of_points: number of the points that have runs.
+        points: signatures of the runs of each point that has runs.
     """
-    if not points:
+    same = [len(signatures) for signatures in points if is_one_run(signatures)]
+    if not same:
         return ""
-    if points == of_points:
+    if len(same) == len(points):
         return tr(
             "All {seeds} seeds gave the same run: nothing in this scenario is random. Add a loss or a start_jitter.",
-            seeds=seeds,
+            seeds=max(same),
         )
     return tr(
         "At {points} of {count} points, all {seeds} seeds gave the same run, because nothing is random there: these "
         "points have no interval. Add a loss or a start_jitter.",
-        points=points,
-        count=of_points,
-        seeds=seeds,
+        points=len(same),
+        count=len(points),
+        seeds=max(same),
     )

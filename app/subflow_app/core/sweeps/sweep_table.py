@@ -67,9 +67,14 @@ class SweepRow:
     signatures: tuple[str, ...] = field(default=())
 
     @property
+    def known_signatures(self) -> list[str]:
+        """Signatures of the runs that have one."""
+        return list(filter(None, self.signatures))
+
+    @property
     def is_one_run(self) -> bool:
-        """Whether several seeds gave the same run, bit for bit, so that an interval would mean nothing."""
-        return is_one_run([signature for signature in self.signatures if signature])
+        """True if several seeds gave the same run, bit for bit, so that an interval would mean nothing."""
+        return is_one_run(self.known_signatures)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,10 +102,8 @@ class SweepTable:
 
     @property
     def note(self) -> str:
-        """Says at how many points all seeds gave the same run; empty if at none."""
-        there = [row for row in self.rows if row.cells]
-        same = [sum(map(bool, row.signatures)) for row in there if row.is_one_run]
-        return one_run_notice(max(same, default=0), len(same), len(there))
+        """The notice on points at which all seeds gave the same run; empty if no point has such runs."""
+        return one_run_notice([row.known_signatures for row in self.rows if row.cells])
 
     def parameter(self, key: str) -> list[SweptValue]:
         """The values of a swept key at all points."""

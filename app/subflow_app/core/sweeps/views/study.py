@@ -137,9 +137,14 @@ class StudyPoint:
     runs: tuple[StudyRun, ...]
 
     @property
+    def signatures(self) -> list[str]:
+        """Signatures of the runs."""
+        return [run.signature for run in self.runs]
+
+    @property
     def is_one_run(self) -> bool:
-        """Whether several seeds gave the same run, bit for bit, so that an interval would mean nothing."""
-        return is_one_run([run.signature for run in self.runs])
+        """True if several seeds gave the same run, bit for bit, so that an interval would mean nothing."""
+        return is_one_run(self.signatures)
 
     @property
     def distinct_runs(self) -> int:
@@ -170,10 +175,8 @@ class Study:
 
     @property
     def note(self) -> str:
-        """Says at how many points all seeds gave the same run; empty if at none."""
-        there = [point for point in self.points if point.runs]
-        same = [len(point.runs) for point in there if point.is_one_run]
-        return one_run_notice(max(same, default=0), len(same), len(there))
+        """The notice on points at which all seeds gave the same run; empty if no point has such runs."""
+        return one_run_notice([point.signatures for point in self.points if point.runs])
 
     def parameter(self, key: str) -> Parameter:
         """The parameter of this key.
