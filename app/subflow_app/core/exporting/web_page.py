@@ -56,17 +56,8 @@ if TYPE_CHECKING:
 FORMAT = 1
 SCRIPTS = (
     *("words.js", "elements.js", "measures.js", "chores.js", "charts.js", "simulator.js", "runs.js"),
-    *(
-        "topology.js",
-        "whatif.js",
-        "events.js",
-        "worked.js",
-        "why.js",
-        "tables.js",
-        "sweep.js",
-        "chapters.js",
-        "main.js",
-    ),
+    *("topology.js", "whatif.js", "events.js", "worked.js", "why.js", "tables.js"),
+    *("sweep.js", "chapters.js", "main.js"),
 )
 
 
@@ -277,9 +268,9 @@ def page_of(
     folder = assets_folder() / "web" / "page"
     style = _joined(folder, kind.styles)
     boot = _joined(folder, [BOOT])
-    script = _script(kind, is_shared=bool(shared))
+    script = _script(kind, with_words=bool(shared))
     contents = {name: gzip.compress(text.encode(), mtime=0) for name, text in (packed or {}).items()}
-    contents |= dict.fromkeys(_PARTS, b"") if shared else _parts(kind, is_shared=False)
+    contents |= dict.fromkeys(_PARTS, b"") if shared else _parts(script)
     sources = f"'{_hash_of(boot)}' '{_hash_of(script)}'{_BESIDE if shared else ''}"
     policy = (
         "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data: blob:; worker-src blob:; "
@@ -309,7 +300,9 @@ def page_of(
 
 def shared_parts(kind: PageKind = RUNS) -> str:
     """A script that gives pages beside it their common parts: core, worker, scripts and the English words in them."""
-    parts = {name: [len(content), dense_text(content)] for name, content in _parts(kind, is_shared=True).items()}
+    parts = {
+        name: [len(content), dense_text(content)] for name, content in _parts(_script(kind, with_words=True)).items()
+    }
     return (
         f"for (const [name, [size, text]] of Object.entries({compact_json(parts)})) {{\n"
         "  const place = document.getElementById(name);\n"
@@ -319,19 +312,19 @@ def shared_parts(kind: PageKind = RUNS) -> str:
     )
 
 
-def _parts(kind: PageKind, *, is_shared: bool) -> dict[str, bytes]:
-    """What pages of a kind have in common, packed."""
+def _parts(script: str) -> dict[str, bytes]:
+    """The parts that pages of a kind have in common, packed."""
     folder = assets_folder()
-    texts = (_script(kind, is_shared=is_shared), _joined(folder / "web" / "page", [WORKER]))
+    texts = (script, _joined(folder / "web" / "page", [WORKER]))
     packed = [gzip.compress(text.encode(), mtime=0) for text in texts]
     return dict(zip(_PARTS, (*packed, (folder / _CORE).read_bytes()), strict=True))
 
 
-def _script(kind: PageKind, *, is_shared: bool) -> str:
-    """The scripts of a page, which begin with the last; of pages that share them, with the words before it."""
+def _script(kind: PageKind, *, with_words: bool) -> str:
+    """The scripts of a page, of which the last one starts it; the English words of shared pages come before it."""
     folder = assets_folder() / "web" / "page"
     *before, last = kind.scripts
-    words = f"Object.assign(told_words, {compact_json(told_words(ENGLISH)['words'])});\n" if is_shared else ""
+    words = f"Object.assign(told_words, {compact_json(told_words(ENGLISH)['words'])});\n" if with_words else ""
     return "(() => {\n" + _joined(folder, before) + words + _joined(folder, [last]) + "})();\n"
 
 
