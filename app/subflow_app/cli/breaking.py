@@ -15,6 +15,7 @@ from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_json, print_line, print_note, print_rows
 from subflow_app.core.errors import AppError, InputError
 from subflow_app.core.json_document import fields
+from subflow_app.vocabulary.plain_text import capitalised
 from subflow_sim.gate import is_folder, is_there
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def break_claim(
         print_json({**break_document(job), **({"on_kernel": on_kernel} if kernel else {})})
     else:
         for note in job.notes:
-            print_line(note[:1].upper() + note[1:] + ".")
+            print_line(f"{capitalised(note)}.")
         print_line(told_of(job))
         for number, each in enumerate(job.found, start=1):
             print_line()

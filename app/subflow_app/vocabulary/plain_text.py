@@ -21,5 +21,10 @@ def readable_line(text: str) -> str:
     return _IN_A_LINE.sub(_spelling, text)
 
 
+def capitalised(text: str) -> str:
+    """The text as the start of a sentence: only its first letter changes."""
+    return text[:1].upper() + text[1:]
+
+
 def _spelling(found: re.Match[str]) -> str:
     return f"\\u{ord(found[0]):04x}"

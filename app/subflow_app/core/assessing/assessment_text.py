@@ -16,6 +16,7 @@ from subflow_app.core.experiments.results import Results
 from subflow_app.core.json_document import fields
 from subflow_app.core.paper.panel_forms import interval_text
 from subflow_app.vocabulary.number_text import NOTHING
+from subflow_app.vocabulary.plain_text import capitalised
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextColumn, TextTable, text_columns
 
 SIGNS = {Judgement.MET: "✓", Judgement.NOT_MET: "✗", Judgement.NOT_TRIED: NOTHING}
@@ -118,7 +119,7 @@ def assessment_document(assessment: Assessment, results: Sequence[Results]) -> d
 def search_text(search: BreakJob) -> str:
     """What a search has come to, in a sentence or two."""
     told = told_of(search)
-    return " ".join((told, *(f"{note[:1].upper()}{note[1:]}." for note in search.notes)))
+    return " ".join((told, *(f"{capitalised(note)}." for note in search.notes)))
 
 
 def _not_met_text(results: Results) -> str:

@@ -33,6 +33,7 @@ from subflow_app.core.resources import file_or_shipped, resource_path
 from subflow_app.core.scenarios.toml_edit import Lines, TomlValue, render, render_key
 from subflow_app.core.toml_files import checked, read_text
 from subflow_app.core.uses import Use, read_scenario
+from subflow_app.vocabulary.plain_text import capitalised
 from subflow_sim.arena.networks import Network
 from subflow_sim.draws import Draw
 from subflow_sim.parameter import Param
@@ -188,7 +189,7 @@ def found_counterexample(
         told=measured_words(told, str.format),
         network=network_words(net),
     )
-    says = says[:1].upper() + says[1:]
+    says = capitalised(says)
     return Counterexample(
         trial.claim, trial.entrant.name, says, told, _text(trial, small, net.competes, says), confirmed
     )

@@ -34,6 +34,7 @@ from subflow_app.core.paper.panel_plan import PanelFigure
 from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report, citation_blocks
 from subflow_app.core.paper.report_file import render_report
 from subflow_app.core.running.run_key import simulator_version
+from subflow_app.vocabulary.plain_text import capitalised
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, text_columns
 
 RESULTS_FILE, VERDICTS_FILE = "results.csv", "verdicts.csv"
@@ -209,7 +210,7 @@ def _count_column(kind: VerdictKind) -> Column[_Counted]:
 
 def _experiment(results: Results, figures: _Figures) -> Iterator[Block]:
     recipe = results.recipe
-    yield Heading(f"{_capitalised(figure_text(recipe.figure))}: {recipe.title}", level=2)
+    yield Heading(f"{capitalised(figure_text(recipe.figure))}: {recipe.title}", level=2)
     yield Paragraph(f"The paper: {recipe.claim}")
     if recipe.prose:
         yield Paragraph(recipe.prose)
@@ -263,7 +264,3 @@ def version_blocks() -> Iterator[Block]:
         "and memory depend on the computer."
     )
     yield from citation_blocks()
-
-
-def _capitalised(text: str) -> str:
-    return text[:1].upper() + text[1:]

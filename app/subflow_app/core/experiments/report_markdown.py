@@ -27,6 +27,7 @@ from subflow_app.core.experiments.report_tables import (
 from subflow_app.core.files import made_folder, write_file
 from subflow_app.core.paper.panel_figure import render_panels
 from subflow_app.core.paper.panel_plan import PanelFigure
+from subflow_app.vocabulary.plain_text import capitalised
 from subflow_app.vocabulary.tables import TextTable
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def write_pages(
         for results in members:
             recipe = results.recipe
             title = figure_text(recipe.figure)
-            lines += [f"### {title[:1].upper()}{title[1:]}: {_plain(recipe.title)}", ""]
+            lines += [f"### {capitalised(title)}: {_plain(recipe.title)}", ""]
             lines += [f"The paper: {_plain(recipe.claim)}", ""]
             figure = experiment_figure(results, style=_STYLE)
             if any(panel.has_values for panel in figure.panels):

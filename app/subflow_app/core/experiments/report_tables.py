@@ -24,6 +24,7 @@ from subflow_app.core.paper.panel_forms import interval_text, number_text
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
 from subflow_app.vocabulary.language import translatable
 from subflow_app.vocabulary.number_text import NOTHING, duration_text
+from subflow_app.vocabulary.plain_text import capitalised
 from subflow_app.vocabulary.tables import Column, TextColumn, TextTable, text_columns
 
 _MOST_VALUES = 8
@@ -68,7 +69,7 @@ def why_text(verdict: Verdict) -> str:
     told = [verdict.reason, verdict.check.why]
     if verdict.overlaps:
         told.append(f"95 % intervals overlap: {'; '.join(verdict.overlaps)}")
-    return ". ".join(text[:1].upper() + text[1:] for text in told if text)
+    return ". ".join(capitalised(text) for text in told if text)
 
 
 def count_table(ordered: Mapping[str, Sequence[Results]]) -> TextTable:

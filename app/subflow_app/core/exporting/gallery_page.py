@@ -28,6 +28,7 @@ from subflow_app.core.files import write_file
 from subflow_app.core.paper.panel_figure import render_panels
 from subflow_app.core.table_html import table_html
 from subflow_app.vocabulary.language import ENGLISH
+from subflow_app.vocabulary.plain_text import capitalised
 from subflow_app.vocabulary.tables import TextTable
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def _chapter(exhibit: Exhibit, why_not: str) -> dict[str, Any]:
     ]
     return {
         "id": exhibit.name,
-        "title": f"{heading[:1].upper()}{heading[1:]}: {recipe.title}",
+        "title": f"{capitalised(heading)}: {recipe.title}",
         "mark": "  ".join(f"{sign} {number}" for sign, number in signs.items() if number),
         "texts": [" ".join(text.split()) for text in texts if text],
         "tables": [] if results is None else [_table_document(verdict_table(results))],

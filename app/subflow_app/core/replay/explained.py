@@ -12,6 +12,7 @@ from subflow_app.core.replay.origin import readable_scenario, recorded_by
 from subflow_app.core.replay.replay import DEFAULT_BUDGET_BYTES, Replay
 from subflow_app.core.replay.worked_rules import all_worked
 from subflow_app.core.traces import NANOSECONDS
+from subflow_app.vocabulary.plain_text import capitalised
 
 if TYPE_CHECKING:
     from subflow_store import Store
@@ -90,5 +91,5 @@ def explained(
     if replay.notice:
         replay.prepare()
     missing = "record of the lines that scripts execute" if has_lines else "stored decisions for this time"
-    notice = f"{replay.title[:1].upper()}{replay.title[1:]} has no {missing}, so it was simulated again."
+    notice = f"{capitalised(replay.title)} has no {missing}, so it was simulated again."
     return told, f"{notice} {replay.notice}".rstrip()

@@ -21,6 +21,7 @@ from subflow_app.qt.study import Study
 from subflow_app.qt.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.number_text import duration_text
+from subflow_app.vocabulary.plain_text import capitalised
 
 if TYPE_CHECKING:
     from subflow_app.core.breaking.case_source import CaseRun
@@ -343,7 +344,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         if job is not None:
             self._wanted = None if job.record is None else job.record.id
             if job.notes:
-                self.window.tell(" ".join(f"{note[:1].upper()}{note[1:]}." for note in job.notes))
+                self.window.tell(" ".join(f"{capitalised(note)}." for note in job.notes))
         if self.shown is not None:
             self.shown.bar.hide()
         self.read()

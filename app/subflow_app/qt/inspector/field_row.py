@@ -21,6 +21,7 @@ from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.icon_label import IconLabel
 from subflow_app.qt.widgets.steady import when_released
 from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.plain_text import capitalised
 from subflow_sim.params import Dimension
 
 _IN_WORDS = {
@@ -223,7 +224,7 @@ class FieldRow(QObject):
 
     def _say(self, message: str, allowed: str) -> None:
         text = problem_text(message)
-        text = text[:1].upper() + text[1:]
+        text = capitalised(text)
         if text and allowed:
             text += "" if text.endswith((".", "?", "!")) else "."
             text += "\n" + tr("Allowed: {what}", what=problem_text(self._in_field(allowed)))

@@ -14,6 +14,7 @@ from subflow_app.qt.theme import Tokens, follow_theme
 from subflow_app.qt.widgets.shorthand import named
 from subflow_app.qt.widgets.wrap_layout import WrapLayout
 from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.plain_text import capitalised
 
 _ICONS = {"pass": ("ok", "ok"), "fail": ("error", "error"), "error": ("error", "error"), "": ("recent", "muted_text")}
 
@@ -85,7 +86,7 @@ class ConformanceStrip(QWidget):
     def _tell(self, question: Question, finding: Finding | None, is_at_work: bool, *, is_offered: bool) -> None:
         chip = self._chips[question.id]
         title, asks = tr(question.title), tr(question.question)
-        asks = f"{asks[:1].upper()}{asks[1:]}"
+        asks = capitalised(asks)
         chip.setEnabled(finding is not None or is_offered)
         if finding is not None:
             chip.setText(f"{title} {finding.number}".rstrip())

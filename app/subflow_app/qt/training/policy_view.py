@@ -19,6 +19,7 @@ from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.shorthand import captioned, h_box, named, pages, v_box
 from subflow_app.qt.workers import Workers
 from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.plain_text import capitalised
 
 if TYPE_CHECKING:
     from subflow_app.qt.plotting.heat_map import HeatMap
@@ -200,5 +201,5 @@ def _words(name: str) -> str:
 
 def _title(name: str, unit: str) -> str:
     text = _words(name)
-    text = f"{text[:1].upper()}{text[1:]}"
+    text = capitalised(text)
     return f"{text} ({unit})" if unit not in ("", "1") else text
