@@ -238,7 +238,7 @@ def icon_file(prepared: Path) -> str | None:
 
 def _asset_files(assets: Path) -> Iterable[Path]:
     for path in sorted(assets.rglob("*")):
-        is_unfinished = ".building.db" in path.name  # of `subflow library build`, which goes on there
+        is_unfinished = ".building.db" in path.name  # of `subflow library build`, which continues there
         if path.is_file() and path.name != "README.md" and not is_unfinished:
             yield path
 

@@ -53,7 +53,7 @@ def _folders() -> Iterator[Path]:
 
 
 def _is_explained(folder: Path) -> bool:
-    """Whether it has a page of its own, or the page of the folder above names it."""
+    """True if it has a page of its own, or the page of the folder above names it."""
     if any((folder / page).is_file() for page in ("README.md", "index.md")):
         return True
     above = folder.parent / "README.md"
@@ -76,7 +76,7 @@ def test_a_readme_names_only_files_and_folders_that_exist() -> None:
     missing = []
     for page in pages:
         text = page.read_text(encoding="utf-8")
-        # What is in backticks lies below the page or at the end of some path of the tree, as `core/labs/grading.py`.
+        # A path in backticks lies below the page or at the end of some path of the tree, as `core/labs/grading.py`.
         named = {name for kind in (_FILE, _FOLDER, _PLACE) for name in kind.findall(text)}
         named |= {link.partition("#")[0] for link in _LINK.findall(text) if "://" not in link}
         missing += [

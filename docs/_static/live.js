@@ -12,7 +12,7 @@ function begin_live(figure) {
   figure.classList.add("running");
 }
 
-// A frame is as high as the page in it, which tells its height when that changes.
+// A frame is as high as the page in it, which reports its height when that changes.
 addEventListener("message", ({ data, source }) => {
   for (const frame of document.querySelectorAll("figure.live iframe"))
     if (frame.contentWindow === source && data?.subflow) frame.style.height = `${data.subflow.height}px`;

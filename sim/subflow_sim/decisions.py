@@ -197,7 +197,7 @@ class Explanation:
 
     @property
     def effect(self) -> str:
-        """What became of it: "cwnd 10 -> 10.1 pkt", "packet 17 on subflow 2; available: 1, 2"."""
+        """Effect of the decision: "cwnd 10 -> 10.1 pkt", "packet 17 on subflow 2; available: 1, 2"."""
         if self.scope == "flow":
             where = "waits" if self.chosen is None else f"on subflow {self.chosen}"
             return f"packet {self.data_seq} {where}; available: {', '.join(map(str, self.available)) or 'none'}"

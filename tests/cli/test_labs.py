@@ -286,7 +286,7 @@ def test_each_step_says_how_it_is_done_in_the_terminal(language: str) -> None:
 
 
 def _is_command(words: list[str]) -> bool:
-    """Whether the command line has the command and its options; values may be placeholders, such as TIME."""
+    """True if the command line has the command and its options; values may be placeholders, such as TIME."""
     command = _TREE
     while hasattr(command, "commands") and words and words[0] in command.commands:
         command, words = command.commands[words[0]], words[1:]

@@ -161,7 +161,7 @@ def test_no_command_hides_in_a_block_that_is_not_run() -> None:
 
 
 def _problem_inline(text: str) -> str:
-    """What is wrong with a command in a sentence; words in capitals hold the place of others."""
+    """Mistakes of a command in a sentence; words in capitals hold the place of others."""
     words = shlex.split(_SHORTENED.sub("", text.partition("|")[0]))
     words[0] = words[0].removeprefix(".venv/bin/")
     if words[0] == "dev.py" and words[1:]:

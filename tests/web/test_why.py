@@ -47,7 +47,7 @@ def run(browser: Browser, page: Path) -> Browser:
 
 
 def place_of(browser: Browser, chart: int, time_s: float, share: float) -> tuple[float, float]:
-    """Where a time and a share of the height of a chart are in the window; the chart is brought into it."""
+    """Place in the window of a time and a share of the height of a chart, which is brought into view."""
     canvas = f"document.querySelectorAll('.chart canvas')[{chart}]"
     browser.run(f"({canvas}.scrollIntoView({{block: 'nearest'}}), 0)")
     box = f"(({canvas}).getBoundingClientRect())"

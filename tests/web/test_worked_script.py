@@ -44,7 +44,7 @@ def value_of(script: QJSEngine, call: str) -> Any:
 
 
 def document(told: Explanation) -> Mapping[str, Any]:
-    """A decision as the core of pages tells it."""
+    """A decision as the core of pages reports it."""
     numbers = [
         {"name": name, "value": finite(number.value)}
         for name, number in zip(told.rule.numbers, told.numbers, strict=True)

@@ -51,12 +51,12 @@ class RunGroup:
 
     @property
     def is_mixed(self) -> bool:
-        """Whether the runs have different controllers, so that means over all of them measure none."""
+        """True if the runs have different controllers: a mean over all of them measures no controller."""
         return len({row.controllers for row in self.rows}) > 1
 
     @property
     def is_one_run(self) -> bool:
-        """Whether all runs are the same, bit for bit."""
+        """True if all runs are the same, bit for bit."""
         return is_one_run([row.signature for row in self.rows])
 
 
