@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -61,7 +62,7 @@ CONVENTIONS = {
 
 
 @pytest.mark.parametrize("spec", ACTIONS, ids=lambda spec: spec.id)
-def test_every_action_is_complete(spec: ActionSpec) -> None:
+def test_every_action_is_complete(spec: ActionSpec[Any]) -> None:
     assert spec.text.strip("&… ")
     assert len(spec.tip) > 10
     assert spec.tip[0].isupper()
@@ -135,7 +136,7 @@ def test_menus_hold_what_the_table_says(window: MainWindow) -> None:
 
 
 @pytest.mark.parametrize("spec", [spec for spec in ACTIONS if spec.needs], ids=lambda spec: spec.id)
-def test_what_cannot_be_done_says_why(spec: ActionSpec) -> None:
+def test_what_cannot_be_done_says_why(spec: ActionSpec[Any]) -> None:
     for need in spec.needs:
         assert need.otherwise[0].islower()
         assert not need.otherwise.endswith(".")

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QTableView
 from pytestqt.qtbot import QtBot
 from tests.helpers.skeletons import loaded_skeleton
 
-from subflow_app.qt import action_bar, choices, features, menus, workspaces
+from subflow_app.qt import choices, features, main_window, menus, workspaces
 from subflow_app.qt.actions import ACTIONS, view
 from subflow_app.qt.docks import Side
 from subflow_app.qt.feature import Feature
@@ -24,7 +24,7 @@ def tally(monkeypatch: pytest.MonkeyPatch) -> type[Feature]:
     monkeypatch.setitem(choices.PANELS, kind.panel_name, ("Tally", "events", "Ctrl+Alt+Shift+F9"))
     # What is made of that list when it is imported.
     action = next(row for row in view.rows() if row.id == "view.tally")
-    monkeypatch.setattr(action_bar, "ACTIONS", (*ACTIONS, action))
+    monkeypatch.setattr(main_window, "ACTIONS", (*ACTIONS, action))
     monkeypatch.setitem(menus.SUBMENUS, "Panels", (*menus.SUBMENUS["Panels"], action.id))
     run = workspaces.ARRANGEMENTS["run"]
     place = workspaces.Place(kind.panel_name, Side.TAB, "history")

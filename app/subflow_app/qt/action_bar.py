@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, QPoint, QSize, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
+from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.running.stepping import speed_text
 from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
-from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.choices import SPEEDS, WORKSPACES
 from subflow_app.qt.icons import icon
 from subflow_app.qt.menus import MENUS, SUBMENU_ICONS, SUBMENUS, TOOLBAR, TOOLBAR_WORDS
@@ -22,8 +22,7 @@ from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.errors import SimError
 from subflow_store import StoreError
 
-if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+W = TypeVar("W", bound=QMainWindow)
 
 _TOOLBAR_ICON = 18
 # What the run action says that it does next.
@@ -33,11 +32,19 @@ _RUN_WORDS = (translatable("&Run"), translatable("&Pause"), translatable("&Resum
 class ActionBar(QObject):
     """The actions of one window."""
 
-    def __init__(self, window: MainWindow) -> None:
-        """Makes all actions; :meth:`place` puts them into the window once its parts exist."""
+    def __init__(self, window: W, specs: Sequence[ActionSpec[W]], failed: Callable[[Exception], object]) -> None:
+        """Makes all actions; :meth:`place` puts them into the window once its parts exist.
+
+        Args:
+            window: what the actions work on.
+            specs: the table of actions.
+            failed: called with the error of an action that the world refused.
+        """
         super().__init__(window)
-        self._window = window
-        self._specs = {spec.id: spec for spec in ACTIONS}
+        self._window: QMainWindow = window
+        self._failed = failed
+        self._specs = tuple(specs)
+        self._work = {spec.id: partial(spec.run, window) for spec in specs}
         self._actions: dict[str, QAction] = {}
         self._refusals: dict[str, str] = {}  # why actions cannot be done now
         self._groups: dict[str, QActionGroup] = {}
@@ -46,7 +53,7 @@ class ActionBar(QObject):
         self._training_word = "&Pause"
         self.speed_slider = SpeedSlider(window)
         self._limit: float | None = None
-        for spec in ACTIONS:
+        for spec in specs:
             self._make(spec)
         self._style_run()
         self._style_training()
@@ -63,7 +70,7 @@ class ActionBar(QObject):
 
     def switches(self) -> tuple[str, ...]:
         """Ids of the switches of the plots, which are remembered from session to session."""
-        return tuple(spec.id for spec in ACTIONS if spec.is_remembered)
+        return tuple(spec.id for spec in self._specs if spec.is_remembered)
 
     def ids(self) -> tuple[str, ...]:
         """Ids of all actions, in the order of the table."""
@@ -87,7 +94,7 @@ class ActionBar(QObject):
         Returns:
             The toolbar, already in the window.
         """
-        for spec in ACTIONS:
+        for spec in self._specs:
             if spec.scope is Scope.WINDOW:
                 self._window.addAction(self._actions[spec.id])
             else:
@@ -120,7 +127,7 @@ class ActionBar(QObject):
     def update_state(self, state: WindowState) -> None:
         """Enables what can be done now, and makes the run action say what it does next."""
         self.state = state
-        for spec in ACTIONS:
+        for spec in self._specs:
             refusal = spec.refusal(state)
             if refusal != self._refusals[spec.id]:
                 self._refuse(spec, refusal)
@@ -169,7 +176,7 @@ class ActionBar(QObject):
 
     # ---- inside ----
 
-    def _make(self, spec: ActionSpec) -> None:
+    def _make(self, spec: ActionSpec[Any]) -> None:
         action = QAction(tr(spec.text), self._window)
         action.setObjectName(spec.id)
         action.setStatusTip(tr(spec.tip))
@@ -193,7 +200,7 @@ class ActionBar(QObject):
         if spec.group:
             action.toggled.connect(self._update_buttons)
 
-    def _refuse(self, spec: ActionSpec, refusal: str) -> None:
+    def _refuse(self, spec: ActionSpec[Any], refusal: str) -> None:
         """Enables an action, or disables it and says why, where it is pointed at."""
         self._refusals[spec.id] = refusal
         action = self._actions[spec.id]
@@ -215,12 +222,12 @@ class ActionBar(QObject):
             self.fill(menus[title], entries, menus)
         return menus
 
-    def _run(self, spec: ActionSpec, is_on: bool) -> None:
+    def _run(self, spec: ActionSpec[Any], is_on: bool) -> None:
         try:
-            spec.run(self._window, is_on)
+            self._work[spec.id](is_on)
         except (AppError, StoreError, SimError) as error:
             # The world said no (a database gone, a disk full): told in one place, whatever the action was.
-            self._window.tell_failure(error)
+            self._failed(error)
 
     def _make_toolbar(self) -> QToolBar:
         bar = named(QToolBar(tr("Toolbar"), self._window, movable=False), "toolbar")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import Generic, TypeVar
 
 from subflow_app.vocabulary.language import translatable
 
-if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+P_contra = TypeVar("P_contra", contravariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +82,8 @@ def possible(action_id: str, otherwise: str) -> Need:
 
 
 @dataclass(frozen=True, slots=True)
-class ActionSpec:
-    """One row of the table.
+class ActionSpec(Generic[P_contra]):
+    """One row of the table, for windows that have the parts `P_contra`.
 
     Attributes:
         id: object name of the action, ``menu.verb``.
@@ -106,7 +105,7 @@ class ActionSpec:
     tip: str
     icon: str
     shortcuts: tuple[str, ...]
-    run: Callable[[MainWindow, bool], object]
+    run: Callable[[P_contra, bool], object]
     needs: tuple[Need, ...] = ()
     scope: Scope = Scope.WINDOW
     checkable: bool = False

@@ -27,7 +27,8 @@ class AgentFeature(Feature):
 
     def __init__(self, window: MainWindow) -> None:
         """An empty panel."""
-        super().__init__(window)
+        super().__init__()
+        self.window = window
         self.panel: LazyPanel = LazyPanel("agent_panel", tr("Agent"), room=_ROOM)
         self._content: AgentPanel | None = None
 
@@ -51,7 +52,7 @@ class AgentFeature(Feature):
     def connect_parts(self) -> None:
         """Follows the runs that the plots show, and the one that goes on."""
         window = self.window
-        self.panel.woken.connect(lambda: self.content)
+        self.panel.first_shown.connect(lambda: self.content)
         window.plots.runs_changed.connect(self._on_runs_changed)
         window.plots.time_clicked.connect(self.go_to_time)
         window.runs.ticked.connect(lambda _progress: self._refresh())

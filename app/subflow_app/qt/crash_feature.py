@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QDateTime, QLocale
 
 from subflow_app.core.crash_reports import CrashReport
@@ -11,11 +13,19 @@ from subflow_app.qt.feature import Feature
 from subflow_app.qt.widgets.banner import Way
 from subflow_app.vocabulary.language import tr, trn
 
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
+
 _BANNER = "crash"
 
 
 class CrashFeature(Feature):
-    """Tells of crashes once."""
+    """Reports crashes once."""
+
+    def __init__(self, window: MainWindow) -> None:
+        """Nothing to report yet."""
+        super().__init__()
+        self.window = window
 
     def connect_parts(self) -> None:
         """Looks for what processes that crashed have left once the window is there."""

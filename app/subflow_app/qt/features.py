@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
@@ -14,7 +14,7 @@ from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.crash_feature import CrashFeature
 from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.qt.fairness.feature import FairnessFeature
-from subflow_app.qt.feature import Feature
+from subflow_app.qt.feature import F, Feature
 from subflow_app.qt.forking.feature import ForkFeature
 from subflow_app.qt.gallery.feature import GalleryFeature
 from subflow_app.qt.guide_feature import GuideFeature
@@ -30,9 +30,7 @@ from subflow_app.qt.training.session import TrainingSession
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
 
-F = TypeVar("F", bound=Feature)
-
-_KINDS: tuple[type[Feature], ...] = (
+_KINDS: tuple[Callable[[MainWindow], Feature], ...] = (
     Drawing,
     QueueSession,
     TrainingSession,
@@ -60,7 +58,11 @@ class Features:
 
     def __init__(self, window: MainWindow) -> None:
         """Makes all of them."""
-        self._by_kind = {kind: kind(window) for kind in _KINDS}
+        self._by_kind: dict[type[Feature], Feature] = {}
+        for make in _KINDS:
+            feature = make(window)
+            feature.setParent(window)
+            self._by_kind[type(feature)] = feature
 
     def __iter__(self) -> Iterator[Feature]:
         """Each of them, in the order of the list."""

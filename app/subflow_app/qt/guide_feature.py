@@ -29,7 +29,8 @@ class GuideFeature(Feature):
 
     def __init__(self, window: MainWindow) -> None:
         """Nothing is opened or built."""
-        super().__init__(window)
+        super().__init__()
+        self.window = window
         self._build: GuideBuild | None = None
         self._wanted = ""  # topic, once the guide is built
         self._timer = timer(self, self._tell_progress, _PROGRESS_MS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QDialog, QLineEdit, QTextBrowser, QWidget
 
@@ -79,7 +81,7 @@ def _sections() -> list[tuple[str, list[tuple[str, str, str]]]]:
     return sections + [(tr("Mouse and keys: {panel}", panel=tr(where)), rows) for where, rows in mouse.items()]
 
 
-def _row(spec: ActionSpec) -> tuple[str, str, str]:
+def _row(spec: ActionSpec[Any]) -> tuple[str, str, str]:
     native = QKeySequence.SequenceFormat.NativeText
     keys = tr(" or ").join(QKeySequence(shortcut).toString(native) for shortcut in spec.shortcuts)
     where = "" if spec.scope is Scope.WINDOW else tr(spec.scope.value)

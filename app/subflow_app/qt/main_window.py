@@ -16,6 +16,7 @@ from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.sketch import missing_part
 from subflow_app.qt.action_bar import ActionBar
 from subflow_app.qt.action_spec import Scope, WindowState
+from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.agent_feature import AgentFeature
 from subflow_app.qt.app_theme import Theme
 from subflow_app.qt.choices import DEFAULT_SPEED, PANELS, SPEEDS, WORKSPACES
@@ -128,7 +129,7 @@ class MainWindow(QMainWindow):
         self.document_stack = QUndoStack(self)
         self.history_stack = QUndoStack(self)
         self.undo_order = UndoOrder(self.document_stack, self.history_stack, parent=self)
-        self.bar = ActionBar(self)
+        self.bar = ActionBar(self, ACTIONS, self.tell_failure)
         self.banners = Banners()
         self.notices = Notices(self.banners)
         self.documents = Documents(self)

@@ -17,6 +17,7 @@ from subflow_app.vocabulary.language import tr, trn
 from subflow_store import StoreCorrupt
 
 if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
     from subflow_store.damage import Damage
 
 _BANNER = "rescue"
@@ -25,7 +26,11 @@ _BANNER = "rescue"
 class RescueFeature(Feature):
     """Offers it wherever damage is met."""
 
-    _job: Rescue | None = None
+    def __init__(self, window: MainWindow) -> None:
+        """No work yet."""
+        super().__init__()
+        self.window = window
+        self._job: Rescue | None = None
 
     def connect_parts(self) -> None:
         """Whatever tells of an error asks here for ways on."""

@@ -6,6 +6,8 @@ and its place in ``menus``.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from subflow_app.qt.action_spec import ActionSpec
 from subflow_app.qt.actions import (
     arena,
@@ -27,7 +29,10 @@ from subflow_app.qt.actions import (
     view,
 )
 
-ACTIONS: tuple[ActionSpec, ...] = (
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
+
+ACTIONS: tuple[ActionSpec[MainWindow], ...] = (
     *file.rows(),
     *edit.rows(),
     *topology.rows(),

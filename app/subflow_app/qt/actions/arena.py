@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
 
 
-def rows() -> Iterator[ActionSpec]:
+def rows() -> Iterator[ActionSpec[MainWindow]]:
     """Its part of the Study menu."""
     yield ActionSpec(
         "arena.show",

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from subflow_app.core.scenarios.arrange import EDGES
 from subflow_app.qt.action_spec import HAS_NODES, ActionSpec, Need
 from subflow_app.vocabulary.language import translatable
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
 
 # Edge or middle: (text, where, shortcut).
 _ALIGNMENTS = {
@@ -24,7 +28,7 @@ _SEVERAL = Need(lambda s: s.nodes_selected >= 2, translatable("select two nodes 
 _MANY = Need(lambda s: s.nodes_selected >= 3, translatable("select three nodes on the canvas first"))
 
 
-def rows() -> Iterator[ActionSpec]:
+def rows() -> Iterator[ActionSpec[MainWindow]]:
     """The part of the Topology menu that arranges."""
     for edge in EDGES:
         text, where, shortcut = _ALIGNMENTS[edge]

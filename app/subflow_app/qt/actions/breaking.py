@@ -16,7 +16,7 @@ _NONE_SELECTED = translatable("select a network that was found first")
 _NOT_SEARCHING = translatable("nothing is being looked for")
 
 
-def rows() -> Iterator[ActionSpec]:
+def rows() -> Iterator[ActionSpec[MainWindow]]:
     """Its part of the Study menu."""
     yield ActionSpec(
         "break.show",

@@ -27,7 +27,7 @@ def _fork(window: MainWindow) -> None:
     window.features[ForkFeature].fork_selected()
 
 
-def rows() -> Iterator[ActionSpec]:
+def rows() -> Iterator[ActionSpec[MainWindow]]:
     """The History menu."""
     yield ActionSpec(
         "history.open",

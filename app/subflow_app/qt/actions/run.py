@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from subflow_app.qt.action_spec import COMPLETE, RUNNABLE, RUNNING, ActionSpec, Need, possible
 from subflow_app.qt.choices import DEFAULT_SPEED, SPEEDS, STEPS
 from subflow_app.vocabulary.language import translatable
 
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
+
 _LINK = Need(lambda s: s.has_live_link, translatable("select a link on the canvas first"))
 
 
-def rows() -> Iterator[ActionSpec]:
+def rows() -> Iterator[ActionSpec[MainWindow]]:
     """The Run menu."""
     yield ActionSpec(
         "run.toggle",
@@ -91,7 +95,7 @@ def rows() -> Iterator[ActionSpec]:
         )
 
 
-def agent_rows() -> Iterator[ActionSpec]:
+def agent_rows() -> Iterator[ActionSpec[MainWindow]]:
     """The part of the Run menu that walks through the decisions of a learning agent."""
     yield ActionSpec(
         "agent.first",

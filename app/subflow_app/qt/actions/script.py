@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _NONE_OPEN = translatable("no script is open")
 
 
-def rows() -> Iterator[ActionSpec]:
+def rows() -> Iterator[ActionSpec[MainWindow]]:
     """Their part of the Study menu."""
     yield ActionSpec(
         "script.show",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
 
 
-def import_rows() -> Iterator[ActionSpec]:
+def import_rows() -> Iterator[ActionSpec[MainWindow]]:
     """In the File menu."""
     yield ActionSpec(
         "file.import_trace",
@@ -28,7 +28,7 @@ def import_rows() -> Iterator[ActionSpec]:
     )
 
 
-def rows() -> Iterator[ActionSpec]:
+def rows() -> Iterator[ActionSpec[MainWindow]]:
     """The Study menu."""
     yield ActionSpec(
         "study.compare",
@@ -77,7 +77,7 @@ def rows() -> Iterator[ActionSpec]:
     )
 
 
-def lab_rows() -> Iterator[ActionSpec]:
+def lab_rows() -> Iterator[ActionSpec[MainWindow]]:
     """Guided labs, in the Study menu."""
     yield ActionSpec(
         "study.labs",

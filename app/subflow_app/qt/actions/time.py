@@ -102,7 +102,7 @@ _NOT_THERE = {
 }
 
 
-def rows() -> Iterator[ActionSpec]:
+def rows() -> Iterator[ActionSpec[MainWindow]]:
     """The Time menu."""
     for name, text, tip, icon_name, shortcut in _PLAYHEAD:
         yield ActionSpec(

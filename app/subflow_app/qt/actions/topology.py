@@ -37,7 +37,7 @@ def _row(
     shortcuts: tuple[str, ...],
     run: Callable[[MainWindow], object],
     needs: str,
-) -> ActionSpec:
+) -> ActionSpec[MainWindow]:
     """An action on the canvas, which can be done while ``needs`` is among what can be done there."""
     return ActionSpec(
         f"topology.{name}", text, tip, icon, shortcuts, lambda w, _: run(w), _can(needs), scope=Scope.TOPOLOGY
@@ -55,7 +55,7 @@ _TOOLS: dict[str, tuple[str, str, str]] = {
 }
 
 
-def rows() -> Iterator[ActionSpec]:
+def rows() -> Iterator[ActionSpec[MainWindow]]:
     """The Topology menu."""
     for name, (text, tip, key) in _TOOLS.items():
         yield ActionSpec(

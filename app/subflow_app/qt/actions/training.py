@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from subflow_app.qt.action_spec import COMPLETE, NOT_RUNNING, VALID, ActionSpec, Scope, possible
 from subflow_app.vocabulary.language import translatable
 
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
 
-def rows() -> Iterator[ActionSpec]:
+
+def rows() -> Iterator[ActionSpec[MainWindow]]:
     """The Train menu."""
     yield ActionSpec(
         "train.start",

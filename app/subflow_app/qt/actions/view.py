@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from subflow_app.core.plots import GROUPS, PLOTS
 from subflow_app.core.plots.drawing.colouring import BY_RUN
@@ -20,6 +21,9 @@ from subflow_app.qt.choices import (
 )
 from subflow_app.vocabulary.language import translatable
 
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
+
 _MOST_DIGITS = 9
 
 
@@ -35,7 +39,7 @@ def _has_data(plot_id: str) -> Need:
     )
 
 
-def rows() -> Iterator[ActionSpec]:
+def rows() -> Iterator[ActionSpec[MainWindow]]:
     """The View menu."""
     for name, (title, icon_name, shortcut) in PANELS.items():
         yield ActionSpec(
@@ -271,7 +275,7 @@ def rows() -> Iterator[ActionSpec]:
         )
 
 
-def _curves() -> Iterator[ActionSpec]:
+def _curves() -> Iterator[ActionSpec[MainWindow]]:
     """How curves are drawn."""
     for number, (name, (bin_s, text, tip)) in enumerate(BINS.items()):
         yield ActionSpec(

@@ -32,7 +32,8 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
 
     def __init__(self, window: MainWindow) -> None:
         """An empty panel."""
-        super().__init__(window)
+        super().__init__()
+        self.window = window
         self._entrants: Sequence[str] = ()
         self.study: Study[ArenaJob] = Study(window.workers, self, "arena", window.tell_failure)
         self.study.changed.connect(self.changed)

@@ -51,7 +51,8 @@ class BreakFeature(PanelFeature["BreakPanel"]):
 
     def __init__(self, window: MainWindow) -> None:
         """An empty panel."""
-        super().__init__(window)
+        super().__init__()
+        self.window = window
         self._question: Question | None = None
         self._is_listed = False  # the search that goes on is in the list, and was chosen there
         self.study: Study[BreakJob] = Study(window.workers, self, "break", window.tell_failure)

@@ -39,7 +39,8 @@ class CompareFeature(Feature):
 
     def __init__(self, window: MainWindow) -> None:
         """An empty panel; what it shows is made when there is something to compare."""
-        super().__init__(window)
+        super().__init__()
+        self.window = window
         self.panel: QWidget = QWidget()
         self.panel.setObjectName("compare_view")
         self.pages = QStackedWidget(self.panel)

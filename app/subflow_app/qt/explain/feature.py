@@ -49,7 +49,8 @@ class ExplainFeature(Feature):
 
     def __init__(self, window: MainWindow) -> None:
         """An empty panel."""
-        super().__init__(window)
+        super().__init__()
+        self.window = window
         self.panel: LazyPanel = LazyPanel("explain_panel", tr("Explain"), room=_ROOM)
         self._content: ExplainPanel | None = None
         self._walks: dict[int, DecisionSteps] = {}  # by position among the runs shown
@@ -88,7 +89,7 @@ class ExplainFeature(Feature):
 
     def connect_parts(self) -> None:
         """Follows clicks into the plots, and the runs that they show; the panel wakes when it is first shown."""
-        self.panel.woken.connect(lambda: self.content)
+        self.panel.first_shown.connect(lambda: self.content)
         plots = self.window.plots
         plots.runs_changed.connect(self._forget_runs)
         # A click is told as the curve that it hit, if any, and then as its time.

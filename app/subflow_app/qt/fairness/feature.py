@@ -30,7 +30,8 @@ class FairnessFeature(Feature):
 
     def __init__(self, window: MainWindow) -> None:
         """An empty panel."""
-        super().__init__(window)
+        super().__init__()
+        self.window = window
         self.panel: FairnessPanel = FairnessPanel()
         # Made when the panel is first seen.
         self.shares: SharesPage | None = None

@@ -33,7 +33,8 @@ class ForkFeature(Feature):
 
     def __init__(self, window: MainWindow) -> None:
         """Nothing is asked yet."""
-        super().__init__(window)
+        super().__init__()
+        self.window = window
         self.dialog: ForkDialog | None = None
         self._jobs: list[RunJob] = []  # of the runs shown that were made in this session
         self._origin: ForkOrigin | None = None  # the run that was forked last, with its past

@@ -23,7 +23,8 @@ class GalleryFeature(Feature):
 
     def __init__(self, window: MainWindow) -> None:
         """An empty panel."""
-        super().__init__(window)
+        super().__init__()
+        self.window = window
         self.panel: LazyPanel = LazyPanel("gallery_panel", tr("Experiments of the papers"), room=_ROOM)
         self._session: GallerySession | None = None
 
@@ -46,7 +47,7 @@ class GalleryFeature(Feature):
 
     def connect_parts(self) -> None:
         """The panel wakes when it is first shown."""
-        self.panel.woken.connect(lambda: self.session)
+        self.panel.first_shown.connect(lambda: self.session)
 
     def possible(self) -> frozenset[str]:
         """Everything that the selected experiments allow."""

@@ -48,7 +48,8 @@ class LabFeature(Feature):
 
     def __init__(self, window: MainWindow) -> None:
         """An empty panel."""
-        super().__init__(window)
+        super().__init__()
+        self.window = window
         self.panel: LabPanel = LabPanel()
         self.session: LabSession | None = None
         self.reader: LatestReader | None = None

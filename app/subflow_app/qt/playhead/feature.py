@@ -35,7 +35,8 @@ class PlayheadFeature(Feature):
 
     def __init__(self, window: MainWindow) -> None:
         """Nothing to look at yet."""
-        super().__init__(window)
+        super().__init__()
+        self.window = window
         self.playhead = Playhead(window.workers, self)
         names = (*BUTTONS, "go_to", "live", "leave")
         self.strip: TransportStrip = TransportStrip(
@@ -80,7 +81,7 @@ class PlayheadFeature(Feature):
 
     def connect_parts(self) -> None:
         """Follows plots, runs and document; the panel wakes when it is first shown."""
-        self.panel.woken.connect(lambda: self.content)
+        self.panel.first_shown.connect(lambda: self.content)
         window, playhead = self.window, self.playhead
         window.shown.changed.connect(self._on_shown)
         window.runs.ticked.connect(lambda _progress: playhead.on_run_grew())

@@ -40,7 +40,8 @@ class QueueSession(Feature):
 
     def __init__(self, window: MainWindow) -> None:
         """Joins the parts of this window."""
-        super().__init__(window)
+        super().__init__()
+        self.window = window
         buttons = [window.bar[f"queue.{name}"] for name in QUEUE_BUTTONS]
         panel = self.panel = QueuePanel(buttons, window.bar["queue.add_several"], default_parallel())
         self._documents = window.documents

@@ -63,7 +63,8 @@ class ScriptFeature(Feature):
 
     def __init__(self, window: MainWindow) -> None:
         """An empty panel."""
-        super().__init__(window)
+        super().__init__()
+        self.window = window
         self.panel: LazyPanel = LazyPanel("script_panel", tr("Script"), room=_ROOM)
         self._content: ScriptPanel | None = None
         self._desk: ScriptDesk | None = None
@@ -120,7 +121,7 @@ class ScriptFeature(Feature):
     def connect_parts(self) -> None:
         """The panel wakes when it is first shown; each run that is kept may be of another version."""
         window = self.window
-        self.panel.woken.connect(lambda: self.content)
+        self.panel.first_shown.connect(lambda: self.content)
         window.session.stored.connect(self.read_versions)
         window.database.opened.connect(lambda _store: self.read_versions())
         window.runs.ended.connect(self._on_run_ended)

@@ -31,7 +31,8 @@ class SweepFeature(Feature):
 
     def __init__(self, window: MainWindow) -> None:
         """An empty panel."""
-        super().__init__(window)
+        super().__init__()
+        self.window = window
         self.panel: LazyPanel = LazyPanel("sweep_panel", tr("Sweeps"))
         self._session: SweepSession | None = None
         self.suggests: Callable[[], SweepSuggestion | None] = lambda: None
@@ -61,7 +62,7 @@ class SweepFeature(Feature):
 
     def connect_parts(self) -> None:
         """The panel wakes when it is first shown."""
-        self.panel.woken.connect(lambda: self.session)
+        self.panel.first_shown.connect(lambda: self.session)
 
     def possible(self) -> frozenset[str]:
         """Everything that the selected sweep and its view allow."""

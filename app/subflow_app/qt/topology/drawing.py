@@ -37,7 +37,8 @@ class Drawing(Feature):
     panel_name = "topology"
 
     def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
+        super().__init__()
+        self.window = window
         self.panel = self._view = view = window.topology
         self._undo_stack = undo_stack = window.document_stack
         self._dialogs = window.dialogs

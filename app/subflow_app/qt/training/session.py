@@ -37,7 +37,8 @@ class TrainingSession(Feature):
 
     def __init__(self, window: MainWindow) -> None:
         """An empty panel."""
-        super().__init__(window)
+        super().__init__()
+        self.window = window
         self.panel: LazyPanel = LazyPanel("train_page", tr("Training"), room=_ROOM)
         self._page: TrainPage | None = None
         self._bar = window.bar
@@ -50,8 +51,8 @@ class TrainingSession(Feature):
         self._is_wanted = False
         self._is_left = False  # trainings may go on without the window
         self._closes_when_ended = False
-        self.panel.woken.connect(lambda: self.page)
-        self.panel.woken.connect(self._on_woken)
+        self.panel.first_shown.connect(lambda: self.page)
+        self.panel.first_shown.connect(self._on_woken)
         window.database.opened.connect(self._on_database_settled)
         window.database.failed.connect(self._on_database_settled)
         window.documents.edited.connect(self._on_document_edited)

@@ -12,7 +12,7 @@ from subflow_app.qt.widgets.shorthand import named, v_box
 class LazyPanel(QWidget):
     """Says when it is first shown, and is filled then."""
 
-    woken = Signal()
+    first_shown = Signal()
 
     def __init__(self, name: str, text: str, parent: QWidget | None = None, *, room: tuple[int, int] = (0, 0)) -> None:
         """Nothing in it yet.
@@ -27,7 +27,7 @@ class LazyPanel(QWidget):
         self._room = QSize(*room)
         named(self, name, text)
         v_box(self, margins=0)
-        self._is_awake = False
+        self._was_shown = False
 
     def put_in(self, content: QWidget, *, scrolls: bool = False) -> None:
         """Fills it.
@@ -55,8 +55,8 @@ class LazyPanel(QWidget):
         return super().minimumSizeHint().expandedTo(self._room)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Wakes."""
+        """Reports the first time."""
         super().showEvent(event)
-        if not self._is_awake:
-            self._is_awake = True
-            self.woken.emit()
+        if not self._was_shown:
+            self._was_shown = True
+            self.first_shown.emit()
