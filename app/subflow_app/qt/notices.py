@@ -8,7 +8,6 @@ from pathlib import Path
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 
-from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.problem_texts import error_text, problem_text
 from subflow_app.qt import format as fmt
 from subflow_app.qt.widgets.banner import Banners, Way
@@ -168,14 +167,13 @@ class Notices:
         else:
             self._banners.close_banner("scenario")
 
-    def run_failed(self, job: RunJob, error: Exception) -> None:
-        """The simulation stopped with an error."""
-        at = fmt.time(job.progress.sim_time_s)
-        text = tr('"{run}" failed at {time}: {error}.', run=job.name, time=at, error=error_text(error))
+    def run_failed(self, name: str, at_s: float, error: Exception) -> None:
+        """The simulation stopped with an error at a simulated time."""
+        text = tr('"{run}" failed at {time}: {error}.', run=name, time=fmt.time(at_s), error=error_text(error))
         self._banners.show_banner("run", "error", f"{text} {tr('The part simulated until then is kept.')}")
 
     def run_not_stored(
-        self, job: RunJob, error: StoreError, save: Callable[[], None], export: Callable[[], None]
+        self, name: str, error: StoreError, save: Callable[[], None], export: Callable[[], None]
     ) -> None:
         """A run is in memory only, because its database failed."""
         self._banners.show_banner(
@@ -183,7 +181,7 @@ class Notices:
             "error",
             tr(
                 '"{run}" is not in the database: {error} The run is complete in memory.',
-                run=job.name,
+                run=name,
                 error=error_text(error),
             ),
             [Way(tr("Save to another database…"), save), Way(tr("Export data…"), export)],

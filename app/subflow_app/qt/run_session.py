@@ -222,7 +222,7 @@ class RunSession(QObject):
         self._link_states.stop()
         self._shown.job_stored(job, result.run_id)
         if result.error is not None:
-            self._notices.run_failed(job, result.error)
+            self._notices.run_failed(job.name, job.progress.sim_time_s, result.error)
         if result.run_id is None:
             self._unsaved.add(job, result)
         self.stored.emit()
@@ -235,7 +235,7 @@ class RunSession(QObject):
 
     def _on_unsafe(self, job: RunJob, error: StoreError) -> None:
         self._notices.run_not_stored(
-            job, error, lambda: self._unsaved.ask_save(job), lambda: self._unsaved.ask_export(job)
+            job.name, error, lambda: self._unsaved.ask_save(job), lambda: self._unsaved.ask_export(job)
         )
 
     def _on_saved(self, job: RunJob, run_id: int, path: Path) -> None:
