@@ -21,8 +21,8 @@ from tests.helpers.window import TWO_PATHS, ScriptedDialogs, be_patient, make_wi
 
 from subflow_app.qt import theme
 from subflow_app.qt.app_theme import Theme
-from subflow_app.qt.choices import DEFAULT_WORKSPACE, PANELS
 from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.panels import DEFAULT_WORKSPACE, PANELS
 from subflow_app.qt.plot_view import PlotView
 
 # Said by the offscreen platform about every resize, and about lists of completions.

@@ -17,10 +17,10 @@ from tests.helpers.window import ScriptedDialogs
 from subflow_app.core.paths import crash_directory, log_path
 from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
 from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.choices import PANELS, WORKSPACES
 from subflow_app.qt.icons import GLYPHS
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.menus import HISTORY_MENU, MENUS, PLOT_MENU, SUBMENUS, TOOLBAR, TOOLBAR_WORDS
+from subflow_app.qt.panels import PANELS, WORKSPACES
 from subflow_app.vocabulary.language import tr
 
 pytestmark = pytest.mark.one_window

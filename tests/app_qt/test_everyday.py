@@ -16,10 +16,10 @@ from subflow_app.core.resources import resource_path
 from subflow_app.core.session_log import SessionLog
 from subflow_app.core.setting_specs import SETTINGS
 from subflow_app.core.settings import Settings, load_settings
-from subflow_app.qt.choices import PANELS
 from subflow_app.qt.labs.feature import LabFeature
 from subflow_app.qt.log_panel import LogPanel
 from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.panels import PANELS
 from subflow_app.qt.settings_dialog import SettingsDialog
 from subflow_app.qt.welcome import WelcomeDialog
 

@@ -191,12 +191,12 @@ def test_run_until_holds_at_the_time_that_is_typed(qtbot: QtBot, window: MainWin
 
 def test_the_slider_chooses_any_speed_by_keyboard_and_presets_move_it(qtbot: QtBot, window: MainWindow) -> None:
     window.bar.trigger("run.speed_slow")
-    slider = window.bar.speed_slider
+    slider = window.toolbar.speed_slider
     assert window.runs._speed_limit == 0.1
     assert slider.value() == 10
     QTest.keyClick(slider, Qt.Key.Key_Right)
     assert window.runs._speed_limit == 0.13
-    assert window.bar._speed.text().startswith("0.13×")
+    assert window.toolbar._speed.text().startswith("0.13×")
     assert slider.accessibleDescription() == "0.13×"
     assert not window.bar["run.speed_slow"].isChecked()
     QTest.keyClick(slider, Qt.Key.Key_End)

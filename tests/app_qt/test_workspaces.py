@@ -15,8 +15,8 @@ from tests.helpers.window import at_rest, make_window
 
 from subflow_app.core.catalogues import use_language
 from subflow_app.core.experiments import recipe_files
-from subflow_app.qt.choices import DEFAULT_WORKSPACE, PANELS, WORKSPACES
 from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.panels import DEFAULT_WORKSPACE, PANELS, WORKSPACES
 from subflow_app.qt.widgets.banner import Way
 from subflow_app.qt.workspaces import ARRANGEMENTS
 
@@ -138,8 +138,8 @@ def test_workspaces_are_kept_between_sessions(qtbot: QtBot, qapp: QApplication, 
 def test_tool_button_says_which_workspace_is_shown(window: MainWindow) -> None:
     show(window, "analyse")
 
-    assert window.bar._workspace.text().startswith("Analysis")
-    assert "Analysis" in window.bar._workspace.accessibleName()
+    assert window.toolbar._workspace.text().startswith("Analysis")
+    assert "Analysis" in window.toolbar._workspace.accessibleName()
 
 
 @pytest.mark.parametrize(

@@ -23,13 +23,13 @@ from tests.helpers.x_screen import on_own_screen
 from subflow_app.core.labs.lab import Step, Target
 from subflow_app.core.labs.session import StepState
 from subflow_app.core.labs.solution import curve_points, parse_order
-from subflow_app.qt.choices import WORKSPACES
 from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.qt.forking.feature import ForkFeature
 from subflow_app.qt.gallery.feature import GalleryFeature
 from subflow_app.qt.labs.feature import LabFeature
 from subflow_app.qt.labs.forms import AskForm
 from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.panels import WORKSPACES
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.sweeps.new_dialog import NewSweepDialog

@@ -22,10 +22,10 @@ from PySide6.QtWidgets import (
 from subflow_app.core.fuzzy import rank
 from subflow_app.core.resources import scenario_names
 from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.choices import PANELS
 from subflow_app.qt.icons import icon
 from subflow_app.qt.menus import MENUS, SUBMENUS
 from subflow_app.qt.models.table_model import ROW_ROLE, ListModel
+from subflow_app.qt.panels import PANELS
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.shorthand import named, v_box

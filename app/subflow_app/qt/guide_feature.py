@@ -10,8 +10,8 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication, QWidget
 
 from subflow_app.core.errors import GuideError
-from subflow_app.qt.choices import PANELS
 from subflow_app.qt.feature import Feature
+from subflow_app.qt.panels import PANELS
 from subflow_app.qt.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr
 

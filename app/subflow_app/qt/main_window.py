@@ -19,7 +19,7 @@ from subflow_app.qt.action_spec import Scope, WindowState
 from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.agent_feature import AgentFeature
 from subflow_app.qt.app_theme import Theme
-from subflow_app.qt.choices import DEFAULT_SPEED, PANELS, SPEEDS, WORKSPACES
+from subflow_app.qt.choices import DEFAULT_SPEED, SPEEDS
 from subflow_app.qt.curve_finder import CurveFinder
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.database_watch import DatabaseWatch
@@ -34,9 +34,11 @@ from subflow_app.qt.history_panel import History, HistoryCommand
 from subflow_app.qt.inspector.inspector import Inspector
 from subflow_app.qt.live_panel import LivePanel, beside_inspector
 from subflow_app.qt.log_panel import LogPanel
+from subflow_app.qt.main_toolbar import MainToolbar, fill_menu_bar
 from subflow_app.qt.menus import CURVES_MENU, HISTORY_MENU, PLOT_MENU
 from subflow_app.qt.notices import Notices
 from subflow_app.qt.panel_layout import PanelLayout
+from subflow_app.qt.panels import PANELS, WORKSPACES
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.presentation import Presentation
@@ -184,7 +186,10 @@ class MainWindow(QMainWindow):
             Scope.SCRIPT: self.features[ScriptFeature].panel,
             Scope.TOPOLOGY: self.topology.canvas,
         }
-        self.toolbar = self.bar.place(scopes, self.file_menus.by_title())
+        self.bar.place(scopes)
+        fill_menu_bar(self, self.bar, self.file_menus.by_title())
+        self.toolbar = MainToolbar(self.bar, self)
+        self.addToolBar(self.toolbar)
         self.bar.fill(self.plots.curves_menu, CURVES_MENU)
         self.status_buttons = StatusButtons(self.statusBar(), self.run_status)
 
@@ -209,7 +214,7 @@ class MainWindow(QMainWindow):
         self.inspector.key_changed.connect(self.topology.select)
         self.inspector.refused.connect(self.notices.action_failed)
         self.runs.state_changed.connect(self.update_actions)
-        self.bar.speed_slider.limit_chosen.connect(self.set_speed_limit)
+        self.toolbar.speed_slider.limit_chosen.connect(self.set_speed_limit)
         self.session.join_live(self.live, self.inspector)
         self.live.changed.connect(self.update_actions)
         self.runs.ended.connect(self._on_run_ended)
@@ -278,7 +283,7 @@ class MainWindow(QMainWindow):
     def set_speed_limit(self, limit: float | None) -> None:
         """Lets runs go at most this fast, in simulated seconds per second."""
         self.speed_limit = limit
-        self.bar.show_speed(limit)
+        self.toolbar.show_speed(limit)
         self.runs.set_speed_limit(limit)
 
     def set_decisions_recorded(self, is_on: bool) -> None:
@@ -366,7 +371,8 @@ class MainWindow(QMainWindow):
                 features=self.features.possible(),
             )
         )
-        self.bar.set_undo_texts(undo_text or "", redo_text or "")
+        self.bar["edit.undo"].setText(tr("&Undo {what}", what=undo_text) if undo_text else tr("&Undo"))
+        self.bar["edit.redo"].setText(tr("&Redo {what}", what=redo_text) if redo_text else tr("&Redo"))
 
     def _on_document_replaced(self, doc: ScenarioDoc) -> None:
         self.panels.show_canvas()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from subflow_app.core.plots import GROUPS, PLOTS
 from subflow_app.core.scenarios.arrange import EDGES
-from subflow_app.qt.choices import BINS, COLOURS, PANELS, SPEEDS, STEPS, THEMES, WORKSPACES
+from subflow_app.qt.choices import BINS, COLOURS, SPEEDS, STEPS, THEMES
+from subflow_app.qt.panels import PANELS, WORKSPACES
 from subflow_app.vocabulary.language import translatable
 
 ARENA_MENU = (

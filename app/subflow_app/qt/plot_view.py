@@ -13,7 +13,6 @@ from subflow_app.core.history.run_names import told_apart
 from subflow_app.core.plots import PLOTS, PLOTS_BY_ID, TIME, PlotSpec
 from subflow_app.core.plots.drawing.choices import CurveChoices
 from subflow_app.core.traces import SeriesKey, Traces
-from subflow_app.qt.choices import DEFAULT_PLOTS
 from subflow_app.qt.plotting.curve_id import run_names
 from subflow_app.qt.plotting.legend_model import LegendModel
 from subflow_app.qt.plotting.legend_values import LegendValues, mean_values, present_values, summed_up, values_at
@@ -42,6 +41,9 @@ _VALUES_MS = 400
 
 # Lower than this, px, the results are a line: the plots need the room more than a table of the same figures.
 _LEAST_HEIGHT_OF_TABLE = 640
+
+# The plots a person sees first; the others are one click away in the View menu.
+DEFAULT_PLOTS = ("throughput", "cwnd", "rtt")
 
 
 class PlotView(QWidget):

@@ -100,7 +100,7 @@ class Presentation(QObject):
         window = self._window
         window.menuBar().setVisible(is_plain)
         window.statusBar().setVisible(is_plain)
-        window.bar.set_undo_shown(window.toolbar, is_plain)
+        window.toolbar.set_undo_shown(is_plain)
         window.topology.tools.setVisible(is_plain)
         window.banners.set_held_back(not is_plain)
         QApplication.setFont(font)

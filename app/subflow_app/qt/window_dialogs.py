@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QApplication, QWidget
 from subflow_app.core.resources import DEMO_SCENARIO
 from subflow_app.core.setting_specs import for_next_start
 from subflow_app.core.settings import Settings
-from subflow_app.qt.choices import PANELS
 from subflow_app.qt.dialogs import open_dialog
 from subflow_app.qt.help_panel import START_PAGE
+from subflow_app.qt.panels import PANELS
 from subflow_app.qt.theme import MODES
 from subflow_app.vocabulary.language import tr
 

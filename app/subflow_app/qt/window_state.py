@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QMainWindow
 
 from subflow_app.core.paths import window_state_path
 from subflow_app.core.running.stepping import FASTEST, SLOWEST
-from subflow_app.qt.choices import WORKSPACES
 from subflow_app.qt.docks import LAYOUT_VERSION
+from subflow_app.qt.panels import WORKSPACES
 from subflow_app.qt.widgets.shorthand import timer
 from subflow_app.qt.workspaces import Workspaces
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Signal
 from PySide6.QtWidgets import QWidget
 
-from subflow_app.qt.choices import DEFAULT_WORKSPACE, PANELS, WORKSPACES
 from subflow_app.qt.docks import Docks, Side
 from subflow_app.qt.panel_fold import PanelFold
+from subflow_app.qt.panels import DEFAULT_WORKSPACE, PANELS, WORKSPACES
 
 # Where text and tables are comfortable, px: more room than this goes to pictures and curves.
 _WIDEST_FORM, _NARROWEST_FORM = 460, 308

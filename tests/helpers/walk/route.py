@@ -28,7 +28,7 @@ from shiboken6 import isValid
 from tests.helpers.walk.eyes import faults, is_inner, path_of
 from tests.helpers.walk.hands import Hands, front_dialog
 
-from subflow_app.qt.choices import PANELS, WORKSPACES
+from subflow_app.qt.panels import PANELS, WORKSPACES
 from subflow_app.selftest.check import CheckError, require
 from subflow_app.selftest.window_story import Until, play
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGraphicsView, QMenu, QScrollArea, QWidget
 
 from subflow_app.core.labs.lab import Target
 from subflow_app.core.plots import PLOTS_BY_ID
-from subflow_app.qt.choices import PANELS
+from subflow_app.qt.panels import PANELS
 from subflow_app.qt.topology.items import NODE_RADIUS
 
 if TYPE_CHECKING:

@@ -183,7 +183,7 @@ class TrainingSession(Feature):
             self._page.set_document(self._document())
 
     def _on_selection_changed(self) -> None:
-        self._bar.set_training_word(self.page.toggle_word)
+        self._bar.set_word("train.toggle", self.page.toggle_word)
         self.changed.emit()
 
     def _document(self) -> DocumentText:
