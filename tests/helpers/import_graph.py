@@ -20,8 +20,14 @@ SOURCES = {
     "subflow_app": ROOT / "app/subflow_app",
 }
 
-# What has rooms of its own: elsewhere a room is what lies directly in the package.
-HOUSES = ("subflow_app.core", "subflow_app.qt")
+# Packages with rooms of their own, and how many words name such a room: elsewhere two, the part of the package.
+HOUSES = {
+    "subflow_app.core": 3,
+    "subflow_app.qt": 3,
+    "subflow_app.foundation": 3,
+    "subflow_app.toolkit": 3,
+    "subflow_app.features": 4,
+}
 
 Graph = Mapping[str, frozenset[str]]
 
@@ -90,10 +96,9 @@ def _statements(node: ast.AST, *, late: bool) -> Iterator[tuple[ast.Import | ast
 
 
 def room_of(module: str) -> str:
-    """The room that a module is in: a folder of core or of qt, a loose module; elsewhere a part of the package."""
+    """The room that a module is in: the core, Qt part or commands of a feature; elsewhere see `HOUSES`."""
     parts = module.split(".")
-    depth = 3 if ".".join(parts[:2]) in HOUSES else 2
-    return ".".join(parts[:depth])
+    return ".".join(parts[: HOUSES.get(".".join(parts[:2]), 2)])
 
 
 def between_modules(found: Iterable[Import]) -> Graph:

@@ -44,7 +44,6 @@ from subflow_sim.vec_env import learner_spec
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "assets" / "languages"
 _SOURCES = ROOT / "app" / "subflow_app"
-_READ_BY_AST = ("core", "vocabulary", "qt")
 
 Key = tuple[str, str | None]
 """English text, and its plural if it has one."""
@@ -69,9 +68,8 @@ class Messages:
 def collect() -> Messages:
     """All texts that the window shows through tr and trn."""
     messages = Messages()
-    for room in _READ_BY_AST:
-        for path in sorted((_SOURCES / room).rglob("*.py")):
-            _collect_from_source(messages, path)
+    for path in sorted(_SOURCES.rglob("*.py")):
+        _collect_from_source(messages, path)
     for place, text in _table_texts():
         messages.add(place, text)
     return messages
