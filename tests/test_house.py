@@ -22,9 +22,6 @@ SOURCES = sorted(
     if path.suffix in (".py", ".pyi", ".h", ".cpp") and path.name != "_core.pyi"  # that one is generated
 )
 
-# A file that is longer than this has more than one reason to change.
-LONGEST_FILE = 600
-
 # Where the name that is imported is not that of the package it comes in.
 # shiboken6 comes with PySide6, in the one version that fits it.
 DISTRIBUTION_OF = {
@@ -36,12 +33,6 @@ DISTRIBUTION_OF = {
 
 def _name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
-
-
-def test_no_file_is_longer_than_a_reader_can_hold() -> None:
-    read = [*SOURCES, *(ROOT / "assets/web").rglob("*.js")]
-    lengths = {_name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in read}
-    assert {name for name, lines in lengths.items() if lines > LONGEST_FILE} == set()
 
 
 def test_nothing_is_left_for_later() -> None:
