@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from subflow_app.cli.terminal import stderr_console
 from subflow_app.core.interruption import stopping_signals
 from subflow_app.core.jobs.tasks import Stoppable
-from subflow_app.vocabulary.number_text import count_text, duration_text, speed_text
+from subflow_app.vocabulary.number_text import count_text, duration_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
     from subflow_app.core.jobs.progress import JobProgress
-    from subflow_app.core.running.runs import RunProgress
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -97,14 +96,6 @@ def progress_text(told: JobProgress) -> str:
     if part.failed:
         parts.append(f"{count_text(part.failed)} failed")
     return f"{' · '.join(parts)} · {duration_text(told.eta_s)} to go"
-
-
-def run_text(progress: RunProgress) -> str:
-    """How far a run is."""
-    return (
-        f"{progress.sim_time_s:.1f} of {progress.duration_s:g} s · {speed_text(progress.speed)} · "
-        f"{duration_text(progress.eta_s)} to go"
-    )
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from subflow_app.core.errors import ExportError, InputError
 from subflow_app.core.expected_errors import message_of
 
 if TYPE_CHECKING:
-    from subflow_app.core.running.runs import RunJob, RunResult
+    from subflow_app.core.running.runs import RunJob, RunProgress, RunResult
     from subflow_sim.decisions import DecisionLimits
     from subflow_sim.limits import Limits
     from subflow_sim.scenario import Scenario
@@ -144,12 +144,12 @@ def carry_out_and_tell(
     Returns:
         The exit code.
     """
-    from subflow_app.cli.progress import in_background, run_text
+    from subflow_app.cli.progress import in_background
 
     warnings = job.warnings
     for warning in warnings:
         print_note(f"warning: {warning}")
-    result, signal_number = in_background(job, job.name, lambda: run_text(job.progress))
+    result, signal_number = in_background(job, job.name, lambda: _progress_text(job.progress))
     # What could not be kept is saved before anything else can go wrong.
     rescued = _rescue(job, result) if result.store_error is not None else None
     if store is not None and result.run_id is not None:
@@ -260,3 +260,13 @@ def _limits(memory: str | None, events: str | None) -> Limits | None:
         return Limits.parse(memory or environ.get(MAX_MEMORY_VARIABLE), events or environ.get(MAX_CROSSINGS_VARIABLE))
     except ParamError as error:
         raise InputError(str(error)) from error
+
+
+def _progress_text(progress: RunProgress) -> str:
+    """Simulated time, speed and remaining time of a run."""
+    from subflow_app.vocabulary.number_text import duration_text, speed_text
+
+    return (
+        f"{progress.sim_time_s:.1f} of {progress.duration_s:g} s · {speed_text(progress.speed)} · "
+        f"{duration_text(progress.eta_s)} to go"
+    )

@@ -7,11 +7,8 @@ from pathlib import Path
 
 from subflow_app.cli import exit_codes, failures
 from subflow_app.core.errors import InputError
-from subflow_app.core.file_kinds import DATABASE_SUFFIXES, is_database_file
+from subflow_app.core.file_kinds import OPENED_SUFFIXES, is_database_file
 from subflow_sim.gate import is_file
-
-# Also of files that are not there: a typing error in one is not an unknown command.
-OPENED_SUFFIXES = (".toml", *DATABASE_SUFFIXES)
 
 
 def is_for_window(words: Sequence[str]) -> bool:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
+from subflow_app.core.file_kinds import TRACE_SUFFIXES
 from subflow_app.qt import format as fmt
 from subflow_app.qt.dialogs import open_dialog
 from subflow_app.qt.feature import Feature
-from subflow_app.qt.file_drops import TRACE_SUFFIXES
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.shorthand import v_box
