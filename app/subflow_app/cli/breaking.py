@@ -176,7 +176,7 @@ def _margins(each: Counterexample) -> str:
 
 def _on_kernel(each: Counterexample) -> str:
     """What comes of it there, or why it cannot be run."""
-    from subflow_app.core.breaking.failure_words import measured_words
+    from subflow_app.core.breaking.claim_words import measured_words
     from subflow_app.kernel.claims import kernel_verdict
     from subflow_sim.errors import SimError
 

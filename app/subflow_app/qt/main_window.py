@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.scenarios.sketch import missing_part
 from subflow_app.qt.action_bar import ActionBar
 from subflow_app.qt.action_spec import Scope, WindowState
 from subflow_app.qt.actions import ACTIONS
@@ -354,7 +353,7 @@ class MainWindow(QMainWindow):
         self.bar.update_state(
             WindowState(
                 is_valid=self.documents.doc.is_valid,
-                is_begun_only=bool(missing_part(self.documents.doc)),
+                is_begun_only=bool(self.documents.doc.missing_part),
                 is_running=self.runs.is_running,
                 is_paused=self.runs.is_paused,
                 has_live_link=bool(self.live.link),
@@ -387,7 +386,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(f"{self.documents.shown_name}[*] — Subflow")
         self.setWindowModified(self.documents.is_modified)
         # An empty canvas is a beginning, and nothing is wrong with it.
-        count = 0 if missing_part(self.documents.doc) else len(self.documents.doc.problems)
+        count = 0 if self.documents.doc.missing_part else len(self.documents.doc.problems)
         self.status_buttons.show_problems(count)
         self.update_actions()
 

@@ -23,7 +23,6 @@ from subflow_app.core.scenarios.scenario_edits import (
     rename_part,
     set_paths,
 )
-from subflow_app.core.scenarios.sketch import missing_part
 from subflow_app.core.scenarios.toml_edit import TomlEditError
 from subflow_app.core.scenarios.topology import picture_of
 
@@ -101,7 +100,7 @@ def test_the_scenario_of_these_tests_is_valid() -> None:
 
 def test_a_drawing_from_nothing_becomes_a_scenario_step_by_step() -> None:
     text = ScenarioDoc.empty().text
-    lacking = [missing_part(ScenarioDoc(text))]
+    lacking = [ScenarioDoc(text).missing_part]
     for edit in (
         lambda text: add_node(text, "host", (0.4, 0)),
         lambda text: add_node(text, "host", (600, 0)),
@@ -111,7 +110,7 @@ def test_a_drawing_from_nothing_becomes_a_scenario_step_by_step() -> None:
         lambda text: add_flow(text, "h1", "h2", {"kind": "mptcp", "controller": "lia"}),
     ):
         text = edit(text).text
-        lacking.append(missing_part(ScenarioDoc(text)))
+        lacking.append(ScenarioDoc(text).missing_part)
 
     assert lacking == ["nodes", "links", "links", "links", "flows", "flows", ""]
     scenario = ScenarioDoc(text).scenario

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.breaking.claim_file import ClaimFile
+from subflow_app.core.breaking.claim_words import measured_words
 from subflow_app.core.breaking.counterexample import Counterexample
-from subflow_app.core.breaking.failure_words import measured_words
 from subflow_app.core.breaking.space import Space
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.json_document import fields

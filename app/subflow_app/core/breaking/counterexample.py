@@ -24,7 +24,7 @@ from typing import Any
 
 from subflow_app.core.arena.entrants import chosen_entrants
 from subflow_app.core.breaking.claim_file import ENTRANT, ClaimFile, claim_names, load_claim, read_claim
-from subflow_app.core.breaking.failure_words import measured_words
+from subflow_app.core.breaking.claim_words import measured_words
 from subflow_app.core.breaking.network_words import network_words
 from subflow_app.core.breaking.shrinking import Shrinking, Tree, is_round, scenario_of
 from subflow_app.core.breaking.trial import Trial, network_of, repetitions

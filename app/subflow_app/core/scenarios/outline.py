@@ -9,7 +9,6 @@ from typing import Any
 from subflow_app.core.scenarios.event_words import change_words
 from subflow_app.core.scenarios.form_text import text_of
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.scenarios.sketch import missing_part
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.params import SECTIONS
 
@@ -46,7 +45,7 @@ def outline(doc: ScenarioDoc) -> tuple[OutlineEntry, ...]:
             for name in part_names(doc, section)
         )
         # Where a drawing is only begun, nothing is wrong with what it does not have yet.
-        count = 0 if missing_part(doc) else len(doc.problems_at(section))
+        count = 0 if doc.missing_part else len(doc.problems_at(section))
         entries.append(OutlineEntry(section, tr(title), "", count, children))
     return tuple(entries)
 

@@ -18,7 +18,7 @@ from subflow_app.core.errors import AppError
 from subflow_app.core.scenarios import toml_edit
 from subflow_app.core.scenarios.named_files import OtherFileError, bring_along
 from subflow_app.core.scenarios.scenario_edits import Edited
-from subflow_app.core.scenarios.scenario_parts import ROWS
+from subflow_app.core.scenarios.scenario_parts import NAMED, ROWS
 from subflow_app.core.scenarios.sketch import sketch_of
 from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue
 from subflow_app.core.uses import Use, read_scenario
@@ -178,6 +178,12 @@ class ScenarioDoc:
     def last_valid(self) -> Scenario | None:
         """What the text meant when it last had no problems; None if it never had none."""
         return self._last_valid
+
+    @property
+    def missing_part(self) -> str:
+        """The section that a drawing still lacks, `nodes`, `links` or `flows`; empty if anything else is wrong."""
+        lacking = [problem.key for problem in self.problems if problem.key in NAMED and not self.data.get(problem.key)]
+        return lacking[0] if lacking and len(lacking) == len(self.problems) else ""
 
     @property
     def sketch(self) -> Scenario | None:

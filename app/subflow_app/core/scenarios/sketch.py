@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from subflow_app.core.scenarios.scenario_parts import NAMED
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ScenarioError
 from subflow_sim.params import SCRIPT_SECTIONS, AlgorithmCatalog
@@ -19,17 +18,6 @@ from subflow_sim.report import Report
 from subflow_sim.scenario import Flow, Link, Scenario
 from subflow_sim.scenario_model import ScriptFile
 from subflow_sim.scenario_reader import read_tree
-
-if TYPE_CHECKING:
-    from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-
-
-def missing_part(doc: ScenarioDoc) -> str:
-    """Return what a drawing still lacks, `nodes`, `links` or `flows`, if nothing else is wrong with it; else empty."""
-    lacking = [problem.key for problem in doc.problems if problem.key in NAMED and not doc.data.get(problem.key)]
-    if len(lacking) < len(doc.problems) or not lacking:
-        return ""
-    return lacking[0]
 
 
 def next_step_text(part: str) -> str:

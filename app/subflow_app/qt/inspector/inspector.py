@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from subflow_app.core.scenarios.form import form_for
 from subflow_app.core.scenarios.outline import tables
 from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc, split_key
-from subflow_app.core.scenarios.sketch import missing_part, next_step_text
+from subflow_app.core.scenarios.sketch import next_step_text
 from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue
 from subflow_app.qt import commands
 from subflow_app.qt.inspector.outline_model import KEY_ROLE, OutlineModel
@@ -264,7 +264,7 @@ class Inspector(QWidget):
             self._show_form_of_key()
         self.form.setEnabled(self._doc.is_toml)
         self.source.show_document(self._doc)
-        self.problem_list.show_problems(self._doc.problems, next_step_text(missing_part(self._doc)))
+        self.problem_list.show_problems(self._doc.problems, next_step_text(self._doc.missing_part))
 
     def _set_key(self, key: str) -> None:
         if key == self.key and self.form.form is not None:

@@ -9,7 +9,6 @@ from PySide6.QtGui import QAccessible, QAccessibleEvent, QAction, QResizeEvent, 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QWidget
 
 from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
-from subflow_app.core.scenarios.sketch import missing_part
 from subflow_app.core.scenarios.topology import picture_of
 from subflow_app.qt import commands
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, set_style
@@ -253,7 +252,7 @@ class TopologyView(QWidget):
         problems = trn("{count} problem", "{count} problems", len(self.doc.problems))
         picture = self.scene.picture
         has_nodes = bool(picture and (picture.places or picture.notes))
-        next_step = missing_part(self.doc)
+        next_step = self.doc.missing_part
         if not has_nodes and (self.doc.is_valid or next_step):
             self._notice.say(
                 tr("Nothing here yet.\nDrag a host from the bar on the left, or press H and click where it goes.")
