@@ -10,6 +10,8 @@ SCENARIO_FILE_SUFFIX = ".subflow.toml"
 """What new scenario files get: any ``.toml`` can be a scenario, but this one opens Subflow by a double click."""
 PAGE_SUFFIX = ".html"
 """Web pages of runs."""
+TRACE_SUFFIXES = (".csv", ".tsv", ".dat", ".txt", ".log", ".ss", ".pcap", ".pcapng", ".cap")
+"""Measured traces."""
 
 _SQLITE_MARK = b"SQLite format 3\0"
 

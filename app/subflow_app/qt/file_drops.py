@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 
-from subflow_app.core.file_kinds import DATABASE_SUFFIXES, PAGE_SUFFIX
+from subflow_app.core.file_kinds import DATABASE_SUFFIXES, PAGE_SUFFIX, TRACE_SUFFIXES
 from subflow_app.core.resources import SCENARIO_SUFFIX
 from subflow_app.qt.topology_files import is_graph_file
 from subflow_app.vocabulary.language import tr, trn
@@ -17,8 +17,6 @@ from subflow_sim.gate import is_folder
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
-
-TRACE_SUFFIXES = (".csv", ".tsv", ".dat", ".txt", ".log", ".ss", ".pcap", ".pcapng", ".cap")
 
 
 class FileDrops(QObject):
