@@ -24,17 +24,17 @@ def test_the_arena_is_run_shown_and_written(
     feature.limit_to(["newreno", "lia", "idle"])
     window.docks.set_open("arena", True)
     window.docks.raise_panel("arena")
-    qtbot.waitUntil(lambda: feature.is_settled, timeout=20_000)
+    qtbot.waitUntil(lambda: not window.workers.is_busy, timeout=20_000)
     content = feature.content
     content.quick.setChecked(True)
-    qtbot.waitUntil(lambda: feature.is_settled, timeout=20_000)
+    qtbot.waitUntil(lambda: not window.workers.is_busy, timeout=20_000)
     assert not content.rows
     assert feature.possible() >= {RUN_QUICK}
     assert EXPORT not in feature.possible()
 
     feature.run(is_quick=True)
     assert feature.possible() == {STOP}
-    qtbot.waitUntil(lambda: feature.is_settled, timeout=100_000)
+    qtbot.waitUntil(lambda: not window.workers.is_busy, timeout=100_000)
     assert {row.name for row in content.rows} == {"newreno", "lia", "idle"}
     assert content.rows[-1].name == "idle"
     assert not content.bar.isVisible()

@@ -157,15 +157,13 @@ def test_the_reader_computes_what_was_asked_for_last(qtbot: QtBot) -> None:
 
 def test_the_panel_follows_runs_of_the_window(window: MainWindow, run_once: Callable[[], int], qtbot: QtBot) -> None:
     feature = window.features[FairnessFeature]
-    assert feature.shares is None  # nobody has looked yet
+    assert feature.shown is None  # nobody has looked yet
     window.docks.set_open("fairness", True)
-    shares = feature.shares
-    assert shares is not None
-    reader = feature.reader
-    assert reader is not None
+    assert feature.shown is not None
+    shares = feature.shown.shares
 
     def settle() -> None:
-        qtbot.waitUntil(lambda: not reader.is_busy and not window.workers.is_busy, timeout=20_000)
+        qtbot.waitUntil(lambda: not feature.reader.is_busy and not window.workers.is_busy, timeout=20_000)
 
     settle()
     assert cells(shares.model, GOODPUT) == ["–"]  # the scenario alone

@@ -54,12 +54,12 @@ def gallery(folder: Path, window: MainWindow, qtbot: QtBot) -> GallerySession:
     window.docks.set_open("gallery", True)
     window.docks.raise_panel("gallery")
     session = window.features[GalleryFeature].session
-    settle(session, qtbot)
+    settle(window, qtbot)
     return session
 
 
-def settle(session: GallerySession, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: not session.is_busy and session.is_settled, timeout=30_000)
+def settle(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not window.workers.is_busy, timeout=30_000)
 
 
 def test_experiment_runs_by_its_button_and_is_there_after_a_restart(
@@ -74,7 +74,7 @@ def test_experiment_runs_by_its_button_and_is_there_after_a_restart(
     assert [exhibit.name for exhibit in panel.selected()] == ["drl-cc-tiny"]
     window.bar.trigger("gallery.run_full")
     assert "gallery.stop" in gallery.possible()
-    settle(gallery, qtbot)
+    settle(window, qtbot)
     exhibit = panel.current()
     assert exhibit is not None
     assert (exhibit.finished, exhibit.wanted, exhibit.is_begun) == (8, 8, False)
@@ -113,9 +113,9 @@ def test_experiment_runs_by_its_button_and_is_there_after_a_restart(
     }
     # Another gallery of the same database knows it all, and running it again makes nothing.
     gallery.reload()
-    settle(gallery, qtbot)
+    settle(window, qtbot)
     window.bar.trigger("gallery.run_full")
-    settle(gallery, qtbot)
+    settle(window, qtbot)
     assert window.database.store is not None
     assert len(window.database.store.runs()) == 8
     window.bar.trigger("gallery.open_scenario")
@@ -129,7 +129,7 @@ def test_cut_off_experiment_is_shown_as_such_and_resumed(gallery: GallerySession
     window.bar.trigger("gallery.run_full")
     qtbot.waitUntil(lambda: len(store.runs()) >= 1, timeout=20_000)
     window.bar.trigger("gallery.stop")
-    settle(gallery, qtbot)
+    settle(window, qtbot)
     exhibit = panel.current()
     assert exhibit is not None
     made = len(store.runs())
@@ -138,7 +138,7 @@ def test_cut_off_experiment_is_shown_as_such_and_resumed(gallery: GallerySession
         assert "gallery.resume" in gallery.possible()
         assert f"{exhibit.finished} of 8 runs exist" in panel.page.state.text()
         window.bar.trigger("gallery.resume")
-        settle(gallery, qtbot)
+        settle(window, qtbot)
     exhibit = panel.current()
     assert exhibit is not None
     assert (exhibit.finished, len(store.runs())) == (8, 8)
@@ -152,7 +152,7 @@ def test_missing_agent_and_unreadable_recipe_are_shown_where_they_belong(
     (folder / "drl-cc-broken.toml").write_text("format = 1\n")
     window.docks.set_open("gallery", True)
     gallery = window.features[GalleryFeature].session
-    settle(gallery, qtbot)
+    settle(window, qtbot)
     panel = gallery.panel
     names = [exhibit.name for exhibit in panel.model.exhibits()]
     assert names == ["drl-cc-agent", "drl-cc-tiny", "drl-cc-broken"]
@@ -161,7 +161,7 @@ def test_missing_agent_and_unreadable_recipe_are_shown_where_they_belong(
     assert gallery.possible() == frozenset()
     panel.choose(["drl-cc-agent"])
     window.bar.trigger("gallery.run_quick")
-    settle(gallery, qtbot)
+    settle(window, qtbot)
     exhibit = panel.current()
     assert exhibit is not None
     assert exhibit.results is not None
@@ -208,7 +208,7 @@ def test_shipped_results_are_shown_and_copied_when_their_runs_are_opened(
     monkeypatch.setattr(shipped, "shipped_library", lambda: library)
     window.docks.set_open("gallery", True)
     gallery = window.features[GalleryFeature].session
-    settle(gallery, qtbot)
+    settle(window, qtbot)
     panel, store = gallery.panel, window.database.store
     panel.choose(["drl-cc-tiny"])
     exhibit = panel.current()
@@ -221,7 +221,7 @@ def test_shipped_results_are_shown_and_copied_when_their_runs_are_opened(
     assert store.runs() == []
     with qtbot.waitSignal(window.shown.changed, timeout=20_000):
         window.bar.trigger("gallery.show_runs")
-    settle(gallery, qtbot)
+    settle(window, qtbot)
     assert window.shown.count == 2
     exhibit = panel.current()
     assert exhibit is not None
@@ -229,7 +229,7 @@ def test_shipped_results_are_shown_and_copied_when_their_runs_are_opened(
     assert len(store.runs(tag="shipped")) == 4
     # Run again, nothing is made again.
     window.bar.trigger("gallery.run_quick")
-    settle(gallery, qtbot)
+    settle(window, qtbot)
     assert len(store.runs()) == 4
 
 
@@ -241,7 +241,7 @@ def test_library_that_cannot_be_read_is_told_and_the_gallery_goes_on(
     torn.write_bytes(b"no database")
     monkeypatch.setattr(shipped, "shipped_library", lambda: torn)
     window.docks.set_open("gallery", True)
-    settle(window.features[GalleryFeature].session, qtbot)
+    settle(window, qtbot)
     assert [exhibit.name for exhibit in window.features[GalleryFeature].session.panel.model.exhibits()] == [
         "drl-cc-tiny"
     ]
@@ -283,7 +283,7 @@ def test_all_cards_stand_there_first_and_only_the_chosen_page_is_drawn(
     # Chosen and in sight while others are still to be read: they come first.
     gallery.panel.choose(["drl-cc-19"])
     in_sight = gallery.panel.in_sight()
-    settle(gallery, qtbot)
+    settle(window, qtbot)
     assert set(cards) == {len(names) + 1}
     assert len(in_sight) < len(names)
     assert "drl-cc-19" in in_sight

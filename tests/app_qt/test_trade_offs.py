@@ -118,12 +118,10 @@ def test_trade_offs_of_shown_runs_select_them_in_the_history(
     assert not window.bar["study.export_trade_offs"].isEnabled()
     window.bar.trigger("study.trade_offs")
     feature = window.features[FairnessFeature]
-    page, reader = feature.trade_offs, feature.reader
-    assert page is not None
-    assert reader is not None
+    page = feature.content.trade_offs
 
     def settle() -> None:
-        qtbot.waitUntil(lambda: not reader.is_busy and not window.workers.is_busy, timeout=20_000)
+        qtbot.waitUntil(lambda: not feature.reader.is_busy and not window.workers.is_busy, timeout=20_000)
 
     settle()
     (point,) = page.points

@@ -25,7 +25,6 @@ from subflow_app.core.labs.session import StepState
 from subflow_app.core.labs.solution import curve_points, parse_order
 from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.qt.forking.feature import ForkFeature
-from subflow_app.qt.gallery.feature import GalleryFeature
 from subflow_app.qt.labs.feature import LabFeature
 from subflow_app.qt.labs.forms import AskForm
 from subflow_app.qt.main_window import MainWindow
@@ -212,8 +211,7 @@ class FirstHour:
         yield from self._sweep({"links.l1.loss": "0%,2%"}, "1, 2")
         if not window.docks.is_open("gallery"):
             yield from self._choose("view.gallery")
-        gallery = window.features[GalleryFeature].session
-        yield Until("the gallery", lambda: gallery.is_settled)
+        yield from self._settled()
         window.docks.raise_panel("gallery")
         yield from self._picture("tour-reproduce")
         yield from self._choose("study.labs")

@@ -203,15 +203,15 @@ def _gallery(studio: Studio) -> None:
     window.docks.set_open("gallery", True)
     window.docks.raise_panel("gallery")
     gallery = window.features[GalleryFeature].session
-    wait_for(lambda: gallery.is_settled)
+    wait_for(lambda: not window.workers.is_busy)
     gallery.panel.choose(["drl-cc-sc1"])
-    wait_for(lambda: gallery.is_settled and not gallery.panel.page.figure.content.isNull())
+    wait_for(lambda: not window.workers.is_busy and not gallery.panel.page.figure.content.isNull())
 
 
 def _arena(studio: Studio) -> None:
     arena = studio.window.features[ArenaFeature]
     studio.panel("arena")
-    wait_for(lambda: arena.is_settled and bool(arena.content.rows))
+    wait_for(lambda: not studio.window.workers.is_busy and bool(arena.content.rows))
 
 
 def _break(studio: Studio) -> None:
@@ -223,7 +223,7 @@ def _break(studio: Studio) -> None:
     breaking = studio.window.features[BreakFeature]
     studio.panel("break")
     breaking.read()
-    wait_for(lambda: breaking.is_settled)
+    wait_for(lambda: not studio.window.workers.is_busy)
     breaking.content.tabs.setCurrentIndex(1)
 
 

@@ -19,6 +19,7 @@ from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.agent_feature import AgentFeature
 from subflow_app.qt.app_theme import Theme
 from subflow_app.qt.choices import DEFAULT_SPEED, SPEEDS
+from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.curve_finder import CurveFinder
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.database_watch import DatabaseWatch
@@ -245,6 +246,7 @@ class MainWindow(QMainWindow):
         self.workspaces.left.connect(self._on_workspace_left)
         self.presentation.changed.connect(lambda is_on: self.bar.set_on("view.presentation", is_on))
         self.docks.visibility_changed.connect(lambda name, is_open: self.bar.set_on(f"view.{name}", is_open))
+        self.drops.set_trace_opener(self.features[CompareFeature].import_file)
         self.features.connect_parts(self)
         # After the features have looked where the crosshair is: when the menu opens, it is gone from there.
         self.plots.menu_requested.connect(lambda position: self.bar.pop_up(PLOT_MENU, position))

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from subflow_app.qt.action_spec import WRITABLE, ActionSpec, possible
 from subflow_app.qt.arena.feature import ArenaFeature
+from subflow_app.qt.feature import FeatureHolder
 from subflow_app.vocabulary.language import translatable
 
-if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
 
-
-def rows() -> Iterator[ActionSpec[MainWindow]]:
+def rows() -> Iterator[ActionSpec[FeatureHolder]]:
     """Its part of the Study menu."""
     yield ActionSpec(
         "arena.show",
@@ -21,7 +18,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Rank controllers and agents in families of networks, with intervals",
         "arena",
         ("Ctrl+Alt+Shift+Z",),
-        lambda w, _: w.workspaces.go_to("arena"),
+        lambda w, _: w.features[ArenaFeature].show(),
     )
     yield ActionSpec(
         "arena.run_quick",
@@ -29,7 +26,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Enter everyone in ten networks of each family; existing outcomes are kept",
         "run_quick",
         ("Ctrl+Alt+Shift+L",),
-        lambda w, _: _arena(w).run(is_quick=True),
+        lambda w, _: w.features[ArenaFeature].run(is_quick=True),
         (
             WRITABLE,
             possible("arena.run_quick", translatable("the arena is running")),
@@ -41,7 +38,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Enter everyone in twenty networks of each family; existing outcomes are kept",
         "run",
         ("Ctrl+Alt+Shift+K",),
-        lambda w, _: _arena(w).run(is_quick=False),
+        lambda w, _: w.features[ArenaFeature].run(is_quick=False),
         (
             WRITABLE,
             possible("arena.run_full", translatable("the arena is running")),
@@ -53,7 +50,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "End the arena; finished outcomes are kept, and running it again computes the missing ones",
         "stop",
         ("Ctrl+Alt+Shift+S",),
-        lambda w, _: _arena(w).stop(),
+        lambda w, _: w.features[ArenaFeature].stop(),
         (possible("arena.stop", translatable("the arena is not running")),),
     )
     yield ActionSpec(
@@ -62,11 +59,6 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Write every value as CSV, or the picture that is shown as SVG or PNG",
         "export_figure",
         ("Ctrl+Alt+Shift+G",),
-        lambda w, _: _arena(w).ask_export(),
+        lambda w, _: w.features[ArenaFeature].ask_export(),
         (possible("arena.export", translatable("the arena shows nothing yet")),),
     )
-
-
-def _arena(window: MainWindow) -> ArenaFeature:
-
-    return window.features[ArenaFeature]

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from subflow_app.qt.action_spec import NOT_RUNNING, WRITABLE, ActionSpec, possible
 from subflow_app.qt.breaking.feature import BreakFeature
+from subflow_app.qt.feature import FeatureHolder
 from subflow_app.vocabulary.language import translatable
-
-if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
 
 _NONE_SELECTED = translatable("select a network that was found first")
 _NOT_SEARCHING = translatable("nothing is being looked for")
 
 
-def rows() -> Iterator[ActionSpec[MainWindow]]:
+def rows() -> Iterator[ActionSpec[FeatureHolder]]:
     """Its part of the Study menu."""
     yield ActionSpec(
         "break.show",
@@ -24,7 +21,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Look for networks in which a claim about a controller fails",
         "break",
         ("Ctrl+Alt+Shift+A",),
-        lambda w, _: w.workspaces.go_to("break"),
+        lambda w, _: w.features[BreakFeature].show(),
     )
     yield ActionSpec(
         "break.start",
@@ -32,7 +29,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Look for networks in which the claim fails; an earlier search of the same kind is continued",
         "run",
         ("Ctrl+Alt+Shift+J",),
-        lambda w, _: _breaking(w).start(),
+        lambda w, _: w.features[BreakFeature].start(),
         (
             WRITABLE,
             possible("break.start", translatable("a search is running, or the panel shows what is missing")),
@@ -44,7 +41,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Pause or resume the search",
         "pause",
         ("Ctrl+Alt+Shift+F5",),
-        lambda w, _: _breaking(w).pause(),
+        lambda w, _: w.features[BreakFeature].pause(),
         (possible("break.pause", _NOT_SEARCHING),),
     )
     yield ActionSpec(
@@ -53,7 +50,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "End the search; networks tried so far are kept, and starting it again continues from there",
         "stop",
         ("Ctrl+Alt+Shift+F6",),
-        lambda w, _: _breaking(w).stop(),
+        lambda w, _: w.features[BreakFeature].stop(),
         (possible("break.stop", _NOT_SEARCHING),),
     )
     yield ActionSpec(
@@ -62,7 +59,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Fill the form from the chosen search, to continue it or to change it",
         "retry",
         ("Ctrl+Alt+Shift+F11",),
-        lambda w, _: _breaking(w).fill(),
+        lambda w, _: w.features[BreakFeature].fill(),
         (possible("break.fill", translatable("choose an earlier search first")),),
     )
     yield ActionSpec(
@@ -71,7 +68,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Open the selected network as a scenario of its own",
         "scenario",
         ("Ctrl+Alt+Shift+F10",),
-        lambda w, _: _breaking(w).open_selected(),
+        lambda w, _: w.features[BreakFeature].open_selected(),
         (possible("break.open", _NONE_SELECTED),),
     )
     yield ActionSpec(
@@ -80,7 +77,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Run the controller and one that keeps the claim, overlay them, and explain the moment at which they diverge",
         "overlay",
         ("Ctrl+Alt+Shift+F7",),
-        lambda w, _: _breaking(w).run_selected(),
+        lambda w, _: w.features[BreakFeature].run_selected(),
         (NOT_RUNNING, possible("break.run_both", _NONE_SELECTED)),
     )
     yield ActionSpec(
@@ -89,7 +86,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Write the selected network as a scenario, with a file on what fails there",
         "save_as",
         ("Ctrl+Alt+Shift+F8",),
-        lambda w, _: _breaking(w).ask_save(),
+        lambda w, _: w.features[BreakFeature].ask_save(),
         (possible("break.save", _NONE_SELECTED),),
     )
     yield ActionSpec(
@@ -98,7 +95,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Write the selected network as a web page with both runs, which any browser simulates again",
         "web_page",
         ("Ctrl+Alt+Shift+5",),
-        lambda w, _: _breaking(w).ask_page(),
+        lambda w, _: w.features[BreakFeature].ask_page(),
         (possible("break.page", _NONE_SELECTED),),
     )
     yield ActionSpec(
@@ -107,10 +104,6 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Write every network that was tried as CSV, or the picture that is shown as SVG or PNG",
         "export_figure",
         ("Ctrl+Alt+Shift+F9",),
-        lambda w, _: _breaking(w).ask_export(),
+        lambda w, _: w.features[BreakFeature].ask_export(),
         (possible("break.export", translatable("no search with results is shown")),),
     )
-
-
-def _breaking(window: MainWindow) -> BreakFeature:
-    return window.features[BreakFeature]

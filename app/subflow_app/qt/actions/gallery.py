@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from subflow_app.qt.action_spec import WRITABLE, ActionSpec, possible
+from subflow_app.qt.feature import FeatureHolder
 from subflow_app.qt.gallery.feature import GalleryFeature
 from subflow_app.vocabulary.language import translatable
 
-if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
 
-
-def rows() -> Iterator[ActionSpec[MainWindow]]:
+def rows() -> Iterator[ActionSpec[FeatureHolder]]:
     """Their part of the Study menu."""
     yield ActionSpec(
         "gallery.show",
@@ -21,7 +18,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Show the experiments of the papers: what each measures, its figure, and what the paper prints",
         "gallery",
         ("Ctrl+Alt+X",),
-        lambda w, _: w.workspaces.go_to("gallery"),
+        lambda w, _: w.features[GalleryFeature].show(),
     )
     yield ActionSpec(
         "gallery.run_quick",
@@ -30,7 +27,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "experiments",
         "run_quick",
         ("Ctrl+Alt+Shift+N",),
-        lambda w, _: _gallery(w).session.run(is_quick=True),
+        lambda w, _: w.features[GalleryFeature].session.run(is_quick=True),
         (
             WRITABLE,
             possible("gallery.run_quick", translatable("no experiment is selected, or it is running")),
@@ -42,7 +39,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Run the selected experiments in full, as in the paper, which may take hours; existing runs are kept",
         "run",
         ("Ctrl+Alt+Shift+M",),
-        lambda w, _: _gallery(w).session.run(is_quick=False),
+        lambda w, _: w.features[GalleryFeature].session.run(is_quick=False),
         (
             WRITABLE,
             possible("gallery.run_full", translatable("no experiment is selected, or it is running")),
@@ -54,7 +51,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Make the missing runs of the selected experiments, quick or full as they were begun",
         "retry",
         ("Ctrl+Alt+Shift+R",),
-        lambda w, _: _gallery(w).session.resume(),
+        lambda w, _: w.features[GalleryFeature].session.resume(),
         (
             WRITABLE,
             possible("gallery.resume", translatable("select an interrupted experiment")),
@@ -66,7 +63,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "End the selected experiments; finished runs are kept, and the others can be made later",
         "stop",
         ("Ctrl+Alt+Shift+X",),
-        lambda w, _: _gallery(w).session.stop(),
+        lambda w, _: w.features[GalleryFeature].session.stop(),
         (possible("gallery.stop", translatable("no selected experiment is running")),),
     )
     yield ActionSpec(
@@ -75,7 +72,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Open the curves of the runs of the experiment in the plots, one of each series",
         "plots",
         ("Ctrl+Alt+Shift+P",),
-        lambda w, _: _gallery(w).session.show_runs(),
+        lambda w, _: w.features[GalleryFeature].session.show_runs(),
         (possible("gallery.show_runs", translatable("choose an experiment that has runs")),),
     )
     yield ActionSpec(
@@ -84,7 +81,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Open the scenario of the experiment in the editor, to change it and to run it alone",
         "topology",
         ("Ctrl+Alt+Shift+C",),
-        lambda w, _: _gallery(w).session.open_scenario(),
+        lambda w, _: w.features[GalleryFeature].session.open_scenario(),
         (possible("gallery.open_scenario", translatable("choose an experiment that has a scenario")),),
     )
     yield ActionSpec(
@@ -93,7 +90,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Write the figure of the experiment as SVG, PDF or PNG, with the paper's values",
         "export_figure",
         ("Ctrl+Alt+Shift+F",),
-        lambda w, _: _gallery(w).session.ask_export_figure(),
+        lambda w, _: w.features[GalleryFeature].session.ask_export_figure(),
         (possible("gallery.export_figure", translatable("choose an experiment that has a figure")),),
     )
     yield ActionSpec(
@@ -102,12 +99,6 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Write a report on the selected experiments: figures, verdicts, rulings and settings as HTML, PDF and CSV",
         "export_report",
         ("Ctrl+Alt+Shift+T",),
-        lambda w, _: _gallery(w).session.ask_report(),
+        lambda w, _: w.features[GalleryFeature].session.ask_report(),
         (possible("gallery.report", translatable("select experiments that have results")),),
     )
-
-
-def _gallery(window: MainWindow) -> GalleryFeature:
-    # Not at the top: features take their plots from what takes its choices from here.
-
-    return window.features[GalleryFeature]

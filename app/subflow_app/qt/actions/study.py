@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from subflow_app.qt.action_spec import WRITABLE, ActionSpec, possible
 from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.fairness.feature import FairnessFeature
+from subflow_app.qt.feature import FeatureHolder
 from subflow_app.qt.labs.feature import LabFeature
 from subflow_app.vocabulary.language import translatable
 
-if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
 
-
-def import_rows() -> Iterator[ActionSpec[MainWindow]]:
+def import_rows() -> Iterator[ActionSpec[FeatureHolder]]:
     """In the File menu."""
     yield ActionSpec(
         "file.import_trace",
@@ -23,12 +20,12 @@ def import_rows() -> Iterator[ActionSpec[MainWindow]]:
         "Make a run from a measurement: CSV, a log of ss -tin, or a capture; dropping the file does the same",
         "import",
         ("Ctrl+Alt+Y",),
-        lambda w, _: _compare(w).ask_import(),
+        lambda w, _: w.features[CompareFeature].ask_import(),
         (WRITABLE,),
     )
 
 
-def rows() -> Iterator[ActionSpec[MainWindow]]:
+def rows() -> Iterator[ActionSpec[FeatureHolder]]:
     """The Study menu."""
     yield ActionSpec(
         "study.compare",
@@ -36,7 +33,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Compare the selected runs, or those that the plots show: settings that differ, means, and their differences",
         "compare",
         ("Ctrl+Alt+U", "Ctrl+Shift+M"),
-        lambda w, _: _compare(w).compare(),
+        lambda w, _: w.features[CompareFeature].compare(),
     )
     yield ActionSpec(
         "study.trade_offs",
@@ -44,7 +41,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Plot throughput against delay or friendliness for the runs in the plots, with their Pareto front",
         "trade_offs",
         ("Ctrl+Alt+F",),
-        lambda w, _: _fairness(w).show_trade_offs(),
+        lambda w, _: w.features[FairnessFeature].show_trade_offs(),
     )
     yield ActionSpec(
         "study.export_trade_offs",
@@ -52,7 +49,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Write the trade-offs that are shown as PNG, SVG, PDF or CSV",
         "export_figure",
         ("Ctrl+Alt+R",),
-        lambda w, _: _fairness(w).ask_export(),
+        lambda w, _: w.features[FairnessFeature].ask_export(),
         (possible("study.export_trade_offs", translatable("the Fairness panel shows no trade-offs")),),
         is_contextual=True,
     )
@@ -62,7 +59,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Run the scenario on this machine's own TCP and MPTCP, in real time, and overlay that on a simulation",
         "kernel",
         ("Ctrl+Alt+Q",),
-        lambda w, _: _compare(w).run_kernel(),
+        lambda w, _: w.features[CompareFeature].run_kernel(),
         (WRITABLE, possible("study.kernel", translatable("the kernel is running a scenario"))),
     )
     yield ActionSpec(
@@ -71,13 +68,13 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "End the comparison with the kernel; nothing of it is kept",
         "stop",
         ("Ctrl+Alt+Shift+Q",),
-        lambda w, _: _compare(w).stop_kernel(),
+        lambda w, _: w.features[CompareFeature].stop_kernel(),
         (possible("study.stop_kernel", translatable("the kernel is not running a scenario")),),
         is_contextual=True,
     )
 
 
-def lab_rows() -> Iterator[ActionSpec[MainWindow]]:
+def lab_rows() -> Iterator[ActionSpec[FeatureHolder]]:
     """Guided labs, in the Study menu."""
     yield ActionSpec(
         "study.labs",
@@ -85,7 +82,7 @@ def lab_rows() -> Iterator[ActionSpec[MainWindow]]:
         "Show the guided labs: what each teaches, and how far you are",
         "example",
         ("Ctrl+Alt+B",),
-        lambda w, _: _labs(w).show_labs(),
+        lambda w, _: w.features[LabFeature].show_labs(),
     )
     yield ActionSpec(
         "study.lab_next",
@@ -93,7 +90,7 @@ def lab_rows() -> Iterator[ActionSpec[MainWindow]]:
         "Go on to the next step of the lab, once this one is done",
         "next",
         ("Ctrl+Alt+Shift+I",),
-        lambda w, _: _labs(w).go_on(),
+        lambda w, _: w.features[LabFeature].go_on(),
         (possible("study.lab_next", translatable("no lab is open, or its step is not done yet")),),
     )
     yield ActionSpec(
@@ -102,7 +99,7 @@ def lab_rows() -> Iterator[ActionSpec[MainWindow]]:
         "Show another hint for this step of the lab",
         "help",
         ("Ctrl+Alt+I",),
-        lambda w, _: _labs(w).hint(),
+        lambda w, _: w.features[LabFeature].hint(),
         (possible("study.lab_hint", translatable("no lab is open, or its step has no hint left")),),
     )
     yield ActionSpec(
@@ -111,7 +108,7 @@ def lab_rows() -> Iterator[ActionSpec[MainWindow]]:
         "Write what you did in this lab to a file that your lecturer can verify",
         "export_data",
         ("Ctrl+Alt+Shift+B",),
-        lambda w, _: _labs(w).write_result(),
+        lambda w, _: w.features[LabFeature].write_result(),
         (possible("study.lab_result", translatable("no lab is open")),),
     )
     yield ActionSpec(
@@ -120,21 +117,5 @@ def lab_rows() -> Iterator[ActionSpec[MainWindow]]:
         "Grade the results of a class: steps, tries, first-try score, confirmed runs, and oddities",
         "compare",
         ("Ctrl+Alt+Shift+4",),
-        lambda w, _: _labs(w).grade_class(),
+        lambda w, _: w.features[LabFeature].grade_class(),
     )
-
-
-def _labs(window: MainWindow) -> LabFeature:
-
-    return window.features[LabFeature]
-
-
-def _compare(window: MainWindow) -> CompareFeature:
-    # Not at the top: features take their plots from what takes its choices from here.
-
-    return window.features[CompareFeature]
-
-
-def _fairness(window: MainWindow) -> FairnessFeature:
-
-    return window.features[FairnessFeature]

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from subflow_app.qt.action_spec import COMPLETE, VALID, WRITABLE, ActionSpec, Scope, possible
+from subflow_app.qt.feature import FeatureHolder
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.vocabulary.language import translatable
 
-if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
 
-
-def rows() -> Iterator[ActionSpec[MainWindow]]:
+def rows() -> Iterator[ActionSpec[FeatureHolder]]:
     """Their part of the Study menu."""
     yield ActionSpec(
         "sweep.new",
@@ -21,7 +18,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Run the scenario with other values of its parameters and several seeds",
         "add",
         ("Ctrl+Shift+U",),
-        lambda w, _: _sweeps(w).new(),
+        lambda w, _: w.features[SweepFeature].new(),
         (COMPLETE, VALID, WRITABLE),
     )
     yield ActionSpec(
@@ -30,7 +27,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Pause the selected sweeps, resume them, or make the missing runs of interrupted ones",
         "pause",
         ("Ctrl+Alt+O",),
-        lambda w, _: _sweeps(w).session.toggle(),
+        lambda w, _: w.features[SweepFeature].session.toggle(),
         (
             WRITABLE,
             possible("sweep.toggle", translatable("select a sweep that can be continued or paused")),
@@ -42,7 +39,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "End the selected sweeps; finished runs are kept, and the others can be made later",
         "stop",
         ("Ctrl+Shift+Alt+W",),
-        lambda w, _: _sweeps(w).session.stop(),
+        lambda w, _: w.features[SweepFeature].session.stop(),
         (possible("sweep.stop", translatable("no selected sweep is running")),),
     )
     yield ActionSpec(
@@ -51,7 +48,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Remove the selected sweeps from the list; their runs stay in the history",
         "delete",
         ("Del",),
-        lambda w, _: _sweeps(w).session.delete(),
+        lambda w, _: w.features[SweepFeature].session.delete(),
         (
             WRITABLE,
             possible("sweep.delete", translatable("select a sweep in the Sweeps panel that is not running")),
@@ -64,7 +61,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Open the plots of the runs that were clicked in the view of a sweep",
         "plots",
         ("Ctrl+Alt+Shift+O",),
-        lambda w, _: _sweeps(w).session.show_runs(),
+        lambda w, _: w.features[SweepFeature].session.show_runs(),
         (possible("sweep.show_runs", translatable("click a point in the view of a sweep first")),),
     )
     yield ActionSpec(
@@ -73,7 +70,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Copy the selected rows of the table of a sweep, or all of them",
         "copy",
         ("Ctrl+C",),
-        lambda w, _: _sweeps(w).copy(),
+        lambda w, _: w.features[SweepFeature].copy(),
         (possible("sweep.copy", translatable("show the table of a sweep in the Sweeps panel first")),),
         Scope.SWEEPS,
     )
@@ -83,7 +80,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Write the view of the sweep as SVG, PDF or PNG",
         "export_figure",
         ("Ctrl+Alt+Shift+E",),
-        lambda w, _: _sweeps(w).export_figure(),
+        lambda w, _: w.features[SweepFeature].export_figure(),
         (possible("sweep.export_figure", translatable("show a sweep as a picture in the Sweeps panel first")),),
     )
     yield ActionSpec(
@@ -92,7 +89,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Write every run of the sweep with its parameters and figures as CSV",
         "export_data",
         ("Ctrl+Alt+Shift+D",),
-        lambda w, _: _sweeps(w).export_data(),
+        lambda w, _: w.features[SweepFeature].export_data(),
         (possible("sweep.export_data", translatable("select a sweep in the Sweeps panel that has results")),),
     )
     yield ActionSpec(
@@ -101,12 +98,6 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Write the sweep as a web page: its figures, and the run of each point, which any browser simulates again",
         "web_page",
         ("Ctrl+Alt+Shift+6",),
-        lambda w, _: _sweeps(w).save_page(),
+        lambda w, _: w.features[SweepFeature].save_page(),
         (possible("sweep.page", translatable("select a sweep in the Sweeps panel that has results")),),
     )
-
-
-def _sweeps(window: MainWindow) -> SweepFeature:
-    # Not at the top: features take their plots from what takes its choices from here.
-
-    return window.features[SweepFeature]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from subflow_app.qt.feature import PanelFeature
 from subflow_app.qt.latest_reader import LatestReader
@@ -15,13 +15,32 @@ from subflow_app.vocabulary.number_text import duration_text
 if TYPE_CHECKING:
     from subflow_app.core.arena.job import ArenaJob
     from subflow_app.core.arena.results import Board
+    from subflow_app.qt.action_bar import ActionBar
     from subflow_app.qt.arena.panel import ArenaPanel
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.database import DatabaseControl
+    from subflow_app.qt.exporting import Exports
+    from subflow_app.qt.history_panel import History
+    from subflow_app.qt.workers import Workers
+    from subflow_app.qt.workspaces import Workspaces
     from subflow_store import Store
 
 RUN_QUICK, RUN_FULL, STOP, EXPORT = (f"arena.{name}" for name in ("run_quick", "run_full", "stop", "export"))
 
 _FILTERS = translatable("Table of all values (*.csv);;Scalable drawing (*.svg);;Image (*.png)")
+
+
+class ArenaPorts(Protocol):
+    """Parts of the window that the arena uses."""
+
+    bar: ActionBar
+    database: DatabaseControl
+    exports: Exports
+    history: History
+    workers: Workers
+    workspaces: Workspaces
+
+    def tell_failure(self, error: Exception) -> None:
+        """Shows an error."""
 
 
 class ArenaFeature(PanelFeature["ArenaPanel"]):
@@ -30,24 +49,24 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
     panel_name = "arena"
     title = translatable("Arena")
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, ports: ArenaPorts) -> None:
         """An empty panel."""
         super().__init__()
-        self.window = window
+        self.ports = ports
         self._entrants: Sequence[str] = ()
-        self.study: Study[ArenaJob] = Study(window.workers, self, "arena", window.tell_failure)
+        self.study: Study[ArenaJob] = Study(ports.workers, self, "arena", ports.tell_failure)
         self.study.changed.connect(self.changed)
         self.study.ticked.connect(self._show_progress)
         self.study.ended.connect(self._on_ended)
-        self._reader = LatestReader(window.workers, self, "read arena")
+        self._reader = LatestReader(ports.workers, self, "read arena")
         self._reader.read.connect(self._on_read)
-        self._reader.failed.connect(window.tell_failure)
+        self._reader.failed.connect(ports.tell_failure)
 
     def make(self) -> ArenaPanel:
         """The table and the charts."""
         from subflow_app.qt.arena.panel import ArenaPanel
 
-        bar = self.window.bar
+        bar = self.ports.bar
         content = ArenaPanel([bar[name] for name in ARENA_BUTTONS], bar[RUN_QUICK])
         content.choice_changed.connect(self.read)
         return content
@@ -56,21 +75,16 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         """Reads the board."""
         self.read()
 
-    @property
-    def is_settled(self) -> bool:
-        """Whether nothing runs, and everything has been read."""
-        return not (self.study.is_running or self._reader.is_busy)
-
     def connect_parts(self) -> None:
         """Another database has another board."""
-        self.window.database.opened.connect(lambda _store: self.read())
+        self.ports.database.opened.connect(lambda _store: self.read())
 
     def possible(self) -> frozenset[str]:
         """Running, unless it does; stopping, if it does; writing what is shown."""
         found = set()
         if self.study.is_running:
             found.add(STOP)
-        elif self.window.database.store is not None and self.window.database.can_write:
+        elif self.ports.database.store is not None and self.ports.database.can_write:
             found |= {RUN_QUICK, RUN_FULL}
         if self.shown is not None and self.shown.rows:
             found.add(EXPORT)
@@ -82,6 +96,10 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
 
     # ---- what actions call ----
 
+    def show(self) -> None:
+        """Brings its panel to the front."""
+        self.ports.workspaces.go_to(self.panel_name)
+
     def limit_to(self, entrants: Sequence[str]) -> None:
         """Takes only these entrants, by names; without any, all."""
         self._entrants = tuple(entrants)
@@ -92,10 +110,10 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         from subflow_app.core.arena.results import entry
         from subflow_app.core.jobs.executors import jobs_beside_window
 
-        store = self.window.database.store
+        store = self.ports.database.store
         if store is None or self.study.is_running:
             return
-        self.window.workspaces.go_to("arena")
+        self.show()
         self.content.quick.setChecked(is_quick)
         entrants = self._entrants
         self.study.start(lambda: ArenaJob(entry(entrants, is_quick=is_quick), store, jobs=jobs_beside_window()))
@@ -106,7 +124,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
 
     def read(self) -> None:
         """Reads what the database has, in the background."""
-        store = self.window.database.store
+        store = self.ports.database.store
         if self.shown is None or store is None:
             return
         # Imported here: at the start nobody has opened the panel, and these are a tenth of what is imported then.
@@ -122,11 +140,11 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
 
     def ask_export(self) -> None:
         """Asks for a place, and writes the values, or the picture in front."""
-        content, window = self.shown, self.window
+        content, exports = self.shown, self.ports.exports
         if content is None or content.board is None:
             return
         board, suffix = content.board, ".csv" if content.chart is None else ".svg"
-        path = window.exports.ask_path(tr("Export the arena"), tr(_FILTERS), f"arena{suffix}")
+        path = exports.ask_path(tr("Export the arena"), tr(_FILTERS), f"arena{suffix}")
         if path is None:
             return
         from subflow_app.core.arena.arena_text import values_csv
@@ -135,9 +153,9 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
 
         panel = (content.chart or content.delay).panel
         if panel is None or path.suffix.lower() == ".csv":
-            window.exports.write(path, lambda: write_file(path, values_csv(board)))
+            exports.write(path, lambda: write_file(path, values_csv(board)))
         else:
-            window.exports.write_later("export arena", lambda: write_panel(panel, path))
+            exports.write_later("export arena", lambda: write_panel(panel, path))
 
     # ---- inside ----
 
@@ -158,11 +176,11 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
     def _on_ended(self, _job: ArenaJob | None) -> None:
         if self.shown is not None:
             self.shown.bar.hide()
-        self.window.history.reload()
+        self.ports.history.reload()
         self.read()
 
     def _on_read(self, read: tuple[Store, Board]) -> None:
         store, board = read
-        if self.shown is not None and store is self.window.database.store:
+        if self.shown is not None and store is self.ports.database.store:
             self.shown.show_board(board)
             self.changed.emit()

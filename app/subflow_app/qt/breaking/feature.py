@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import Qt
 
@@ -27,9 +27,19 @@ if TYPE_CHECKING:
     from subflow_app.core.breaking.case_source import CaseRun
     from subflow_app.core.breaking.job import BreakJob, Question
     from subflow_app.core.breaking.parting import Parting
+    from subflow_app.qt.action_bar import ActionBar
     from subflow_app.qt.breaking.form import BreakForm
     from subflow_app.qt.breaking.panel import BreakPanel, Listed, Shown
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.database import DatabaseControl
+    from subflow_app.qt.docks import Docks
+    from subflow_app.qt.documents import Documents
+    from subflow_app.qt.exporting import Exports
+    from subflow_app.qt.feature import FeatureMap
+    from subflow_app.qt.plot_view import PlotView
+    from subflow_app.qt.run_control import RunControl
+    from subflow_app.qt.run_session import RunSession
+    from subflow_app.qt.workers import Workers
+    from subflow_app.qt.workspaces import Workspaces
     from subflow_store import Store
     from subflow_store.searches import SearchRecord
 
@@ -43,31 +53,60 @@ _MAKING_SMALL = 0.9  # share from which on a search makes small what it has foun
 _FILTERS = translatable("Table of all networks (*.csv);;Scalable drawing (*.svg);;Image (*.png)")
 
 
+class BreakPorts(Protocol):
+    """Parts of the window that breaking claims uses."""
+
+    bar: ActionBar
+    database: DatabaseControl
+    docks: Docks
+    documents: Documents
+    exports: Exports
+    plots: PlotView
+    runs: RunControl
+    session: RunSession
+    workers: Workers
+    workspaces: Workspaces
+
+    @property
+    def features(self) -> FeatureMap:
+        """The features of the window."""
+
+    def tell(self, text: str) -> None:
+        """Says something for a while."""
+
+    def tell_failure(self, error: Exception) -> None:
+        """Shows an error."""
+
+
 class BreakFeature(PanelFeature["BreakPanel"]):
-    """The panel Break and what its actions do."""
+    """The panel Break and what its actions do.
+
+    Attributes:
+        question: what the form asks for; None until that is known.
+    """
 
     panel_name = "break"
     title = translatable("Break a claim")
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, ports: BreakPorts) -> None:
         """An empty panel."""
         super().__init__()
-        self.window = window
-        self._question: Question | None = None
+        self.ports = ports
+        self.question: Question | None = None
         self._is_listed = False  # the search that goes on is in the list, and was chosen there
-        self.study: Study[BreakJob] = Study(window.workers, self, "break", window.tell_failure)
+        self.study: Study[BreakJob] = Study(ports.workers, self, "break", ports.tell_failure)
         self.study.changed.connect(self.changed)
         self.study.ticked.connect(self._show_progress)
         self.study.ended.connect(self._on_ended)
         self._looked_at = 0.0
         self._asked = self._reader_of("read what to break", self._on_question, self._on_refused)
-        self._listed = self._reader_of("list searches", self._on_listed, window.tell_failure)
-        self._read = self._reader_of("read search", self._on_read, window.tell_failure)
+        self._listed = self._reader_of("list searches", self._on_listed, ports.tell_failure)
+        self._read = self._reader_of("read search", self._on_read, ports.tell_failure)
         self._typing = timer(self, self._ask, _TYPING_MS, is_single=True)
         self._wanted: int | None = None  # search that is shown when the list has been read
 
     def _reader_of(self, name: str, read: Callable[..., None], failed: Callable[[Exception], object]) -> LatestReader:
-        reader = LatestReader(self.window.workers, self, name)
+        reader = LatestReader(self.ports.workers, self, name)
         reader.read.connect(read)
         reader.failed.connect(failed)
         return reader
@@ -76,7 +115,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         """The form, the searches and what was found."""
         from subflow_app.qt.breaking.panel import BreakPanel
 
-        bar = self.window.bar
+        bar = self.ports.bar
         content = BreakPanel(
             [bar[name] for name in BREAK_BUTTONS], [bar[name] for name in BREAK_FOUND_BUTTONS], bar[EXPORT]
         )
@@ -92,23 +131,17 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         self._ask()
         self.read()
 
-    @property
-    def is_settled(self) -> bool:
-        """Whether nothing is searched, and everything has been read."""
-        is_busy = self._asked.is_busy or self._listed.is_busy or self._read.is_busy or self._typing.isActive()
-        return not (self.study.is_running or is_busy)
-
     def connect_parts(self) -> None:
         """Another database has other searches."""
-        self.window.database.opened.connect(lambda _store: self.read())
-        self.window.documents.edited.connect(self._on_edited)
+        self.ports.database.opened.connect(lambda _store: self.read())
+        self.ports.documents.edited.connect(self._on_edited)
 
     def possible(self) -> frozenset[str]:
         """Searching once it is known what for; whatever can be done with what is selected."""
         found = set()
         if self.study.is_running:
             found |= {PAUSE, STOP}
-        elif self._question is not None:
+        elif self.question is not None:
             found.add(START)
         if self.shown is not None:
             if self.shown.row is not None and self.shown.row.record is not None:
@@ -128,15 +161,19 @@ class BreakFeature(PanelFeature["BreakPanel"]):
 
     # ---- what actions call ----
 
+    def show(self) -> None:
+        """Brings its panel to the front."""
+        self.ports.workspaces.go_to(self.panel_name)
+
     def start(self) -> None:
         """Searches, from where the same search was the last time; its panel comes to the front."""
         from subflow_app.core.breaking.job import BreakJob
         from subflow_app.core.jobs.executors import jobs_beside_window
 
-        store, question = self.window.database.store, self._question
+        store, question = self.ports.database.store, self.question
         if store is None or question is None or self.study.is_running:
             return
-        self.window.workspaces.go_to("break")
+        self.show()
         minutes = self.content.form.minutes.value()
         self._is_listed = False
         self._looked_at = time.monotonic()
@@ -171,7 +208,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
 
     def read(self) -> None:
         """Lists the searches that the database has, in the background."""
-        store = self.window.database.store
+        store = self.ports.database.store
         if self.shown is None or store is None:
             return
         self._listed.ask(lambda _: (store, store.searches.all()), is_other=True)
@@ -179,13 +216,13 @@ class BreakFeature(PanelFeature["BreakPanel"]):
     def open_selected(self) -> None:
         """Opens the selected network as a document."""
         each = self.content.selected
-        if each is not None and self.window.documents.open_text(each.text, f"{_name_of(each)}.toml"):
-            self.window.docks.go_to("topology")
+        if each is not None and self.ports.documents.open_text(each.text, f"{_name_of(each)}.toml"):
+            self.ports.docks.go_to("topology")
 
     def run_selected(self) -> None:
         """Runs the controller and what it is measured against over each other; explains the moment where they part."""
-        each, window = self.content.selected, self.window
-        if each is None or window.runs.is_running:
+        each, ports = self.content.selected, self.ports
+        if each is None or ports.runs.is_running:
             return
 
         def work() -> tuple[list[CaseRun], Parting | None]:
@@ -197,26 +234,26 @@ class BreakFeature(PanelFeature["BreakPanel"]):
 
         def run(found: tuple[list[CaseRun], Parting | None]) -> None:
             runs, parting = found
-            window.docks.raise_panel("plots")
+            ports.docks.raise_panel("plots")
             sources = [each.source for each in runs]
-            window.session.run_together(sources, is_unlimited=True, then=lambda: self._explain(len(runs), parting))
+            ports.session.run_together(sources, is_unlimited=True, then=lambda: self._explain(len(runs), parting))
 
-        window.workers.start("cases of a claim", work, succeeded=run, failed=window.tell_failure)
+        ports.workers.start("cases of a claim", work, succeeded=run, failed=ports.tell_failure)
 
     def _explain(self, count: int, parting: Parting | None) -> None:
         """Says where the runs part that were made, and opens the decision there."""
-        window = self.window
+        ports = self.ports
         if count < 2:
-            window.tell(tr("No controller keeps the claim in this network: nothing to compare with"))
+            ports.tell(tr("No controller keeps the claim in this network: nothing to compare with"))
         elif parting is None:
-            window.tell(tr("The figure of the claim differs by less than a tenth between the runs"))
-        elif len(window.plots.runs) == count:
-            window.docks.go_to("explain")
-            window.features[ExplainFeature].explain(0, parting.owner, parting.at_s, parting.words)
+            ports.tell(tr("The figure of the claim differs by less than a tenth between the runs"))
+        elif len(ports.plots.runs) == count:
+            ports.docks.go_to("explain")
+            ports.features[ExplainFeature].explain(0, parting.owner, parting.at_s, parting.words)
 
     def ask_save(self) -> None:
         """Asks for a place, and writes the two files of the selected network."""
-        each, exports = self.content.selected, self.window.exports
+        each, exports = self.content.selected, self.ports.exports
         if each is None:
             return
         path = exports.ask_path(tr("Save the network"), tr(SCENARIO_FILTER), f"{_name_of(each)}.toml")
@@ -237,7 +274,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
 
         each = self.content.selected
         if each is not None:
-            self.window.exports.ask_page(_name_of(each), lambda path: write_claim_page(each, path))
+            self.ports.exports.ask_page(_name_of(each), lambda path: write_claim_page(each, path))
 
     def ask_export(self) -> None:
         """Asks for a place, and writes all networks that were tried, or the picture in front."""
@@ -245,15 +282,15 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         if content is None or content.tried is None:
             return
         suffix = ".csv" if content.tabs.currentIndex() == 0 else ".svg"
-        path = self.window.exports.ask_path(tr("Export the search"), tr(_FILTERS), f"search{suffix}")
+        path = self.ports.exports.ask_path(tr("Export the search"), tr(_FILTERS), f"search{suffix}")
         if path is not None:
-            self.window.exports.write(path, lambda: _write(content, path))
+            self.ports.exports.write(path, lambda: _write(content, path))
 
     # ---- inside ----
 
     def _on_form(self) -> None:
         """Something else is asked for: nobody shall start what was asked before."""
-        self._question = None
+        self.question = None
         self._asked.forget()
         self._typing.start()
         self.changed.emit()
@@ -262,7 +299,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         """Offers the controllers of the open scenario."""
         from subflow_app.core.arena.entrants import own_entries
 
-        doc = self.window.documents.doc
+        doc = self.ports.documents.doc
         form.offer_scripts(doc.scripts, own_entries(doc.scenario) if doc.scenario is not None else ())
 
     def _on_edited(self) -> None:
@@ -278,7 +315,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
 
         from subflow_app.qt.breaking.form import OWN
 
-        documents = self.window.documents
+        documents = self.ports.documents
         path = documents.doc.path
         asked = self.content.form.asked
         if asked.space == OWN:
@@ -288,7 +325,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         self._asked.ask(lambda _: asked.question(), is_other=True)
 
     def _on_question(self, question: Question) -> None:
-        self._question = question
+        self.question = question
         self.content.form.say("")
         self.content.form.say_keys(question)
         self.changed.emit()
@@ -298,12 +335,12 @@ class BreakFeature(PanelFeature["BreakPanel"]):
 
     def _on_listed(self, read: tuple[Store, list[SearchRecord]]) -> None:
         store, records = read
-        if store is self.window.database.store:
+        if store is self.ports.database.store:
             wanted, self._wanted = self._wanted, None
             self.content.show_searches(records, wanted)
 
     def _show(self, listed: Listed) -> None:
-        store = self.window.database.store
+        store = self.ports.database.store
         if store is not None:
             self._read.ask(lambda _: _known_of(store, listed), is_other=True)
 
@@ -345,7 +382,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         if job is not None:
             self._wanted = None if job.record is None else job.record.id
             if job.notes:
-                self.window.tell(" ".join(f"{capitalised(note)}." for note in job.notes))
+                self.ports.tell(" ".join(f"{capitalised(note)}." for note in job.notes))
         if self.shown is not None:
             self.shown.bar.hide()
         self.read()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
@@ -22,9 +22,20 @@ if TYPE_CHECKING:
     from subflow_app.core.comparison.compared_runs import Choices, ComparedRuns, ComparedTraces
     from subflow_app.core.jobs.job import JobOutcome
     from subflow_app.kernel.study import KernelStudy
+    from subflow_app.qt.action_bar import ActionBar
     from subflow_app.qt.comparison.kernel_strip import KernelStrip
     from subflow_app.qt.comparison.panel import ComparisonView
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.database import DatabaseControl
+    from subflow_app.qt.dialogs import Dialogs
+    from subflow_app.qt.documents import Documents
+    from subflow_app.qt.feature import FeatureMap
+    from subflow_app.qt.history_panel import History
+    from subflow_app.qt.inspector.inspector import Inspector
+    from subflow_app.qt.notices import Notices
+    from subflow_app.qt.shown_runs import ShownRuns
+    from subflow_app.qt.widgets.banner import Banners
+    from subflow_app.qt.workers import Workers
+    from subflow_app.qt.workspaces import Workspaces
     from subflow_store.values import RunRow
 
 T = TypeVar("T")
@@ -32,15 +43,38 @@ T = TypeVar("T")
 _COMPARING = "compare runs"
 
 
+class ComparePorts(Protocol):
+    """Parts of the window that comparisons use."""
+
+    banners: Banners
+    bar: ActionBar
+    database: DatabaseControl
+    dialogs: Dialogs
+    documents: Documents
+    history: History
+    inspector: Inspector
+    notices: Notices
+    shown: ShownRuns
+    workers: Workers
+    workspaces: Workspaces
+
+    @property
+    def features(self) -> FeatureMap:
+        """The features of the window."""
+
+    def window(self) -> QWidget:
+        """The window itself, on which dialogs open."""
+
+
 class CompareFeature(Feature):
     """Compares stored runs."""
 
     panel_name = "compare"
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, ports: ComparePorts) -> None:
         """An empty panel; what it shows is made when there is something to compare."""
         super().__init__()
-        self.window = window
+        self.ports = ports
         self.panel: QWidget = QWidget()
         self.panel.setObjectName("compare_view")
         self.pages = QStackedWidget(self.panel)
@@ -54,7 +88,7 @@ class CompareFeature(Feature):
                 "Select two or more runs in the history, or show them in the plots, and choose Compare: runs that "
                 "differ only in their seed form one group. The group with the oldest run is A, the reference."
             ),
-            window.bar["study.compare"],
+            ports.bar["study.compare"],
         )
         self.pages.addWidget(self._empty)
         self._view: ComparisonView | None = None
@@ -71,13 +105,13 @@ class CompareFeature(Feature):
         A is the oldest of them. One that is selected is compared with what is shown of its scenario, and one alone with
         the newest other run of that scenario. With fewer than two, the panel says what to do.
         """
-        window = self.window
-        of_sweep = window.features[SweepFeature].runs_at_hand()
+        ports = self.ports
+        of_sweep = ports.features[SweepFeature].runs_at_hand()
         if len(of_sweep) > 1:
             self.compare_runs(sorted(of_sweep))
             return
-        selected = sorted(row.id for row in window.history.selected())
-        numbers = (window.shown.id_of(run) for run in range(window.shown.count))
+        selected = sorted(row.id for row in ports.history.selected())
+        numbers = (ports.shown.id_of(run) for run in range(ports.shown.count))
         shown = [number for number in numbers if number is not None]
         if len(selected) < 2:
             selected = self._of_one_scenario(shown, selected)
@@ -85,11 +119,11 @@ class CompareFeature(Feature):
         if len(wanted) > 1:
             self.compare_runs(sorted(wanted))
         else:
-            window.workspaces.go_to(self.panel_name)
+            ports.workspaces.go_to(self.panel_name)
 
     def _of_one_scenario(self, shown: Sequence[int], selected: Sequence[int]) -> list[int]:
         """What is shown and selected of one scenario, that of the selected run before others."""
-        rows = {row.id: row for row in self.window.history.runs()}
+        rows = {row.id: row for row in self.ports.history.runs()}
         meant = next((rows[number] for number in (*selected, *shown) if number in rows), None)
         if meant is None:
             return list(dict.fromkeys((*shown, *selected)))
@@ -103,10 +137,10 @@ class CompareFeature(Feature):
         """Compares these stored runs; with ``pair`` also the traces of two whose times are the same."""
         from subflow_app.core.comparison.compared_runs import compare, read_runs
 
-        store = self.window.database.store
+        store = self.ports.database.store
         if store is None or len(run_ids) < 2:
             return
-        self.window.workspaces.go_to(self.panel_name)
+        self.ports.workspaces.go_to(self.panel_name)
         choices = self.view.choices
 
         def work() -> ComparedRuns:
@@ -133,20 +167,20 @@ class CompareFeature(Feature):
         from subflow_app.kernel.study import KernelStudy
         from subflow_app.qt.comparison.kernel_strip import KernelStrip
 
-        window, doc = self.window, self.window.documents.doc
-        window.inspector.commit_pending()
-        store = window.database.store
+        ports, doc = self.ports, self.ports.documents.doc
+        ports.inspector.commit_pending()
+        store = ports.database.store
         if self._study is not None or store is None or store.is_read_only:
             return
         source = source_of_document(Use.KERNEL, doc)
         if source is None:
-            window.notices.scenario_refused(tr("The scenario has problems: the inspector lists them."))
+            ports.notices.scenario_refused(tr("The scenario has problems: the inspector lists them."))
             return
         # Refused before anything is asked, with all that the kernel has no counterpart of.
         plan_network(source.scenario, seed=source.scenario.seed)
-        if not window.dialogs.confirm(
+        if not ports.dialogs.confirm(
             tr("Compare with the kernel"),
-            tr("Also run {name} on the TCP and MPTCP of this machine?", name=window.documents.shown_name),
+            tr("Also run {name} on the TCP and MPTCP of this machine?", name=ports.documents.shown_name),
             tr(
                 "It is simulated first, then its packets go through Subflow's link emulator in real time, which "
                 "takes {time}. That needs Linux with user namespaces, or root; the settings of this machine stay as "
@@ -157,7 +191,7 @@ class CompareFeature(Feature):
         ):
             return
         study = self._study = KernelStudy(source, store)
-        window.workspaces.go_to(self.panel_name)
+        ports.workspaces.go_to(self.panel_name)
         if self._strip is None:
             self._strip = KernelStrip(self.panel)
             self._strip.stop_requested.connect(self.stop_kernel)
@@ -174,18 +208,18 @@ class CompareFeature(Feature):
         def succeeded(outcome: JobOutcome) -> None:
             ended()
             if study.run_ids is not None:
-                window.history.reload()
+                ports.history.reload()
                 self.compare_runs(study.run_ids, pair=study.run_ids)
             elif outcome.error is not None:
                 failed(outcome.error)
             else:
-                window.banners.show_banner("kernel", "info", tr("The comparison with the kernel was stopped."))
+                ports.banners.show_banner("kernel", "info", tr("The comparison with the kernel was stopped."))
 
         def failed(error: Exception) -> None:
             ended()
-            window.banners.show_banner("kernel", "error", str(error))
+            ports.banners.show_banner("kernel", "error", str(error))
 
-        window.workers.start("kernel", study.run, succeeded=succeeded, failed=failed, cancel=study.stop)
+        ports.workers.start("kernel", study.run, succeeded=succeeded, failed=failed, cancel=study.stop)
 
     def stop_kernel(self) -> None:
         """Stops the kernel's run; nothing of it is kept."""
@@ -201,7 +235,7 @@ class CompareFeature(Feature):
         filters = tr(
             "Measured traces ({suffixes});;All files (*)", suffixes=" ".join(f"*{each}" for each in TRACE_SUFFIXES)
         )
-        path = self.window.dialogs.open_path(tr("Import a measured trace"), filters, None)
+        path = self.ports.dialogs.open_path(tr("Import a measured trace"), filters, None)
         if path is not None:
             self.import_file(path)
 
@@ -209,34 +243,33 @@ class CompareFeature(Feature):
         """Shows what a measured file would become, to be imported."""
         from subflow_app.qt.comparison.import_dialog import ImportDialog
 
-        store = self.window.database.store
+        store = self.ports.database.store
         if store is None or store.is_read_only:
-            self.window.notices.file_failed(tr("No database is open that {file} could be kept in.", file=path.name))
+            self.ports.notices.file_failed(tr("No database is open that {file} could be kept in.", file=path.name))
             return
-        dialog = ImportDialog(path, store, self.window.workers, self.window)
+        dialog = ImportDialog(path, store, self.ports.workers, self.ports.window())
         dialog.imported.connect(self._on_imported)
         open_dialog(dialog)
 
     def connect_parts(self) -> None:
-        """Takes measured files that are dropped on the window."""
-        self.window.drops.set_trace_opener(self.import_file)
-        self.window.shown.changed.connect(self._on_shown)
-        self.window.history.selection_changed.connect(self._on_selected)
+        """Follows what was shown or selected last."""
+        self.ports.shown.changed.connect(self._on_shown)
+        self.ports.history.selection_changed.connect(self._on_selected)
 
     def _on_shown(self) -> None:
         self._is_shown_last = True
 
     def _on_selected(self) -> None:
         # The history also says so when it was read again, and the same runs are selected.
-        selected = frozenset(row.id for row in self.window.history.selected())
+        selected = frozenset(row.id for row in self.ports.history.selected())
         if selected != self._selected:
             self._selected, self._is_shown_last = selected, False
 
     def _on_imported(self, run_id: int, notices: Sequence[str]) -> None:
-        self.window.history.reload()
-        self.window.history.select([run_id])
+        self.ports.history.reload()
+        self.ports.history.select([run_id])
         said = tr("Imported as run {number}, with the tag measured.", number=run_id)
-        self.window.banners.show_banner("imported", "info", "\n".join((said, *notices[:6])))
+        self.ports.banners.show_banner("imported", "info", "\n".join((said, *notices[:6])))
 
     @property
     def view(self) -> ComparisonView:
@@ -244,7 +277,7 @@ class CompareFeature(Feature):
         if self._view is None:
             from subflow_app.qt.comparison.panel import ComparisonView
 
-            self._view = ComparisonView(self.window.dialogs)
+            self._view = ComparisonView(self.ports.dialogs)
             self._view.choices_changed.connect(self._recompare)
             self._view.align_requested.connect(self._align)
             self._view.shown_requested.connect(self._show_in_plots)
@@ -268,7 +301,7 @@ class CompareFeature(Feature):
         from subflow_app.core.comparison.alignment import METHODS
         from subflow_app.core.comparison.compared_runs import compare_traces
 
-        store = self.window.database.store
+        store = self.ports.database.store
         if store is None:
             return
 
@@ -278,9 +311,9 @@ class CompareFeature(Feature):
         self._start("align runs", work, self.view.show_aligned)
 
     def _show_in_plots(self, traces: ComparedTraces) -> None:
-        store = self.window.database.store
+        store = self.ports.database.store
         if store is not None:
-            self.window.shown.show_aligned(store, traces.reference, traces.other, traces.alignment)
+            self.ports.shown.show_aligned(store, traces.reference, traces.other, traces.alignment)
 
     def _start(self, name: str, work: Callable[[], T], succeeded: Callable[[T], None]) -> None:
         self._asked[name] += 1
@@ -299,4 +332,4 @@ class CompareFeature(Feature):
             self.view.say(str(error))
             self.view.told.setText(str(error))
 
-        self.window.workers.start(name, work, succeeded=on_success, failed=on_failure)
+        self.ports.workers.start(name, work, succeeded=on_success, failed=on_failure)

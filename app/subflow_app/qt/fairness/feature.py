@@ -3,78 +3,119 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from subflow_app.core.history.run_names import run_names
-from subflow_app.qt.fairness.panel import FairnessPanel
-from subflow_app.qt.feature import Feature
+from subflow_app.qt.feature import PanelFeature
+from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.playhead.feature import PlayheadFeature
-from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
     from subflow_app.core.fairness.analysis_view import AnalysisView
     from subflow_app.core.fairness.trade_offs import KnownFigures, Point, TradeOffKind
+    from subflow_app.qt.action_bar import ActionBar
+    from subflow_app.qt.documents import Documents
+    from subflow_app.qt.exporting import Exports
+    from subflow_app.qt.fairness.panel import FairnessPanel
     from subflow_app.qt.fairness.shares import SharesPage
     from subflow_app.qt.fairness.trade_offs import TradeOffPage
-    from subflow_app.qt.latest_reader import LatestReader
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.feature import FeatureMap
+    from subflow_app.qt.history_panel import History
+    from subflow_app.qt.plot_view import PlotView
+    from subflow_app.qt.run_control import RunControl
+    from subflow_app.qt.shown_runs import ShownRuns
+    from subflow_app.qt.topology.view import TopologyView
+    from subflow_app.qt.workers import Workers
+    from subflow_app.qt.workspaces import Workspaces
 
 _EXPORT = "study.export_trade_offs"
 Cancelled = Callable[[], bool]
 
 
-class FairnessFeature(Feature):
+class FairnessPorts(Protocol):
+    """Parts of the window that the analysis uses."""
+
+    bar: ActionBar
+    documents: Documents
+    exports: Exports
+    history: History
+    plots: PlotView
+    runs: RunControl
+    shown: ShownRuns
+    topology: TopologyView
+    workers: Workers
+    workspaces: Workspaces
+
+    @property
+    def features(self) -> FeatureMap:
+        """The features of the window."""
+
+
+class FairnessFeature(PanelFeature["FairnessPanel"]):
     """Computes while its panel is seen, and only what its page in front shows."""
 
     panel_name = "fairness"
+    title = translatable("Fairness")
+    room = (0, 0)
+    scrolls = False
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, ports: FairnessPorts) -> None:
         """An empty panel."""
         super().__init__()
-        self.window = window
-        self.panel: FairnessPanel = FairnessPanel()
-        # Made when the panel is first seen.
-        self.shares: SharesPage | None = None
-        self.trade_offs: TradeOffPage | None = None
-        self.reader: LatestReader | None = None
+        self.ports = ports
+        self.reader = LatestReader(ports.workers, self, "fairness", pause_ms=500)
+        self.reader.read.connect(lambda show: show())
+        self.reader.failed.connect(self._on_failed)
         self._known: KnownFigures | None = None
         self._marked_s: float | None = None
         self._is_stale = True  # something changed while nobody looked
 
     def connect_parts(self) -> None:
         """Follows runs, marks, cursors and the scenario."""
-        window = self.window
-        window.plots.runs_changed.connect(self._on_runs_changed)
-        window.plots.time_clicked.connect(self.mark_time)
-        window.features[PlayheadFeature].playhead.moved.connect(self.mark_time)
-        window.plots.span_changed.connect(self._ask_other)
-        window.runs.ticked.connect(lambda _progress: self._ask(is_other=False))
-        window.runs.ended.connect(lambda _job, _result: self._ask(is_other=False))
-        window.documents.edited.connect(self._on_runs_changed)
-        window.documents.replaced.connect(self._on_runs_changed)
-        self.panel.shown.connect(self._on_shown)
+        ports = self.ports
+        ports.plots.runs_changed.connect(self._on_runs_changed)
+        ports.plots.time_clicked.connect(self.mark_time)
+        ports.features[PlayheadFeature].playhead.moved.connect(self.mark_time)
+        ports.plots.span_changed.connect(self._ask_other)
+        ports.runs.ticked.connect(lambda _progress: self._ask(is_other=False))
+        ports.runs.ended.connect(lambda _job, _result: self._ask(is_other=False))
+        ports.documents.edited.connect(self._on_runs_changed)
+        ports.documents.replaced.connect(self._on_runs_changed)
+
+    def make(self) -> FairnessPanel:
+        """Both pages."""
+        from subflow_app.qt.fairness.panel import FairnessPanel
+
+        panel = FairnessPanel(self.ports.bar[_EXPORT])
+        panel.seen.connect(self._on_seen)
+        panel.tabs.currentChanged.connect(lambda _: self._ask_other())
+        panel.shares.choice_changed.connect(self._ask_other)
+        panel.shares.link_chosen.connect(lambda name: self.ports.topology.select(f"links.{name}"))
+        panel.trade_offs.kind_changed.connect(self._ask_other)
+        panel.trade_offs.point_chosen.connect(self._on_point_chosen)
+        return panel
 
     def possible(self) -> frozenset[str]:
         """Writing the points that are shown."""
-        return frozenset({_EXPORT} if self.trade_offs is not None and self.trade_offs.points else set())
+        return frozenset({_EXPORT} if self.shown is not None and self.shown.trade_offs.points else set())
 
     def mark_time(self, time_s: float) -> None:
         """Looks at the part of the run around this time, where that is wanted."""
         self._marked_s = time_s
-        if self.shares is not None and self.shares.window_part == "around":
+        if self.shown is not None and self.shown.shares.window_part == "around":
             self._ask(is_other=False)
 
     def show_trade_offs(self) -> None:
         """Opens the panel on that page."""
-        self.window.workspaces.go_to("fairness")
-        if self.panel.tabs is not None and self.trade_offs is not None:
-            self.panel.tabs.setCurrentWidget(self.trade_offs)
-            self.trade_offs.setFocus()
+        self.ports.workspaces.go_to(self.panel_name)
+        self.content.tabs.setCurrentWidget(self.content.trade_offs)
+        self.content.trade_offs.setFocus()
 
     def ask_export(self) -> None:
         """Asks for a place, and writes the points as a figure or a table."""
-        page, window = self.trade_offs, self.window
-        if page is None or not page.points:
+        page, exports = self.content.trade_offs, self.ports.exports
+        if not page.points:
             return
         filters = ";;".join(
             (
@@ -84,68 +125,42 @@ class FairnessFeature(Feature):
                 tr("Table of the points (*.csv)"),
             )
         )
-        path = window.exports.ask_path(tr("Export trade-offs"), filters, f"trade-off-{page.kind}.png")
+        path = exports.ask_path(tr("Export trade-offs"), filters, f"trade-off-{page.kind}.png")
         if path is not None:
-            window.exports.write_later("export trade-offs", lambda: page.write(path))
+            exports.write_later("export trade-offs", lambda: page.write(path))
 
     def close(self) -> None:
         """Gives up what is being computed."""
-        if self.reader is not None:
-            self.reader.forget()
+        self.reader.forget()
 
     # ---- inside ----
 
-    @property
-    def _weighs(self) -> bool:
-        """Whether the page of trade-offs is in front."""
-        return self.panel.tabs is not None and self.panel.tabs.currentWidget() is self.trade_offs
-
-    def _on_shown(self) -> None:
-        if self.shares is None:
-            self._make_pages()
+    def _on_seen(self) -> None:
         if self._is_stale:
             self._on_runs_changed()
 
-    def _make_pages(self) -> None:
-        from subflow_app.qt.fairness.shares import SharesPage
-        from subflow_app.qt.fairness.trade_offs import TradeOffPage
-        from subflow_app.qt.latest_reader import LatestReader
-
-        shares = self.shares = SharesPage()
-        points = self.trade_offs = TradeOffPage(self.window.bar[_EXPORT])
-        reader = self.reader = LatestReader(self.window.workers, self, "fairness", pause_ms=500)
-        shares.choice_changed.connect(self._ask_other)
-        shares.link_chosen.connect(lambda name: self.window.topology.select(f"links.{name}"))
-        points.kind_changed.connect(self._ask_other)
-        points.point_chosen.connect(self._on_point_chosen)
-        reader.read.connect(lambda show: show())
-        reader.failed.connect(self._on_failed)
-        self.panel.set_pages({tr("Shares"): shares, tr("Trade-offs"): points})
-        assert self.panel.tabs is not None
-        self.panel.tabs.currentChanged.connect(lambda _: self._ask_other())
-
     def _on_runs_changed(self) -> None:
-        if self.shares is not None:
-            scenario = self.window.documents.doc.scenario
-            self.shares.set_runs(run_names(self.window.plots.runs), has_scenario=scenario is not None)
+        if self.shown is not None:
+            has_scenario = self.ports.documents.doc.scenario is not None
+            self.shown.shares.set_runs(run_names(self.ports.plots.runs), has_scenario=has_scenario)
         self._ask_other()
 
     def _ask_other(self) -> None:
         self._ask(is_other=True)
 
     def _ask(self, *, is_other: bool) -> None:
-        shares, points, reader = self.shares, self.trade_offs, self.reader
-        if shares is None or points is None or reader is None or not self.panel.isVisible():
+        panel = self.shown
+        if panel is None or not panel.isVisible():
             self._is_stale = True
             return
         self._is_stale = False
-        work = self._points_work(points) if self._weighs else self._shares_work(shares)
+        work = self._points_work(panel.trade_offs) if panel.weighs else self._shares_work(panel.shares)
         if work is not None:
-            reader.ask(work, is_other=is_other)
+            self.reader.ask(work, is_other=is_other)
             return
-        reader.forget()
-        shares.show_nothing()
-        self._show_points([], points.kind)
+        self.reader.forget()
+        panel.shares.show_nothing()
+        self._show_points([], panel.trade_offs.kind)
 
     def _shares_work(self, shares: SharesPage) -> Callable[[Cancelled], Callable[[], None]] | None:
         """Computes in the thread; what it returns shows the result."""
@@ -154,12 +169,12 @@ class FairnessFeature(Feature):
         def showing(view: AnalysisView) -> Callable[[], None]:
             return lambda: shares.show_view(view)
 
-        runs, run = self.window.plots.runs, shares.run
+        runs, run = self.ports.plots.runs, shares.run
         if 0 <= run < len(runs):
             traces = runs[run]
-            window = WindowOf(shares.window_part, self._marked_s, self.window.plots.span_s)
+            window = WindowOf(shares.window_part, self._marked_s, self.ports.plots.span_s)
             return lambda is_cancelled: showing(run_view(traces, window, is_cancelled))
-        scenario = self.window.documents.doc.scenario
+        scenario = self.ports.documents.doc.scenario
         if scenario is not None:
             return lambda _is_cancelled: showing(scenario_view(scenario))
         return None
@@ -167,7 +182,7 @@ class FairnessFeature(Feature):
     def _points_work(self, page: TradeOffPage) -> Callable[[Cancelled], Callable[[], None]] | None:
         from subflow_app.core.fairness.trade_offs import KnownFigures, default_kind, trade_off_points
 
-        runs, chosen = self.window.plots.runs, page.kind if page.is_kind_chosen else None
+        runs, chosen = self.ports.plots.runs, page.kind if page.is_kind_chosen else None
         # While one run grows, the others stay as they are.
         known = self._known = self._known or KnownFigures()
 
@@ -179,21 +194,18 @@ class FairnessFeature(Feature):
         return work if runs else None
 
     def _show_points(self, points: list[Point], kind: TradeOffKind) -> None:
-        assert self.trade_offs is not None
-        self.trade_offs.propose_kind(kind)
-        self.trade_offs.show_points(points, kind)
+        self.content.trade_offs.propose_kind(kind)
+        self.content.trade_offs.show_points(points, kind)
         self.changed.emit()
 
     def _on_failed(self, error: Exception) -> None:
-        assert self.shares is not None
-        assert self.trade_offs is not None
-        if self._weighs:
-            self._show_points([], self.trade_offs.kind)
-            self.trade_offs.show_nothing(str(error))
+        if self.content.weighs:
+            self._show_points([], self.content.trade_offs.kind)
+            self.content.trade_offs.show_nothing(str(error))
         else:
-            self.shares.show_nothing(tr("No shares to compare"), str(error))
+            self.content.shares.show_nothing(tr("No shares to compare"), str(error))
 
     def _on_point_chosen(self, point: Point) -> None:
         """Selects its runs in the history, as far as they are stored."""
-        ids = [self.window.shown.id_of(run) for run in point.runs]
-        self.window.history.select([run_id for run_id in ids if run_id is not None])
+        ids = [self.ports.shown.id_of(run) for run in point.runs]
+        self.ports.history.select([run_id for run_id in ids if run_id is not None])

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QPixmap
@@ -36,7 +36,19 @@ from subflow_app.qt.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+    from PySide6.QtWidgets import QStatusBar
+
+    from subflow_app.qt.action_bar import ActionBar
+    from subflow_app.qt.database import DatabaseControl
+    from subflow_app.qt.dialogs import Dialogs
+    from subflow_app.qt.docks import Docks
+    from subflow_app.qt.documents import Documents
+    from subflow_app.qt.exporting import Exports
+    from subflow_app.qt.history_panel import History
+    from subflow_app.qt.notices import Notices
+    from subflow_app.qt.shown_runs import ShownRuns
+    from subflow_app.qt.workers import Workers
+    from subflow_app.qt.workspaces import Workspaces
     from subflow_store import Store
 
 RUN_QUICK, RUN_FULL, RESUME, STOP = "gallery.run_quick", "gallery.run_full", "gallery.resume", "gallery.stop"
@@ -51,16 +63,35 @@ _MOST_PLOTTED = 30
 _DPI_RANGE = (72, 300)
 
 
+class GalleryPorts(Protocol):
+    """Parts of the window that the gallery uses."""
+
+    bar: ActionBar
+    database: DatabaseControl
+    dialogs: Dialogs
+    docks: Docks
+    documents: Documents
+    exports: Exports
+    history: History
+    notices: Notices
+    shown: ShownRuns
+    workers: Workers
+    workspaces: Workspaces
+
+    def statusBar(self) -> QStatusBar:
+        """Says what goes on."""
+
+
 class GallerySession(QObject):
     """What the actions of the gallery do."""
 
     changed = Signal()  # what can be done is something else now
 
-    def __init__(self, panel: GalleryPanel, window: MainWindow) -> None:
+    def __init__(self, panel: GalleryPanel, ports: GalleryPorts, parent: QObject) -> None:
         """Reads the experiments."""
-        super().__init__(window)
+        super().__init__(parent)
         self.panel = panel
-        self._window = window
+        self._ports = ports
         self._recipes: dict[str, Recipe] = {}
         self._known: dict[str, Exhibit] = {}
         self._to_read: list[str] = []
@@ -79,7 +110,7 @@ class GallerySession(QObject):
         self._redraw = timer(self, self._ask_drawing, _REDRAW_MS, is_single=True)
         panel.selection_changed.connect(self._on_selected)
         panel.page.figure.resized.connect(self._redraw.start)
-        window.database.opened.connect(self._on_database_opened)
+        ports.database.opened.connect(self._on_database_opened)
         follow_theme(self._recolour)
         # Warm by the time that the first experiment has been read.
         with suppress(ExportError):  # it is tried, and told, when something is drawn
@@ -94,7 +125,7 @@ class GallerySession(QObject):
         found = set()
         is_going = {name for name, state in self._states.items() if not state.is_over}
         idle = [exhibit for exhibit in chosen if exhibit.name not in is_going]
-        if idle and self._window.database.can_write:
+        if idle and self._ports.database.can_write:
             found |= {RUN_QUICK, RUN_FULL}
             if any(exhibit.is_begun for exhibit in idle):
                 found.add(RESUME)
@@ -106,7 +137,7 @@ class GallerySession(QObject):
         if current is not None and current.recipe is not None:
             found |= {OPEN_SCENARIO} if any(s.scenario for s in current.recipe.series.values()) else set()
             if current.results is not None:
-                can_show = self._window.database.can_write or not current.is_shipped
+                can_show = self._ports.database.can_write or not current.is_shipped
                 found |= {SHOW_RUNS} if can_show and run_ids(current.results, 1) else set()
                 found |= {EXPORT_FIGURE} if current.figure is not None else set()
         return frozenset(found)
@@ -115,11 +146,6 @@ class GallerySession(QObject):
     def is_busy(self) -> bool:
         """Whether experiments go on or wait."""
         return self._queue_runs
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether everything has been read and drawn."""
-        return not (self._is_reading or self._to_read or self._is_drawing or self._to_draw or self._redraw.isActive())
 
     def run(self, *, is_quick: bool) -> None:
         """Runs the selected experiments; runs that are in the store are not made again.
@@ -146,7 +172,7 @@ class GallerySession(QObject):
 
     def show_runs(self) -> None:
         """Opens the plots of the runs of the experiment that is shown."""
-        exhibit, store = self.panel.page.exhibit, self._window.database.store
+        exhibit, store = self.panel.page.exhibit, self._ports.database.store
         if exhibit is None or exhibit.results is None or store is None:
             return
         if exhibit.is_shipped:
@@ -157,8 +183,8 @@ class GallerySession(QObject):
     def _show_runs(self, results: Results, store: Store) -> None:
         every = run_ids(results, _MOST_PLOTTED + 1)
         # A run of each series at the first point tells the story; the history has the others.
-        self._window.history.select(every[:_MOST_PLOTTED])
-        self._window.shown.show_stored(store, every[: max(1, len(results.series))])
+        self._ports.history.select(every[:_MOST_PLOTTED])
+        self._ports.shown.show_stored(store, every[: max(1, len(results.series))])
 
     def _take_over(self, exhibit: Exhibit, store: Store) -> None:
         """Copies what is shipped of an experiment into the person's own database, and opens its runs there."""
@@ -171,14 +197,14 @@ class GallerySession(QObject):
             return read_exhibit(store, recipe.name, recipe=recipe, library=library)
 
         def opened(own: Exhibit) -> None:
-            if store is not self._window.database.store or self._is_closed:
+            if store is not self._ports.database.store or self._is_closed:
                 return
             self._keep(own)
-            self._window.history.reload()
+            self._ports.history.reload()
             if own.results is not None and not own.is_shipped:
                 self._show_runs(own.results, store)
 
-        self._window.workers.start("copy experiment", copy, succeeded=opened, in_turn=True)
+        self._ports.workers.start("copy experiment", copy, succeeded=opened, in_turn=True)
 
     def open_scenario(self) -> None:
         """Opens the scenario of the experiment that is shown in the editor."""
@@ -187,9 +213,9 @@ class GallerySession(QObject):
             return
         series = [each for each in exhibit.recipe.series.values() if each.scenario is not None]
         ours = next((each for each in series if each.is_ours), series[0] if series else None)
-        if ours is not None and ours.scenario is not None and self._window.documents.open(ours.scenario):
-            self._window.docks.set_open("topology", True)
-            self._window.docks.raise_panel("topology")
+        if ours is not None and ours.scenario is not None and self._ports.documents.open(ours.scenario):
+            self._ports.docks.set_open("topology", True)
+            self._ports.docks.raise_panel("topology")
 
     def ask_export_figure(self) -> None:
         """Asks for a place, and writes the figure as SVG, PDF or PNG for paper."""
@@ -198,7 +224,7 @@ class GallerySession(QObject):
             return
         figure = exhibit.figure
         filters = ";;".join((tr("Scalable drawing (*.svg)"), tr("Document (*.pdf)"), tr("Image (*.png)")))
-        exports = self._window.exports
+        exports = self._ports.exports
         path = exports.ask_path(tr("Export the figure"), filters, f"{exhibit.name}.svg")
         if path is not None:
             process = self._process
@@ -212,8 +238,8 @@ class GallerySession(QObject):
     def ask_report(self) -> None:
         """Asks for a folder, and writes a report on the selected experiments into it."""
         chosen = [exhibit.results for exhibit in self.panel.selected() if exhibit.results is not None]
-        exports = self._window.exports
-        folder = self._window.dialogs.folder(tr("Folder of the report"), exports.folder) if chosen else None
+        exports = self._ports.exports
+        folder = self._ports.dialogs.folder(tr("Folder of the report"), exports.folder) if chosen else None
         if folder is None:
             return
         process = self._process
@@ -221,14 +247,14 @@ class GallerySession(QObject):
         def write() -> Path:
             return write_report(chosen, Path(folder), render=process.draw).html
 
-        self._window.statusBar().showMessage(tr("The report is being written…"))
+        self._ports.statusBar().showMessage(tr("The report is being written…"))
         exports.write_later("write report", write)
 
     def may_close(self) -> bool:
         """Asks whether to end what goes on, if anything does."""
         if not self.is_busy:
             return True
-        return self._window.dialogs.confirm(
+        return self._ports.dialogs.confirm(
             tr("Experiments are in progress"),
             tr("End the experiments and close Subflow?"),
             tr("Finished runs are kept, and the experiments can be continued later."),
@@ -266,7 +292,7 @@ class GallerySession(QObject):
         new = [name for name in names if name not in self._recipes]
         if new and not self._is_reading:
             self._is_reading = True
-            self._window.workers.start(
+            self._ports.workers.start(
                 "read recipes",
                 lambda: [announce_exhibit(name) for name in new],
                 succeeded=self._on_announced,
@@ -290,11 +316,11 @@ class GallerySession(QObject):
     def _read_next(self) -> None:
         if self._is_reading or self._is_closed or not self._to_read:
             return
-        name, store = self._wanted_first(self._to_read), self._window.database.store
+        name, store = self._wanted_first(self._to_read), self._ports.database.store
         self._to_read.remove(name)
         recipe = self._recipes.get(name)
         self._is_reading = True
-        self._window.workers.start(
+        self._ports.workers.start(
             "read experiment",
             lambda: (store, read_exhibit(store, name, recipe=recipe, library=self._shipped())),
             succeeded=self._on_read,
@@ -322,10 +348,10 @@ class GallerySession(QObject):
     def _on_read(self, read: tuple[Store | None, Exhibit]) -> None:
         self._is_reading = False
         if self._library_problem:
-            self._window.notices.action_failed(self._library_problem)
+            self._ports.notices.action_failed(self._library_problem)
             self._library_problem = ""
         store, exhibit = read
-        if store is self._window.database.store:
+        if store is self._ports.database.store:
             self._keep(exhibit)
         self._read_next()
 
@@ -355,7 +381,7 @@ class GallerySession(QObject):
             # What was run is kept in its own database, which stays open until the last run is written.
             self._queue.stop()
             if self._queue_runs:
-                self._window.database.close_after(self._queue.wait)
+                self._ports.database.close_after(self._queue.wait)
             self._queue = None
         self._states = {}
         self.panel.show_queue({})
@@ -364,8 +390,8 @@ class GallerySession(QObject):
     # ---- running ----
 
     def _add(self, exhibits: list[Exhibit], is_quick: Callable[[Exhibit], bool]) -> None:
-        store = self._window.database.store
-        if store is None or not self._window.database.can_write:
+        store = self._ports.database.store
+        if store is None or not self._ports.database.can_write:
             raise InputError(tr("Experiments need a database that can be written: open one first."))
         if self._queue is None or not self._queue.is_busy:
             take_over = None if self._library is None else partial(copy_to_go_on, self._library)
@@ -376,7 +402,7 @@ class GallerySession(QObject):
         if not self._queue_runs:
             queue = self._queue
             self._queue_runs = True
-            self._window.workers.start(
+            self._ports.workers.start(
                 "experiments",
                 queue.run,
                 succeeded=lambda _none: self._on_through(queue),
@@ -410,7 +436,7 @@ class GallerySession(QObject):
         failed = {name: state for name, state in self._states.items() if state.state == "failed"}
         if failed:
             name, state = next(iter(failed.items()))
-            self._window.notices.action_failed(
+            self._ports.notices.action_failed(
                 trn(
                     "The experiment {name} failed: {reason}",
                     "{count} experiments failed; the first, {name}: {reason}",
@@ -420,7 +446,7 @@ class GallerySession(QObject):
                 )
             )
         self.changed.emit()
-        self._window.history.reload()
+        self._ports.history.reload()
 
     def _on_queue_failed(self, error: Exception) -> None:
         self._queue_runs = False
@@ -460,7 +486,7 @@ class GallerySession(QObject):
         figure = self._large(exhibit.figure) if not name else self._small(exhibit.figure)
         self._is_drawing = True
         process, shown = self._process, exhibit
-        self._window.workers.start(
+        self._ports.workers.start(
             "draw figure",
             lambda: process.draw(figure),
             succeeded=lambda content: self._on_drawn(shown, content, is_small=bool(name)),

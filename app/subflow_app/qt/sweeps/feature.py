@@ -8,80 +8,55 @@ from PySide6.QtGui import QGuiApplication
 
 from subflow_app.core.paths import file_stem
 from subflow_app.qt.dialogs import CSV_FILTER
-from subflow_app.qt.feature import Feature
+from subflow_app.qt.feature import SessionFeature
 from subflow_app.qt.menus import SWEEP_BUTTONS, SWEEP_MENU, SWEEP_VIEW_BUTTONS
-from subflow_app.qt.widgets.lazy_panel import LazyPanel
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from subflow_app.qt.main_window import MainWindow
     from subflow_app.qt.sweeps.new_dialog import SweepSuggestion
-    from subflow_app.qt.sweeps.session import SweepSession
+    from subflow_app.qt.sweeps.session import SweepPorts, SweepSession
 
 _FIGURES = translatable("Pictures (*.svg *.pdf *.png)")
 _MOST_COMPARED = 500
 
 
-class SweepFeature(Feature):
+class SweepFeature(SessionFeature["SweepSession"]):
     """The panel of sweeps and what its actions do."""
 
     panel_name = "sweeps"
+    panel_object = "sweep_panel"
+    title = translatable("Sweeps")
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, ports: SweepPorts) -> None:
         """An empty panel."""
         super().__init__()
-        self.window = window
-        self.panel: LazyPanel = LazyPanel("sweep_panel", tr("Sweeps"))
-        self._session: SweepSession | None = None
+        self.ports = ports
         self.suggests: Callable[[], SweepSuggestion | None] = lambda: None
         """What somebody who teaches suggests for a new sweep; None: nothing."""
 
-    @property
-    def session(self) -> SweepSession:
-        """The sweeps, which come when they are first asked for."""
-        if self._session is None:
-            # They load the readers of plans and scenarios, which most sessions never need.
-            from subflow_app.qt.sweeps.panel import SweepPanel
-            from subflow_app.qt.sweeps.session import SweepSession
+    def make(self) -> SweepSession:
+        """The sweeps."""
+        # They load the readers of plans and scenarios, which most sessions never need.
+        from subflow_app.qt.sweeps.panel import SweepPanel
+        from subflow_app.qt.sweeps.session import SweepSession
 
-            bar = self.window.bar
-            content = SweepPanel(
-                self.window.workers,
-                [bar[name] for name in SWEEP_BUTTONS],
-                [bar[name] for name in SWEEP_VIEW_BUTTONS],
-                bar["sweep.new"],
-            )
-            content.menu_requested.connect(lambda at: self.window.bar.pop_up(SWEEP_MENU, at))
-            self.panel.put_in(content)
-            self._session = SweepSession(content, self.window)
-            self._session.changed.connect(self.changed)
-            content.page.selection_changed.connect(self.changed)
-        return self._session
-
-    def connect_parts(self) -> None:
-        """The panel wakes when it is first shown."""
-        self.panel.first_shown.connect(lambda: self.session)
-
-    def possible(self) -> frozenset[str]:
-        """Everything that the selected sweep and its view allow."""
-        return frozenset() if self._session is None else self._session.possible()
-
-    def may_close(self) -> bool:
-        """Asks about sweeps that go on."""
-        return self._session is None or self._session.may_close()
-
-    def close(self) -> None:
-        """Ends them."""
-        if self._session is not None:
-            self._session.close()
+        bar = self.ports.bar
+        panel = SweepPanel(
+            self.ports.workers,
+            [bar[name] for name in SWEEP_BUTTONS],
+            [bar[name] for name in SWEEP_VIEW_BUTTONS],
+            bar["sweep.new"],
+        )
+        panel.menu_requested.connect(lambda at: bar.pop_up(SWEEP_MENU, at))
+        return SweepSession(panel, self.ports, self)
 
     def runs_at_hand(self) -> list[int]:
         """Numbers of the runs of the sweep that is looked at, of the selected points or of all; empty: none is."""
-        if self._session is None or not self.panel.isVisible():
+        if self.made is None or not self.panel.isVisible():
             return []
-        page = self._session.panel.page
+        page = self.made.panel.page
         every = [] if page.study is None else page.study.run_ids(range(len(page.study.points)))
         return page.run_ids() or every[:_MOST_COMPARED]
 
@@ -91,12 +66,12 @@ class SweepFeature(Feature):
         """Asks for a new sweep; its panel comes to the front."""
         self.session.new(self.suggests())
         if self.session.is_busy:
-            self.window.workspaces.go_to("sweeps")
+            self.ports.workspaces.go_to(self.panel_name)
 
     def copy(self) -> None:
         """Puts the table, or its selected rows, on the clipboard."""
         QGuiApplication.clipboard().setText(self.session.panel.page.table.text())
-        self.window.tell(tr("The table is on the clipboard."))
+        self.ports.tell(tr("The table is on the clipboard."))
 
     def export_figure(self) -> None:
         """Writes the view as a file."""
@@ -104,12 +79,12 @@ class SweepFeature(Feature):
         shown = page.shown
         if shown is None:
             return
-        path = self.window.exports.ask_path(tr("Export this view"), tr(_FIGURES), self._suggested(".svg"))
+        path = self.ports.exports.ask_path(tr("Export this view"), tr(_FIGURES), self._suggested(".svg"))
         if path is None:
             return
         from subflow_app.qt.sweeps.plots.chart_file import save_chart
 
-        self.window.exports.write(path, lambda: save_chart(page.chart(shown.choice.view), path))
+        self.ports.exports.write(path, lambda: save_chart(page.chart(shown.choice.view), path))
 
     def export_data(self) -> None:
         """Writes every run of the sweep with its parameters and figures as CSV."""
@@ -118,7 +93,7 @@ class SweepFeature(Feature):
         study = self.session.panel.page.study
         if study is None:
             return
-        exports = self.window.exports
+        exports = self.ports.exports
         path = exports.ask_path(tr("Export the data of the sweep"), tr(CSV_FILTER), self._suggested(".csv"))
         if path is not None:
             exports.write_later("export sweep", lambda: write_runs(study, path))
@@ -127,9 +102,9 @@ class SweepFeature(Feature):
         """Writes the sweep as a web page, in the background."""
         from subflow_app.core.exporting.sweep_page import write_sweep_page
 
-        sweep_id, store = self.session.shown_sweep, self.window.database.store
+        sweep_id, store = self.session.shown_sweep, self.ports.database.store
         if sweep_id is not None and store is not None:
-            self.window.exports.ask_page(self._suggested(""), lambda path: write_sweep_page(store, sweep_id, path))
+            self.ports.exports.ask_page(self._suggested(""), lambda path: write_sweep_page(store, sweep_id, path))
 
     def _suggested(self, suffix: str) -> str:
         study = self.session.panel.page.study

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
@@ -28,12 +28,24 @@ from subflow_app.core.uses import Use
 from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.sweeps.new_dialog import NewSweepDialog, SweepSubject, SweepSuggestion
 from subflow_app.qt.sweeps.panel import SweepPanel
-from subflow_app.qt.widgets.banner import Way
+from subflow_app.qt.widgets.banner import Banners, Way
 from subflow_app.qt.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.action_bar import ActionBar
+    from subflow_app.qt.database import DatabaseControl
+    from subflow_app.qt.database_watch import DatabaseWatch
+    from subflow_app.qt.dialogs import Dialogs
+    from subflow_app.qt.documents import Documents
+    from subflow_app.qt.exporting import Exports
+    from subflow_app.qt.history_panel import History
+    from subflow_app.qt.inspector.inspector import Inspector
+    from subflow_app.qt.notices import Notices
+    from subflow_app.qt.preferences import Preferences
+    from subflow_app.qt.shown_runs import ShownRuns
+    from subflow_app.qt.workers import Workers
+    from subflow_app.qt.workspaces import Workspaces
     from subflow_store import Store
     from subflow_store.sweep_values import SweepRecord
 
@@ -44,24 +56,49 @@ _LEAST_PAUSE_S, _PAUSE_SHARE = 1.0, 5.0
 _MOST_PLOTTED = 30
 
 
+class SweepPorts(Protocol):
+    """Parts of the window that sweeps use."""
+
+    banners: Banners
+    bar: ActionBar
+    database: DatabaseControl
+    database_watch: DatabaseWatch
+    dialogs: Dialogs
+    documents: Documents
+    exports: Exports
+    history: History
+    inspector: Inspector
+    notices: Notices
+    preferences: Preferences
+    shown: ShownRuns
+    workers: Workers
+    workspaces: Workspaces
+
+    def tell(self, text: str) -> None:
+        """Says something for a while."""
+
+    def tell_failure(self, error: Exception) -> None:
+        """Shows an error."""
+
+
 class SweepSession(QObject):
     """What the actions of sweeps do."""
 
     changed = Signal()  # what can be done is something else now
 
-    def __init__(self, panel: SweepPanel, window: MainWindow) -> None:
+    def __init__(self, panel: SweepPanel, ports: SweepPorts, parent: QObject) -> None:
         """Reads the sweeps of the open database."""
-        super().__init__(window)
+        super().__init__(parent)
         self.panel = panel
-        self._window = window
+        self._ports = ports
         self._here: list[HereSweep] = []
         self._ended: set[int] = set()  # numbers of those that are over, but not read again yet
         self._records: list[SweepRecord] = []
         self._next_number = 1
         self._study_of: tuple[int, int] | None = None  # key of the sweep whose study is shown, or being read
-        self._reader = LatestReader(window.workers, self, "read sweep")
+        self._reader = LatestReader(ports.workers, self, "read sweep")
         self._reader.read.connect(lambda read: self._on_study(*read))
-        self._reader.failed.connect(window.tell_failure)
+        self._reader.failed.connect(ports.tell_failure)
         self._read_at = 0.0
         self._pause_s = _LEAST_PAUSE_S
         self._states: object = None
@@ -70,8 +107,8 @@ class SweepSession(QObject):
         panel.selection_changed.connect(self._on_selected)
         panel.page.selection_changed.connect(self._on_runs_selected)
         panel.page.opened.connect(self.show_runs)
-        window.database.opened.connect(self._on_database_opened)
-        window.database_watch.changed.connect(self.reload)
+        ports.database.opened.connect(self._on_database_opened)
+        ports.database_watch.changed.connect(self.reload)
         self.reload()
 
     # ---- what can be done ----
@@ -79,7 +116,7 @@ class SweepSession(QObject):
     def possible(self) -> frozenset[str]:
         """Ids of the actions that can be done now."""
         page = self.panel.page
-        found = set(possible(self.panel.selected(), can_write=self._window.database.can_write))
+        found = set(possible(self.panel.selected(), can_write=self._ports.database.can_write))
         if page.run_ids():
             found.add("sweep.show_runs")
         if page.is_drawn:
@@ -114,9 +151,9 @@ class SweepSession(QObject):
         Raises:
             InputError: if there is nothing to keep it in.
         """
-        window = self._window
-        window.inspector.commit_pending()
-        doc = window.documents.doc
+        ports = self._ports
+        ports.inspector.commit_pending()
+        doc = ports.documents.doc
         source = source_of_document(Use.SWEEP, doc)
         if source is None:
             return
@@ -125,7 +162,7 @@ class SweepSession(QObject):
             raise InputError(tr("A sweep needs a database that can be written: open one first."))
         text = source.text
         folder = None if doc.path is None else doc.path.parent
-        interval_s = window.preferences.settings.sample_interval_s
+        interval_s = ports.preferences.settings.sample_interval_s
 
         def estimate(draft: SweepDraft) -> DraftEstimate:
             return estimate_draft(draft, text, folder, store.path, self._limits())
@@ -139,7 +176,7 @@ class SweepSession(QObject):
             estimate,
             suggestion or SweepSuggestion(),
         )
-        wish = window.dialogs.ask(partial(NewSweepDialog, subject, window.workers))
+        wish = ports.dialogs.ask(partial(NewSweepDialog, subject, ports.workers))
         if wish is not None:
             self.start(SweepJob(wish.plan, store, jobs=wish.jobs, limits=self._limits()))
 
@@ -148,7 +185,7 @@ class SweepSession(QObject):
         sweep = HereSweep(self._next_number, job)
         self._next_number += 1
         self._here.append(sweep)
-        self._window.workers.start(
+        self._ports.workers.start(
             "sweep",
             job.run,
             succeeded=lambda result: self._on_ended(sweep, result),
@@ -179,14 +216,14 @@ class SweepSession(QObject):
             return
         sweep_id, jobs, limits = entry.id, jobs_beside_window(), self._limits()
         # Reading its plan reads its scenario, and that may be large.
-        self._window.workers.start(
+        self._ports.workers.start(
             "open sweep",
             lambda: SweepJob.resumed(store, sweep_id, jobs=jobs, limits=limits),
             succeeded=self.start,
         )
 
     def _limits(self) -> SweepLimits:
-        return SweepLimits(self._window.preferences.settings.max_sweep_runs)
+        return SweepLimits(self._ports.preferences.settings.max_sweep_runs)
 
     def stop(self) -> None:
         """Ends the selected sweeps; what was run is kept."""
@@ -204,7 +241,7 @@ class SweepSession(QObject):
         if store is None or not gone:
             return
         names = ", ".join(f'"{entry.name}"' for entry in gone[:3]) + (" …" if len(gone) > 3 else "")
-        if not self._window.dialogs.confirm(
+        if not self._ports.dialogs.confirm(
             tr("Delete sweeps"),
             trn("Delete the sweep {names}?", "Delete {count} sweeps: {names}?", len(gone), names=names),
             tr("Its runs stay in the history. The sweep itself cannot be brought back."),
@@ -212,7 +249,7 @@ class SweepSession(QObject):
         ):
             return
         ids = [entry.id for entry in gone if entry.id is not None]
-        self._window.workers.start(
+        self._ports.workers.start(
             "delete sweeps",
             lambda: store.sweeps.delete(ids),
             succeeded=lambda _none: self.reload(),
@@ -221,19 +258,19 @@ class SweepSession(QObject):
 
     def show_runs(self) -> None:
         """Opens the plots of the runs that were clicked in a view."""
-        window, ids = self._window, self.panel.page.run_ids()
-        if window.database.store is None or not ids:
+        ports, ids = self._ports, self.panel.page.run_ids()
+        if ports.database.store is None or not ids:
             return
         if len(ids) > _MOST_PLOTTED:
             told = tr("The first {most} of {count} runs are shown.", most=_MOST_PLOTTED, count=len(ids))
-            window.tell(told)
-        window.shown.show_stored(window.database.store, ids[:_MOST_PLOTTED])
+            ports.tell(told)
+        ports.shown.show_stored(ports.database.store, ids[:_MOST_PLOTTED])
 
     def may_close(self) -> bool:
         """Asks whether to end what goes on, if anything does."""
         if not self.is_busy:
             return True
-        return self._window.dialogs.confirm(
+        return self._ports.dialogs.confirm(
             tr("A sweep is in progress"),
             tr("End the sweep and close Subflow?"),
             tr("Finished runs are kept, and the sweep can be continued later."),
@@ -250,12 +287,12 @@ class SweepSession(QObject):
 
     def reload(self) -> None:
         """Reads the list of sweeps again."""
-        store = self._window.database.store
+        store = self._ports.database.store
         if store is None:
             self._records, self._here = [], []
             self.refresh()
             return
-        self._window.workers.start(
+        self._ports.workers.start(
             "read sweeps",
             lambda: (store, store.sweeps.rows()),
             succeeded=self._on_read,
@@ -279,7 +316,7 @@ class SweepSession(QObject):
 
     def _on_read(self, read: tuple[Store, list[SweepRecord]]) -> None:
         store, records = read
-        if store is not self._window.database.store:
+        if store is not self._ports.database.store:
             return
         self._records = records
         self._here = [sweep for sweep in self._here if sweep.number not in self._ended]
@@ -292,7 +329,7 @@ class SweepSession(QObject):
     def _offer_interrupted(self) -> None:
         """What a crash has cut off can go on."""
         found = interrupted(self.entries())
-        if not found or not self._window.database.can_write:
+        if not found or not self._ports.database.can_write:
             return
         entry = found[0]
         text = tr(
@@ -302,13 +339,13 @@ class SweepSession(QObject):
             total=entry.runs,
         )
         way = Way(tr("Make the missing runs"), lambda: self.resume(entry))
-        self._window.banners.show_banner("sweep", "warning", text, [way])
+        self._ports.banners.show_banner("sweep", "warning", text, [way])
 
     def _on_database_opened(self, _store: Store) -> None:
         for sweep in self._here:
             # It can be taken up again in its own database, which stays open until it has written its last run.
             sweep.job.stop()
-            self._window.database.close_after(sweep.job.wait)
+            self._ports.database.close_after(sweep.job.wait)
         # Nothing of the old list is asked for in the new database.
         self._records, self._here = [], []
         self._ended.clear()
@@ -329,12 +366,12 @@ class SweepSession(QObject):
     def _on_runs_selected(self) -> None:
         ids = self.panel.page.run_ids()
         if ids:
-            self._window.history.select(ids)
+            self._ports.history.select(ids)
         self.changed.emit()
 
     def _read_study(self) -> None:
         """Reads what the selected sweep has come to; while that goes on, once more after it."""
-        store, selected = self._window.database.store, self.panel.selected()
+        store, selected = self._ports.database.store, self.panel.selected()
         entry = selected[0] if selected else None
         if store is None or entry is None or entry.id is None:
             self._reader.forget()
@@ -361,7 +398,7 @@ class SweepSession(QObject):
         self._ended.add(sweep.number)
         progress, name = result.progress, sweep.job.plan.name
         if result.error is not None:
-            self._window.notices.action_failed(error_text(result.error))
+            self._ports.notices.action_failed(error_text(result.error))
         elif progress.failed:
             text = trn(
                 'A run of the sweep "{name}" failed: {first}',
@@ -370,7 +407,7 @@ class SweepSession(QObject):
                 name=name,
                 first=result.problems[0] if result.problems else "–",
             )
-            self._window.notices.action_failed(text)
+            self._ports.notices.action_failed(text)
         elif result.state is JobState.FINISHED:
             told = trn(
                 'Sweep "{name}": its {count} run is complete.',
@@ -378,22 +415,22 @@ class SweepSession(QObject):
                 progress.runs,
                 name=name,
             )
-            self._window.tell(told)
+            self._ports.tell(told)
         self._settle()
 
     def _on_failed(self, sweep: HereSweep, error: Exception) -> None:
         self._ended.add(sweep.number)
         self._settle()
-        self._window.tell_failure(error)
+        self._ports.tell_failure(error)
 
     def _settle(self) -> None:
         self.refresh()
-        self._window.history.reload()
+        self._ports.history.reload()
         self.reload()
         self._read_study()
 
     def _store(self) -> Store | None:
-        database = self._window.database
+        database = self._ports.database
         return database.writable
 
     def _selected(self) -> list[SweepEntry]:
