@@ -51,6 +51,8 @@ _ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
 _ROUND_WITHIN = 0.03
 _MOST_TOLD = 5
 
+_BLOCK = 1 << 16  # samples that are resampled at once
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredRun:
@@ -353,21 +355,32 @@ def _resampled(
         result[has] = sums[has] if is_sum else sums[has] / counts[has]
         if is_sum:
             # Between samples that are further apart than the grid nothing was counted.
-            before = np.searchsorted(at, grid_s + 1e-6 * step_s) - 1
+            missing = np.flatnonzero(~has)
+            before = np.searchsorted(at, grid_s[missing] + 1e-6 * step_s) - 1
             following = np.minimum(before + 1, len(at) - 1)
             within = (before >= 0) & (before < len(at) - 1) & (at[following] - at[np.maximum(before, 0)] <= widest_s)
-            result[~has & within] = 0.0
+            result[missing[within]] = 0.0
         return result
     # A time is known to its last digit only: what is as good as on the grid is on it, with its very value.
     nearest_s = np.rint(at / step_s) * step_s
     at = np.where(np.abs(at - nearest_s) < _ON_GRID * step_s, nearest_s, at)
-    right = np.clip(np.searchsorted(at, grid_s - 1e-6 * step_s), 1, len(at) - 1) if len(at) > 1 else np.zeros(1, int)
     if len(at) == 1:
-        nearest = int(np.argmin(np.abs(grid_s - at[0])))
-        result[nearest] = known[0]
+        result[int(np.argmin(np.abs(grid_s - at[0])))] = known[0]
         return result
+    # In blocks: the steps between need ten times the memory of their result.
+    for first in range(0, len(grid_s), _BLOCK):
+        block = slice(first, first + _BLOCK)
+        result[block] = _interpolated(at, known, grid_s[block], step_s, widest_s)
+    return result
+
+
+def _interpolated(
+    at: NDArray[np.float64], known: NDArray[np.float64], grid_s: NDArray[np.float64], step_s: float, widest_s: float
+) -> NDArray[np.float64]:
+    """Values between samples that are at most `widest_s` apart; elsewhere NaN but for half a step beside a sample."""
+    right = np.clip(np.searchsorted(at, grid_s - 1e-6 * step_s), 1, len(at) - 1)
     left = right - 1
-    result = np.interp(grid_s, at, known)
+    result: NDArray[np.float64] = np.interp(grid_s, at, known)
     is_gap = at[right] - at[left] > widest_s
     near = np.minimum(np.abs(grid_s - at[left]), np.abs(at[right] - grid_s)) <= 0.5 * step_s
     outside = (grid_s < at[0] - 0.5 * step_s) | (grid_s > at[-1] + 0.5 * step_s + 1e-9)
