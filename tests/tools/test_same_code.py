@@ -1,0 +1,243 @@
+"""A commit that moves code, and one that changes something, in small repositories of git."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tools.same_code import __main__ as same_code
+from tools.same_code.names import Names
+from tools.same_code.revisions import Repository
+from tools.same_code.texts import cpp_tokens
+
+OLD, NEW = "app/subflow_app/core/arena/report.py", "app/subflow_app/features/arena/core/report.py"
+USER = "app/subflow_app/qt/panel.py"
+CPP, CPP_NEW = "sim/core/ring.h", "sim/core/base/ring.h"
+REPORT = '''"""Writes reports; see `core/arena/report.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from subflow_app.core.paths import labs
+
+if TYPE_CHECKING:
+    from subflow_app.core.paths import Labs
+
+HERE = Path(__file__).resolve()
+ROOT = HERE.parents[4]
+LIMIT = 600
+
+
+def report(name: Labs) -> str:
+    """A report, as tests/core/arena has it."""
+    return f"subflow_app.core.arena.report of {labs(name)}" * LIMIT
+'''
+PANEL = """from subflow_app.core.arena import report
+
+TEXT = report.report("subflow_app.core.arena.report")
+PLACE = report.ROOT / "app" / "subflow_app" / "core" / "arena"
+"""
+RING = """// A ring, as sim/core/ring.h has it.
+#pragma once
+#include "units.h"
+
+inline int ring(int size) { return size * 2; } // twice
+
+inline int least(int first, int second) { return first < second ? first : second; }
+"""
+BEFORE = {
+    OLD: REPORT,
+    "app/subflow_app/core/arena/__init__.py": '"""The arena."""\n',
+    "app/subflow_app/core/paths.py": "class Labs:\n    pass\n\n\ndef labs(name):\n    return name\n",
+    USER: PANEL,
+    CPP: RING,
+    "docs/arena.md": "The arena lies in `app/subflow_app/core/arena/report.py`.\nIt ranks.\n",
+}
+
+
+def _moved() -> dict[str, str]:
+    """The files after a good move."""
+    report = REPORT.replace("core/arena/report.py", "features/arena/core/report.py").replace("parents[4]", "parents[5]")
+    panel = PANEL.replace("core.arena import report", "features.arena.core import report as report")
+    panel = panel.replace("core.arena.report", "features.arena.core.report")
+    return {
+        NEW: report.replace("core.arena.report of", "features.arena.core.report of"),
+        "app/subflow_app/features/__init__.py": '"""What users see."""\n',
+        "app/subflow_app/features/README.md": "Features.\n",
+        "app/subflow_app/features/arena/__init__.py": "",
+        "app/subflow_app/core/paths.py": BEFORE["app/subflow_app/core/paths.py"],
+        USER: panel.replace('"core" / "arena"', '"features" / "arena" / "core"'),
+        CPP_NEW: RING.replace("sim/core/ring.h", "sim/core/base/ring.h").replace('"units.h"', '"core/units.h"'),
+        "docs/arena.md": BEFORE["docs/arena.md"].replace("core/arena/report.py", "features/arena/core/report.py"),
+    }
+
+
+Made = Callable[[dict[str, str]], same_code.Report]
+
+
+def _git(folder: Path, *words: str) -> None:
+    person = ("-c", "user.name=Zoe", "-c", "user.email=zoe@example.org", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", "-C", str(folder), *person, *words], check=True, capture_output=True)
+
+
+def _commit(folder: Path, files: dict[str, str], subject: str) -> None:
+    for path in [*folder.rglob("*")]:
+        if path.is_file() and ".git" not in path.relative_to(folder).parts:
+            path.unlink()
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    _git(folder, "add", "-A")
+    _git(folder, "commit", "--quiet", "--allow-empty", "-m", subject)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    _git(tmp_path, "init", "--quiet")
+    _commit(tmp_path, BEFORE, "Begin")
+    return tmp_path
+
+
+@pytest.fixture
+def after(repository: Path) -> Made:
+    def compare(files: dict[str, str]) -> same_code.Report:
+        _commit(repository, files, "Move the arena")
+        return same_code.compare_revisions(Repository(repository), "HEAD^", "HEAD")
+
+    return compare
+
+
+def _problems(report: same_code.Report) -> dict[str, list[str]]:
+    return {verdict.path: verdict.problems for verdict in report.verdicts if verdict.kind == same_code.DIFFERENT}
+
+
+def _changed(path: str, old: str, new: str) -> dict[str, str]:
+    files = _moved()
+    assert old in files[path]
+    return {**files, path: files[path].replace(old, new)}
+
+
+def test_a_move_changes_nothing(after: Made) -> None:
+    report = after(_moved())
+    assert _problems(report) == {}
+    kinds = {verdict.path: verdict.kind for verdict in report.verdicts}
+    assert {kinds[path] for path in (NEW, USER, CPP_NEW, "docs/arena.md")} == {same_code.MAPPED}
+    assert kinds["app/subflow_app/features/README.md"] == same_code.ADDED
+    assert report.unchanged == 1
+    assert not report.differs
+
+
+def test_imports_may_get_another_order_place_and_spelling(after: Made) -> None:
+    files = {
+        **BEFORE,
+        USER: PANEL.replace("from subflow_app.core.arena import report", "import subflow_app.core.arena.report"),
+    }
+    files[USER] = files[USER].replace("report.report(", "subflow_app.core.arena.report.report(")
+    files[USER] = files[USER].replace("report.ROOT", "subflow_app.core.arena.report.ROOT")
+    (verdict,) = after(files).verdicts
+    assert (verdict.kind, verdict.problems) == (same_code.EQUAL, [])
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "problem"),
+    [
+        (NEW, "LIMIT = 600", "LIMIT = 601", "line 15, now 15: `600` became `601`"),
+        (NEW, "Writes reports", "Writes report", "line 1, now 1: `'Writes reports"),
+        (NEW, "parents[5]", "parents[4]", "(. became app)"),
+        (NEW, "import labs\n", "import labs, more\n", "import came: subflow_app.core.paths.more"),
+        (
+            NEW,
+            "    from subflow_app.core.paths import Labs\n",
+            "    pass\n",
+            "import lost: subflow_app.core.paths.Labs",
+        ),
+        (USER, "features.arena.core import report as report", "features.arena import report", "import lost: "),
+        (USER, '"features" / "arena"', '"features" / "arenas"', "became"),
+        (CPP_NEW, "size * 2", "size * 3", "line 5, now 5: `2` became `3`"),
+        (CPP_NEW, "// twice", "// doubled", "line 5, now 5: `// twice` became `// doubled`"),
+        ("docs/arena.md", "It ranks.", "It sorts.", "1 line changed, the first: line 2, now 2"),
+    ],
+)
+def test_a_change_is_found(path: str, old: str, new: str, problem: str, after: Made) -> None:
+    problems = _problems(after(_changed(path, old, new)))
+    assert list(problems) == [path]
+    assert any(problem in found for found in problems[path]), problems
+
+
+def test_two_imports_that_changed_places_are_found(after: Made) -> None:
+    files = {
+        **BEFORE,
+        OLD: REPORT.replace("import labs\n", "import Labs as labs\n").replace("import Labs\n", "import labs as Labs\n"),
+    }
+    assert "`Labs` became `Labs`" in _problems(after(files))[OLD][0]
+
+
+def test_new_and_lost_files_are_found(after: Made) -> None:
+    files = {**_moved(), "app/subflow_app/extra.py": "A = 1\n", "app/subflow_app/other/__init__.py": "B = 2\n"}
+    del files["app/subflow_app/core/paths.py"]
+    assert _problems(after(files)) == {
+        "app/subflow_app/core/paths.py": ["gone"],
+        "app/subflow_app/extra.py": ["new"],
+        "app/subflow_app/other/__init__.py": ["new"],
+    }
+
+
+def test_each_move_of_a_range_has_a_line(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _commit(repository, _moved(), "Move the arena")
+    _commit(repository, _changed(NEW, "600", "601"), "Raise the limit")
+    files = _changed(NEW, "600", "602")
+    _commit(repository, {"docs/rank.md": files.pop("docs/arena.md"), **files}, "Move the page")
+    _git(repository, "tag", "end")
+    words = ["--each", "HEAD~3", "end", "--repository", str(repository)]
+
+    assert same_code.main(words) == 1
+    head, first, second, problem = capsys.readouterr().out.splitlines()
+    assert head.split()[:2] == ["commit", "moved"]
+    assert (first.endswith("0  Move the arena"), second.endswith("1  Move the page")) == (True, True)
+    assert "`601` became `602`" in problem
+    assert same_code.main([*words, "--allow", "app/*/report.py"]) == 0
+    capsys.readouterr()
+
+    assert same_code.main([*words, "--json"]) == 1
+    documents = json.loads(capsys.readouterr().out)
+    assert [document["subject"] for document in documents] == ["Move the arena", "Move the page"]
+    assert documents[1]["counts"] == {
+        **dict.fromkeys(("equal", "mapped only", "packages", "allowed"), 0),
+        "unchanged": 6,
+        "moved": 1,
+        "different": 1,
+    }
+    assert same_code.main(["HEAD~3", "HEAD~2", "--repository", str(repository)]) == 0
+    assert "unchanged" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="git"):
+        same_code.main(["nowhere", "HEAD", "--repository", str(repository)])
+
+
+def test_a_name_is_mapped_only_where_it_means_one_thing() -> None:
+    paths = ["app/core/arena/x.py", "app/core/arena/y.py", "app/qt/arena/x.py", "docs/a.md"]
+    names = Names(paths, {"app/core/arena/x.py": "app/arena/core/x.py", "app/core/arena/y.py": "app/arena/core/y.py"})
+
+    def are_same(old: str, new: str, path: str = "docs/a.md") -> bool:
+        return names.are_same_texts(old, new, path, path)
+
+    assert are_same("see core/arena/x.py, please", "see arena/core/x.py, please")
+    assert are_same("core.arena.x.f and `app/core/arena`", "arena.core.x.f and\n`app/arena/core`")
+    assert are_same("arena/y.py", "core/y.py")
+    assert not are_same("arena/x.py", "core/x.py")  # of the one or the other
+    assert are_same("arena/x.py", "core/x.py", "app/core/z.py")  # but here the one below the same folder
+    assert not are_same("app/qt/arena/x.py", "app/arena/core/x.py")
+    assert are_same("../app/core/arena/x.py", "../app/arena/core/x.py")
+    assert not are_same("core/arena/x.py and  two", "core/arena/x.py and two")
+
+
+def test_tokens_of_cpp_keep_texts_and_comments_whole() -> None:
+    text = 'a = 1\'000.5e-3 + R"x(no "end")" here)x"; /* two\nlines */ \'"\' // end\n  # include <x>\nb'
+    assert [(kind, line) for kind, line, _ in cpp_tokens(text)] == [
+        *(("word", 1), ("sign", 1), ("number", 1), ("sign", 1), ("raw", 1), ("sign", 1)),
+        *(("comment", 1), ("text", 2), ("comment", 2), ("word", 4)),
+    ]

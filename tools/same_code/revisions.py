@@ -1,0 +1,96 @@
+"""Read two revisions from git, without checking them out."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+# A file that changed in more than that is no longer the same one.
+SIMILARITY = "-M40%"
+RENAME_LIMIT = "-l100000"
+_NO_FILE = "0" * 6
+
+
+@dataclass(frozen=True)
+class Change:
+    """A file that differs between the revisions.
+
+    Attributes:
+        old_path: where it was; None if it is new.
+        new_path: where it is; None if it is gone.
+        old_blob: its content, as git calls it.
+        new_blob: its content now.
+        has_other_mode: another kind of file, or another right to run it.
+    """
+
+    old_path: str | None
+    new_path: str | None
+    old_blob: str
+    new_blob: str
+    has_other_mode: bool
+
+
+class Repository:
+    """A repository of git."""
+
+    def __init__(self, folder: Path) -> None:
+        """The one that has this folder."""
+        self.folder = folder
+
+    def git(self, *words: str, given: bytes | None = None) -> bytes:
+        """The output of git.
+
+        Raises:
+            SystemExit: if git refuses.
+        """
+        command = ["git", "-C", str(self.folder), *words]
+        answer = subprocess.run(command, input=given, capture_output=True, check=False)
+        if answer.returncode != 0:
+            raise SystemExit(f"git {words[0]}: {answer.stderr.decode(errors='replace').strip()}")
+        return answer.stdout
+
+    def paths(self, revision: str) -> list[str]:
+        """All files of a revision."""
+        listed = self.git("ls-tree", "-r", "-z", "--full-tree", "--name-only", revision).decode()
+        return [path for path in listed.split("\0") if path]
+
+    def changes(self, old: str, new: str) -> list[Change]:
+        """The files that differ, renamed ones as one change."""
+        options = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", SIMILARITY, RENAME_LIMIT)
+        words = iter(self.git("diff", *options, old, new, "--").decode().split("\0"))
+        found = []
+        for head in words:
+            if not head:
+                break
+            old_mode, new_mode, old_blob, new_blob, status = head.removeprefix(":").split()
+            first = next(words)
+            last = next(words) if status[0] in "RC" else first
+            was = None if old_mode == _NO_FILE or status[0] == "C" else first
+            now = None if new_mode == _NO_FILE else last
+            has_other_mode = was is not None and now is not None and old_mode != new_mode
+            found.append(Change(was, now, old_blob, new_blob, has_other_mode))
+        return found
+
+    def contents(self, blobs: Iterable[str]) -> dict[str, bytes]:
+        """The content of each blob; a submodule has none."""
+        wanted = sorted(set(blobs))
+        answer = self.git("cat-file", "--batch", given="".join(f"{blob}\n" for blob in wanted).encode())
+        found, start = {}, 0
+        for blob in wanted:
+            end = answer.index(b"\n", start)
+            head = answer[start:end].split()
+            if head[-1] == b"missing":
+                found[blob], start = b"", end + 1
+                continue
+            size = int(head[-1])
+            found[blob] = answer[end + 1 : end + 1 + size]
+            start = end + 1 + size + 1
+        return found
+
+    def moves(self, old: str, new: str) -> list[tuple[str, str]]:
+        """Commits of a range whose subjects begin with "Move ", the oldest first: each with its subject."""
+        log = self.git("log", "--reverse", "--no-merges", "--format=%H %s", f"{old}..{new}", "--").decode()
+        commits = [(commit, subject) for commit, _, subject in (line.partition(" ") for line in log.splitlines())]
+        return [(commit, subject) for commit, subject in commits if subject.startswith("Move ")]

@@ -1,0 +1,139 @@
+"""Builds the window with every panel filled, and prints its names: `python -m tools.surface.window FOLDER`.
+
+A process of its own, in the surroundings of `commands`. The window comes from `tests.helpers.window`, which moves with
+it, and the functions that name files from whichever module is called ``paths``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from PySide6 import QtCore, QtGui, QtWidgets
+from PySide6.QtCore import QObject, QThread
+from PySide6.QtGui import QAction
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from tests.helpers.window import TWO_PATHS, at_rest, make_window
+
+APP = Path(__file__).resolve().parents[2] / "app"
+PATIENCE_S = 90.0
+_LOOK_MS = 50
+
+# Each has a form of its own in the inspector.
+PARTS = ("", "nodes.client", "links.wifi", "flows.download")
+
+
+def wait_until(condition: Callable[[], bool], reason: str) -> None:
+    """Lets the window work until something holds.
+
+    Raises:
+        SystemExit: if it does not within `PATIENCE_S`.
+    """
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        if time.monotonic() > end:
+            raise SystemExit(f"the window: {reason} did not come")
+        QTest.qWait(_LOOK_MS)
+
+
+def qt_class(thing: QObject) -> str:
+    """The class of Qt that an object is of, whatever class of ours it has."""
+    meta: Any = thing.metaObject()
+    while not any(hasattr(module, meta.className()) for module in (QtCore, QtGui, QtWidgets)):
+        meta = meta.superClass()
+    return str(meta.className())
+
+
+def things(*roots: QObject) -> dict[str, list[QObject]]:
+    """Objects by their names, below some and those themselves; threads are left out, for they come and go."""
+    found: dict[str, list[QObject]] = {}
+    for each in (thing for root in roots for thing in (root, *root.findChildren(QObject))):
+        if each.objectName() and not isinstance(each, QThread):
+            found.setdefault(each.objectName(), []).append(each)
+    return found
+
+
+def object_names(*roots: QObject) -> list[str]:
+    """All names, with the class of Qt of each."""
+    return sorted({f"{name} ({qt_class(each)})" for name, named in things(*roots).items() for each in named})
+
+
+def actions(*roots: QObject) -> dict[str, dict[str, Any]]:
+    """The text and the keys of each action that has a name."""
+    return {
+        name: {
+            "text": each.text(),
+            "keys": [key.toString() for key in each.shortcuts()],
+            "is_checkable": each.isCheckable(),
+        }
+        for name, named in things(*roots).items()
+        for each in named
+        if isinstance(each, QAction)
+    }
+
+
+def fill(window: Any) -> None:
+    """Fills every panel that waits until somebody looks at it."""
+    for feature in window.features:
+        if hasattr(feature, "fill"):
+            feature.fill()
+    for panel in QApplication.topLevelWidgets():
+        for part in panel.findChildren(QObject):
+            if hasattr(part, "first_shown"):
+                part.first_shown.emit()
+
+
+def built(folder: Path) -> dict[str, Any]:
+    """Names and actions of the window, once its scenario has run."""
+    application = QApplication([])
+    window = make_window(application, folder)
+    window.show()
+    window.load()
+    wait_until(lambda: not window.database.is_opening, "its database")
+    window.documents.open_text(TWO_PATHS, "two-paths")
+    fill(window)
+    window.bar.trigger("run.speed_express")
+    window.bar.trigger("run.toggle")
+    wait_until(lambda: window.runs.is_running, "a run")
+    wait_until(lambda: not window.runs.is_running, "the end of the run")
+    names: set[str] = set()
+    for part in PARTS:
+        window.inspector.show_key(part)
+        # Panels that are closed are no children of the window.
+        wait_until(at_rest(lambda: object_names(*application.topLevelWidgets()), 20), "rest")
+        names.update(object_names(*application.topLevelWidgets()))
+    return {"names": sorted(names), "actions": actions(*application.topLevelWidgets())}
+
+
+def paths(home: Path) -> dict[str, str]:
+    """Where the program keeps its files, by the functions that say so."""
+    (file,) = (each for each in APP.rglob("paths.py") if "def settings_path" in each.read_text(encoding="utf-8"))
+    module = importlib.import_module(".".join(file.relative_to(APP).with_suffix("").parts))
+    found = {}
+    for name, function in inspect.getmembers(module, inspect.isfunction):
+        if function.__module__ == module.__name__ and not name.startswith("_"):
+            signature = inspect.signature(function)
+            if not signature.parameters and signature.return_annotation in ("Path", Path):
+                found[name] = Path(function()).relative_to(home).as_posix()
+    return found
+
+
+def main(folder: Path) -> None:
+    """Prints it."""
+    home = Path(os.environ["HOME"])
+    document = {"paths": paths(home), "window": built(folder)}
+    sys.stdout.write(json.dumps(document))
+    sys.stdout.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
