@@ -246,15 +246,24 @@ def _malformed(document: Mapping[str, Any]) -> str:
         if not isinstance(interval, int | float) or not 0 < interval < math.inf:
             return "a run lacks the interval of its samples"
         fork = run.get("fork")
-        if fork is not None and not (isinstance(fork, dict) and isinstance(fork.get("at_s"), int | float)):
+        if fork is not None and not (
+            isinstance(fork, dict)
+            and isinstance(fork.get("at_s"), int | float)
+            and isinstance(fork.get("run"), int | None)
+        ):
             return "a fork lacks the run that it was made from"
     if not isinstance(document.get("sweeps", []), list):
         return '"sweeps" is of another kind'
     for sweep in document.get("sweeps", []):
         if not isinstance(sweep, dict) or not isinstance(sweep.get("runs"), list) or "points" not in sweep:
             return "a sweep lacks its runs"
-    if not all(isinstance(step, dict) and isinstance(step.get("id"), str) for step in document["steps"]):
-        return "a step lacks its id"
+        if not all(isinstance(number, int) for number in (*sweep["runs"], sweep["points"])):
+            return "a number of a sweep is of another kind"
+    for step in document["steps"]:
+        if not isinstance(step, dict) or not isinstance(step.get("id"), str):
+            return "a step lacks its id"
+        if not isinstance(step.get("last_run", 0), int | None):
+            return "the run of a step is of another kind"
     return ""
 
 
