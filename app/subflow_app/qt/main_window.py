@@ -132,12 +132,14 @@ class MainWindow(QMainWindow):
         self.bar = ActionBar(self, ACTIONS, self.tell_failure)
         self.banners = Banners()
         self.notices = Notices(self.banners)
-        self.documents = Documents(self)
+        self.documents = Documents(self.document_stack, self.preferences, self.dialogs, self.notices, self)
         if example is not None:
             self.documents.open_example(example)
-        self.recovery = Recovery(self, self._recovery_folder)
-        self.database = DatabaseControl(self)
-        self.database_watch = DatabaseWatch(self)
+        self.recovery = Recovery(
+            self.documents, self.preferences, self.banners, self.workers, self, self._recovery_folder
+        )
+        self.database = DatabaseControl(self.workers, self.dialogs, self.notices, self)
+        self.database_watch = DatabaseWatch(self.database, self.workers, self)
         doc = self.documents.doc
         self.topology = TopologyView(doc, self.document_stack)
         self.inspector = Inspector(doc, self.document_stack, app_catalog())
@@ -219,6 +221,9 @@ class MainWindow(QMainWindow):
         self.database.opened.connect(self._on_database_opened)
         self.database.failed.connect(self._on_database_failed)
         self.database.copied.connect(self.notices.copied)
+        self.database.purged.connect(self.history_stack.clear)  # what undo could bring back is gone
+        self.database.purged.connect(self.notices.purged)
+        self.closing.connect(self.database_watch.stop)
         self.shown.changed.connect(self._on_shown_changed)
         self.workers.failed.connect(self.tell_failure)
         self.shown.wanted.connect(self.panels.show_plots)
