@@ -149,11 +149,11 @@ class MainWindow(QMainWindow):
         self.log, self.help = LogPanel(), HelpPanel()
         self.window_dialogs = WindowDialogs(self)
         self.runs = RunControl(self.workers, self)
-        self.shown = ShownRuns(self)
-        self.opening = RunOpening(self)
-        self.unsaved = UnsavedRuns(self)
-        self.session = RunSession(self)
-        self.stepping = Stepping(self)
+        self.shown = ShownRuns(self.plots, self.workers, self.tell_failure, self)
+        self.opening = RunOpening(self.history, self.database, self.shown, self.documents)
+        self.unsaved = UnsavedRuns(self.workers, self.dialogs, self)
+        self.session = RunSession(self, self)
+        self.stepping = Stepping(self.runs, self.session, self.documents, self.preferences, self.dialogs)
         self.live = LivePanel()
         self.topology_files = TopologyFiles(self)
         self.drops = FileDrops(self)
@@ -175,7 +175,7 @@ class MainWindow(QMainWindow):
         self.panels = PanelLayout(self, self.banners, self.plots, panels, self.features.strips())
         self.docks, self.workspaces = self.panels.docks, self.panels.workspaces
         self.presentation = Presentation(self)
-        self.curve_finder = CurveFinder(self)
+        self.curve_finder = CurveFinder(self.plots, self.shown, self.history, self.docks, self.tell)
         self.file_menus = FileMenus(self.documents, self.preferences, self)
         scopes: dict[Scope, QWidget] = {
             Scope.PLOTS: self.plots,
