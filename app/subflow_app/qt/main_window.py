@@ -42,7 +42,9 @@ from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.presentation import Presentation
 from subflow_app.qt.queue.session import QueueSession
 from subflow_app.qt.recovery import Recovery
+from subflow_app.qt.reporting import Reports
 from subflow_app.qt.run_control import RunControl
+from subflow_app.qt.run_exports import RunExports
 from subflow_app.qt.run_opening import RunOpening
 from subflow_app.qt.run_session import RunSession
 from subflow_app.qt.script.feature import ScriptFeature
@@ -155,9 +157,11 @@ class MainWindow(QMainWindow):
         self.session = RunSession(self, self)
         self.stepping = Stepping(self.runs, self.session, self.documents, self.preferences, self.dialogs)
         self.live = LivePanel()
-        self.topology_files = TopologyFiles(self)
+        self.exports = Exports(self.plots, self.preferences, self.workers, self.dialogs, self.notices, self)
+        self.run_exports = RunExports(self.exports, self.database, self.workers, self.dialogs, self.tell, self)
+        self.reports = Reports(self.exports, self.database, self.workers, self.tell, self)
+        self.topology_files = TopologyFiles(self.documents, self.dialogs, self.banners, self.exports)
         self.drops = FileDrops(self)
-        self.exports = Exports(self)
         self.features = Features(self)
         self.drawing = self.features[Drawing]
         self.queue_session = self.features[QueueSession]
