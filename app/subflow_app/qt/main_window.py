@@ -209,6 +209,7 @@ class MainWindow(QMainWindow):
         self.topology.lock_changed.connect(self.update_actions)
         self.topology.unlock_wanted.connect(lambda: self.bar.trigger("arrange.lock"))
         self.topology.edit_refused.connect(self.notices.action_failed)
+        self.drawing.canvas_wanted.connect(self.panels.show_canvas)
         self.topology.arranging.use_workers(self.workers)
         self.topology.arranging.changed.connect(self.update_actions)
         self.topology.arranging.dropped.connect(self.notices.action_failed)
@@ -378,6 +379,7 @@ class MainWindow(QMainWindow):
         self.bar.set_undo_texts(undo_text or "", redo_text or "")
 
     def _on_document_replaced(self, doc: ScenarioDoc) -> None:
+        self.drawing.flows.close()
         self.panels.show_canvas()
         self.topology.set_document(doc)
         self.inspector.set_document(doc)
