@@ -155,7 +155,7 @@ def test_bug_is_shown_once_and_logged_always(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     shown: list[tuple[str, Path | None]] = []
-    bugs = BugReports(window)
+    bugs = BugReports(window.dialogs, window)
 
     def show(report: str, file: Path | None) -> None:
         shown.append((report, file))
@@ -181,7 +181,7 @@ def test_bug_of_a_thread_is_shown_and_what_is_only_logged_is_reported(
 ) -> None:
     shown: list[str] = []
     monkeypatch.setattr(window.dialogs, "tell_bug", lambda report, _file: shown.append(report))
-    bugs = BugReports(window)
+    bugs = BugReports(window.dialogs, window)
     bugs.hear()
     try:
         thread = threading.Thread(target=[].pop, name="of the test")

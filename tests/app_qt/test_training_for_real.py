@@ -33,8 +33,8 @@ def test_an_agent_learns_in_the_window_and_its_policy_gets_into_the_library(
     qtbot.waitUntil(lambda: not window.database.is_opening, timeout=PATIENCE_MS)
     window.documents.open_text(TWO_PATHS, "two-paths")
     window.docks.set_open("train", True)
-    qtbot.waitUntil(lambda: window.training_session.page.form is not None, timeout=PATIENCE_MS)
-    form = window.training_session.page.form
+    qtbot.waitUntil(lambda: window.training_session.content.form is not None, timeout=PATIENCE_MS)
+    form = window.training_session.content.form
     assert form is not None
     for key, value in (
         ("agent", "drl-cc"),
@@ -48,15 +48,15 @@ def test_an_agent_learns_in_the_window_and_its_policy_gets_into_the_library(
 
     window.bar.trigger("train.start")
 
-    (training,) = window.training_session.page.selected()
+    (training,) = window.training_session.content.selected()
     qtbot.waitUntil(lambda: training.state.is_over, timeout=PATIENCE_MS)
     assert (training.state, training.message) == (JobState.FINISHED, "")
     assert training.log.latest("step") >= 100
     assert training.fraction >= 1.0
     assert training.log.has("return_mean")
 
-    window.training_session.page.tabs.setCurrentWidget(window.training_session.page.policy)
-    view = window.training_session.page.policy
+    window.training_session.content.tabs.setCurrentWidget(window.training_session.content.policy)
+    view = window.training_session.content.policy
     qtbot.waitUntil(lambda: view.picture is not None and view.picture.surface is not None, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: not window.workers.is_busy, timeout=PATIENCE_MS)
     assert view.picture is not None

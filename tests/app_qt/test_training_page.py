@@ -47,7 +47,7 @@ def window(window: MainWindow, qtbot: QtBot, desk: FakeDesk) -> Iterator[MainWin
     was_shown = session.desk is not None
     window.docks.set_open("train", True)
     if was_shown:
-        session._on_woken()
+        session.fill()
     qtbot.waitUntil(lambda: session.desk is desk and page_of(window).form is not None, timeout=PATIENCE_MS)
     yield window
     form = page_of(window).form
@@ -84,7 +84,7 @@ def page(qtbot: QtBot, qapp: QApplication, dialogs: ScriptedDialogs, desk: FakeD
 
 
 def page_of(window: MainWindow | LonePage) -> TrainPage:
-    return window.train if isinstance(window, LonePage) else window.training_session.page
+    return window.train if isinstance(window, LonePage) else window.training_session.content
 
 
 def settle(window: MainWindow | LonePage) -> None:

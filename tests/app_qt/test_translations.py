@@ -255,7 +255,7 @@ def test_nothing_is_shown_in_english(
         english |= set(filter(is_english, all_texts(window.inspector)))
     for name in window.docks.names():
         window.docks.set_open(name, True)
-    qtbot.waitUntil(lambda: window.training_session.page.form is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: window.training_session.content.form is not None, timeout=20_000)
     english |= set(filter(is_english, all_texts(window)))
     for dialog in (
         ShortcutsDialog(window),

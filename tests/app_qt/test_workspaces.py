@@ -77,7 +77,7 @@ def test_panels_that_are_not_shown_stay_asleep(window: MainWindow) -> None:
         window.workspaces.reset()
 
     # Filling the Train page costs time and threads.
-    assert window.training_session._page is None
+    assert window.training_session.shown is None
 
 
 def test_workspace_is_found_as_it_was_left(window: MainWindow) -> None:

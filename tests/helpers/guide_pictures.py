@@ -244,8 +244,8 @@ def _script(studio: Studio) -> None:
 def _train(studio: Studio) -> None:
     window = studio.window
     studio.panel("train")
-    wait_for(lambda: window.training_session.page.form is not None)
-    form = window.training_session.page.form
+    wait_for(lambda: window.training_session.content.form is not None)
+    form = window.training_session.content.form
     assert form is not None
     form.draft.set_value("agent", "rl-explore")
     form.draft.set_value("recipe", "rl-explore")
@@ -254,9 +254,9 @@ def _train(studio: Studio) -> None:
         form.draft.set_value("seed", seed)
         form.show_draft()
         window.bar.trigger("train.start")
-    trainings = window.training_session.page.trainings
+    trainings = window.training_session.content.trainings
     wait_for(lambda: all(training.state.is_over for training in trainings), _TRAINING_TIMEOUT_MS)
-    window.training_session.page.select([training.id for training in trainings])
+    window.training_session.content.select([training.id for training in trainings])
 
 
 ACCESS_NETWORKS = ("wifi-home", "lte-walk", "5g-mmwave", "starlink", "wifi-conference")

@@ -165,5 +165,5 @@ def at_rest(look: Callable[[], object], looks: int = 10) -> Callable[[], bool]:
 
 def be_patient(window: MainWindow) -> None:
     """A busy computer shall not make what a test sees depend on its speed."""
-    for patient in (window.history.reader, window.history.changes, window.shown, window.exports.reports):
+    for patient in (window.history.reader, window.history.changes, window.shown, window.reports):
         patient.patience_ms = 20_000

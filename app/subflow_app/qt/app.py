@@ -80,7 +80,7 @@ def main(file: str | None = None, *, prepared: Callable[[MainWindow], object] | 
     reopens = path is None and preferences.settings.reopens_last and bool(preferences.settings.recent_files)
     example = None if is_scenario or reopens else DEMO_SCENARIO
     window = MainWindow(Theme(application, mode, application), preferences, example=example)
-    bugs = BugReports(window)
+    bugs = BugReports(window.dialogs, window)
     bugs.hear()
     if reopens and not window.documents.reopen_last():
         window.documents.open_example(DEMO_SCENARIO)

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Signal
 from subflow_app.core.crash_reports import CrashReportHandler, report_error, report_text, title_of
 
 if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.dialogs import Dialogs
 
 _log = logging.getLogger(__name__)
 
@@ -25,10 +25,10 @@ class BugReports(QObject):
 
     _happened = Signal(str, object)  # report, Path | None: from the thread where it did
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, dialogs: Dialogs, parent: QObject) -> None:
         """Hears nothing before :meth:`hear`."""
-        super().__init__(window)
-        self._window = window
+        super().__init__(parent)
+        self._dialogs = dialogs
         self._is_shown = False
         self._handler = CrashReportHandler()
         self._happened.connect(self._show)
@@ -67,5 +67,5 @@ class BugReports(QObject):
         # The same bug in a timer would pile up dialogs faster than anybody can close them.
         if not self._is_shown:
             self._is_shown = True
-            self._window.dialogs.tell_bug(report, file)
+            self._dialogs.tell_bug(report, file)
             self._is_shown = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QDateTime, QLocale
 
@@ -10,38 +10,48 @@ from subflow_app.core.crash_reports import CrashReport
 from subflow_app.core.crash_watch import collect_crashes
 from subflow_app.qt.dialogs import open_dialog
 from subflow_app.qt.feature import Feature
-from subflow_app.qt.widgets.banner import Way
+from subflow_app.qt.widgets.banner import Banners, Way
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.documents import Documents
+    from subflow_app.qt.workers import Workers
 
 _BANNER = "crash"
+
+
+class CrashPorts(Protocol):
+    """Parts of the window that crash reports use."""
+
+    loaded: Any  # Signal()
+    documents: Documents
+    banners: Banners
+    workers: Workers
 
 
 class CrashFeature(Feature):
     """Reports crashes once."""
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, ports: CrashPorts) -> None:
         """Nothing to report yet."""
         super().__init__()
-        self.window = window
+        self.ports = ports
 
     def connect_parts(self) -> None:
         """Looks for what processes that crashed have left once the window is there."""
-        self.window.loaded.connect(self._look)
+        self.ports.loaded.connect(self._look)
 
     def show(self, report: CrashReport | None = None) -> None:
         """Lists the reports, with this one selected."""
         from subflow_app.qt.crash_dialog import CrashDialog
 
-        dialog = CrashDialog(self.window.documents.doc.text, self.window)
+        dialog = CrashDialog(self.ports.documents.doc.text, self.ports.banners.window())
         if report is not None:
             dialog.show_report(report)
         open_dialog(dialog)
 
     def _look(self) -> None:
-        self.window.workers.start("crashes", collect_crashes, succeeded=self._tell, failed=_raise)
+        self.ports.workers.start("crashes", collect_crashes, succeeded=self._tell, failed=_raise)
 
     def _tell(self, reports: tuple[CrashReport, ...]) -> None:
         if not reports:
@@ -58,7 +68,7 @@ class CrashFeature(Feature):
             time=time,
         )
         ways = [Way(tr("Show report…"), lambda: self.show(latest))]
-        self.window.banners.show_banner(_BANNER, "warning", text, ways)
+        self.ports.banners.show_banner(_BANNER, "warning", text, ways)
 
 
 def _raise(error: Exception) -> None:

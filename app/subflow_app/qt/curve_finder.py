@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
-
-from PySide6.QtCore import QObject
 
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.docks import Docks
+    from subflow_app.qt.history_panel import History
+    from subflow_app.qt.plot_view import PlotView
     from subflow_app.qt.plotting.curve_id import CurveId
+    from subflow_app.qt.shown_runs import ShownRuns
 
 
-class CurveFinder(QObject):
+class CurveFinder:
     """Follows clicks on curves of one window."""
 
-    def __init__(self, window: MainWindow) -> None:
-        """Finds the runs of its plots in its history."""
-        super().__init__(window)
-        self._plots = window.plots
-        self._shown = window.shown
-        self._history = window.history
-        self._docks = window.docks
-        self._tell = window.tell
-        window.plots.curve_clicked.connect(self._on_clicked)
-        window.plots.told.connect(window.tell)
+    def __init__(
+        self, plots: PlotView, shown: ShownRuns, history: History, docks: Docks, tell: Callable[[str], object]
+    ) -> None:
+        """Finds the runs of the plots in the history."""
+        self._plots = plots
+        self._shown = shown
+        self._history = history
+        self._docks = docks
+        self._tell = tell
+        plots.curve_clicked.connect(self._select)
+        plots.told.connect(tell)
 
     def find_run(self) -> None:
         """Opens the history at the run of the curve that was clicked last, or of the line chosen in the legend.
@@ -42,9 +45,6 @@ class CurveFinder(QObject):
         self._history.reveal([run_id])
         self._docks.set_open("history", True)
         self._history.table.setFocus()
-
-    def _on_clicked(self, curve: CurveId) -> None:
-        self._select(curve)
 
     def _select(self, curve: CurveId) -> int | None:
         """Selects the run in the history as it is; None if it is not kept there."""

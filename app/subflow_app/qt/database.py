@@ -11,13 +11,14 @@ from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.file_kinds import DATABASE_SUFFIXES
 from subflow_app.core.paths import default_database
-from subflow_app.qt.dialogs import DATABASE_FILTER
+from subflow_app.qt.dialogs import DATABASE_FILTER, Dialogs
 from subflow_app.vocabulary.language import tr
 from subflow_sim.gate import is_there
 from subflow_store import StoreCorrupt, StoreError, StoreReadOnly, open_store
 
 if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.notices import Notices
+    from subflow_app.qt.workers import Workers
     from subflow_store import Store
 
 _log = logging.getLogger(__name__)
@@ -31,12 +32,12 @@ class DatabaseControl(QObject):
     copied = Signal(object)  # Path
     purged = Signal(int)  # how many runs are gone for good
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, workers: Workers, dialogs: Dialogs, notices: Notices, parent: QObject) -> None:
         """No store yet."""
-        super().__init__(window)
-        self._window = window
-        self._workers = window.workers
-        self.dialogs = window.dialogs
+        super().__init__(parent)
+        self._workers = workers
+        self.dialogs = dialogs
+        self._notices = notices
         self.store: Store | None = None  # the open store
         self.wanted: Path | None = None  # the file that was last asked for
         self.damage: StoreCorrupt | None = None  # why the open store is open for reading alone
@@ -107,7 +108,7 @@ class DatabaseControl(QObject):
                 "copy database",
                 lambda: store.save_copy(path, overwrite=True),
                 succeeded=lambda _none: self.copied.emit(path),
-                failed=lambda error: self._window.notices.copy_failed(error, self.ask_save_copy),
+                failed=lambda error: self._notices.copy_failed(error, self.ask_save_copy),
             )
 
     def ask_purge(self, *, asks: bool = True) -> None:
@@ -122,8 +123,8 @@ class DatabaseControl(QObject):
                 tr("Remove for good"),
             )
         ):
-            refuse = self._window.notices.history_failed
-            self._workers.start("purge database", store.purge_deleted, succeeded=self._on_purged, failed=refuse)
+            refuse = self._notices.history_failed
+            self._workers.start("purge database", store.purge_deleted, succeeded=self.purged.emit, failed=refuse)
 
     def close_after(self, wait: Callable[[], object]) -> None:
         """Keeps the store that is being replaced open until this returns; for those who hear `opened`.
@@ -173,12 +174,6 @@ class DatabaseControl(QObject):
         _log.warning("%s", error)
         if not self._is_closed:
             self.failed.emit(error)
-
-    def _on_purged(self, count: int) -> None:
-        # What undo could bring back is gone.
-        self._window.history_stack.clear()
-        self._window.notices.purged(count)
-        self.purged.emit(count)
 
 
 def _open(path: Path) -> tuple[Store, StoreCorrupt | None]:

@@ -10,7 +10,8 @@ from PySide6.QtCore import QObject, Signal
 from subflow_app.qt.widgets.shorthand import timer
 
 if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.database import DatabaseControl
+    from subflow_app.qt.workers import Workers
     from subflow_store import Store
 
 _log = logging.getLogger(__name__)
@@ -23,17 +24,20 @@ class DatabaseWatch(QObject):
 
     changed = Signal()
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, database: DatabaseControl, workers: Workers, parent: QObject) -> None:
         """Watches whatever database is opened."""
-        super().__init__(window)
-        self._database = window.database
-        self._workers = window.workers
+        super().__init__(parent)
+        self._database = database
+        self._workers = workers
         self._store: Store | None = None  # of which the last answer is
         self._known: object = None
         self._is_asking = False
         self._timer = timer(self, self.look, _LOOK_MS)
         self._timer.start()
-        window.closing.connect(self._timer.stop)
+
+    def stop(self) -> None:
+        """Asks no more."""
+        self._timer.stop()
 
     def look(self) -> None:
         """Asks, unless the answer before is still to come."""

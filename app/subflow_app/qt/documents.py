@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoStack
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.file_kinds import SCENARIO_FILE_SUFFIX
@@ -15,11 +16,12 @@ from subflow_app.core.scenarios.recovery import UnsavedText
 from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
 from subflow_app.core.scenarios.scenario_source import with_contents
 from subflow_app.qt.commands import EditCommand
-from subflow_app.qt.dialogs import SCENARIO_FILTER
+from subflow_app.qt.dialogs import SCENARIO_FILTER, Dialogs
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.notices import Notices
+    from subflow_app.qt.preferences import Preferences
 
 _UNTITLED = translatable("untitled")
 _OF_EXAMPLE = " (example)"
@@ -32,13 +34,15 @@ class Documents(QObject):
     edited = Signal()  # text or file name changed
     settling = Signal()  # the text is about to be saved or given up: what is typed but not entered has to count now
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(
+        self, undo_stack: QUndoStack, preferences: Preferences, dialogs: Dialogs, notices: Notices, parent: QObject
+    ) -> None:
         """Starts with a new document."""
-        super().__init__(window)
-        self._undo_stack = window.document_stack
-        self._preferences = window.preferences
-        self._notices = window.notices
-        self.dialogs = window.dialogs
+        super().__init__(parent)
+        self.undo_stack = undo_stack
+        self._preferences = preferences
+        self._notices = notices
+        self.dialogs = dialogs
         self.keeps: Callable[[], bool] = lambda: False
         """Whether somebody else keeps the document, with its changes, when it is replaced."""
         self.guards: list[Callable[[], bool]] = []
@@ -63,7 +67,7 @@ class Documents(QObject):
     @property
     def is_modified(self) -> bool:
         """Whether there are changes that no file has."""
-        return not self._undo_stack.isClean()
+        return not self.undo_stack.isClean()
 
     # ---- replacing the document ----
 
@@ -154,7 +158,7 @@ class Documents(QObject):
             # The file is gone: saving makes it anew.
             doc = ScenarioDoc(unsaved.base, unsaved.path)
         self._replace(doc, unsaved.name)
-        self._undo_stack.push(EditCommand(doc, tr("Recover changes"), lambda: doc.set_text(unsaved.text)))
+        self.undo_stack.push(EditCommand(doc, tr("Recover changes"), lambda: doc.set_text(unsaved.text)))
         return True
 
     def may_discard(self) -> bool:
@@ -190,7 +194,7 @@ class Documents(QObject):
         except AppError as error:
             self._notices.file_failed(str(error))
             return False
-        self._undo_stack.setClean()
+        self.undo_stack.setClean()
         self._preferences.change(self._preferences.settings.with_recent_file(path))
         self.edited.emit()
         return True
@@ -201,9 +205,9 @@ class Documents(QObject):
         self._name = name
         self._unsubscribe = doc.subscribe(self._on_change)
         # Commands of the old document must be gone before anybody can undo them in the new one.
-        self._undo_stack.clear()
+        self.undo_stack.clear()
         # Qt leaves an empty stack as it is, and one whose last command came to nothing is not clean.
-        self._undo_stack.setClean()
+        self.undo_stack.setClean()
         self.replaced.emit(doc)
         self.edited.emit()
 

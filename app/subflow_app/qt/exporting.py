@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.file_kinds import PAGE_SUFFIX
 from subflow_app.core.paths import file_stem
-from subflow_app.qt.dialogs import CSV_FILTER, PAGE_FILTER, is_accepted
-from subflow_app.qt.reporting import Reports
-from subflow_app.qt.run_exports import RunExports
+from subflow_app.qt.dialogs import CSV_FILTER, PAGE_FILTER, Dialogs, is_accepted
 from subflow_app.vocabulary.language import tr, trn
 from subflow_sim.gate import is_folder, is_there
 from subflow_store import StoreError
@@ -23,7 +22,10 @@ if TYPE_CHECKING:
     from subflow_app.core.paper.figure_choice import FigureChoice
     from subflow_app.core.paper.figure_plan import FigurePlan
     from subflow_app.core.paper.figure_process import FigureProcess
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.notices import Notices
+    from subflow_app.qt.plot_view import PlotView
+    from subflow_app.qt.preferences import Preferences
+    from subflow_app.qt.workers import Workers
 
 
 class Exports(QObject):
@@ -32,17 +34,24 @@ class Exports(QObject):
     written = Signal(object)  # Path of the file or folder
     failed = Signal(str)  # why, and what to do
 
-    def __init__(self, window: MainWindow) -> None:
-        """Exports what its plots show, and what its history has selected."""
-        super().__init__(window)
-        self._plots = window.plots
-        self._preferences = window.preferences
-        self._workers = window.workers
-        self._window = window
-        self.reports = Reports(window)
-        self.runs = RunExports(window)
-        self.written.connect(window.notices.exported)
-        self.failed.connect(window.notices.export_failed)
+    def __init__(
+        self,
+        plots: PlotView,
+        preferences: Preferences,
+        workers: Workers,
+        dialogs: Dialogs,
+        notices: Notices,
+        parent: QWidget,
+    ) -> None:
+        """Exports the figures and data of the plots; its dialogs belong to ``parent``."""
+        super().__init__(parent)
+        self._plots = plots
+        self._preferences = preferences
+        self._workers = workers
+        self._dialogs = dialogs
+        self._parent = parent
+        self.written.connect(notices.exported)
+        self.failed.connect(notices.export_failed)
 
     # ---- what all do that write files ----
 
@@ -54,7 +63,7 @@ class Exports(QObject):
 
     def ask_path(self, title: str, filters: str, name: str) -> Path | None:
         """Asks where to; ``name`` is suggested."""
-        return self._window.dialogs.save_path(title, filters, self.folder / name)
+        return self._dialogs.save_path(title, filters, self.folder / name)
 
     def write(self, path: Path, write: Callable[[], object]) -> None:
         """Writes it now, and tells how that went."""
@@ -99,7 +108,7 @@ class Exports(QObject):
         is_at_work = False
         try:
             process.start()  # now, so that it is warm when it is needed
-            dialog = FigureDialog(source, FigureChoice.from_entries(self._preferences.settings.figure), self._window)
+            dialog = FigureDialog(source, FigureChoice.from_entries(self._preferences.settings.figure), self._parent)
             if not is_accepted(dialog):
                 return
             choice = dialog.choice
@@ -172,7 +181,7 @@ class Exports(QObject):
         if path is None or plan is None:
             return path
         others = [each for each in _figure_paths(path, plan, choice) if each != path and is_there(each)]
-        if others and not self._window.dialogs.confirm(
+        if others and not self._dialogs.confirm(
             tr("Export figure"),
             trn(
                 "{count} file there has the name of a figure.",

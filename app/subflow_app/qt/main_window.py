@@ -44,7 +44,9 @@ from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.presentation import Presentation
 from subflow_app.qt.queue.session import QueueSession
 from subflow_app.qt.recovery import Recovery
+from subflow_app.qt.reporting import Reports
 from subflow_app.qt.run_control import RunControl
+from subflow_app.qt.run_exports import RunExports
 from subflow_app.qt.run_opening import RunOpening
 from subflow_app.qt.run_session import RunSession
 from subflow_app.qt.script.feature import ScriptFeature
@@ -134,12 +136,14 @@ class MainWindow(QMainWindow):
         self.bar = ActionBar(self, ACTIONS, self.tell_failure)
         self.banners = Banners()
         self.notices = Notices(self.banners)
-        self.documents = Documents(self)
+        self.documents = Documents(self.document_stack, self.preferences, self.dialogs, self.notices, self)
         if example is not None:
             self.documents.open_example(example)
-        self.recovery = Recovery(self, self._recovery_folder)
-        self.database = DatabaseControl(self)
-        self.database_watch = DatabaseWatch(self)
+        self.recovery = Recovery(
+            self.documents, self.preferences, self.banners, self.workers, self, self._recovery_folder
+        )
+        self.database = DatabaseControl(self.workers, self.dialogs, self.notices, self)
+        self.database_watch = DatabaseWatch(self.database, self.workers, self)
         doc = self.documents.doc
         self.topology = TopologyView(doc, self.document_stack)
         self.inspector = Inspector(doc, self.document_stack, app_catalog())
@@ -149,15 +153,17 @@ class MainWindow(QMainWindow):
         self.log, self.help = LogPanel(), HelpPanel()
         self.window_dialogs = WindowDialogs(self)
         self.runs = RunControl(self.workers, self)
-        self.shown = ShownRuns(self)
-        self.opening = RunOpening(self)
-        self.unsaved = UnsavedRuns(self)
-        self.session = RunSession(self)
-        self.stepping = Stepping(self)
+        self.shown = ShownRuns(self.plots, self.workers, self.tell_failure, self)
+        self.opening = RunOpening(self.history, self.database, self.shown, self.documents)
+        self.unsaved = UnsavedRuns(self.workers, self.dialogs, self)
+        self.session = RunSession(self, self)
+        self.stepping = Stepping(self.runs, self.session, self.documents, self.preferences, self.dialogs)
         self.live = LivePanel()
-        self.topology_files = TopologyFiles(self)
+        self.exports = Exports(self.plots, self.preferences, self.workers, self.dialogs, self.notices, self)
+        self.run_exports = RunExports(self.exports, self.database, self.workers, self.dialogs, self.tell, self)
+        self.reports = Reports(self.exports, self.database, self.workers, self.tell, self)
+        self.topology_files = TopologyFiles(self.documents, self.dialogs, self.banners, self.exports)
         self.drops = FileDrops(self)
-        self.exports = Exports(self)
         self.features = Features(self)
         self.drawing = self.features[Drawing]
         self.queue_session = self.features[QueueSession]
@@ -175,7 +181,7 @@ class MainWindow(QMainWindow):
         self.panels = PanelLayout(self, self.banners, self.plots, panels, self.features.strips())
         self.docks, self.workspaces = self.panels.docks, self.panels.workspaces
         self.presentation = Presentation(self)
-        self.curve_finder = CurveFinder(self)
+        self.curve_finder = CurveFinder(self.plots, self.shown, self.history, self.docks, self.tell)
         self.file_menus = FileMenus(self.documents, self.preferences, self)
         scopes: dict[Scope, QWidget] = {
             Scope.PLOTS: self.plots,
@@ -208,6 +214,7 @@ class MainWindow(QMainWindow):
         self.topology.lock_changed.connect(self.update_actions)
         self.topology.unlock_wanted.connect(lambda: self.bar.trigger("arrange.lock"))
         self.topology.edit_refused.connect(self.notices.action_failed)
+        self.drawing.canvas_wanted.connect(self.panels.show_canvas)
         self.topology.arranging.use_workers(self.workers)
         self.topology.arranging.changed.connect(self.update_actions)
         self.topology.arranging.dropped.connect(self.notices.action_failed)
@@ -224,6 +231,9 @@ class MainWindow(QMainWindow):
         self.database.opened.connect(self._on_database_opened)
         self.database.failed.connect(self._on_database_failed)
         self.database.copied.connect(self.notices.copied)
+        self.database.purged.connect(self.history_stack.clear)  # what undo could bring back is gone
+        self.database.purged.connect(self.notices.purged)
+        self.closing.connect(self.database_watch.stop)
         self.shown.changed.connect(self._on_shown_changed)
         self.workers.failed.connect(self.tell_failure)
         self.shown.wanted.connect(self.panels.show_plots)
@@ -376,6 +386,7 @@ class MainWindow(QMainWindow):
         self.bar["edit.redo"].setText(tr("&Redo {what}", what=redo_text) if redo_text else tr("&Redo"))
 
     def _on_document_replaced(self, doc: ScenarioDoc) -> None:
+        self.drawing.flows.close()
         self.panels.show_canvas()
         self.topology.set_document(doc)
         self.inspector.set_document(doc)

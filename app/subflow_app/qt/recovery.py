@@ -14,12 +14,14 @@ from subflow_app.core.scenarios.recovery import Orphan, RecoveryFile, UnsavedTex
 from subflow_app.qt.dialogs import open_dialog
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.banner import Way
+from subflow_app.qt.widgets.banner import Banners, Way
 from subflow_app.qt.widgets.shorthand import named, timer, v_box
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.documents import Documents
+    from subflow_app.qt.preferences import Preferences
+    from subflow_app.qt.workers import Workers
 
 # More banners would leave no room to work; the others are offered by the next start.
 _MOST_OFFERED = 4
@@ -30,28 +32,34 @@ class Recovery(QObject):
 
     failed = Signal(str)  # unsaved changes cannot be kept: where and why
 
-    def __init__(self, window: MainWindow, folder: Path | None = None) -> None:
-        """Keeps its document from its first change on; :meth:`offer` looks for what is left of others."""
-        super().__init__(window)
-        self._documents = window.documents
-        self._stack = window.document_stack
-        self._preferences = window.preferences
-        self._banners = window.banners
-        self._workers = window.workers
-        self._window = window
+    def __init__(
+        self,
+        documents: Documents,
+        preferences: Preferences,
+        banners: Banners,
+        workers: Workers,
+        parent: QObject,
+        folder: Path | None = None,
+    ) -> None:
+        """Keeps the document from its first change on; :meth:`offer` looks for what is left of others."""
+        super().__init__(parent)
+        self._documents = documents
+        self._preferences = preferences
+        self._banners = banners
+        self._workers = workers
         self.folder = folder
         self.takers: dict[str, Callable[[UnsavedText], bool]] = {}
         """Take what is not a scenario, by the suffix of its name; False: the person would rather go on as it is."""
         # Emitted by the thread that writes, heard on the GUI thread.
         self.file = RecoveryFile(self.failed.emit, folder)
-        self._base = window.documents.doc.text
+        self._base = documents.doc.text
         # An edit is told before its command is on the stack: looked at when both are done.
         self._look = timer(self, self._keep, is_single=True)
-        window.documents.replaced.connect(self._on_replaced)
-        window.documents.edited.connect(self._look.start)
-        window.document_stack.indexChanged.connect(self._look.start)
-        window.document_stack.cleanChanged.connect(self._on_clean)
-        window.preferences.changed.connect(self._look.start)
+        documents.replaced.connect(self._on_replaced)
+        documents.edited.connect(self._look.start)
+        documents.undo_stack.indexChanged.connect(self._look.start)
+        documents.undo_stack.cleanChanged.connect(self._on_clean)
+        preferences.changed.connect(self._look.start)
 
     # ---- keeping ----
 
@@ -121,7 +129,7 @@ class Recovery(QObject):
         orphan.discard()
 
     def _show_differences(self, orphan: Orphan) -> None:
-        dialog = DifferencesDialog(orphan, self._window)
+        dialog = DifferencesDialog(orphan, self._banners.window())
         dialog.recover_wanted.connect(lambda: self._recover(orphan))
         dialog.discard_wanted.connect(lambda: orphan.discard())  # a slot needs weak references, values have none
         dialog.rejected.connect(lambda: self._offer(orphan))

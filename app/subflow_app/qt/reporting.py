@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
 
 from subflow_app.core.paths import file_stem
 from subflow_app.core.plots import PLOTS, PlotSpec
@@ -17,29 +18,37 @@ from subflow_app.vocabulary.language import tr
 from subflow_store import RunRow
 
 if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.database import DatabaseControl
+    from subflow_app.qt.exporting import Exports
+    from subflow_app.qt.workers import Workers
 
 
 class Reports(QObject):
     """Reports of one window."""
 
-    def __init__(self, window: MainWindow) -> None:
-        """Reports on what its history has selected, else on the stored runs among those that are shown."""
-        super().__init__(window)
-        self._history = window.history
-        self._shown = window.shown
-        self._database = window.database
-        self._workers = window.workers
+    def __init__(
+        self,
+        exports: Exports,
+        database: DatabaseControl,
+        workers: Workers,
+        tell: Callable[[str], object],
+        parent: QWidget,
+    ) -> None:
+        """Reports on runs of the open database; its dialogs belong to ``parent``."""
+        super().__init__(parent)
+        self._exports = exports
+        self._database = database
+        self._workers = workers
+        self._tell = tell
+        self._parent = parent
         self.patience_ms = 60  # what is read quicker than this is asked about at once
         self._is_reading = False
-        self._window = window
 
-    def ask_report(self) -> None:
-        """Asks what the report is to hold, then for its file, and has it written."""
+    def ask_report(self, numbers: Sequence[int]) -> None:
+        """Asks what the report on these runs is to hold, then for its file, and has it written."""
         store = self._database.store
-        numbers = [row.id for row in self._history.selected()] or sorted(self._shown.ids)
         if store is None or not numbers:
-            self._window.exports.failed.emit(
+            self._exports.failed.emit(
                 tr("A report needs stored runs: select some in the history, or wait until this one is stored.")
             )
             return
@@ -65,13 +74,13 @@ class Reports(QObject):
         # Imported here: a start needs no reports.
         from subflow_app.qt.report_dialog import FORMATS, ReportDialog
 
-        dialog = ReportDialog(rows, plots, self._window)
+        dialog = ReportDialog(rows, plots, self._parent)
         if not is_accepted(dialog):
             return
         suffix = f".{dialog.chosen_kind}"
         name = FORMATS[dialog.chosen_kind].split(" ")[0]
         suggested = f"{file_stem(rows[0].name)}-report{suffix}"
-        path = self._window.exports.ask_path(tr("Export report"), f"{name} (*{suffix})", suggested)
+        path = self._exports.ask_path(tr("Export report"), f"{name} (*{suffix})", suggested)
         if path is not None:
             self.export_report(
                 path, numbers, dialog.chosen_plots, title=dialog.heading.text().strip(), page=dialog.chosen_page
@@ -100,16 +109,16 @@ class Reports(QObject):
             finally:
                 process.close()
 
-        self._window.tell(tr("Writing the report…"))
+        self._tell(tr("Writing the report…"))
         self._workers.start(
             "export report", export, succeeded=self._on_written, failed=self._on_failed, cancel=process.close
         )
 
     def _on_written(self, path: Path) -> None:
-        self._window.tell("")
-        self._window.exports.take(path)
+        self._tell("")
+        self._exports.take(path)
 
     def _on_failed(self, error: Exception) -> None:
         self._is_reading = False
-        self._window.tell("")
-        self._window.exports.refuse(error)
+        self._tell("")
+        self._exports.refuse(error)

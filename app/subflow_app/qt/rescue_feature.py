@@ -4,38 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from subflow_app.core.file_kinds import DATABASE_SUFFIXES
 from subflow_app.core.jobs.job import JobOutcome
 from subflow_app.core.rescue import Rescue
 from subflow_app.core.scenarios.problem_texts import error_text
-from subflow_app.qt.dialogs import DATABASE_FILTER
+from subflow_app.qt.dialogs import DATABASE_FILTER, Dialogs
 from subflow_app.qt.feature import Feature
-from subflow_app.qt.widgets.banner import Way
+from subflow_app.qt.widgets.banner import Banners, Way
 from subflow_app.vocabulary.language import tr, trn
 from subflow_store import StoreCorrupt
 
 if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.database import DatabaseControl
+    from subflow_app.qt.history_panel import History
+    from subflow_app.qt.notices import Notices
+    from subflow_app.qt.workers import Workers
     from subflow_store.damage import Damage
 
 _BANNER = "rescue"
 
 
+class RescuePorts(Protocol):
+    """Parts of the window that rescuing a database uses."""
+
+    database: DatabaseControl
+    history: History
+    notices: Notices
+    banners: Banners
+    dialogs: Dialogs
+    workers: Workers
+
+
 class RescueFeature(Feature):
     """Offers it wherever damage is met."""
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, ports: RescuePorts) -> None:
         """No work yet."""
         super().__init__()
-        self.window = window
+        self.ports = ports
         self._job: Rescue | None = None
 
     def connect_parts(self) -> None:
         """Whatever tells of an error asks here for ways on."""
-        self.window.notices.ways_of = self.ways
-        self.window.history.damaged.connect(self._on_damaged)
+        self.ports.notices.ways_of = self.ways
+        self.ports.history.damaged.connect(self._on_damaged)
 
     def ways(self, error: Exception) -> Sequence[Way]:
         """For errors that tell of damage."""
@@ -48,7 +62,7 @@ class RescueFeature(Feature):
     def salvage(self, path: Path) -> None:
         """Asks for a new file and brings all that is sound there."""
         suggested = path.with_name(f"{path.stem}-salvaged{path.suffix or DATABASE_SUFFIXES[0]}")
-        target = self.window.dialogs.save_path(tr("Salvage the database"), tr(DATABASE_FILTER), suggested)
+        target = self.ports.dialogs.save_path(tr("Salvage the database"), tr(DATABASE_FILTER), suggested)
         if target is not None:
             # The file dialog has asked whether an existing file may go.
             self._start(Rescue(path, target, overwrite=True))
@@ -74,18 +88,18 @@ class RescueFeature(Feature):
             len(damage),
             what=damage[0],
         )
-        self.window.banners.show_banner("history", "error", text, self._offers(path))
+        self.ports.banners.show_banner("history", "error", text, self._offers(path))
 
     def _start(self, job: Rescue) -> None:
         self.close()
         self._job = job
         text = tr("{path} is being read…", path=job.path)
-        self.window.banners.show_banner(_BANNER, "warning", text, [Way(tr("Stop"), job.stop)])
-        self.window.workers.start(
+        self.ports.banners.show_banner(_BANNER, "warning", text, [Way(tr("Stop"), job.stop)])
+        self.ports.workers.start(
             "rescue database",
             job.run,
             succeeded=lambda outcome: self._on_end(job, outcome),
-            failed=lambda _error: self.window.banners.close_banner(_BANNER),
+            failed=lambda _error: self.ports.banners.close_banner(_BANNER),
             cancel=job.stop,
         )
 
@@ -93,14 +107,14 @@ class RescueFeature(Feature):
         if self._job is not job:
             return
         self._job = None
-        self.window.banners.close_banner(_BANNER)
+        self.ports.banners.close_banner(_BANNER)
         if outcome.error is not None:
-            self.window.banners.show_banner(_BANNER, "error", error_text(outcome.error))
+            self.ports.banners.show_banner(_BANNER, "error", error_text(outcome.error))
         elif job.findings is not None:
             if job.target is not None:
-                self.window.database.open(job.target)
+                self.ports.database.open(job.target)
             title = tr("Check of the database") if job.target is None else tr("Salvaged database")
-            self.window.dialogs.report(title, _report(job))
+            self.ports.dialogs.report(title, _report(job))
 
 
 def _report(job: Rescue) -> str:

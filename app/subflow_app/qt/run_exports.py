@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
 
 import subflow_app
 from subflow_app.core.confirmation import Confirmation
 from subflow_app.core.errors import InputError
 from subflow_app.core.paths import file_stem
-from subflow_app.qt.dialogs import is_accepted
+from subflow_app.qt.dialogs import Dialogs, is_accepted
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
     from subflow_app.core.exporting.run_export import ExportedRun, RunExport
     from subflow_app.core.exporting.verification import Verification
     from subflow_app.core.running.runs import RunJob
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.database import DatabaseControl
+    from subflow_app.qt.exporting import Exports
+    from subflow_app.qt.workers import Workers
     from subflow_store import RunRow, Store
 
 _OUTCOMES = {
@@ -39,22 +42,30 @@ _VERDICTS = {
 class RunExports(QObject):
     """Those of one window."""
 
-    def __init__(self, window: MainWindow) -> None:
-        """Exports the run that its history has selected."""
-        super().__init__(window)
-        self._history = window.history
-        self._database = window.database
-        self.dialogs = window.dialogs
-        self._workers = window.workers
-        self._window = window
+    def __init__(
+        self,
+        exports: Exports,
+        database: DatabaseControl,
+        workers: Workers,
+        dialogs: Dialogs,
+        tell: Callable[[str], object],
+        parent: QWidget,
+    ) -> None:
+        """Exports runs of the open database; its dialogs belong to ``parent``."""
+        super().__init__(parent)
+        self._exports = exports
+        self._database = database
+        self._workers = workers
+        self.dialogs = dialogs
+        self._tell = tell
+        self._parent = parent
         self.patience_ms = 60  # what is read quicker than this is asked about at once
 
-    def ask_run(self) -> None:
-        """Asks what of the selected run is wanted, then for a folder, and has it written."""
-        rows, store = self._history.selected(), self._database.store
-        if len(rows) != 1 or store is None:
+    def ask_run(self, row: RunRow) -> None:
+        """Asks what of the run is wanted, then for a folder, and has it written."""
+        store = self._database.store
+        if store is None:
             return
-        row = rows[0]
 
         def read() -> tuple[str, ...]:
             from subflow_app.core.capture.packet_capture import flow_names
@@ -79,10 +90,10 @@ class RunExports(QObject):
 
         if store is not self._database.store:
             return  # a database that was opened meanwhile has other runs under this number
-        dialog = RunExportDialog(row, flows, self._window)
+        dialog = RunExportDialog(row, flows, self._parent)
         if not is_accepted(dialog):
             return
-        folder = self.dialogs.folder(tr("Export run to a new folder in"), self._window.exports.folder)
+        folder = self.dialogs.folder(tr("Export run to a new folder in"), self._exports.folder)
         if folder is not None:
             self.export_run(store, row, folder / f"{file_stem(row.name)}-run{row.id}", dialog.wanted)
 
@@ -101,15 +112,15 @@ class RunExports(QObject):
             return export_stored_run(store, row.id, folder, wanted, summary=summary, is_cancelled=lambda: is_cancelled)
 
         def succeeded(done: ExportedRun) -> None:
-            self._window.tell("\n".join(done.notices))
-            self._window.exports.take(folder)
+            self._tell("\n".join(done.notices))
+            self._exports.take(folder)
 
-        self._window.tell(tr("Exporting {name}…", name=row.name))
+        self._tell(tr("Exporting {name}…", name=row.name))
         self._workers.start("export run", export, succeeded=succeeded, failed=self._on_failed, cancel=cancel)
 
     def ask_verify(self) -> None:
         """Asks for a bundle, simulates its run again, and shows what was compared."""
-        path = self.dialogs.open_path(tr("Verify bundle"), tr("Bundles of runs (*.zip)"), self._window.exports.folder)
+        path = self.dialogs.open_path(tr("Verify bundle"), tr("Bundles of runs (*.zip)"), self._exports.folder)
         if path is not None:
             self.verify(path)
 
@@ -126,13 +137,13 @@ class RunExports(QObject):
             for job in running:
                 job.stop()
 
-        self._window.tell(tr("Simulating the run of {name} again…", name=path.name))
+        self._tell(tr("Simulating the run of {name} again…", name=path.name))
         self._workers.start("verify bundle", work, succeeded=self._show, failed=self._on_failed, cancel=cancel)
 
     # ---- inside ----
 
     def _show(self, found: Verification) -> None:
-        self._window.tell("")
+        self._tell("")
         verdict = tr(_OUTCOMES[found.outcome], version=subflow_app.__version__)
         about = tr(
             "{name}: seed {seed}, made by version {version}", name=found.name, seed=found.seed, version=found.made_with
@@ -141,5 +152,5 @@ class RunExports(QObject):
         self.dialogs.report(tr("Verify bundle"), "\n".join((verdict, "", about, "", *checks)))
 
     def _on_failed(self, error: Exception) -> None:
-        self._window.tell("")
-        self._window.exports.refuse(error)
+        self._tell("")
+        self._exports.refuse(error)

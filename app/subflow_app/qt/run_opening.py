@@ -5,19 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.database import DatabaseControl
+    from subflow_app.qt.documents import Documents
+    from subflow_app.qt.history_panel import History
+    from subflow_app.qt.shown_runs import ShownRuns
     from subflow_store import RunRow
 
 
 class RunOpening:
     """Opens them; what has to be read comes when it is there."""
 
-    def __init__(self, window: MainWindow) -> None:
-        """Opens runs that are selected in its history."""
-        self._history = window.history
-        self._database = window.database
-        self._shown = window.shown
-        self._documents = window.documents
+    def __init__(self, history: History, database: DatabaseControl, shown: ShownRuns, documents: Documents) -> None:
+        """Opens runs that are selected in the history."""
+        self._history = history
+        self._database = database
+        self._shown = shown
+        self._documents = documents
 
     def show(self) -> None:
         """Shows the selected runs in the plots."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -19,15 +19,41 @@ from subflow_app.qt import format as fmt
 from subflow_app.qt.inspector.inspector import Inspector
 from subflow_app.qt.link_states import LinkStates
 from subflow_app.qt.live_panel import LivePanel
-from subflow_app.qt.run_control import ended_text
+from subflow_app.qt.run_control import RunControl, ended_text
 from subflow_app.vocabulary.language import tr
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.database import DatabaseControl
+    from subflow_app.qt.documents import Documents
+    from subflow_app.qt.notices import Notices
+    from subflow_app.qt.plot_view import PlotView
+    from subflow_app.qt.preferences import Preferences
+    from subflow_app.qt.shown_runs import ShownRuns
+    from subflow_app.qt.topology.view import TopologyView
+    from subflow_app.qt.unsaved_runs import UnsavedRuns
+    from subflow_app.qt.widgets.run_status import RunStatus
 
 # At full speed the pictures follow this rarely, s.
 _EXPRESS_DRAWING_S = 1.0
+
+
+class RunSessionPorts(Protocol):
+    """Parts of the window that runs use."""
+
+    runs: RunControl
+    documents: Documents
+    database: DatabaseControl
+    shown: ShownRuns
+    plots: PlotView
+    topology: TopologyView
+    unsaved: UnsavedRuns
+    run_status: RunStatus
+    notices: Notices
+    preferences: Preferences
+
+    def tell(self, text: str) -> None:
+        """Shows a text in the status bar."""
 
 
 class RunSession(QObject):
@@ -35,20 +61,20 @@ class RunSession(QObject):
 
     stored = Signal()  # the list of stored runs may have changed
 
-    def __init__(self, window: MainWindow) -> None:
-        """Joins the parts of this window."""
-        super().__init__(window)
-        self._runs = window.runs
-        self._documents = window.documents
-        self._database = window.database
-        self._shown = window.shown
-        self._plots = window.plots
-        self._link_states = LinkStates(window.topology)
-        self._unsaved = window.unsaved
-        self._status = window.run_status
-        self._notices = window.notices
-        self._tell = window.tell
-        self._preferences = window.preferences
+    def __init__(self, ports: RunSessionPorts, parent: QObject) -> None:
+        """Joins the parts of one window."""
+        super().__init__(parent)
+        self._runs = ports.runs
+        self._documents = ports.documents
+        self._database = ports.database
+        self._shown = ports.shown
+        self._plots = ports.plots
+        self._link_states = LinkStates(ports.topology)
+        self._unsaved = ports.unsaved
+        self._status = ports.run_status
+        self._notices = ports.notices
+        self._tell = ports.tell
+        self._preferences = ports.preferences
         self._starts_when_opened = False
         self._next: list[ScenarioSource] = []  # runs that follow the present one, in the same plots
         self._then: Callable[[], None] | None = None  # what is done when all of them are over
@@ -56,15 +82,15 @@ class RunSession(QObject):
         self._is_again = self._is_wanted_again = False  # with the run from before as a ghost
         self._live: LivePanel | None = None
         self._drawn_at = 0.0  # time.monotonic() of the latest pictures
-        window.runs.started.connect(self._on_started)
-        window.runs.ticked.connect(self._on_ticked)
-        window.runs.state_changed.connect(self._on_state_changed)
-        window.runs.ended.connect(self._on_ended)
-        window.runs.refused.connect(window.notices.scenario_refused)
-        window.database.opened.connect(self._on_database_settled)
-        window.database.failed.connect(self._on_database_settled)
-        window.unsaved.unsafe.connect(self._on_unsafe)
-        window.unsaved.saved.connect(self._on_saved)
+        ports.runs.started.connect(self._on_started)
+        ports.runs.ticked.connect(self._on_ticked)
+        ports.runs.state_changed.connect(self._on_state_changed)
+        ports.runs.ended.connect(self._on_ended)
+        ports.runs.refused.connect(ports.notices.scenario_refused)
+        ports.database.opened.connect(self._on_database_settled)
+        ports.database.failed.connect(self._on_database_settled)
+        ports.unsaved.unsafe.connect(self._on_unsafe)
+        ports.unsaved.saved.connect(self._on_saved)
 
     def toggle(self) -> None:
         """Runs the scenario; pauses or resumes the run that goes on."""

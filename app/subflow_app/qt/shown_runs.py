@@ -17,7 +17,8 @@ from subflow_store import RunNotFound, StoreError
 if TYPE_CHECKING:
     from subflow_app.core.comparison.alignment import Alignment
     from subflow_app.core.running.runs import RunJob
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.plot_view import PlotView
+    from subflow_app.qt.workers import Workers
     from subflow_sim.scenario import Scenario
     from subflow_store import RunRow, Store
 
@@ -38,14 +39,16 @@ class ShownRuns(QObject):
     missed = Signal()  # a run that was to be shown is not there any more
     wanted = Signal()  # a person wants to see other runs in the plots, at once or when they are read
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(
+        self, plots: PlotView, workers: Workers, tell_failure: Callable[[Exception], object], parent: QObject
+    ) -> None:
         """Shows nothing."""
-        super().__init__(window)
+        super().__init__(parent)
         self.patience_ms = _PATIENCE_MS
-        self._workers = window.workers
-        self._tell_failure = window.tell_failure
+        self._workers = workers
+        self._tell_failure = tell_failure
         self._is_given_up = threading.Event()  # what is being read is not wanted any more
-        self._plots = window.plots
+        self._plots = plots
         self._runs: list[tuple[Traces, int | None]] = []
         self._is_chosen = False  # they were chosen in the history
         self._is_foreign = False  # they are of another scenario than the one that is open

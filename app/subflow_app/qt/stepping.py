@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
-
 from subflow_app.core.errors import InputError
 from subflow_app.core.running.stepping import StepSize, next_event_s, step_end_s
 from subflow_app.core.scenarios.form_text import unit_of, with_unit
@@ -15,20 +13,25 @@ from subflow_sim.scenario import Scenario
 from subflow_sim.units import Dimension, format_quantity, parse_quantity
 
 if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.dialogs import Dialogs
+    from subflow_app.qt.documents import Documents
+    from subflow_app.qt.preferences import Preferences
+    from subflow_app.qt.run_control import RunControl
+    from subflow_app.qt.run_session import RunSession
 
 
-class Stepping(QObject):
+class Stepping:
     """Lets the run of a window go on to a time and hold there; starts one if nothing runs."""
 
-    def __init__(self, window: MainWindow) -> None:
-        """Joins the parts of this window."""
-        super().__init__(window)
-        self._runs = window.runs
-        self._session = window.session
-        self._documents = window.documents
-        self._preferences = window.preferences
-        self._dialogs = window.dialogs
+    def __init__(
+        self, runs: RunControl, session: RunSession, documents: Documents, preferences: Preferences, dialogs: Dialogs
+    ) -> None:
+        """Joins the parts of one window."""
+        self._runs = runs
+        self._session = session
+        self._documents = documents
+        self._preferences = preferences
+        self._dialogs = dialogs
 
     def step(self, size: StepSize) -> None:
         """Goes on by one step and holds."""

@@ -6,40 +6,39 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.paths import file_stem
 from subflow_app.core.scenarios.topology import picture_of
-from subflow_app.qt.dialogs import PAGE_FILTER
-from subflow_app.qt.widgets.banner import Way
+from subflow_app.qt.dialogs import PAGE_FILTER, Dialogs
+from subflow_app.qt.widgets.banner import Banners, Way
 from subflow_app.vocabulary.language import tr
 from subflow_sim.scenario import Scenario
 
 if TYPE_CHECKING:
     from subflow_app.core.scenarios.graph_import import Imported
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.documents import Documents
+    from subflow_app.qt.exporting import Exports
     from subflow_app.qt.topology.drawing_file import DrawingFile
 
 SCALES = {"1×": 1.0, "2×": 2.0, "3×": 3.0, "4×": 4.0}
 
 
-class TopologyFiles(QObject):
+class TopologyFiles:
     """Imports into and exports from the documents of one window."""
 
-    def __init__(self, window: MainWindow) -> None:
-        """Tells what came of an import in its banners."""
-        super().__init__(window)
-        self._documents = window.documents
-        self._dialogs = window.dialogs
-        self._banners = window.banners
-        self._window = window
+    def __init__(self, documents: Documents, dialogs: Dialogs, banners: Banners, exports: Exports) -> None:
+        """Reports in the banners what came of an import."""
+        self._documents = documents
+        self._dialogs = dialogs
+        self._banners = banners
+        self._exports = exports
 
     def ask_import(self) -> None:
         """Asks for a graph file and makes a scenario of it."""
         filters = tr("Graphs (*.graphml *.gml *.xml);;All files (*)")
-        path = self._dialogs.open_path(tr("Import topology"), filters, self._window.exports.folder)
+        path = self._dialogs.open_path(tr("Import topology"), filters, self._exports.folder)
         if path is not None:
             self.import_file(path)
 
@@ -60,7 +59,7 @@ class TopologyFiles(QObject):
 
     def ask_page(self) -> None:
         """Asks for a web page of runs and makes a scenario of one of them."""
-        path = self._dialogs.open_path(tr("Import a web page"), tr(PAGE_FILTER), self._window.exports.folder)
+        path = self._dialogs.open_path(tr("Import a web page"), tr(PAGE_FILTER), self._exports.folder)
         if path is not None:
             self.import_page(path)
 
@@ -139,10 +138,9 @@ class TopologyFiles(QObject):
         scenario = self._documents.doc.sketch
         if scenario is None:
             return
-        exports = self._window.exports
-        path = exports.ask_path(title, filters, f"{file_stem(scenario.name)}{suffix}")
+        path = self._exports.ask_path(title, filters, f"{file_stem(scenario.name)}{suffix}")
         if path is not None:
-            exports.write(path, lambda: write(scenario, path))
+            self._exports.write(path, lambda: write(scenario, path))
 
     def _tell(self, found: Imported) -> None:
         text = found.summary + " " + tr("No flows yet: add one to run it.")

@@ -16,7 +16,8 @@ from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.dialogs import Dialogs
+    from subflow_app.qt.workers import Workers
 
 _log = logging.getLogger(__name__)
 
@@ -28,11 +29,11 @@ class UnsavedRuns(QObject):
     saved = Signal(object, int, object)  # RunJob, its number there, Path of the database
     exported = Signal(object)  # Path of the folder
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, workers: Workers, dialogs: Dialogs, parent: QObject) -> None:
         """None yet."""
-        super().__init__(window)
-        self._workers = window.workers
-        self.dialogs = window.dialogs
+        super().__init__(parent)
+        self._workers = workers
+        self.dialogs = dialogs
         self._runs: dict[RunJob, RunResult] = {}
 
     @property

@@ -404,7 +404,7 @@ class Walk:
         window = self.window
         window.docks.set_open("train", True)
         window.docks.raise_panel("train")
-        page = window.training_session.page
+        page = window.training_session.content
         yield Until("the form of a training", lambda: page.form is not None)
         yield from self._choose("train.start")
         yield Until("a training", lambda: bool(page.trainings))

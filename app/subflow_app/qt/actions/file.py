@@ -146,7 +146,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Write a report on the selected runs, or those shown: setup, figures, tables, seeds, how to run them again",
         "export_report",
         ("Ctrl+Shift+R",),
-        lambda w, _: w.exports.reports.ask_report(),
+        lambda w, _: w.reports.ask_report([row.id for row in w.history.selected()] or sorted(w.shown.ids)),
         (
             STORE,
             Need(
@@ -161,7 +161,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Simulate the run of a bundle again and compare it with what the bundle holds, sample by sample",
         "compare",
         ("Ctrl+Alt+Shift+Y",),
-        lambda w, _: w.exports.runs.ask_verify(),
+        lambda w, _: w.run_exports.ask_verify(),
     )
     yield ActionSpec(
         "file.settings",

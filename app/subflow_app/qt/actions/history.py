@@ -114,7 +114,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Write the selected run to a folder: tables (CSV, Parquet), packets for Wireshark, a bundle to verify",
         "export_data",
         ("Ctrl+Alt+E",),
-        lambda w, _: w.exports.runs.ask_run(),
+        lambda w, _: w.run_exports.ask_run(w.history.selected()[0]),
         (ONE_SELECTED,),
         Scope.HISTORY,
     )

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from subflow_app.qt.action_spec import ActionSpec, Need, Scope, possible
+from subflow_app.qt.feature import FeatureHolder
+from subflow_app.qt.topology.drawing import Drawing
 from subflow_app.vocabulary.language import translatable
-
-if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
-
 
 # What can be done on the canvas, and why it cannot.
 _REFUSALS = {
@@ -35,13 +32,24 @@ def _row(
     tip: str,
     icon: str,
     shortcuts: tuple[str, ...],
-    run: Callable[[MainWindow], object],
+    run: Callable[[Drawing], object],
     needs: str,
-) -> ActionSpec[MainWindow]:
+) -> ActionSpec[FeatureHolder]:
     """An action on the canvas, which can be done while ``needs`` is among what can be done there."""
     return ActionSpec(
-        f"topology.{name}", text, tip, icon, shortcuts, lambda w, _: run(w), _can(needs), scope=Scope.TOPOLOGY
+        f"topology.{name}",
+        text,
+        tip,
+        icon,
+        shortcuts,
+        lambda w, _: run(w.features[Drawing]),
+        _can(needs),
+        scope=Scope.TOPOLOGY,
     )
+
+
+def _taking(tool: str) -> Callable[[FeatureHolder, bool], object]:
+    return lambda w, _: w.features[Drawing].set_tool(tool)
 
 
 # Tool -> (text, tip, key).
@@ -55,7 +63,7 @@ _TOOLS: dict[str, tuple[str, str, str]] = {
 }
 
 
-def rows() -> Iterator[ActionSpec[MainWindow]]:
+def rows() -> Iterator[ActionSpec[FeatureHolder]]:
     """The Topology menu."""
     for name, (text, tip, key) in _TOOLS.items():
         yield ActionSpec(
@@ -64,7 +72,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
             tip,
             f"tool_{name}",
             (key,),
-            lambda w, _, name=name: w.drawing.set_tool(name),  # type: ignore[misc] # mypy: no default in lambdas
+            _taking(name),
             _can("edit") if name != "select" else _can("select"),
             scope=Scope.TOPOLOGY,
             checkable=True,
@@ -77,7 +85,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Move the selected parts to the clipboard, as scenario text",
         "cut",
         ("Ctrl+X",),
-        lambda w: w.drawing.cut(),
+        Drawing.cut,
         "remove",
     )
     yield _row(
@@ -86,7 +94,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Copy the selected parts as scenario text, for this or another window or a text editor",
         "copy",
         ("Ctrl+C",),
-        lambda w: w.drawing.copy(),
+        Drawing.copy,
         "copy",
     )
     yield _row(
@@ -95,7 +103,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Add the parts on the clipboard under new names",
         "paste",
         ("Ctrl+V",),
-        lambda w: w.drawing.paste(),
+        Drawing.paste,
         "edit",
     )
     yield _row(
@@ -104,7 +112,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Duplicate the selected parts under new names",
         "duplicate",
         ("Ctrl+D",),
-        lambda w: w.drawing.duplicate(),
+        Drawing.duplicate,
         "remove",
     )
     yield _row(
@@ -113,7 +121,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Remove the selected parts with the links, flows, paths and events that need them",
         "delete",
         ("Del",),
-        lambda w: w.drawing.delete(),
+        Drawing.delete,
         "remove",
     )
     yield _row(
@@ -122,7 +130,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Rename the selected part everywhere",
         "rename",
         ("F2",),
-        lambda w: w.drawing.rename(),
+        Drawing.rename,
         "rename",
     )
     yield _row(
@@ -131,7 +139,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Add a link between the two selected nodes",
         "connect",
         ("Ctrl+L",),
-        lambda w: w.drawing.connect_selected(),
+        Drawing.connect_selected,
         "connect",
     )
     yield _row(
@@ -140,7 +148,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Add a flow from the first of the two selected hosts to the second, and choose its paths",
         "tool_flow",
         ("Ctrl+Shift+F",),
-        lambda w: w.drawing.add_flow_between_selected(),
+        Drawing.add_flow_between_selected,
         "flow",
     )
     yield _row(
@@ -149,7 +157,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Choose other paths for the selected flow, or build one by clicking links",
         "paths",
         ("P",),
-        lambda w: w.drawing.edit_paths(),
+        Drawing.edit_paths,
         "paths",
     )
     yield _row(
@@ -158,7 +166,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Select all nodes, links and notes",
         "select_all",
         ("Ctrl+A",),
-        lambda w: w.drawing.select_all(),
+        Drawing.select_all,
         "select",
     )
     yield _row(
@@ -167,6 +175,6 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Select nothing; Escape does the same",
         "select_none",
         ("Ctrl+Shift+A",),
-        lambda w: w.drawing.select_none(),
+        Drawing.select_none,
         "select",
     )

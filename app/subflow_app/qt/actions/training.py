@@ -30,7 +30,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Pause the selected trainings, resume them, or continue interrupted ones from their last checkpoint",
         "pause",
         ("Shift+F9",),
-        lambda w, _: w.training_session.page.toggle(),
+        lambda w, _: w.training_session.content.toggle(),
         (
             possible(
                 "train.toggle", translatable("select a training on the Train page that can be paused or continued")
@@ -44,7 +44,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "End the selected trainings with a checkpoint, from which they can be continued",
         "stop",
         ("Ctrl+F9",),
-        lambda w, _: w.training_session.page.command("stop"),
+        lambda w, _: w.training_session.content.command("stop"),
         (possible("train.stop", translatable("no selected training is running")),),
         Scope.TRAINING,
     )
@@ -54,7 +54,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Write checkpoints of the selected trainings now",
         "checkpoint",
         ("Ctrl+Shift+K",),
-        lambda w, _: w.training_session.page.command("checkpoint"),
+        lambda w, _: w.training_session.content.command("checkpoint"),
         (possible("train.checkpoint", translatable("no selected training is running")),),
         Scope.TRAINING,
     )
@@ -64,7 +64,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Compare the selected trainings with the classic controllers on held-out seeds now",
         "evaluate",
         ("F8",),
-        lambda w, _: w.training_session.page.command("evaluate"),
+        lambda w, _: w.training_session.content.command("evaluate"),
         (possible("train.evaluate", translatable("no selected training is running")),),
         Scope.TRAINING,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import Signal
 
@@ -21,10 +21,28 @@ from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
     from subflow_app.core.running.runs import RunJob
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.action_bar import ActionBar
+    from subflow_app.qt.database import DatabaseControl
+    from subflow_app.qt.dialogs import Dialogs
+    from subflow_app.qt.documents import Documents
+    from subflow_app.qt.history_panel import History
+    from subflow_app.qt.preferences import Preferences
+    from subflow_app.qt.unsaved_runs import UnsavedRuns
     from subflow_store import Store
 
 _REFRESH_MS = 250
+
+
+class QueuePorts(Protocol):
+    """Parts of the window that the queue uses."""
+
+    bar: ActionBar
+    documents: Documents
+    database: DatabaseControl
+    history: History
+    unsaved: UnsavedRuns
+    dialogs: Dialogs
+    preferences: Preferences
 
 
 class QueueSession(Feature):
@@ -38,17 +56,16 @@ class QueueSession(Feature):
     fork_ticked = Signal()  # such runs may have more samples
     fork_ended = Signal(object, object)  # RunJob, RunResult: of a run that was forked off another one
 
-    def __init__(self, window: MainWindow) -> None:
-        """Joins the parts of this window."""
+    def __init__(self, ports: QueuePorts) -> None:
+        """Joins the parts of one window."""
         super().__init__()
-        self.window = window
-        buttons = [window.bar[f"queue.{name}"] for name in QUEUE_BUTTONS]
-        panel = self.panel = QueuePanel(buttons, window.bar["queue.add_several"], default_parallel())
-        self._documents = window.documents
-        self._database = window.database
-        self._unsaved = window.unsaved
-        self._dialogs = window.dialogs
-        preferences = window.preferences
+        bar, preferences = ports.bar, ports.preferences
+        buttons = [bar[f"queue.{name}"] for name in QUEUE_BUTTONS]
+        panel = self.panel = QueuePanel(buttons, bar["queue.add_several"], default_parallel())
+        self._documents = ports.documents
+        self._database = ports.database
+        self._unsaved = ports.unsaved
+        self._dialogs = ports.dialogs
         self.queue = RunQueue(
             self._store, lambda: preferences.settings.sample_interval_s, parallel=panel.parallel.value()
         )
@@ -57,11 +74,8 @@ class QueueSession(Feature):
         self._timer = timer(self, self.refresh, _REFRESH_MS)
         panel.parallel_chosen.connect(self.queue.set_parallel)
         panel.selection_changed.connect(self.changed)
-        panel.menu_requested.connect(lambda position: window.bar.pop_up(QUEUE_MENU, position))
-
-    def connect_parts(self) -> None:
-        """New runs are in the history."""
-        self.stored.connect(self.window.history.reload)
+        panel.menu_requested.connect(lambda position: bar.pop_up(QUEUE_MENU, position))
+        self.stored.connect(ports.history.reload)
 
     def possible(self) -> frozenset[str]:
         """What can be done with the queue, and with its selected runs."""

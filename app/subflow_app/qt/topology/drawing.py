@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import QPointF
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QPointF, Signal
+from PySide6.QtGui import QGuiApplication, QUndoStack
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.scenarios.scenario_clipboard import PASTE_SHIFT, copy_parts, paste_parts
@@ -21,11 +21,24 @@ from subflow_app.qt.topology.tools import JoinTool, PlaceTool, Tool
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.action_bar import ActionBar
+    from subflow_app.qt.dialogs import Dialogs
+    from subflow_app.qt.notices import Notices
+    from subflow_app.qt.topology.view import TopologyView
 
 SELECT = "select"
 TOOLS = (SELECT, "host", "router", "link", "flow", "note")
 """The tools by name, in the order of the bar."""
+
+
+class DrawingPorts(Protocol):
+    """Parts of the window that drawing uses."""
+
+    bar: ActionBar
+    topology: TopologyView
+    document_stack: QUndoStack
+    dialogs: Dialogs
+    notices: Notices
 
 
 class Drawing(Feature):
@@ -36,19 +49,20 @@ class Drawing(Feature):
 
     panel_name = "topology"
 
-    def __init__(self, window: MainWindow) -> None:
+    canvas_wanted = Signal()  # the canvas is about to be drawn on
+
+    def __init__(self, ports: DrawingPorts) -> None:
         super().__init__()
-        self.window = window
-        self.panel = self._view = view = window.topology
-        self._undo_stack = undo_stack = window.document_stack
-        self._dialogs = window.dialogs
-        self._notices = window.notices
+        self.panel = self._view = view = ports.topology
+        self._bar = ports.bar
+        self._undo_stack = undo_stack = ports.document_stack
+        self._dialogs = ports.dialogs
+        self._notices = ports.notices
         self._pasted = ""
         self._times_pasted = 0
         self.tool = SELECT  # the tool that the left button holds
         self.flows = FlowDrawing(view, undo_stack, self)
         self.flows.failed.connect(self._notices.action_failed)
-        window.documents.replaced.connect(lambda _doc: self.flows.close())
         self.flows.picking_ended.connect(lambda: self.set_tool(SELECT))
         view.scene.chosen_changed.connect(self.changed)
         view.canvas.part_dropped.connect(self._place)
@@ -56,7 +70,7 @@ class Drawing(Feature):
 
     def connect_parts(self) -> None:
         """Put the actions into the right-click menus of the canvas."""
-        actions = self.window.bar
+        actions = self._bar
         self._view.set_menu_entries(
             {
                 section: [None if entry == "-" else actions[entry] for entry in entries]
@@ -106,9 +120,9 @@ class Drawing(Feature):
             "note": lambda: PlaceTool("note", self._place),
         }
         self._view.canvas.set_tool(made[name]() if name in made else None)
-        self.window.bar.set_on(f"topology.tool_{name}", True)
+        self._bar.set_on(f"topology.tool_{name}", True)
         if name != SELECT:
-            self.window.panels.show_canvas()
+            self.canvas_wanted.emit()
 
     def _place(self, part: str, at: QPointF) -> None:
         point = (at.x(), at.y())
@@ -242,7 +256,7 @@ class Drawing(Feature):
 
     def _edit(self, text: str, edit: Callable[[str], Edited]) -> None:
         """Make an edit one step, and select what it made."""
-        self.window.panels.show_canvas()
+        self.canvas_wanted.emit()
         keys = commands.edit_parts(self._undo_stack, self.doc, text, edit)
         self._view.scene.choose(self._on_canvas(keys))
 

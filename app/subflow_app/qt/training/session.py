@@ -3,84 +3,106 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QTimer, Signal
 
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.scenarios.problem_texts import problem_text
-from subflow_app.qt.feature import Feature
+from subflow_app.qt.feature import PanelFeature
 from subflow_app.qt.menus import TRAINING_MENU
-from subflow_app.qt.widgets.lazy_panel import LazyPanel
-from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
-    # What knows trainings is imported where it is used: most sessions never train.
     from subflow_app.core.learning.training_draft import DocumentText
     from subflow_app.core.learning.training_progress import Training
     from subflow_app.core.learning.trainings import Trainings
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.action_bar import ActionBar
+    from subflow_app.qt.database import DatabaseControl
+    from subflow_app.qt.dialogs import Dialogs
+    from subflow_app.qt.docks import Docks
+    from subflow_app.qt.documents import Documents
+    from subflow_app.qt.notices import Notices
+    from subflow_app.qt.run_session import RunSession
     from subflow_app.qt.training.page import TrainPage
+    from subflow_app.qt.workers import Workers
     from subflow_store import Store
-
-_ROOM = (420, 200)  # px, of the panel
 
 DeskMaker = Callable[["Store | None"], "Trainings"]
 
 
-class TrainingSession(Feature):
+class TrainingPorts(Protocol):
+    """Parts of the window that trainings use."""
+
+    bar: ActionBar
+    documents: Documents
+    database: DatabaseControl
+    session: RunSession
+    docks: Docks
+    notices: Notices
+    dialogs: Dialogs
+    workers: Workers
+    desk_maker: DeskMaker
+
+    def tell(self, text: str) -> None:
+        """Shows a text in the status bar."""
+
+    def close(self) -> bool:
+        """Closes the window."""
+
+
+class TrainingSession(PanelFeature["TrainPage"]):
     """What happens around the trainings of one window, and the panel that shows them."""
 
     panel_name = "train"
+    title = translatable("Training")
+    panel_object = "train_page"
+    room = (420, 200)  # form and curves side by side are wider than the panel may be beside others on a small screen
 
     ended = Signal(object)  # Training, which is over in whatever way
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, ports: TrainingPorts) -> None:
         """An empty panel."""
         super().__init__()
-        self.window = window
-        self.panel: LazyPanel = LazyPanel("train_page", tr("Training"), room=_ROOM)
-        self._page: TrainPage | None = None
-        self._bar = window.bar
-        self._documents = window.documents
-        self._database = window.database
-        self._notices = window.notices
-        self._tell = window.tell
-        self.dialogs = window.dialogs
-        self._workers = window.workers
+        self.ports = ports
+        self._documents = ports.documents
+        self._database = ports.database
+        self._notices = ports.notices
         self._is_wanted = False
         self._is_left = False  # trainings may go on without the window
         self._closes_when_ended = False
-        self.panel.first_shown.connect(lambda: self.page)
-        self.panel.first_shown.connect(self._on_woken)
-        window.database.opened.connect(self._on_database_settled)
-        window.database.failed.connect(self._on_database_settled)
-        window.documents.edited.connect(self._on_document_edited)
+        ports.database.opened.connect(self._on_database_settled)
+        ports.database.failed.connect(self._on_database_settled)
+        ports.documents.edited.connect(self._on_document_edited)
 
     # ---- what the window and its actions use ----
 
-    @property
-    def page(self) -> TrainPage:
-        """What is in the panel; it comes when it is first asked for."""
-        if self._page is None:
-            from subflow_app.core.learning.training_progress import TRAINING_ACTIONS
-            from subflow_app.qt.training.page import TrainPage
+    def make(self) -> TrainPage:
+        """The page."""
+        from subflow_app.core.learning.training_progress import TRAINING_ACTIONS
+        from subflow_app.qt.training.page import TrainPage
 
-            actions = {name: self._bar[f"train.{name}"] for name in ("start", *TRAINING_ACTIONS)}
-            page = self._page = TrainPage(self._workers, self.dialogs, actions)
-            page.selection_changed.connect(self._on_selection_changed)
-            page.menu_requested.connect(lambda position: self._bar.pop_up(TRAINING_MENU, position))
-            page.failed.connect(self._notices.training_failed)
-            page.told.connect(self._tell)
-            page.ended.connect(self._on_ended)
-            # Form and curves side by side are wider than the panel may be beside others on a small screen.
-            self.panel.put_in(page, scrolls=True)
-        return self._page
+        bar = self.ports.bar
+        actions = {name: bar[f"train.{name}"] for name in ("start", *TRAINING_ACTIONS)}
+        page = TrainPage(self.ports.workers, self.ports.dialogs, actions)
+        page.selection_changed.connect(self._on_selection_changed)
+        page.menu_requested.connect(lambda position: bar.pop_up(TRAINING_MENU, position))
+        page.failed.connect(self._notices.training_failed)
+        page.told.connect(self.ports.tell)
+        page.ended.connect(self._on_ended)
+        return page
+
+    def fill(self) -> None:
+        """Builds the page, and opens the trainings for it."""
+        super().fill()
+        self._is_wanted = True
+        if not self._database.is_opening:
+            self._open()
 
     @property
     def desk(self) -> Trainings | None:
         """The trainings, once they have been asked for."""
-        return None if self._page is None else self._page.desk
+        return None if self.shown is None else self.shown.desk
 
     @property
     def is_busy(self) -> bool:
@@ -89,9 +111,9 @@ class TrainingSession(Feature):
 
     def possible(self) -> frozenset[str]:
         """What can be done with the form, with the selected trainings, and that some can be waited for."""
-        if self._page is None:
+        if self.shown is None:
             return frozenset()
-        found = {*self._page.possible(), *(["start"] if self._page.form is not None else ())}
+        found = {*self.shown.possible(), *(["start"] if self.shown.form is not None else ())}
         return frozenset(f"train.{what}" for what in (*found, *(["wait"] if self.is_busy else ())))
 
     def start(self) -> None:
@@ -100,27 +122,27 @@ class TrainingSession(Feature):
         # The title and text of this very moment: what is typed in the inspector but not entered counts too.
         self._documents.settling.emit()
         self._on_document_edited()
-        self.page.start()
+        self.content.start()
 
     def race(self) -> None:
         """Runs the scenario in the window with the policy of the selected training, then with the chosen rival."""
         from subflow_app.core.learning.race import race_sources
 
-        selected = self.page.selected()
-        if len(selected) != 1 or self.page.rival.currentData() is None:
+        selected = self.content.selected()
+        if len(selected) != 1 or self.content.rival.currentData() is None:
             return
         self._documents.settling.emit()
         document = self._document()
         sources = race_sources(
-            document.text, document.folder, selected[0], self.page.rival.currentData(), title=document.title
+            document.text, document.folder, selected[0], self.content.rival.currentData(), title=document.title
         )
-        self.window.docks.raise_panel("plots")
-        self.window.session.run_together(sources)
+        self.ports.docks.raise_panel("plots")
+        self.ports.session.run_together(sources)
 
     def promote(self) -> None:
         """Puts the best policy of the selected training into the library."""
-        selected = self.page.selected()
-        path = self.page.promote()
+        selected = self.content.selected()
+        path = self.content.promote()
         if path is not None:
             self._notices.promoted(path.stem, selected[0].controller)
 
@@ -130,27 +152,22 @@ class TrainingSession(Feature):
         if desk is None or not desk.is_busy or self._is_left:
             return True
         count = sum(not training.state.is_over for training in desk.trainings())
-        answer = self.dialogs.ask_trainings(count)
+        answer = self.ports.dialogs.ask_trainings(count)
         if answer == "background":
             desk.leave_running()
             self._is_left = True
         elif answer == "stop":
             desk.stop_all()
             self._closes_when_ended = True
-            self.window.tell(tr("Waiting for the last checkpoints…"))
+            self.ports.tell(tr("Waiting for the last checkpoints…"))
         return answer == "background"
 
     def close(self) -> None:
         """Lets go of the trainings; what is to become of their processes has been said."""
-        if self._page is not None:
-            self._page.let_go()
+        if self.shown is not None:
+            self.shown.let_go()
 
     # ---- facts ----
-
-    def _on_woken(self) -> None:
-        self._is_wanted = True
-        if not self._database.is_opening:
-            self._open()
 
     def _on_database_settled(self, _store_or_error: object) -> None:
         if self._is_wanted:
@@ -159,9 +176,9 @@ class TrainingSession(Feature):
     def _open(self) -> None:
         store = self._database.writable
         # In the background: it reads what has gone on since the last session.
-        self._workers.start(
+        self.ports.workers.start(
             "open trainings",
-            lambda: self.window.desk_maker(store),
+            lambda: self.ports.desk_maker(store),
             succeeded=lambda desk: self._on_opened(store, desk),
             failed=self._on_open_failed,
         )
@@ -171,19 +188,19 @@ class TrainingSession(Feature):
             # Another database was opened meanwhile, and another desk is on its way.
             desk.close()
             return
-        self.page.open(desk)
-        self.page.load_choices()
+        self.content.open(desk)
+        self.content.load_choices()
         self._on_document_edited()
 
     def _on_open_failed(self, error: Exception) -> None:
         self._notices.training_failed(str(error))
 
     def _on_document_edited(self) -> None:
-        if self._page is not None:
-            self._page.set_document(self._document())
+        if self.shown is not None:
+            self.shown.set_document(self._document())
 
     def _on_selection_changed(self) -> None:
-        self._bar.set_word("train.toggle", self.page.toggle_word)
+        self.ports.bar.set_word("train.toggle", self.content.toggle_word)
         self.changed.emit()
 
     def _document(self) -> DocumentText:
@@ -198,12 +215,12 @@ class TrainingSession(Feature):
             self._notices.training_failed(
                 f"{training.name} {tr(training.state.value)}: {problem_text(training.message)}"
             )
-        self.window.tell(f"{training.name}: {tr(training.state.value)}")
+        self.ports.tell(f"{training.name}: {tr(training.state.value)}")
         self.ended.emit(training)
         if self._closes_when_ended and not self.is_busy:
             self._closes_when_ended = False
             # Not from inside the signal: others have not heard yet that it is over.
-            QTimer.singleShot(0, self.window, self.window.close)
+            QTimer.singleShot(0, self, self.ports.close)
 
 
 def open_desk(store: Store | None) -> Trainings:
