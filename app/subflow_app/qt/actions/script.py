@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from subflow_app.qt.action_spec import ActionSpec, Scope, possible
+from subflow_app.qt.feature import FeatureHolder
 from subflow_app.qt.script.feature import ScriptFeature
 from subflow_app.vocabulary.language import translatable
-
-if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
 
 _NONE_OPEN = translatable("no script is open")
 
 
-def rows() -> Iterator[ActionSpec[MainWindow]]:
+def rows() -> Iterator[ActionSpec[FeatureHolder]]:
     """Their part of the Study menu."""
     yield ActionSpec(
         "script.show",
@@ -141,5 +138,5 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
     )
 
 
-def _script(window: MainWindow) -> ScriptFeature:
-    return window.features[ScriptFeature]
+def _script(holder: FeatureHolder) -> ScriptFeature:
+    return holder.features[ScriptFeature]
