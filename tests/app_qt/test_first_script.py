@@ -35,7 +35,7 @@ def feature(window: MainWindow, dialogs: ScriptedDialogs, qtbot: QtBot) -> Itera
 
 def settle(qtbot: QtBot, window: MainWindow) -> None:
     feature = window.features[ScriptFeature]
-    qtbot.waitUntil(lambda: not window.runs.is_running and feature.is_settled, timeout=60_000)
+    qtbot.waitUntil(lambda: not (window.runs.is_running or feature.job or feature.reader.is_busy), timeout=60_000)
 
 
 def write(qtbot: QtBot, window: MainWindow, text: str) -> None:

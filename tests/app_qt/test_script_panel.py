@@ -47,7 +47,7 @@ def feature(window: MainWindow, dialogs: ScriptedDialogs, qtbot: QtBot) -> Itera
 
 
 def settle(qtbot: QtBot, window: MainWindow, feature: ScriptFeature) -> None:
-    qtbot.waitUntil(lambda: not window.runs.is_running and feature.is_settled, timeout=30_000)
+    qtbot.waitUntil(lambda: not (window.runs.is_running or feature.job or feature.reader.is_busy), timeout=30_000)
 
 
 @pytest.fixture

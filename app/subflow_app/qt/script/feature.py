@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from subflow_app.core.errors import InputError
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.qt.comparison.feature import CompareFeature
-from subflow_app.qt.feature import Feature
+from subflow_app.qt.feature import PanelFeature
 from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.menus import SCRIPT_BUTTONS, SCRIPT_VERSION_BUTTONS
-from subflow_app.qt.widgets.lazy_panel import LazyPanel
 from subflow_app.qt.widgets.shorthand import timer
-from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.errors import ScriptRunError
 
 if TYPE_CHECKING:
@@ -23,13 +22,12 @@ if TYPE_CHECKING:
     from subflow_app.core.jobs.job import JobOutcome
     from subflow_app.core.running.runs import RunJob, RunResult
     from subflow_app.core.scenarios.recovery import UnsavedText
-    from subflow_app.qt.main_window import MainWindow
     from subflow_app.qt.script.desk import ScriptDesk
     from subflow_app.qt.script.panel import ScriptPanel
+    from subflow_app.qt.script.ports import ScriptPorts
     from subflow_sim.scenario_model import ScriptKind
     from subflow_store import Store
 
-_ROOM = (430, 240)  # px
 _FOLLOW_MS = 100
 _SUFFIX = ".py"
 
@@ -56,103 +54,97 @@ class ScriptMoment:
     line: int
 
 
-class ScriptFeature(Feature):
+class ScriptFeature(PanelFeature["ScriptPanel"]):
     """The panel of scripts and what its actions do."""
 
     panel_name = "script"
+    title = translatable("Script")
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, ports: ScriptPorts) -> None:
         """An empty panel."""
         super().__init__()
-        self.window = window
-        self.panel: LazyPanel = LazyPanel("script_panel", tr("Script"), room=_ROOM)
-        self._content: ScriptPanel | None = None
+        self.ports = ports
         self._desk: ScriptDesk | None = None
-        self._job: ConformanceJob | ArenaTrial | None = None
+        self.job: ConformanceJob | ArenaTrial | None = None  # that tries the script
         self._asks_arena = False  # once the checks are made
         self._findings: dict[str, Finding] = {}  # by what was asked
         self._tried = ("", "")  # name and text of the script that the strip tells of
         self._moment: ScriptMoment | None = None  # of the decision that is explained
         self._possible: frozenset[str] = frozenset()
         self._follow = timer(self, self._show_conformance, _FOLLOW_MS)
-        self._reader = LatestReader(window.workers, self, "read versions")
-        self._reader.read.connect(self._on_versions)
-        self._reader.failed.connect(lambda error: window.statusBar().showMessage(error_text(error)))
+        self.reader = LatestReader(ports.workers, self, "read versions")
+        self.reader.read.connect(self._on_versions)
+        self.reader.failed.connect(lambda error: ports.statusBar().showMessage(error_text(error)))
 
-    @property
-    def content(self) -> ScriptPanel:
-        """What is in the panel; it comes when it is first asked for."""
-        if self._content is None:
-            from subflow_app.qt.script.desk import ScriptDesk
-            from subflow_app.qt.script.panel import ScriptPanel
+    def make(self) -> ScriptPanel:
+        """The editor with what is known of its script."""
+        from subflow_app.qt.script.panel import ScriptPanel
 
-            bar = self.window.bar
-            content = self._content = ScriptPanel(
-                [bar[name] for name in SCRIPT_BUTTONS],
-                [bar[name] for name in SCRIPT_VERSION_BUTTONS],
-                bar["script.new_controller"],
-            )
-            self.panel.put_in(content, scrolls=True)
-            content.editor.commanded.connect(lambda command: self.window.bar.trigger(f"script.{command}"))
-            content.editor.cursorPositionChanged.connect(self._on_changed)
-            content.versions.selection_changed.connect(self._on_changed)
-            content.versions.opened.connect(self._open_run)
-            content.conformance.opened.connect(self._show_finding)
-            content.conformance.asked.connect(self._ask_arena)
-            self._desk = ScriptDesk(self.window, content, self)
-            self._desk.changed.connect(self._on_changed)
-            self._desk.saved.connect(self._on_saved)
-            self._on_changed()
-            self.read_versions()
-        return self._content
+        bar = self.ports.bar
+        content = ScriptPanel(
+            [bar[name] for name in SCRIPT_BUTTONS],
+            [bar[name] for name in SCRIPT_VERSION_BUTTONS],
+            bar["script.new_controller"],
+        )
+        content.editor.commanded.connect(lambda command: bar.trigger(f"script.{command}"))
+        content.editor.cursorPositionChanged.connect(self._on_changed)
+        content.versions.selection_changed.connect(self._on_changed)
+        content.versions.opened.connect(self._open_run)
+        content.conformance.opened.connect(self._show_finding)
+        content.conformance.asked.connect(self._ask_arena)
+        return content
+
+    def on_made(self) -> None:
+        """Opens the first script of the scenario."""
+        from subflow_app.qt.script.desk import ScriptDesk
+
+        self._desk = ScriptDesk(self.ports, self.content, self)
+        self._desk.changed.connect(self._on_changed)
+        self._desk.saved.connect(self._on_saved)
+        self._on_changed()
+        self.read_versions()
 
     @property
     def desk(self) -> ScriptDesk:
         """What is open in the panel."""
-        assert self.content is self._content
+        self.fill()
         assert self._desk is not None
         return self._desk
 
-    @property
-    def is_settled(self) -> bool:
-        """Whether nothing is tried, and everything has been read."""
-        return self._job is None and not self._reader.is_busy
-
     def connect_parts(self) -> None:
-        """The panel wakes when it is first shown; each run that is kept may be of another version."""
-        window = self.window
-        self.panel.first_shown.connect(lambda: self.content)
-        window.session.stored.connect(self.read_versions)
-        window.database.opened.connect(lambda _store: self.read_versions())
-        window.runs.ended.connect(self._on_run_ended)
-        window.recovery.takers[_SUFFIX] = self._recover
+        """Each run that is kept may be of another version."""
+        ports = self.ports
+        ports.session.stored.connect(self.read_versions)
+        ports.database.opened.connect(lambda _store: self.read_versions())
+        ports.runs.ended.connect(self._on_run_ended)
+        ports.recovery.takers[_SUFFIX] = self._recover
 
     def possible(self) -> frozenset[str]:
         """What can be done with the script that is open."""
-        if self._content is None or self._desk is None or not self._desk.is_open:
+        if self.shown is None or self._desk is None or not self._desk.is_open:
             return frozenset()
         found = {SAVE, SAVE_AS, FIND, COMMENT, COMPLETE, CHECK}
-        if not self._content.problems.isHidden():
+        if not self.shown.problems.isHidden():
             found.add(NEXT_PROBLEM)
-        selected = self._content.versions.selected
-        if len(selected) == 2 or (not selected and len(self._content.versions.versions) > 1):
+        selected = self.shown.versions.selected
+        if len(selected) == 2 or (not selected and len(self.shown.versions.versions) > 1):
             found.add(COMPARE)
-        if len(selected) == 1 and selected[0].text != self._content.editor.text:
+        if len(selected) == 1 and selected[0].text != self.shown.editor.text:
             found.add(RESTORE)
         return frozenset(found)
 
     def close(self) -> None:
         """Ends what is tried, and lets go of what was kept for a crash."""
         self._stop_trying()
-        self._reader.forget()
+        self.reader.forget()
         if self._desk is not None:
-            self._desk.close(keeps_changes=self.window.closes_unasked)
+            self._desk.close(keeps_changes=self.ports.closes_unasked)
 
     # ---- what actions call ----
 
     def show(self) -> None:
         """Brings the panel to the front, with the keyboard in the text."""
-        self.window.workspaces.go_to(self.panel_name)
+        self.ports.workspaces.go_to(self.panel_name)
         if self.desk.is_open:
             self.content.editor.setFocus()
 
@@ -173,7 +165,7 @@ class ScriptFeature(Feature):
             return
         self.content.editor.show_line(moment.line)
         if self.content.editor.text != moment.text:
-            self.window.tell(tr("{name} was changed since that run: the line may differ.", name=moment.name))
+            self.ports.tell(tr("{name} was changed since that run: the line may differ.", name=moment.name))
 
     def mark_moment(self, moment: ScriptMoment | None) -> None:
         """Marks the line that a decision is at, where the editor has that script as the run has it; None: none."""
@@ -207,38 +199,38 @@ class ScriptFeature(Feature):
         versions = self.content.versions.selected or self.content.versions.versions[:2]
         if len(versions) == 2:
             numbers = sorted(each.run.id for each in versions)
-            self.window.features[CompareFeature].compare_runs(numbers)
+            self.ports.features[CompareFeature].compare_runs(numbers)
 
     def restore(self) -> None:
         """Brings the text of the selected version back into the editor, as a step that undo takes back."""
         for version in self.content.versions.selected[:1]:
             self.desk.put_text(version.text)
-            self.window.tell(tr("Version {number} is in the editor; save it to run it.", number=version.number))
+            self.ports.tell(tr("Version {number} is in the editor; save it to run it.", number=version.number))
 
     def read_versions(self) -> None:
         """Reads which versions there are runs of, in the background."""
-        store = self.window.database.store
-        if self._content is None or self._desk is None:
+        store = self.ports.database.store
+        if self.shown is None or self._desk is None:
             return
         if store is None or not self._desk.is_open:
-            self._content.versions.show_versions((), "")
+            self.shown.versions.show_versions((), "")
             return
         from subflow_app.core.history.script_versions import script_versions
 
-        kind, name, shown = self._desk.kind, self._desk.name, self.window.documents.doc.last_valid
+        kind, name, shown = self._desk.kind, self._desk.name, self.ports.documents.doc.last_valid
         scenario = "" if shown is None else shown.name
 
         def work(is_given_up: Callable[[], bool]) -> tuple[Store, str, Sequence[ScriptVersion]]:
             return store, name, script_versions(store, kind, name, scenario, is_given_up)
 
-        self._reader.ask(work, is_other=True)
+        self.reader.ask(work, is_other=True)
 
     # ---- inside ----
 
     def _on_changed(self) -> None:
-        if self._content is None or self._desk is None:
+        if self.shown is None or self._desk is None:
             return
-        desk, content = self._desk, self._content
+        desk, content = self._desk, self.shown
         if not desk.is_open:
             text = ""
         elif desk.draft:
@@ -262,7 +254,7 @@ class ScriptFeature(Feature):
             self.changed.emit()
 
     def _line_of_moment(self) -> int | None:
-        moment, desk, content = self._moment, self._desk, self._content
+        moment, desk, content = self._moment, self._desk, self.shown
         if moment is None or desk is None or content is None or not desk.is_open:
             return None
         is_it = (desk.kind, desk.name, content.editor.text) == (moment.kind, moment.name, moment.text)
@@ -270,22 +262,22 @@ class ScriptFeature(Feature):
 
     def _on_saved(self) -> None:
         """What was saved runs at once: nothing else tells so well what it does."""
-        content, window = self.content, self.window
+        content, ports = self.content, self.ports
         content.editor.check()
         if self._tried != (self.desk.name, content.editor.text):
             self._stop_trying()
             self._tried = (self.desk.name, "")
             self._show_conformance()
         if content.editor.problems:
-            window.tell(tr("Saved; nothing runs, as the script has problems."))
+            ports.tell(tr("Saved; nothing runs, as the script has problems."))
             return
-        if window.documents.doc.scenario is None:
-            window.tell(tr("Saved; nothing runs, as the scenario has problems."))
+        if ports.documents.doc.scenario is None:
+            ports.tell(tr("Saved; nothing runs, as the scenario has problems."))
             return
-        window.session.run_again()
+        ports.session.run_again()
 
     def _on_run_ended(self, job: RunJob, result: RunResult) -> None:
-        desk, content = self._desk, self._content
+        desk, content = self._desk, self.shown
         if desk is None or content is None or not desk.is_open:
             return
         text = _text_in(job, desk.kind, desk.name)
@@ -321,15 +313,15 @@ class ScriptFeature(Feature):
         """Has what was tried, or is in the editor, send in the networks of the arena."""
         from subflow_app.core.conformance import ArenaTrial
 
-        if self._job is not None:
+        if self.job is not None:
             return
         if not self._tried[1]:
             self._tried = (self.desk.name, self.content.editor.text)
         self._start(ArenaTrial(*self._tried))
 
     def _start(self, job: ConformanceJob | ArenaTrial) -> None:
-        self._job = job
-        self.window.workers.start(
+        self.job = job
+        self.ports.workers.start(
             job.name,
             job.run,
             succeeded=lambda outcome: self._on_tried(job, outcome),
@@ -340,21 +332,21 @@ class ScriptFeature(Feature):
         self._show_conformance()
 
     def _stop_trying(self) -> None:
-        if self._job is not None:
-            self._job.stop()
-        self._job = None
+        if self.job is not None:
+            self.job.stop()
+        self.job = None
         self._asks_arena = False
         self._follow.stop()
         self._findings = {}
 
     def _on_tried(self, job: ConformanceJob | ArenaTrial, outcome: JobOutcome | None) -> None:
-        if job is not self._job:
+        if job is not self.job:
             return
         self._note_findings()
-        self._job = None
+        self.job = None
         self._follow.stop()
         if outcome is not None and outcome.error is not None:
-            self.window.tell_failure(outcome.error)
+            self.ports.tell_failure(outcome.error)
         elif self._asks_arena:
             self._asks_arena = False
             self._ask_arena()
@@ -362,40 +354,40 @@ class ScriptFeature(Feature):
 
     def _on_trial_failed(self, job: ConformanceJob | ArenaTrial, error: Exception) -> None:
         self._on_tried(job, None)
-        self.window.tell_failure(error)
+        self.ports.tell_failure(error)
 
     def _note_findings(self) -> None:
-        if self._job is not None:
-            self._findings |= {each.check.id: each for each in self._job.findings}
+        if self.job is not None:
+            self._findings |= {each.check.id: each for each in self.job.findings}
 
     def _show_conformance(self) -> None:
         from subflow_app.core.conformance import questions_of
 
-        if self._content is None or self._desk is None:
+        if self.shown is None or self._desk is None:
             return
         self._note_findings()
         questions = questions_of(self._desk.kind) if self._desk.is_open else ()
-        working = self._job.asked if self._job is not None else ()
-        self._content.conformance.show_findings(questions, self._findings, working)
+        working = self.job.asked if self.job is not None else ()
+        self.shown.conformance.show_findings(questions, self._findings, working)
 
     def _show_finding(self, finding: Finding) -> None:
         """Runs what shows it, and shows that run."""
-        if self.window.runs.is_running:
-            self.window.tell_failure(InputError(tr("A run is in progress: stop it first.")))
+        if self.ports.runs.is_running:
+            self.ports.tell_failure(InputError(tr("A run is in progress: stop it first.")))
             return
-        self.window.session.run_together([finding.source], is_unlimited=True)
+        self.ports.session.run_together([finding.source], is_unlimited=True)
 
     def _open_run(self, version: ScriptVersion) -> None:
-        store = self.window.database.store
+        store = self.ports.database.store
         if store is not None:
-            self.window.shown.show_stored(store, [version.run.id])
+            self.ports.shown.show_stored(store, [version.run.id])
 
     def _on_versions(self, read: tuple[Store, str, Sequence[ScriptVersion]]) -> None:
         store, name, versions = read
-        if self._content is None or self._desk is None or store is not self.window.database.store:
+        if self.shown is None or self._desk is None or store is not self.ports.database.store:
             return
         if name == self._desk.name:
-            self._content.versions.show_versions(versions, self._content.editor.text)
+            self.shown.versions.show_versions(versions, self.shown.editor.text)
 
     def _recover(self, unsaved: UnsavedText) -> bool:
         self.show()
