@@ -180,11 +180,9 @@ def _lab(studio: Studio) -> None:
     window = studio.window
     window.document_stack.setClean()
     window.bar.trigger("study.labs")
-    labs = window.features[LabFeature]
-    assert labs.panel.list is not None
+    labs = window.features[LabFeature].session
     labs.panel.list.begin.click()
-    wait_for(lambda: labs.session is not None)
-    assert labs.panel.step is not None
+    wait_for(lambda: labs.begun is not None)
     prediction = labs.panel.step.prediction
     assert prediction is not None
     assert prediction.canvas is not None
