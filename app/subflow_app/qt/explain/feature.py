@@ -16,7 +16,8 @@ from subflow_app.qt.explain.watching import Watching
 from subflow_app.qt.feature import FeatureMap, PanelFeature
 from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.playhead.feature import PlayheadFeature
-from subflow_app.qt.script.feature import ScriptFeature, ScriptMoment
+from subflow_app.qt.script.feature import ScriptFeature
+from subflow_app.qt.script.moment import ScriptMoment
 from subflow_app.qt.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, translatable
 
