@@ -196,7 +196,7 @@ def test_the_panel_is_filled_for_runs_that_learn_or_when_it_is_shown(window: Mai
     window.show()
     window.docks.set_open("agent", False)
     window.plots.show_runs([finished_traces(RICH)])
-    assert window.agent._content is None
+    assert window.agent.shown is None
     assert not window.bar["agent.next"].isEnabled()
     window.docks.set_open("agent", True)
     title = window.agent.panel.findChild(QLabel, "empty_title")

@@ -157,8 +157,8 @@ def test_door_to_the_labs_lists_them(window: MainWindow) -> None:
 
     assert window.workspaces.current == "lab"
     assert window.docks.is_open("lab")
-    panel = window.features[LabFeature].panel
-    assert panel.pages.currentWidget() is panel.list
+    panel = window.features[LabFeature].session.panel
+    assert panel.currentWidget() is panel.list
 
 
 def test_door_to_a_new_topology(window: MainWindow) -> None:

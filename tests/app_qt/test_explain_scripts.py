@@ -48,7 +48,7 @@ def panel(window: MainWindow, dialogs: ScriptedDialogs, qtbot: QtBot, tmp_path: 
     for watch in [*watching.watches]:
         watching.remove(watch)
     dialogs.answer("ask_save_changes", *["discard"] * 4)
-    window.features[ScriptFeature].content.editor.put_text(CONTROLLER)
+    window.features[ScriptFeature].session.panel.editor.put_text(CONTROLLER)
     window.documents.open_text(TWO_PATHS, "two-paths")
 
 
@@ -117,7 +117,7 @@ def test_lines_are_gone_through_with_what_the_names_stand_for(
 
 
 def test_a_double_click_opens_the_script_where_the_line_is_marked(window: MainWindow, panel: ExplainPanel) -> None:
-    script = window.features[ScriptFeature]
+    script = window.features[ScriptFeature].session
     window.docks.set_open("explain", True)
     window.docks.raise_panel("explain")
     table = panel.lines.table
@@ -125,7 +125,7 @@ def test_a_double_click_opens_the_script_where_the_line_is_marked(window: MainWi
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     QTest.mouseDClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
-    editor = script.content.editor
+    editor = script.panel.editor
     assert script.desk.name == "mine"
     assert editor.textCursor().blockNumber() + 1 == 7
     assert editor.moment == 7
@@ -145,7 +145,7 @@ def test_a_script_that_is_not_in_the_open_scenario_is_said_to_be_missing(
     assert panel.lines.line is not None
     with pytest.raises(InputError, match="has no script mine"):
         window.features[ExplainFeature].open_script()
-    assert window.features[ScriptFeature].content.editor.moment is None
+    assert window.features[ScriptFeature].session.panel.editor.moment is None
 
 
 def test_the_halving_of_a_script_is_told_where_the_sender_carries_it_out(

@@ -34,13 +34,13 @@ def feature(window: MainWindow, dialogs: ScriptedDialogs, qtbot: QtBot) -> Itera
 
 
 def settle(qtbot: QtBot, window: MainWindow) -> None:
-    feature = window.features[ScriptFeature]
-    qtbot.waitUntil(lambda: not window.runs.is_running and feature.is_settled, timeout=60_000)
+    session = window.features[ScriptFeature].session
+    qtbot.waitUntil(lambda: not (window.runs.is_running or session.job or session.reader.is_busy), timeout=60_000)
 
 
 def write(qtbot: QtBot, window: MainWindow, text: str) -> None:
     """In place of what is there, and saved by the key."""
-    editor = window.features[ScriptFeature].content.editor
+    editor = window.features[ScriptFeature].session.panel.editor
     QApplication.clipboard().setText(text)
     QTest.keyClick(editor, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
     QTest.keyClick(editor, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
@@ -92,8 +92,8 @@ def test_scalable_tcp(window: MainWindow, feature: ScriptFeature, dialogs: Scrip
     # What the page goes on with: another value, and two versions beside each other.
     write(qtbot, window, WRITTEN["scalable.py"].replace("0.875", "0.5"))
     assert least_kept(curve(window, window.history.runs()[0].id, "cwnd_pkts", "reno/1")[1]) < 0.6
-    assert len(feature.content.versions.versions) == 3
-    assert feature.content.conformance.text_of("loss").endswith("%")
+    assert len(feature.session.panel.versions.versions) == 3
+    assert feature.session.panel.conformance.text_of("loss").endswith("%")
 
 
 def test_the_least_loaded_path(
@@ -113,8 +113,8 @@ def test_the_least_loaded_path(
     assert lte_now > 1.4 * lte
     assert wifi_now < 0.5 * wifi
     assert total_now < total
-    assert len(feature.content.versions.versions) == 2
-    assert feature.content.conformance.text_of("outage").endswith("%")
+    assert len(feature.session.panel.versions.versions) == 2
+    assert feature.session.panel.conformance.text_of("outage").endswith("%")
 
 
 def goodput(window: MainWindow, run: int) -> tuple[float, list[float]]:

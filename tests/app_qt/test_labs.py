@@ -35,6 +35,7 @@ from subflow_app.qt.labs.places import PREDICTION, place_of, place_of_widget, re
 from subflow_app.qt.labs.sketch import SketchCanvas, round_ticks
 from subflow_app.qt.labs.spotlight import Spotlight
 from subflow_app.qt.labs.step_page import StepPage
+from subflow_app.qt.labs.teacher import Teacher
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.plotting.plot_scroll import PlotScroll
 from subflow_app.qt.sweeps.feature import SweepFeature
@@ -47,33 +48,32 @@ LAB = "01-small"
 
 
 @pytest.fixture
-def labs(window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LabFeature]:
-    """The feature, with the small lab alone in its list."""
+def labs(window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Teacher]:
+    """The teacher, with the small lab alone in its list."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     lab = small_lab(tmp_path)
     monkeypatch.setattr(lab_file, "shipped_labs", lambda: [lab])
     feature = window.features[LabFeature]
-    if feature.panel.list is not None:
-        feature._read_labs()
+    if feature.made is not None:
+        feature.made._read_labs()
     window.bar.trigger("study.labs")
-    yield feature
-    feature.to_list()
-    feature.session = feature._doc = feature._evidence = feature._step = None
+    teacher = feature.session
+    yield teacher
+    teacher.to_list()
+    teacher.begun = teacher._doc = teacher._evidence = teacher._step = None
 
 
 @pytest.fixture
-def page(labs: LabFeature, qtbot: QtBot) -> StepPage:
+def page(labs: Teacher, qtbot: QtBot) -> StepPage:
     """The first step of the lab, which was just begun."""
-    assert labs.panel.list is not None
     labs.panel.list.begin.click()
-    qtbot.waitUntil(lambda: labs.session is not None)
-    assert labs.panel.step is not None
+    qtbot.waitUntil(lambda: labs.begun is not None)
     return labs.panel.step
 
 
-def _passed(labs: LabFeature) -> int:
-    assert labs.session is not None
-    return labs.session.progress.passed(labs.session.lab)
+def _passed(labs: Teacher) -> int:
+    assert labs.begun is not None
+    return labs.begun.progress.passed(labs.begun.lab)
 
 
 def _say(page: StepPage, number: int, said: str) -> None:
@@ -94,7 +94,7 @@ def _is_at_the_prediction(page: StepPage, spotlight: Spotlight) -> bool:
 
 
 def test_a_lab_is_done_in_the_window(
-    labs: LabFeature,
+    labs: Teacher,
     page: StepPage,
     window: MainWindow,
     qtbot: QtBot,
@@ -105,7 +105,6 @@ def test_a_lab_is_done_in_the_window(
     window.set_plot_shown("cwnd", False)
     # The first step: text, what it points at, a hint, and what is missing.
     assert "One flow, one bottleneck." in page.text.text()
-    assert labs.spotlight is not None
     button = window.toolbar.widgetForAction(window.bar["run.toggle"])
     middle = button.mapTo(window, button.rect().center())
     assert any(place.contains(middle) for place in labs.spotlight.places)
@@ -181,8 +180,8 @@ def test_a_lab_is_done_in_the_window(
 
     # A step that is there to be read, and the result.
     page.next.click()
-    assert labs.session is not None
-    assert labs.session.is_finished
+    assert labs.begun is not None
+    assert labs.begun.is_finished
     assert "The lab is done." in page.verdict.text()
     dialogs.answer("line", "Ada")
     dialogs.answer("save_path", tmp_path / "ada.json")
@@ -195,16 +194,16 @@ def test_a_lab_is_done_in_the_window(
     assert "cwnd" in [spec.id for spec in window.plots.wanted]
     assert (page.next.text(), page.next.isEnabled()) == ("All labs", True)
     page.next.click()
-    assert labs.panel.pages.currentWidget() is labs.panel.list
+    assert labs.panel.currentWidget() is labs.panel.list
     assert "cwnd" not in [spec.id for spec in window.plots.wanted]
     window.document_stack.resetClean()
     assert window.documents.is_modified
     assert window.documents.new()
-    assert 'controller = "cubic"' in labs.session.progress.document
+    assert 'controller = "cubic"' in labs.begun.progress.document
 
 
-def test_from_the_last_step_one_goes_on_to_the_next_lab(labs: LabFeature, page: StepPage, qtbot: QtBot) -> None:
-    session = labs.session
+def test_from_the_last_step_one_goes_on_to_the_next_lab(labs: Teacher, page: StepPage, qtbot: QtBot) -> None:
+    session = labs.begun
     assert session is not None
     labs._labs["02-next"] = replace(session.lab, name="02-next", number=2, title="The next")
     for step in session.lab.steps:
@@ -213,7 +212,7 @@ def test_from_the_last_step_one_goes_on_to_the_next_lab(labs: LabFeature, page: 
     labs._show_step()
     assert page.next.text() == "Next lab"
     page.next.click()
-    qtbot.waitUntil(lambda: labs.session is not session)
+    qtbot.waitUntil(lambda: labs.begun is not session)
     assert page.lab_title.text() == "Lab 2: The next"
 
 
@@ -241,19 +240,21 @@ def test_a_plot_below_the_fold_is_scrolled_into_sight_and_framed_there(
     assert place is None or seen.contains(place)
 
 
-def test_a_new_sweep_of_a_lab_has_the_seeds_that_the_step_asks_for(labs: LabFeature, page: StepPage) -> None:
-    session = labs.session
+def test_a_new_sweep_of_a_lab_has_the_seeds_that_the_step_asks_for(
+    labs: Teacher, page: StepPage, window: MainWindow
+) -> None:
+    session = labs.begun
     assert session is not None
-    sweeps = labs.window.features[SweepFeature]
+    sweeps = window.features[SweepFeature]
     assert sweeps.suggests() is None
     labs._step = replace(session.lab.steps[0], do=("sweep links.bottleneck.queue=8pkt,17pkt seeds=1..1",))
     assert sweeps.suggests() == SweepSuggestion("1", compares_controllers=False)
-    labs.window.documents.new()
+    window.documents.new()
     assert sweeps.suggests() is None
 
 
 def test_help_is_of_the_lab_where_it_is_under_the_mouse(
-    labs: LabFeature, page: StepPage, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+    labs: Teacher, page: StepPage, window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # What takes no keys, as the text of a step, does not get them from who reads it.
     monkeypatch.setattr(QApplication, "focusWidget", lambda: window.toolbar)
@@ -272,17 +273,16 @@ def test_a_small_window_shows_sixteen_lines_of_the_text(page: StepPage, window: 
     assert page.scrolled.viewport().height() >= 16 * page.text.fontMetrics().lineSpacing()
 
 
-def test_a_lab_goes_on_where_it_was_left(labs: LabFeature, page: StepPage, window: MainWindow, qtbot: QtBot) -> None:
+def test_a_lab_goes_on_where_it_was_left(labs: Teacher, page: StepPage, window: MainWindow, qtbot: QtBot) -> None:
     window.documents.doc.set_value("seed", 9)
     page.to_list.click()
-    assert labs.panel.list is not None
     assert labs.panel.list.begin.text() == "Continue"
     window.document_stack.setClean()
     window.documents.open_text(TWO_PATHS, "two-paths")
-    labs.session = None
+    labs.begun = None
     labs.panel.list.begin.click()
     assert "seed = 9" in window.documents.doc.text
-    assert labs.panel.pages.currentWidget() is page
+    assert labs.panel.currentWidget() is page
     window.documents.open_text(TWO_PATHS, "two-paths")
     assert page.reopen.isVisible()
     page.reopen.click()
@@ -290,8 +290,7 @@ def test_a_lab_goes_on_where_it_was_left(labs: LabFeature, page: StepPage, windo
     assert not page.reopen.isVisible()
 
 
-def test_a_finished_lab_is_looked_back_at_and_begun_anew(labs: LabFeature, window: MainWindow, qtbot: QtBot) -> None:
-    assert labs.panel.list is not None
+def test_a_finished_lab_is_looked_back_at_and_begun_anew(labs: Teacher, window: MainWindow, qtbot: QtBot) -> None:
     from dataclasses import replace
 
     lab = labs._labs[LAB]
@@ -300,32 +299,31 @@ def test_a_finished_lab_is_looked_back_at_and_begun_anew(labs: LabFeature, windo
     labs.to_list()
     assert labs.panel.list.begin.text() == "Look back"
     labs.panel.list.anew.click()
-    qtbot.waitUntil(lambda: labs.session is not None)
+    qtbot.waitUntil(lambda: labs.begun is not None)
     assert _passed(labs) == 0
     assert (labs_directory() / f"{LAB}.old-1.json").exists()
 
 
 def test_a_handed_out_lab_of_the_same_name_begins_anew_and_keeps_what_was(
-    labs: LabFeature, page: StepPage, dialogs: ScriptedDialogs, qtbot: QtBot, tmp_path: Path
+    labs: Teacher, page: StepPage, dialogs: ScriptedDialogs, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    first = labs.session
+    first = labs.begun
     page.to_list.click()
     handed_out = tmp_path / "handed" / f"{LAB}.md"
     handed_out.parent.mkdir()
     handed_out.write_text(SAWTOOTH_LAB.replace("Another controller.", "Another one."))
     dialogs.answer("open_path", handed_out)
-    assert labs.panel.list is not None
     labs.panel.list.open.click()
     assert f"another text than that of {handed_out}" in labs.panel.list.other_text.text()
     assert labs.panel.list.other_text.isVisible()
     assert not labs.panel.list.begin.isVisible()
     labs.begin(LAB)  # as a double click does
-    assert labs.session is first
-    assert labs.panel.pages.currentWidget() is labs.panel.list
+    assert labs.begun is first
+    assert labs.panel.currentWidget() is labs.panel.list
     labs.panel.list.anew.click()
-    qtbot.waitUntil(lambda: labs.session is not first)
-    assert labs.session is not None
-    assert labs.session.lab.path == handed_out
+    qtbot.waitUntil(lambda: labs.begun is not first)
+    assert labs.begun is not None
+    assert labs.begun.lab.path == handed_out
     assert (labs_directory() / f"{LAB}.old-1.json").exists()
     page.to_list.click()
     assert not labs.panel.list.other_text.isVisible()
@@ -333,23 +331,22 @@ def test_a_handed_out_lab_of_the_same_name_begins_anew_and_keeps_what_was(
 
 
 def test_runs_leave_when_a_lab_begins(
-    labs: LabFeature, window: MainWindow, qtbot: QtBot, run_once: Callable[[], int]
+    labs: Teacher, window: MainWindow, qtbot: QtBot, run_once: Callable[[], int]
 ) -> None:
     run_once()
     assert window.shown.count == 1
     labs.begin(LAB)
-    qtbot.waitUntil(lambda: labs.session is not None)
+    qtbot.waitUntil(lambda: labs.begun is not None)
     assert window.plots.runs == ()
 
 
 def test_progress_that_is_damaged_is_told_and_the_lab_begins_anew(
-    labs: LabFeature, window: MainWindow, qtbot: QtBot
+    labs: Teacher, window: MainWindow, qtbot: QtBot
 ) -> None:
     labs_directory().mkdir(parents=True)
     (labs_directory() / f"{LAB}.json").write_text("{")
     labs.begin(LAB)
-    qtbot.waitUntil(lambda: labs.session is not None)
-    assert labs.panel.list is not None
+    qtbot.waitUntil(lambda: labs.begun is not None)
     assert "cannot be read" in labs.panel.list.notice.text()
 
 
@@ -464,23 +461,21 @@ def test_the_axes_of_a_sketch_have_round_ticks(top: float, ticks: list[float]) -
 
 
 def test_the_runs_of_a_lab_are_there_when_it_goes_on(
-    labs: LabFeature, page: StepPage, window: MainWindow, qtbot: QtBot, run_once: Callable[[], int]
+    labs: Teacher, page: StepPage, window: MainWindow, qtbot: QtBot, run_once: Callable[[], int]
 ) -> None:
     run_once()
     qtbot.waitUntil(lambda: _passed(labs) == 1)
     page.to_list.click()
     window.shown.clear()
-    labs.session = None
-    assert labs.panel.list is not None
+    labs.begun = None
     labs.panel.list.begin.click()
     qtbot.waitUntil(lambda: len(window.shown.ids) == 1)
 
 
 def test_a_lab_that_was_handed_out_is_opened_from_its_file(
-    labs: LabFeature, window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
+    labs: Teacher, window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
 ) -> None:
     page = labs.panel.list
-    assert page is not None
     handed_out = tmp_path / "handed-out.md"
     text = SAWTOOTH_LAB.replace("A small lab", "The lab of today")
     handed_out.write_text(re.sub(r"^do = .*\n", "", text, flags=re.MULTILINE))
@@ -492,9 +487,9 @@ def test_a_lab_that_was_handed_out_is_opened_from_its_file(
     assert [each.lab.title for each in page.model.rows] == ["A small lab", "The lab of today"]
     assert "**The lab of today** (handed-out.md)" in page.about.text()
     page.begin.click()
-    qtbot.waitUntil(lambda: labs.session is not None)
-    assert labs.session is not None
-    assert labs.session.lab.path == handed_out
+    qtbot.waitUntil(lambda: labs.begun is not None)
+    assert labs.begun is not None
+    assert labs.begun.lab.path == handed_out
     # Nothing says what a sweep is to vary: no controllers are ticked.
     assert labs._suggested_sweep() == SweepSuggestion("1..3", compares_controllers=False)
 
@@ -515,10 +510,9 @@ def test_a_lab_that_was_handed_out_is_opened_from_its_file(
 
 
 def test_a_lab_is_saved_as_a_web_page_or_says_why_not(
-    labs: LabFeature, window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
+    labs: Teacher, window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
 ) -> None:
     page = labs.panel.list
-    assert page is not None
     dialogs.answer("save_path", tmp_path / "lab.html")
     with qtbot.waitSignal(window.exports.written):
         page.page.click()

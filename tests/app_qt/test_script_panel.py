@@ -21,8 +21,9 @@ from subflow_app.core.scenarios.scripts import scripts_of
 from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.script.desk import ScriptDesk
-from subflow_app.qt.script.feature import CHECK, COMPARE, NEXT_PROBLEM, RESTORE, SAVE, ScriptFeature
+from subflow_app.qt.script.feature import ScriptFeature
 from subflow_app.qt.script.new_dialog import NewScript, NewScriptDialog
+from subflow_app.qt.script.session import CHECK, COMPARE, NEXT_PROBLEM, RESTORE, SAVE
 from subflow_app.qt.widgets.results_strip import ResultsStrip
 from subflow_app.vocabulary.measures import MEASURES
 from subflow_store.liveness import this_process
@@ -38,7 +39,7 @@ def feature(window: MainWindow, dialogs: ScriptedDialogs, qtbot: QtBot) -> Itera
     """The panel, shown, without a script."""
     found = window.features[ScriptFeature]
     found.show()
-    assert not found.desk.is_open
+    assert not found.session.desk.is_open
     yield found
     settle(qtbot, window, found)
     dialogs.answer("ask_save_changes", *["discard"] * 4)
@@ -47,7 +48,9 @@ def feature(window: MainWindow, dialogs: ScriptedDialogs, qtbot: QtBot) -> Itera
 
 
 def settle(qtbot: QtBot, window: MainWindow, feature: ScriptFeature) -> None:
-    qtbot.waitUntil(lambda: not window.runs.is_running and feature.is_settled, timeout=30_000)
+    qtbot.waitUntil(
+        lambda: not (window.runs.is_running or feature.session.job or feature.session.reader.is_busy), timeout=30_000
+    )
 
 
 @pytest.fixture
@@ -61,16 +64,16 @@ def begin(
         dialogs.answer("NewScriptDialog", NewScript("mine", ("download",)))
         window.bar.trigger(f"script.new_{kind}")
         settle(qtbot, window, feature)
-        feature.content.editor.put_text(text)
+        feature.session.panel.editor.put_text(text)
         save(qtbot, window, feature)
-        return feature.desk
+        return feature.session.desk
 
     return begun
 
 
 def save(qtbot: QtBot, window: MainWindow, feature: ScriptFeature) -> None:
     """By the key, in the text."""
-    QTest.keyClick(feature.content.editor, Qt.Key.Key_S, CONTROL)
+    QTest.keyClick(feature.session.panel.editor, Qt.Key.Key_S, CONTROL)
     settle(qtbot, window, feature)
 
 
@@ -85,14 +88,14 @@ def test_a_new_controller_is_part_of_the_scenario_and_runs_at_once(
     scenario = window.documents.doc.scenario
     assert scenario is not None
     assert scenario.flows["download"].controller.name == "mine"
-    assert feature.content.editor.text.startswith('"""mine: ')
-    assert feature.content.choice.currentText() == "mine"
-    assert not feature.desk.is_modified
-    (version,) = feature.content.versions.versions
+    assert feature.session.panel.editor.text.startswith('"""mine: ')
+    assert feature.session.panel.choice.currentText() == "mine"
+    assert not feature.session.desk.is_modified
+    (version,) = feature.session.panel.versions.versions
     assert (version.number, version.run.id) == (1, window.history.runs()[0].id)
-    assert version.text == feature.content.editor.text
+    assert version.text == feature.session.panel.editor.text
     window.document_stack.undo()
-    assert not feature.desk.is_open
+    assert not feature.session.desk.is_open
     assert "mine" not in window.documents.doc.text
 
 
@@ -101,16 +104,16 @@ def test_saving_runs_again_at_full_speed_with_the_run_before_as_a_ghost(
 ) -> None:
     begin(CONTROLLER)
     before = window.history.runs()[0].id
-    feature.content.editor.put_text(CONTROLLER.replace("w.cwnd / 2", "w.cwnd / 4"))
-    assert feature.desk.is_modified
-    assert "●" in feature.content.state.text()
+    feature.session.panel.editor.put_text(CONTROLLER.replace("w.cwnd / 2", "w.cwnd / 4"))
+    assert feature.session.desk.is_modified
+    assert "●" in feature.session.panel.state.text()
     window.bar.trigger("run.speed_real_time")
     with qtbot.waitSignal(window.runs.ended, timeout=1900):  # two seconds that nobody waits for
-        QTest.keyClick(feature.content.editor, Qt.Key.Key_S, CONTROL)
+        QTest.keyClick(feature.session.panel.editor, Qt.Key.Key_S, CONTROL)
     settle(qtbot, window, feature)
 
     # Coming back to the text finds it as it was left.
-    feature.content.editor.entered.emit()
+    feature.session.panel.editor.entered.emit()
     assert window.banners.topics() == ()
     strip = window.findChild(ResultsStrip)
     assert strip is not None
@@ -118,7 +121,7 @@ def test_saving_runs_again_at_full_speed_with_the_run_before_as_a_ghost(
     after = window.history.runs()[0].id
     assert [window.shown.id_of(run) for run in range(window.shown.count)] == [after, before]
     assert {curve.is_ghost for curve in window.plots.stack.time_plots[0].shown_curves()} == {False, True}
-    assert not feature.desk.is_modified
+    assert not feature.session.desk.is_modified
     assert window.documents.doc.is_valid
     store = window.database.store
     assert store is not None
@@ -130,7 +133,7 @@ def test_the_keyboard_alone_gets_everywhere(
 ) -> None:
     begin(CONTROLLER)
     window.activateWindow()
-    editor = feature.content.editor
+    editor = feature.session.panel.editor
     editor.setFocus()
     QTest.keyClick(editor, Qt.Key.Key_Escape)
     seen = []
@@ -138,16 +141,16 @@ def test_the_keyboard_alone_gets_everywhere(
         focused = QApplication.focusWidget()
         assert focused is not None
         seen.append(focused)
-        if focused is feature.content.versions.table:
+        if focused is feature.session.panel.versions.table:
             break
         QTest.keyClick(focused, Qt.Key.Key_Tab)
     assert seen[0] is not editor
-    assert feature.content.conformance.chip("loss") in seen
-    assert seen[-1] is feature.content.versions.table
+    assert feature.session.panel.conformance.chip("loss") in seen
+    assert seen[-1] is feature.session.panel.versions.table
     assert editor.text == CONTROLLER
     QTest.keyClick(editor, Qt.Key.Key_F, CONTROL)
-    assert QApplication.focusWidget() is feature.content.find_bar.line
-    QTest.keyClick(feature.content.find_bar.line, Qt.Key.Key_Escape)
+    assert QApplication.focusWidget() is feature.session.panel.find_bar.line
+    QTest.keyClick(feature.session.panel.find_bar.line, Qt.Key.Key_Escape)
     assert QApplication.focusWidget() is editor
 
 
@@ -156,36 +159,36 @@ def test_with_problems_it_is_saved_and_nothing_runs(
 ) -> None:
     begin(CONTROLLER)
     count = len(window.history.runs())
-    feature.content.editor.put_text(CONTROLLER.replace("gain * left", "gone * left"))
+    feature.session.panel.editor.put_text(CONTROLLER.replace("gain * left", "gone * left"))
     assert NEXT_PROBLEM in feature.possible()
     save(qtbot, window, feature)
     assert len(window.history.runs()) == count
     assert "nothing runs" in window.statusBar().currentMessage()
     assert "gone * left" in window.documents.doc.text
     assert not window.documents.doc.is_valid
-    model = feature.content.problems.model
+    model = feature.session.panel.problems.model
     assert "gone" in model.index(0, 0).data()
-    feature.content.editor.place_cursor(0, 0)
-    feature.content.problems.view.clicked.emit(model.index(0, 0))
-    assert feature.content.editor.textCursor().blockNumber() == 6
-    feature.content.editor.place_cursor(0, 0)
+    feature.session.panel.editor.place_cursor(0, 0)
+    feature.session.panel.problems.view.clicked.emit(model.index(0, 0))
+    assert feature.session.panel.editor.textCursor().blockNumber() == 6
+    feature.session.panel.editor.place_cursor(0, 0)
     window.bar.trigger("script.next_problem")
-    assert feature.content.editor.textCursor().blockNumber() == 6
+    assert feature.session.panel.editor.textCursor().blockNumber() == 6
 
 
 def test_a_run_that_fails_leads_to_its_line(
     window: MainWindow, feature: ScriptFeature, begin: Callable[[str], ScriptDesk]
 ) -> None:
     begin(FAILS)
-    model = feature.content.problems.model
+    model = feature.session.panel.problems.model
     told = model.index(0, 0).data()
     assert told.startswith("line 11: the run failed: download/")
     assert " s: " in told
     assert "w.cwnd = " in told
     assert "division by zero" in told
-    feature.content.editor.place_cursor(0, 0)
-    feature.content.problems.view.clicked.emit(model.index(0, 0))
-    assert feature.content.editor.textCursor().blockNumber() == 10
+    feature.session.panel.editor.place_cursor(0, 0)
+    feature.session.panel.problems.view.clicked.emit(model.index(0, 0))
+    assert feature.session.panel.editor.textCursor().blockNumber() == 10
 
 
 def test_versions_are_compared_and_brought_back(
@@ -193,9 +196,9 @@ def test_versions_are_compared_and_brought_back(
 ) -> None:
     begin(CONTROLLER)
     other = CONTROLLER.replace("w.cwnd / 2", "w.cwnd / 4")
-    feature.content.editor.put_text(other)
+    feature.session.panel.editor.put_text(other)
     save(qtbot, window, feature)
-    versions = feature.content.versions
+    versions = feature.session.panel.versions
     assert [each.text for each in versions.versions][:2] == [other, CONTROLLER]
     assert {COMPARE} <= feature.possible()
     assert RESTORE not in feature.possible()
@@ -203,10 +206,10 @@ def test_versions_are_compared_and_brought_back(
     versions.table.selectRow(1)
     assert RESTORE in feature.possible()
     window.bar.trigger("script.restore")
-    assert feature.content.editor.text == CONTROLLER
-    assert feature.desk.is_modified
-    feature.content.editor.undo()
-    assert feature.content.editor.text == other
+    assert feature.session.panel.editor.text == CONTROLLER
+    assert feature.session.desk.is_modified
+    feature.session.panel.editor.undo()
+    assert feature.session.panel.editor.text == other
 
     versions.table.clearSelection()
     window.bar.trigger("script.compare")
@@ -223,7 +226,7 @@ def test_what_it_stands_is_tried_and_each_chip_opens_its_run(
     window: MainWindow, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
 ) -> None:
     begin(CONTROLLER.replace("max(w.cwnd / 2, 2)", "max(w.cwnd, 2)"))
-    strip = feature.content.conformance
+    strip = feature.session.panel.conformance
     assert strip.text_of("loss").startswith("Loss ")
     assert strip.text_of("loss").endswith("%")
     chip = strip.chip("newreno")
@@ -235,7 +238,7 @@ def test_what_it_stands_is_tried_and_each_chip_opens_its_run(
     assert window.history.runs()[0].name == "mine: is it fair to NewReno?"
     assert window.shown.ids == {window.history.runs()[0].id}
     # Which is of another scenario: no version of this one.
-    assert window.history.runs()[0].id not in {each.run.id for each in feature.content.versions.versions}
+    assert window.history.runs()[0].id not in {each.run.id for each in feature.session.panel.versions.versions}
     # The strip still tells of the script, and a run after that has no ghost of another scenario.
     assert strip.chip("newreno").isEnabled()
     save(qtbot, window, feature)
@@ -252,12 +255,12 @@ def test_what_was_not_saved_can_be_tried_in_the_arena_too(
     monkeypatch.setattr(results, "QUICK_NUMBERS", range(1, 2))
     begin(CONTROLLER)
     assert CHECK in feature.possible()
-    feature.content.editor.put_text(CONTROLLER.replace("max(w.cwnd / 2, 2)", "2").replace("gain *", "0.01 *"))
+    feature.session.panel.editor.put_text(CONTROLLER.replace("max(w.cwnd / 2, 2)", "2").replace("gain *", "0.01 *"))
     count = len(window.history.runs())
     window.bar.trigger("script.check")
     settle(qtbot, window, feature)
     assert len(window.history.runs()) == count
-    strip = feature.content.conformance
+    strip = feature.session.panel.conformance
     assert "no: " in strip.chip("loss").toolTip()
     assert "place " in strip.chip("arena").toolTip()
     assert strip.text_of("arena").startswith("Arena -")
@@ -268,7 +271,7 @@ def test_what_was_not_saved_can_be_tried_in_the_arena_too(
     # The same text stands the same; after another one it is asked again by a click alone.
     save(qtbot, window, feature)
     assert strip.text_of("arena").startswith("Arena -")
-    feature.content.editor.put_text(CONTROLLER)
+    feature.session.panel.editor.put_text(CONTROLLER)
     save(qtbot, window, feature)
     assert strip.text_of("loss").endswith("%")
     assert strip.text_of("arena") == "Arena"
@@ -285,8 +288,8 @@ def test_a_scheduler_has_its_own_checks(
     scenario = window.documents.doc.scenario
     assert scenario is not None
     assert scenario.flows["download"].scheduler.name == "mine"
-    assert feature.content.conformance.findChild(QToolButton, "conformance_newreno") is None
-    assert feature.content.conformance.text_of("outage").endswith("%")
+    assert feature.session.panel.conformance.findChild(QToolButton, "conformance_newreno") is None
+    assert feature.session.panel.conformance.text_of("outage").endswith("%")
 
 
 def test_a_scenario_that_is_a_file_has_its_scripts_beside_it(
@@ -299,22 +302,22 @@ def test_a_scenario_that_is_a_file_has_its_scripts_beside_it(
     window.bar.trigger("script.new_controller")
     settle(qtbot, window, feature)
     file = tmp_path / "mine.py"
-    assert file.read_text() == feature.content.editor.text
-    feature.content.editor.put_text(CONTROLLER)
+    assert file.read_text() == feature.session.panel.editor.text
+    feature.session.panel.editor.put_text(CONTROLLER)
     save(qtbot, window, feature)
     assert file.read_text() == CONTROLLER
     assert "content" not in window.documents.doc.text
-    assert len(feature.content.versions.versions) == 2
+    assert len(feature.session.panel.versions.versions) == 2
 
     # Somebody else writes it: taken over at once where nothing is lost for it.
     file.write_text(CONTROLLER + "# theirs\n")
-    feature.content.editor.entered.emit()
-    assert feature.content.editor.text == CONTROLLER + "# theirs\n"
-    assert not feature.desk.is_modified
-    feature.content.editor.put_text(CONTROLLER + "# mine\n")
+    feature.session.panel.editor.entered.emit()
+    assert feature.session.panel.editor.text == CONTROLLER + "# theirs\n"
+    assert not feature.session.desk.is_modified
+    feature.session.panel.editor.put_text(CONTROLLER + "# mine\n")
     file.write_text(CONTROLLER + "# theirs again\n")
-    feature.content.editor.entered.emit()
-    assert feature.content.editor.text == CONTROLLER + "# mine\n"
+    feature.session.panel.editor.entered.emit()
+    assert feature.session.panel.editor.text == CONTROLLER + "# mine\n"
     assert "script_changed" in window.banners.topics()
     dialogs.answer("confirm", False)
     window.bar.trigger(SAVE)
@@ -324,11 +327,11 @@ def test_a_scenario_that_is_a_file_has_its_scripts_beside_it(
     assert file.read_text() == CONTROLLER + "# mine\n"
 
     # Another scenario is not opened before somebody has said what becomes of the changes.
-    feature.content.editor.put_text(CONTROLLER + "# more\n")
+    feature.session.panel.editor.put_text(CONTROLLER + "# more\n")
     settle(qtbot, window, feature)
     dialogs.answer("ask_save_changes", "cancel")
     assert not window.documents.new()
-    assert feature.content.editor.text == CONTROLLER + "# more\n"
+    assert feature.session.panel.editor.text == CONTROLLER + "# more\n"
     # The scenario names the script since, which is a change of its own.
     dialogs.answer("ask_save_changes", "save", "save")
     count = len(window.history.runs())
@@ -336,7 +339,7 @@ def test_a_scenario_that_is_a_file_has_its_scripts_beside_it(
     assert file.read_text() == CONTROLLER + "# more\n"
     assert not window.runs.is_running
     assert len(window.history.runs()) == count
-    assert not feature.desk.is_open
+    assert not feature.session.desk.is_open
 
 
 def test_what_the_scenario_holds_goes_with_it_when_that_is_saved(
@@ -347,11 +350,11 @@ def test_what_the_scenario_holds_goes_with_it_when_that_is_saved(
     tmp_path: Path,
 ) -> None:
     begin(CONTROLLER)
-    feature.content.editor.put_text(CONTROLLER + "# more\n")
+    feature.session.panel.editor.put_text(CONTROLLER + "# more\n")
     dialogs.answer("save_path", tmp_path / "kept.toml")
     window.bar.trigger("file.save")
     assert "# more" in (tmp_path / "kept.toml").read_text()
-    assert not feature.desk.is_modified
+    assert not feature.session.desk.is_modified
 
 
 def test_saved_elsewhere_it_is_the_file_of_the_script_or_a_copy(
@@ -380,20 +383,20 @@ def test_unsaved_changes_survive_the_death_of_the_program(
     window: MainWindow, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
 ) -> None:
     desk = begin(CONTROLLER)
-    feature.content.editor.put_text(CONTROLLER + "# typed\n")
+    feature.session.panel.editor.put_text(CONTROLLER + "# typed\n")
     desk._keep()
     desk.recovery.settle()
     dead = desk.recovery.file.with_name("dead.json")
     entries = json.loads(desk.recovery.file.read_text())
     entries["process"] = dataclasses.asdict(dataclasses.replace(this_process(), started="1"))
     dead.write_text(json.dumps(entries))
-    feature.content.editor.put_text(CONTROLLER)
+    feature.session.panel.editor.put_text(CONTROLLER)
 
     window.recovery.offer()
     qtbot.waitUntil(lambda: any(topic.startswith("recovery_") for topic in window.banners.topics()))
     (topic,) = (topic for topic in window.banners.topics() if topic.startswith("recovery_"))
     window.banners.press(topic, "Recover")
-    assert feature.content.editor.text == CONTROLLER + "# typed\n"
+    assert feature.session.panel.editor.text == CONTROLLER + "# typed\n"
     assert desk.draft == "mine"  # it had no file: saving asks where it belongs
     assert not dead.exists()
 
@@ -446,7 +449,7 @@ def test_whoever_has_only_the_keyboard_writes_one_and_sees_it_run(
     dialogs.answer("NewScriptDialog", NewScript("mine", ("download",)))
     window.bar.trigger(f"script.new_{kind}")
     settle(qtbot, window, feature)
-    editor = feature.content.editor
+    editor = feature.session.panel.editor
     QTest.keyClick(editor, Qt.Key.Key_A, CONTROL)
     for number, line in enumerate(lines):
         if number:
@@ -462,8 +465,8 @@ def test_whoever_has_only_the_keyboard_writes_one_and_sees_it_run(
     save(qtbot, window, feature)
 
     assert not editor.problems
-    assert feature.content.problems.isHidden()
-    latest, first = feature.content.versions.versions
+    assert feature.session.panel.problems.isHidden()
+    latest, first = feature.session.panel.versions.versions
     assert latest.text == editor.text
     goodput_bps = latest.figure(MEASURES["goodput_bps"])
     assert goodput_bps is not None
@@ -472,4 +475,4 @@ def test_whoever_has_only_the_keyboard_writes_one_and_sees_it_run(
         assert latest.run.signature != first.run.signature
     shown = [window.shown.id_of(run) for run in range(window.shown.count)]
     assert shown == [latest.run.id, first.run.id]
-    assert feature.content.conformance.text_of("loss").endswith("%")
+    assert feature.session.panel.conformance.text_of("loss").endswith("%")

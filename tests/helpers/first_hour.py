@@ -53,21 +53,19 @@ class FirstHour:
     def lab(self, window: MainWindow) -> Iterator[Until]:
         """The first lab, from its first to its last step, as its file says that it is done."""
         self.window = window
-        feature = window.features[LabFeature]
         yield from self._choose("run.speed_express")
         yield from self._choose("study.labs")
-        yield Until("the list of labs", lambda: feature.panel.list is not None and feature.panel.list.begin.isEnabled())
+        teacher = window.features[LabFeature].session
+        yield Until("the list of labs", lambda: teacher.panel.list.begin.isEnabled())
         yield from self._picture("lab-list")
-        assert feature.panel.list is not None
-        yield from self.hands.click(feature.panel.list.begin)
-        yield Until("the lab to begin", lambda: feature.session is not None)
-        session = feature.session
+        yield from self.hands.click(teacher.panel.list.begin)
+        yield Until("the lab to begin", lambda: teacher.begun is not None)
+        session = teacher.begun
         assert session is not None
         yield from self._picture("lab-begun")
         for number, step in enumerate(session.lab.steps, start=1):
             yield from self._settled()
-            page = feature.panel.step
-            assert page is not None
+            page = teacher.panel.step
             assert page.shown is step, f"step {number} is not shown"
             yield from self._picture(f"lab-step-{number}-{step.id}")
             if Target("panel", "explain") in step.shows:
@@ -84,9 +82,7 @@ class FirstHour:
 
     def _obey(self, step: Step, text: str) -> Iterator[Until]:
         order = parse_order(text)
-        feature = self.window.features[LabFeature]
-        page = feature.panel.step
-        assert page is not None
+        page = self.window.features[LabFeature].session.panel.step
         if order.verb == "run":
             before = len(self.window.history.runs())
             yield from self.hands.press("F5")
@@ -130,8 +126,7 @@ class FirstHour:
 
     def _see(self, part: QWidget) -> Iterator[Until]:
         """Scrolls until a part of the step is seen."""
-        page = self.window.features[LabFeature].panel.step
-        assert page is not None
+        page = self.window.features[LabFeature].session.panel.step
         page.scrolled.ensureWidgetVisible(part)
         yield from self.hands.settle()
 

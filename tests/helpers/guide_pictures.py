@@ -180,11 +180,9 @@ def _lab(studio: Studio) -> None:
     window = studio.window
     window.document_stack.setClean()
     window.bar.trigger("study.labs")
-    labs = window.features[LabFeature]
-    assert labs.panel.list is not None
+    labs = window.features[LabFeature].session
     labs.panel.list.begin.click()
-    wait_for(lambda: labs.session is not None)
-    assert labs.panel.step is not None
+    wait_for(lambda: labs.begun is not None)
     prediction = labs.panel.step.prediction
     assert prediction is not None
     assert prediction.canvas is not None
@@ -232,12 +230,12 @@ def _script(studio: Studio) -> None:
     window.documents.open_example("demo")
     studio.dialogs.answer("NewScriptDialog", NewScript("my-controller", ("download",)))
     window.bar.trigger("script.new_controller")
-    scripts = window.features[ScriptFeature]
-    wait_for(lambda: not window.runs.is_running and scripts.is_settled)
-    editor = scripts.content.editor
+    scripts = window.features[ScriptFeature].session
+    wait_for(lambda: not (window.runs.is_running or scripts.job or scripts.reader.is_busy))
+    editor = scripts.panel.editor
     editor.put_text(editor.text.replace("w.cwnd / 2", "0.8 * w.cwnd"))
     window.bar.trigger("script.save")
-    wait_for(lambda: not window.runs.is_running and scripts.is_settled)
+    wait_for(lambda: not (window.runs.is_running or scripts.job or scripts.reader.is_busy))
     editor.show_line(1)
 
 

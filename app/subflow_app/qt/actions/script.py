@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from subflow_app.qt.action_spec import ActionSpec, Scope, possible
+from subflow_app.qt.feature import FeatureHolder
 from subflow_app.qt.script.feature import ScriptFeature
 from subflow_app.vocabulary.language import translatable
-
-if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
 
 _NONE_OPEN = translatable("no script is open")
 
 
-def rows() -> Iterator[ActionSpec[MainWindow]]:
+def rows() -> Iterator[ActionSpec[FeatureHolder]]:
     """Their part of the Study menu."""
     yield ActionSpec(
         "script.show",
@@ -55,7 +52,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Save the script and run the scenario with it at once; Ctrl+S does so while the keyboard is in the text",
         "save",
         ("Ctrl+Return",),
-        lambda w, _: _script(w).save(),
+        lambda w, _: _script(w).session.desk.save(),
         (possible("script.save", _NONE_OPEN),),
         Scope.SCRIPT,
     )
@@ -65,7 +62,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Save the text to another file; in the scenario's folder it becomes the script's file",
         "save_as",
         ("Ctrl+Shift+Return",),
-        lambda w, _: _script(w).desk.ask_save_as(),
+        lambda w, _: _script(w).session.desk.ask_save_as(),
         (possible("script.save_as", _NONE_OPEN),),
         Scope.SCRIPT,
     )
@@ -75,7 +72,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Look for a text in the script; Ctrl+F does so while the script has the keyboard",
         "search",
         ("Ctrl+H",),
-        lambda w, _: _script(w).content.find_bar.start(),
+        lambda w, _: _script(w).session.panel.find_bar.start(),
         (possible("script.find", _NONE_OPEN),),
         Scope.SCRIPT,
     )
@@ -85,7 +82,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Make the selected lines comments, or code again; Ctrl+/ does so while the keyboard is in the text",
         "comment",
         ("Ctrl+M",),
-        lambda w, _: _script(w).content.editor.toggle_comment(),
+        lambda w, _: _script(w).session.panel.editor.toggle_comment(),
         (possible("script.comment", _NONE_OPEN),),
         Scope.SCRIPT,
     )
@@ -95,7 +92,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Suggest names at the cursor, with their units",
         "complete",
         ("Ctrl+Space",),
-        lambda w, _: _script(w).content.editor.offer(is_asked=True),
+        lambda w, _: _script(w).session.panel.editor.offer(is_asked=True),
         (possible("script.complete", _NONE_OPEN),),
         Scope.SCRIPT,
     )
@@ -105,7 +102,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Go to the next place where something is wrong with the script",
         "error",
         ("F8",),
-        lambda w, _: _script(w).content.next_problem(),
+        lambda w, _: _script(w).session.panel.next_problem(),
         (possible("script.next_problem", translatable("nothing is wrong with the script")),),
         Scope.SCRIPT,
     )
@@ -115,7 +112,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Try the script with loss, timeouts, a small buffer, an outage, a hundred flows, and next to NewReno",
         "conformance",
         ("F9",),
-        lambda w, _: _script(w).check(),
+        lambda w, _: _script(w).session.check(),
         (possible("script.check", _NONE_OPEN),),
         Scope.SCRIPT,
     )
@@ -125,7 +122,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Compare the runs of the two selected versions, or of the two latest",
         "compare",
         ("Ctrl+J",),
-        lambda w, _: _script(w).compare(),
+        lambda w, _: _script(w).session.compare(),
         (possible("script.compare", translatable("select two versions of the script")),),
         Scope.SCRIPT,
     )
@@ -135,11 +132,11 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Load the selected version into the editor",
         "restore",
         ("Ctrl+B",),
-        lambda w, _: _script(w).restore(),
+        lambda w, _: _script(w).session.restore(),
         (possible("script.restore", translatable("select another version than the one in the editor")),),
         Scope.SCRIPT,
     )
 
 
-def _script(window: MainWindow) -> ScriptFeature:
-    return window.features[ScriptFeature]
+def _script(holder: FeatureHolder) -> ScriptFeature:
+    return holder.features[ScriptFeature]

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from subflow_app.qt.action_spec import PLOTS_SHOWN, ActionSpec, Need, possible
 from subflow_app.qt.explain.feature import ExplainFeature
+from subflow_app.qt.feature import FeatureHolder
 from subflow_app.qt.forking.feature import ForkFeature
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.vocabulary.language import translatable
-
-if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
 
 # Id behind "playhead.", text, tip, icon, shortcut.
 _PLAYHEAD = (
@@ -102,7 +99,7 @@ _NOT_THERE = {
 }
 
 
-def rows() -> Iterator[ActionSpec[MainWindow]]:
+def rows() -> Iterator[ActionSpec[FeatureHolder]]:
     """The Time menu."""
     for name, text, tip, icon_name, shortcut in _PLAYHEAD:
         yield ActionSpec(
@@ -111,7 +108,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
             tip,
             icon_name,
             (shortcut,),
-            lambda w, _, name=name: _do(w, name),  # type: ignore[misc]
+            lambda w, _, name=name: w.features[PlayheadFeature].do(name),  # type: ignore[misc]
             (possible(f"playhead.{name}", _NOT_THERE.get(name, _NO_TIME)),),
         )
     yield ActionSpec(
@@ -120,7 +117,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Fork the run that is shown, or selected: change a link or a flow from a time on, with the original as a ghost",
         "fork",
         ("Ctrl+Shift+W",),
-        lambda w, _: _fork(w),
+        lambda w, _: w.features[ForkFeature].fork(),
         (
             Need(
                 lambda s: "fork.new" in s.features or s.runs_selected == 1,
@@ -209,21 +206,5 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
     )
 
 
-def _explain(window: MainWindow) -> ExplainFeature:
-
-    return window.features[ExplainFeature]
-
-
-def _do(window: MainWindow, name: str) -> None:
-    # Here, because what the playhead moves asks the tables of actions itself; the same holds below.
-
-    window.features[PlayheadFeature].do(name)
-
-
-def _fork(window: MainWindow) -> None:
-
-    fork = window.features[ForkFeature]
-    if window.plots.runs:
-        fork.fork_shown()
-    else:
-        fork.fork_selected()
+def _explain(holder: FeatureHolder) -> ExplainFeature:
+    return holder.features[ExplainFeature]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence
@@ -11,21 +11,31 @@ from PySide6.QtGui import QKeySequence
 from subflow_app.core.errors import InputError
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.core.traces import SUBFLOW, Traces, nearest_mark_s
+from subflow_app.qt.agent_feature import AgentFeature
 from subflow_app.qt.explain.watching import Watching
-from subflow_app.qt.feature import Feature
+from subflow_app.qt.feature import FeatureMap, PanelFeature
 from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.playhead.feature import PlayheadFeature
-from subflow_app.qt.script.feature import ScriptFeature, ScriptMoment
-from subflow_app.qt.widgets.lazy_panel import LazyPanel
+from subflow_app.qt.script.feature import ScriptFeature
+from subflow_app.qt.script.moment import ScriptMoment
 from subflow_app.qt.widgets.shorthand import timer
-from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QStatusBar
+
     from subflow_app.core.replay.decision_steps import DecisionSteps, ExplainedDecision
     from subflow_app.core.replay.replay import Replay
+    from subflow_app.qt.action_bar import ActionBar
+    from subflow_app.qt.database import DatabaseControl
+    from subflow_app.qt.docks import Docks
     from subflow_app.qt.explain.panel import ExplainPanel
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.plot_view import PlotView
     from subflow_app.qt.plotting.curve_id import CurveId
+    from subflow_app.qt.preferences import Preferences
+    from subflow_app.qt.run_control import RunControl
+    from subflow_app.qt.shown_runs import ShownRuns
+    from subflow_app.qt.workers import Workers
     from subflow_sim.scenario_model import ScriptKind
 
 # What is quick is shown in one go; what is not never holds up the window.
@@ -33,7 +43,6 @@ _PATIENCE_MS = 40
 
 _PROGRESS_MS = 100
 _MESSAGE_MS = 10_000
-_ROOM = (298, 221)  # px; the least that its content needs
 
 # How near to a mark a click is meant for it: a loss is an instant, and hardly any pixel is one.
 _SNAP_PX = 6
@@ -41,73 +50,93 @@ _SNAP_PX = 6
 _Work = Callable[[Callable[[], bool]], "ExplainedDecision"]
 
 
-class ExplainFeature(Feature):
+class ExplainPorts(Protocol):
+    """Parts of the window that explaining uses."""
+
+    bar: ActionBar
+    database: DatabaseControl
+    docks: Docks
+    plots: PlotView
+    preferences: Preferences
+    runs: RunControl
+    shown: ShownRuns
+    workers: Workers
+
+    @property
+    def features(self) -> FeatureMap:
+        """The playhead, scripts and agents."""
+
+    def statusBar(self) -> QStatusBar:
+        """Says how to go on."""
+
+    def tell(self, text: str) -> None:
+        """Says something, for a while."""
+
+
+class ExplainFeature(PanelFeature["ExplainPanel"]):
     """Explains points of the runs that the plots show."""
 
     panel_name = "explain"
+    title = translatable("Explain")
+    room = (298, 221)  # px; the least that its content needs
+    scrolls = False
     guide_wanted = Signal(str)  # topic of the user guide: the algorithm behind the decision that is shown
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, ports: ExplainPorts) -> None:
         """An empty panel."""
         super().__init__()
-        self.window = window
-        self.panel: LazyPanel = LazyPanel("explain_panel", tr("Explain"), room=_ROOM)
-        self._content: ExplainPanel | None = None
+        self.ports = ports
         self._walks: dict[int, DecisionSteps] = {}  # by position among the runs shown
         self._curve: CurveId | None = None  # that was clicked, until the time comes as well
         self._here: tuple[CurveId, float] | None = None  # the point that was clicked last, or where the menu came up
         self._why = ""  # why the decision that is looked for
         self._progress = 0.0  # of simulating again, 0 to 1
         self._progress_timer = timer(self, self._show_progress, _PROGRESS_MS)
-        self._shown: tuple[int, str] | None = None  # run and owner of the decision that is shown
-        self.watching = Watching(window, self._replay, self)
+        self._decided: tuple[int, str] | None = None  # run and owner of the decision that is shown
+        self.watching = Watching(ports.workers, ports.plots, self._replay, self)
         # The next one begins when the one before has ended: a replay is for one thread at a time.
-        self._reader = LatestReader(window.workers, self, "explain")
+        self._reader = LatestReader(ports.workers, self, "explain")
         self._reader.patience_ms = _PATIENCE_MS
         self._reader.read.connect(lambda found: self._show(*found))
         self._reader.failed.connect(self._on_failed)
 
-    @property
-    def content(self) -> ExplainPanel:
-        """What is in the panel; it comes when it is first asked for."""
-        if self._content is None:
-            from subflow_app.qt.explain.panel import ExplainPanel
+    def make(self) -> ExplainPanel:
+        """The decision, with the lines of the script that made it and what is watched."""
+        from subflow_app.qt.explain.panel import ExplainPanel
 
-            content = self._content = ExplainPanel(
-                [self.window.bar[f"explain.{step}"] for step in ("previous", "next")],
-                [self.window.bar[f"explain.{name}"] for name in ("previous_line", "next_line", "open_script")],
-            )
-            content.lines.moved.connect(self._on_line)
-            content.lines.opened.connect(self.open_script)
-            content.watches.asked.connect(self.watch)
-            content.watches.removed.connect(self.watching.remove)
-            self.panel.put_in(content)
-            content.agent_wanted.connect(self._show_agent)
-            content.guide_wanted.connect(self.guide_wanted)
-            content.given_up.connect(self._reader.forget)
-        return self._content
+        content = ExplainPanel(
+            [self.ports.bar[f"explain.{step}"] for step in ("previous", "next")],
+            [self.ports.bar[f"explain.{name}"] for name in ("previous_line", "next_line", "open_script")],
+        )
+        content.lines.moved.connect(self._on_line)
+        content.lines.opened.connect(self.open_script)
+        content.watches.asked.connect(self.watch)
+        content.watches.removed.connect(self.watching.remove)
+        content.agent_wanted.connect(self._show_agent)
+        content.guide_wanted.connect(self.guide_wanted)
+        content.given_up.connect(self._reader.forget)
+        return content
 
     def connect_parts(self) -> None:
-        """Follows clicks into the plots, and the runs that they show; the panel wakes when it is first shown."""
-        self.panel.first_shown.connect(lambda: self.content)
-        plots = self.window.plots
+        """Follows clicks into the plots, and the runs that they show."""
+        plots = self.ports.plots
         plots.runs_changed.connect(self._forget_runs)
         # A click is told as the curve that it hit, if any, and then as its time.
         plots.curve_clicked.connect(self._remember_curve)
         plots.time_clicked.connect(self._on_time_clicked)
         plots.menu_requested.connect(self._on_menu_requested)
-        self.window.runs.ended.connect(lambda _job, _result: self._on_run_ended())
+        self.ports.runs.ended.connect(lambda _job, _result: self._on_run_ended())
         self.watching.changed.connect(self._show_watches)
+        self.watching.told.connect(self.ports.tell)
 
     def possible(self) -> frozenset[str]:
         """Explaining points of runs that are shown, and going to the decision before and after the one that is told."""
-        here = frozenset({"explain.here"}) if self.window.plots.runs else frozenset[str]()
-        point = self._content.point if self._content is not None else None
-        if point is None or self.is_busy:
+        here = frozenset({"explain.here"}) if self.ports.plots.runs else frozenset[str]()
+        if self.shown is None or self.shown.point is None or self.is_busy:
             return here
-        lines = self._content.lines if self._content is not None else None
+        point, lines = self.shown.point, self.shown.lines
         steps = {"explain.previous": point.has_previous, "explain.next": point.has_next}
-        if lines is not None and lines.line is not None:
+        if lines.line is not None:
             steps |= {
                 "explain.previous_line": lines.position > 0,
                 "explain.next_line": lines.position < len(lines.lines) - 1,
@@ -148,17 +177,17 @@ class ExplainFeature(Feature):
         owner = self._owner_of(point[0]) if point is not None else None
         if point is None or owner is None:
             told = tr("Click a point on a cwnd or rate curve first: links and constant rates decide nothing.")
-            self.window.statusBar().showMessage(told, _MESSAGE_MS)
+            self.ports.statusBar().showMessage(told, _MESSAGE_MS)
             return
-        self.window.docks.set_open("explain", True)
-        self.window.docks.raise_panel("explain")
+        self.ports.docks.set_open("explain", True)
+        self.ports.docks.raise_panel("explain")
         self.explain(point[0].run, owner, point[1])
 
     def step(self, by: int) -> None:
         """Goes to the decision before (-1) or after (1) the one that is shown."""
-        if self._shown is None:
+        if self._decided is None:
             return
-        run, owner = self._shown
+        run, owner = self._decided
         self._why = ""
 
         def work(is_cancelled: Callable[[], bool]) -> ExplainedDecision:
@@ -178,12 +207,12 @@ class ExplainFeature(Feature):
         """
         moment = self._moment()
         if moment is not None:
-            self.window.features[ScriptFeature].show_moment(moment)
+            self.ports.features[ScriptFeature].show_moment(moment)
 
     def ask_watch(self) -> None:
         """Goes to where an expression to watch is written."""
-        self.window.docks.set_open("explain", True)
-        self.window.docks.raise_panel("explain")
+        self.ports.docks.set_open("explain", True)
+        self.ports.docks.raise_panel("explain")
         self.content.watches.line.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def watch(self, text: str) -> None:
@@ -201,18 +230,18 @@ class ExplainFeature(Feature):
             row.line.clear()
 
     def _show_watches(self) -> None:
-        if self._content is not None:
-            self._content.watches.show_watches(self.watching.watches, self.watching.progress)
+        if self.shown is not None:
+            self.shown.watches.show_watches(self.watching.watches, self.watching.progress)
 
     def _moment(self) -> ScriptMoment | None:
-        lines = self._content.lines if self._content is not None else None
+        lines = self.shown.lines if self.shown is not None else None
         if lines is None or lines.told is None or lines.told.script is None or lines.line is None:
             return None
         kind: ScriptKind = "controller" if lines.told.scope == "subflow" else "scheduler"
         return ScriptMoment(kind, lines.told.script.name, lines.told.script.text, lines.line.line)
 
     def _on_line(self) -> None:
-        self.window.features[ScriptFeature].mark_moment(self._moment())
+        self.ports.features[ScriptFeature].mark_moment(self._moment())
         self.changed.emit()
 
     # ---- clicks ----
@@ -233,19 +262,19 @@ class ExplainFeature(Feature):
             return
         time_s = self._snapped(curve.run, owner, time_s)
         self._here = (curve, time_s)
-        if not self.window.docks.is_open("explain"):
+        if not self.ports.docks.is_open("explain"):
             # Nobody would see it: say how to.
-            label, _title = self.window.plots.names_of(curve)
-            keys = self.window.bar["explain.here"].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            label, _title = self.ports.plots.names_of(curve)
+            keys = self.ports.bar["explain.here"].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             told = tr("{curve} at {time} s: {keys} explains this point", curve=label, time=f"{time_s:.3f}", keys=keys)
-            self.window.statusBar().showMessage(told, _MESSAGE_MS)
+            self.ports.statusBar().showMessage(told, _MESSAGE_MS)
             return
-        self.window.docks.raise_panel("explain")
+        self.ports.docks.raise_panel("explain")
         self.explain(curve.run, owner, time_s)
 
     def _on_menu_requested(self, _position: QPoint) -> None:
         # With the menu the mouse leaves the plots, and takes the crosshair along.
-        curve, time_s = self._curve, self.window.plots.stack.cursor_s
+        curve, time_s = self._curve, self.ports.plots.stack.cursor_s
         owner = self._owner_of(curve) if curve is not None else None
         if curve is None or time_s is None:
             self._here = None
@@ -254,19 +283,19 @@ class ExplainFeature(Feature):
 
     def _snapped(self, run: int, owner: str, time_s: float) -> float:
         """The time of the loss or timeout of that subflow that was clicked nearly, or else the time of the click."""
-        shown = self.window.plots.stack.time_plots[:1]  # they all show the same time
+        shown = self.ports.plots.stack.time_plots[:1]  # they all show the same time
         reach_s = max((_SNAP_PX * float(plot.view.viewPixelSize()[0]) for plot in shown), default=0.0)
-        return nearest_mark_s(self.window.plots.runs[run], owner, time_s, reach_s)
+        return nearest_mark_s(self.ports.plots.runs[run], owner, time_s, reach_s)
 
     def _marked(self) -> tuple[CurveId, float] | None:
-        curve, stack = self.window.plots.current_curve, self.window.plots.stack
-        marked = (self.window.features[PlayheadFeature].playhead.time_s, stack.cursor_s, stack.pin_s)
+        curve, stack = self.ports.plots.current_curve, self.ports.plots.stack
+        marked = (self.ports.features[PlayheadFeature].playhead.time_s, stack.cursor_s, stack.pin_s)
         time_s = next((each for each in marked if each is not None), None)
         return None if curve is None or time_s is None else (curve, time_s)
 
     def _owner_of(self, curve: CurveId) -> str | None:
         """Whose decisions are behind a curve; None: nobody's."""
-        runs = self.window.plots.runs
+        runs = self.ports.plots.runs
         if curve.kind == "link" or not 0 <= curve.run < len(runs):
             return None
         return deciding_owner(runs[curve.run], curve.owner, curve.kind)
@@ -279,17 +308,17 @@ class ExplainFeature(Feature):
 
         walk = self._walks.get(run)
         if walk is None:
-            walk = self._walks[run] = DecisionSteps(self._replay(run), self.window.plots.runs[run].mss_bytes)
+            walk = self._walks[run] = DecisionSteps(self._replay(run), self.ports.plots.runs[run].mss_bytes)
         return walk
 
     def _replay(self, run: int) -> Replay:
         from subflow_app.core.replay.replay import Replay
 
-        budget_bytes = self.window.preferences.settings.replay_budget_bytes
-        job = self.window.runs.job
-        if job is not None and job.traces is self.window.plots.runs[run]:
+        budget_bytes = self.ports.preferences.settings.replay_budget_bytes
+        job = self.ports.runs.job
+        if job is not None and job.traces is self.ports.plots.runs[run]:
             return Replay.live(job, budget_bytes=budget_bytes)
-        run_id, store = self.window.shown.id_of(run), self.window.database.store
+        run_id, store = self.ports.shown.id_of(run), self.ports.database.store
         if run_id is None or store is None:
             raise InputError(tr("This run is not in the database: its decisions can no longer be found."))
         return Replay.stored(store, run_id, budget_bytes=budget_bytes)
@@ -309,7 +338,7 @@ class ExplainFeature(Feature):
 
     def _on_failed(self, error: Exception) -> None:
         self._show_progress()
-        self._shown = None
+        self._decided = None
         self.content.show_nothing(tr("No decision to explain"), str(error))
         self._on_line()
         self.changed.emit()
@@ -319,14 +348,14 @@ class ExplainFeature(Feature):
         self._progress = share
 
     def _show(self, run: int, owner: str, point: ExplainedDecision) -> None:
-        runs = self.window.plots.runs
+        runs = self.ports.plots.runs
         label = runs[run].labels.get(owner, owner)
-        self._shown = (run, owner)
+        self._decided = (run, owner)
         self._show_progress()
         self.content.show_point(point, f"{label} ({runs[run].title})" if len(runs) > 1 else label, self._why)
         self._on_line()
-        self.window.plots.set_pin(point.told.time_s)
-        playhead = self.window.features[PlayheadFeature].playhead
+        self.ports.plots.set_pin(point.told.time_s)
+        playhead = self.ports.features[PlayheadFeature].playhead
         if playhead.time_s is not None:
             playhead.seek(point.told.time_s)  # all that has a time is of this decision, not of the click beside it
         self.changed.emit()
@@ -334,17 +363,17 @@ class ExplainFeature(Feature):
     def _show_agent(self) -> None:
         point = self.content.point
         if point is not None:
-            self.window.docks.raise_panel("agent")
-            self.window.agent.go_to_time(point.told.time_s)
+            self.ports.docks.raise_panel("agent")
+            self.ports.features[AgentFeature].go_to_time(point.told.time_s)
 
     # ---- other runs ----
 
     def _forget_runs(self) -> None:
         self._forget_walks()
-        self._shown = self._curve = self._here = None
+        self._decided = self._curve = self._here = None
         self.watching.compute()
-        if self._content is not None:
-            self._content.show_nothing()
+        if self.shown is not None:
+            self.shown.show_nothing()
             self._on_line()
         self.changed.emit()
 

@@ -19,7 +19,8 @@ from subflow_app.vocabulary.language import tr, translatable
 if TYPE_CHECKING:
     from subflow_app.core.replay.replay import Replay
     from subflow_app.core.replay.watches import Series, Watch
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.plot_view import PlotView
+    from subflow_app.qt.workers import Workers
 
 MOST_WATCHES = 8
 _PROGRESS_MS = 200
@@ -38,10 +39,19 @@ class Watching(QObject):
 
     changed = Signal()  # other watches, or how far they are computed
 
-    def __init__(self, window: MainWindow, replay: Callable[[int], Replay], parent: QObject) -> None:
-        """Nothing is watched; ``replay`` makes the replay of a run by its position among those shown."""
+    told = Signal(str)  # why a watch has no values
+
+    def __init__(self, workers: Workers, plots: PlotView, replay: Callable[[int], Replay], parent: QObject) -> None:
+        """Nothing is watched.
+
+        Args:
+            workers: simulate again.
+            plots: show the runs, and get the curves.
+            replay: makes the replay of a run by its position among those shown.
+            parent: owns it.
+        """
         super().__init__(parent)
-        self._window = window
+        self._plots = plots
         self._replay = replay
         self.watches: list[Watch] = []
         self._numbers: dict[Watch, int] = {}  # that ids of plots are made of
@@ -49,7 +59,7 @@ class Watching(QObject):
         self._found: dict[Watch, dict[int, Mapping[str, Series]]] = {}
         self._runs: tuple[Traces, ...] = ()  # that were shown; as long as they are kept, no others have their ids
         self._share = 0.0
-        self._reader = LatestReader(window.workers, self, "watch")
+        self._reader = LatestReader(workers, self, "watch")
         self._reader.read.connect(self._on_read)
         self._reader.failed.connect(self._on_failed)
         self._timer = timer(self, self._say_progress, _PROGRESS_MS)
@@ -102,7 +112,7 @@ class Watching(QObject):
     # ---- inside ----
 
     def _compute(self) -> None:
-        runs = self._window.plots.runs
+        runs = self._plots.runs
         shown = {id(traces) for traces in self._runs} & {id(traces) for traces in runs}
         self._runs = runs
         self._found = {
@@ -151,7 +161,7 @@ class Watching(QObject):
         self._show()
         for watch in self.watches:
             if watch in is_new:
-                self._window.plots.scroll_to(_plot_id(self._numbers[watch]))
+                self._plots.scroll_to(_plot_id(self._numbers[watch]))
         for watch in {watch for watch, _run, _values in read if watch in self._found}:
             if not any(self._found[watch].values()):
                 told = tr(
@@ -160,17 +170,15 @@ class Watching(QObject):
                     script=watch.script.name,
                     names=", ".join(watch.names),
                 )
-                self._window.tell(told)
+                self.told.emit(told)
 
     def _on_failed(self, error: Exception) -> None:
-        self._window.tell(error_text(error))
+        self.told.emit(error_text(error))
         self._show()
 
     def _show(self) -> None:
         """Shows what is known as plots, and tells of it."""
-        self._window.plots.set_more(
-            [_plot(self._numbers[watch], watch, self._found.get(watch, {})) for watch in self.watches]
-        )
+        self._plots.set_more([_plot(self._numbers[watch], watch, self._found.get(watch, {})) for watch in self.watches])
         self.changed.emit()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QPushButton, QTableView
+from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QPushButton, QTableView, QWidget
 
 from subflow_app.core.files import write_file
 from subflow_app.core.labs.grading import COLUMNS, Grade, class_csv, grade_class, result_files, steps_csv
@@ -19,19 +19,23 @@ from subflow_app.vocabulary.language import tr
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.dialogs import Dialogs
+    from subflow_app.qt.exporting import Exports
+    from subflow_app.qt.workers import Workers
 
 
 class ClassDialog(QDialog):
     """Stays open beside the window: a lecturer opens runs and labs meanwhile."""
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, dialogs: Dialogs, workers: Workers, exports: Exports, parent: QWidget) -> None:
         """No folder yet."""
-        super().__init__(window)
+        super().__init__(parent)
         named(self, "lab_class", tr("Grade a class"))
         self.setWindowTitle(tr("Grade a class"))
         self.resize(1000, 600)
-        self._window = window
+        self._dialogs = dialogs
+        self._workers = workers
+        self._exports = exports
         self._lab: Path | None = None
         self.grades: list[Grade] = []
         about = Label(
@@ -74,13 +78,13 @@ class ClassDialog(QDialog):
         self._say(tr("Choose the lab that you handed out and enter its key, then choose the folder."))
 
     def _choose_lab(self) -> None:
-        path = self._window.dialogs.open_path(self.lab.text(), tr("Labs (*.md)"), None)
+        path = self._dialogs.open_path(self.lab.text(), tr("Labs (*.md)"), None)
         if path is not None:
             self._lab = path
             self.lab_name.setText(path.name)
 
     def _choose_folder(self) -> None:
-        folder = self._window.dialogs.folder(self.folder.text(), None)
+        folder = self._dialogs.folder(self.folder.text(), None)
         if folder is None:
             return
         lab, key = self._lab, self.key.text()
@@ -90,7 +94,7 @@ class ClassDialog(QDialog):
 
         self.folder.setEnabled(False)
         self._say(tr("Simulating the runs of all results again …"))
-        self._window.workers.start("class", work, succeeded=self._show, failed=self._on_failed)
+        self._workers.start("class", work, succeeded=self._show, failed=self._on_failed)
 
     def _show(self, grades: list[Grade]) -> None:
         self.grades = grades
@@ -113,9 +117,9 @@ class ClassDialog(QDialog):
         self._say(str(error))
 
     def _write(self, name: str, text: Callable[[list[Grade]], str]) -> None:
-        path = self._window.exports.ask_path(tr("Write CSV"), tr("CSV (*.csv)"), name)
+        path = self._exports.ask_path(tr("Write CSV"), tr("CSV (*.csv)"), name)
         if path is not None:
-            self._window.exports.write(path, lambda: write_file(path, text(self.grades)))
+            self._exports.write(path, lambda: write_file(path, text(self.grades)))
 
     def _say(self, text: str) -> None:
         self.said.setText(text)

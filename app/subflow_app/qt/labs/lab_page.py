@@ -10,14 +10,14 @@ from subflow_app.core.exporting.lab_page import check_page, write_lab_page
 
 if TYPE_CHECKING:
     from subflow_app.core.labs.lab import Lab
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.exporting import Exports
 
 
-def ask_lab_page(window: MainWindow, lab: Lab, say: Callable[[str], object], *, key: str) -> None:
+def ask_lab_page(exports: Exports, lab: Lab, say: Callable[[str], object], *, key: str) -> None:
     """Asks for a place, and writes the page in the background.
 
     Args:
-        window: whose dialogs and banners tell of it.
+        exports: ask, write and tell of it.
         lab: of the page.
         say: tells why the lab cannot be one, before a place is asked for.
         key: of the course; empty: it is for none.
@@ -27,4 +27,4 @@ def ask_lab_page(window: MainWindow, lab: Lab, say: Callable[[str], object], *, 
     except AppError as error:
         say(str(error))
     else:
-        window.exports.ask_page(lab.name, lambda path: write_lab_page(lab, path, key=key))
+        exports.ask_page(lab.name, lambda path: write_lab_page(lab, path, key=key))

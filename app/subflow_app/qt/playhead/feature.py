@@ -4,49 +4,75 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from subflow_app.core.events import DECISION
-from subflow_app.qt.feature import Feature
+from subflow_app.qt.feature import PanelFeature
 from subflow_app.qt.playhead.playhead import Playhead, ScrubbedRun
 from subflow_app.qt.playhead.plots_show import PlotsShow
 from subflow_app.qt.playhead.strip import BUTTONS, TransportStrip
 from subflow_app.qt.widgets.banner import Way
-from subflow_app.qt.widgets.lazy_panel import LazyPanel
-from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
     from subflow_app.core.replay.run_events import RunEvents
     from subflow_app.core.replay.seek_loop import SeekableRun
     from subflow_app.core.running.runs import RunJob
     from subflow_app.core.traces import Traces
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.action_bar import ActionBar
+    from subflow_app.qt.database import DatabaseControl
+    from subflow_app.qt.documents import Documents
+    from subflow_app.qt.notices import Notices
     from subflow_app.qt.playhead.canvas_show import CanvasShow
     from subflow_app.qt.playhead.events_panel import EventsPanel
+    from subflow_app.qt.plot_view import PlotView
+    from subflow_app.qt.preferences import Preferences
+    from subflow_app.qt.run_control import RunControl
+    from subflow_app.qt.run_opening import RunOpening
+    from subflow_app.qt.run_session import RunSession
+    from subflow_app.qt.shown_runs import ShownRuns
+    from subflow_app.qt.topology.view import TopologyView
+    from subflow_app.qt.workers import Workers
     from subflow_store import Store
 
-_ROOM = (298, 112)  # px; the least that the list of events needs
+
+class PlayheadPorts(Protocol):
+    """Parts of the window that the playhead uses."""
+
+    bar: ActionBar
+    database: DatabaseControl
+    documents: Documents
+    notices: Notices
+    opening: RunOpening
+    plots: PlotView
+    preferences: Preferences
+    runs: RunControl
+    session: RunSession
+    shown: ShownRuns
+    topology: TopologyView
+    workers: Workers
 
 
-class PlayheadFeature(Feature):
+class PlayheadFeature(PanelFeature["EventsPanel"]):
     """The transport bar, what follows it, and the list of events."""
 
     panel_name = "events"
+    title = translatable("Events")
+    room = (298, 112)  # px; the least that the list of events needs
+    scrolls = False
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, ports: PlayheadPorts) -> None:
         """Nothing to look at yet."""
         super().__init__()
-        self.window = window
-        self.playhead = Playhead(window.workers, self)
+        self.ports = ports
+        self.playhead = Playhead(ports.workers, self)
         names = (*BUTTONS, "go_to", "live", "leave")
         self.strip: TransportStrip = TransportStrip(
-            self.playhead, {name: window.bar[f"playhead.{name}"] for name in names}
+            self.playhead, {name: ports.bar[f"playhead.{name}"] for name in names}
         )
-        self.panel: LazyPanel = LazyPanel("events_panel", tr("Events"), room=_ROOM)
-        self._content: EventsPanel | None = None
         self._jobs: dict[int, RunJob] = {}  # of runs in memory, by the identity of their traces
         self._canvas: CanvasShow | None = None  # once somebody has gone to a time
-        self._plots = PlotsShow(self.playhead, window.plots)
+        self._plots = PlotsShow(self.playhead, ports.plots)
         playhead = self.playhead
         self._acts: dict[str, Callable[[], object]] = {
             "play": partial(playhead.toggle, 1),
@@ -68,31 +94,31 @@ class PlayheadFeature(Feature):
         """Does what an action of the Time menu says, by what follows ``playhead.`` in its id."""
         self._acts[name]()
 
-    @property
-    def content(self) -> EventsPanel:
-        """What is in the panel; it comes when it is first asked for."""
-        if self._content is None:
-            from subflow_app.qt.playhead.events_panel import EventsPanel
+    def move_to(self, time_s: float) -> None:
+        """Goes to a time, if somebody has gone to one: else they read the plots, and do not mean the picture."""
+        if self.playhead.time_s is not None:
+            self.playhead.seek(time_s)
 
-            content = self._content = EventsPanel(self.playhead)
-            self.panel.put_in(content)
-            content.event_chosen.connect(self._on_event_chosen)
-        return self._content
+    def make(self) -> EventsPanel:
+        """The list of events."""
+        from subflow_app.qt.playhead.events_panel import EventsPanel
+
+        content = EventsPanel(self.playhead)
+        content.event_chosen.connect(self._on_event_chosen)
+        return content
 
     def connect_parts(self) -> None:
-        """Follows plots, runs and document; the panel wakes when it is first shown."""
-        self.panel.first_shown.connect(lambda: self.content)
-        window, playhead = self.window, self.playhead
-        window.shown.changed.connect(self._on_shown)
-        window.runs.ticked.connect(lambda _progress: playhead.on_run_grew())
-        window.runs.ended.connect(lambda _job, _result: self._on_shown())
-        window.plots.time_clicked.connect(self._on_time_clicked)
+        """Follows plots, runs and document."""
+        ports, playhead = self.ports, self.playhead
+        ports.shown.changed.connect(self._on_shown)
+        ports.runs.ticked.connect(lambda _progress: playhead.on_run_grew())
+        ports.runs.ended.connect(lambda _job, _result: self._on_shown())
+        ports.plots.time_clicked.connect(self.move_to)
         playhead.moved.connect(self._on_moved)
         playhead.left.connect(lambda: self.strip.say_left_out(0))
-        window.agent.decision_chosen.connect(lambda _run, time_s: self._on_time_clicked(time_s))
         playhead.changed.connect(self._on_changed)
-        window.documents.edited.connect(self._compare_picture)
-        window.documents.replaced.connect(lambda _doc: self._compare_picture())
+        ports.documents.edited.connect(self._compare_picture)
+        ports.documents.replaced.connect(lambda _doc: self._compare_picture())
         self.strip.said.connect(self._tell)
 
     def possible(self) -> frozenset[str]:
@@ -114,20 +140,20 @@ class PlayheadFeature(Feature):
     # ---- which runs ----
 
     def _on_shown(self) -> None:
-        runs = self.window.plots.runs
+        runs = self.ports.plots.runs
         kept = {id(traces) for traces in runs}
         self._jobs = {key: job for key, job in self._jobs.items() if key in kept}
-        job = self.window.runs.job
+        job = self.ports.runs.job
         if job is not None:
             self._jobs[id(job.traces)] = job
         self.playhead.set_runs([self._scrubbed(place, traces) for place, traces in enumerate(runs)])
 
     def _scrubbed(self, place: int, traces: Traces) -> ScrubbedRun:
-        job, run_id = self._jobs.get(id(traces)), self.window.shown.id_of(place)
-        store = self.window.database.store
-        budget_bytes = self.window.preferences.settings.replay_budget_bytes
+        job, run_id = self._jobs.get(id(traces)), self.ports.shown.id_of(place)
+        store = self.ports.database.store
+        budget_bytes = self.ports.preferences.settings.replay_budget_bytes
         if job is not None:
-            goes_on = self.window.runs.job is job
+            goes_on = self.ports.runs.job is job
             return ScrubbedRun(
                 traces,
                 partial(_live_replay, job, budget_bytes),
@@ -146,20 +172,14 @@ class PlayheadFeature(Feature):
     def _show_on_canvas(self) -> None:
         from subflow_app.qt.playhead.canvas_show import CanvasShow
 
-        canvas = self._canvas = CanvasShow(self.playhead, self.window.topology, self.window.plots)
+        canvas = self._canvas = CanvasShow(self.playhead, self.ports.topology, self.ports.plots)
         # Connected behind the canvas: what it leaves out is known once it has drawn.
         self.playhead.arrived.connect(lambda: self.strip.say_left_out(canvas.left_out))
 
     def _on_moved(self, time_s: float) -> None:
         if self._canvas is None:
             self._show_on_canvas()
-        self.window.agent.show_time(time_s)
-        self.window.topology.set_position(time_s)
-
-    def _on_time_clicked(self, time_s: float) -> None:
-        # Whoever has not gone to a time yet reads the plots, and does not mean the picture.
-        if self.playhead.time_s is not None:
-            self.playhead.seek(time_s)
+        self.ports.topology.set_position(time_s)
 
     def _on_event_chosen(self, time_s: float) -> None:
         self.playhead.transport.stop()
@@ -169,7 +189,7 @@ class PlayheadFeature(Feature):
         is_looking = self.playhead.time_s is not None
         if is_looking != self._was_looking:
             self._was_looking = is_looking
-            self.window.session.hold_link_states(is_looking)
+            self.ports.session.hold_link_states(is_looking)
             self._compare_picture()
         possible = self.possible()
         if possible != self._was_possible:
@@ -182,16 +202,16 @@ class PlayheadFeature(Feature):
 
     def _tell(self, text: str) -> None:
         ways = [Way(tr("Open this run's scenario"), self._open_scenario)] if self.strip.is_of_picture else []
-        self.window.notices.time_told(text, ways)
+        self.ports.notices.time_told(text, ways)
 
     def _open_scenario(self) -> None:
-        run_id = self.window.shown.id_of(self.playhead.run_shown)
+        run_id = self.ports.shown.id_of(self.playhead.run_shown)
         run = self.playhead.run
         job = self._jobs.get(id(run.traces)) if run is not None else None
         if job is not None:
-            self.window.documents.open_text(job.scenario_text, job.name)
+            self.ports.documents.open_text(job.scenario_text, job.name)
         elif run_id is not None:
-            self.window.opening.open_scenario_of(run_id)
+            self.ports.opening.open_scenario_of(run_id)
 
 
 def _live_replay(job: RunJob, budget_bytes: int) -> SeekableRun:

@@ -31,8 +31,8 @@ from subflow_sim.script_reader import SUFFIX, shipped_scripts
 
 if TYPE_CHECKING:
     from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
-    from subflow_app.qt.main_window import MainWindow
     from subflow_app.qt.script.panel import ScriptPanel
+    from subflow_app.qt.script.ports import ScriptPorts
 
 T = TypeVar("T")
 
@@ -53,11 +53,11 @@ class ScriptDesk(QObject):
     changed = Signal()  # another script, another name, saved or not
     saved = Signal()
 
-    def __init__(self, window: MainWindow, panel: ScriptPanel, parent: QObject) -> None:
-        """Opens the first script of the scenario of ``window`` in ``panel``, if there is one."""
+    def __init__(self, ports: ScriptPorts, panel: ScriptPanel, parent: QObject) -> None:
+        """Opens the first script of the scenario in ``panel``, if there is one."""
         super().__init__(parent)
-        self._window = window
-        self._documents = window.documents
+        self._ports = ports
+        self._documents = ports.documents
         self._panel = panel
         self._editor = panel.editor
         self.place: ScriptPlace | None = None
@@ -65,15 +65,15 @@ class ScriptDesk(QObject):
         self.draft = ""
         self._saved = ""  # the text that its file or the scenario has
         self._is_saving = False
-        self.recovery = RecoveryFile(window.recovery.failed.emit, window.recovery.folder)
+        self.recovery = RecoveryFile(ports.recovery.failed.emit, ports.recovery.folder)
         self._keep_timer = timer(self, self._keep, _KEEP_MS, is_single=True)
         self._editor.textChanged.connect(self._on_text_changed)
         self._editor.entered.connect(self.look_at_file)
         panel.chosen.connect(self._on_chosen)
-        window.documents.replaced.connect(self._on_document_replaced)
-        window.documents.edited.connect(self._on_document_edited)
-        window.documents.settling.connect(self._settle)
-        window.documents.guards.append(self.may_leave)
+        ports.documents.replaced.connect(self._on_document_replaced)
+        ports.documents.edited.connect(self._on_document_edited)
+        ports.documents.settling.connect(self._settle)
+        ports.documents.guards.append(self.may_leave)
         self._open_first()
 
     # ---- what it is ----
@@ -133,7 +133,7 @@ class ScriptDesk(QObject):
         if not known:
             raise InputError(tr("This installation has no scripts."))
         label = tr("A copy of this script becomes part of the scenario:")
-        name = self._window.dialogs.choice(tr("Open a copy"), label, list(known), 0)
+        name = self._ports.dialogs.choice(tr("Open a copy"), label, list(known), 0)
         if name is None or not self.may_leave():
             return False
         text = ScriptPlace("controller", name, name).read()
@@ -188,7 +188,7 @@ class ScriptDesk(QObject):
             return False
         folder = self._folder or Path.home()
         title, filters = tr("Save script"), tr("Scripts ({pattern})", pattern=_FILTER)
-        path = self._window.dialogs.save_path(title, filters, folder / f"{self.name}{SUFFIX}")
+        path = self._ports.dialogs.save_path(title, filters, folder / f"{self.name}{SUFFIX}")
         if path is None:
             return False
         text, place = self._editor.text, self.place
@@ -196,7 +196,7 @@ class ScriptDesk(QObject):
         target.write(text)
         is_within = self._folder is not None and path.resolve().is_relative_to(self._folder.resolve())
         if place is None or not is_within or place.key not in {each.key for each in self.places}:
-            self._window.tell(tr("A copy of the script is in {path}.", path=path))
+            self._ports.tell(tr("A copy of the script is in {path}.", path=path))
             return True
         assert self._folder is not None
         file = path.resolve().relative_to(self._folder.resolve()).as_posix()
@@ -209,7 +209,7 @@ class ScriptDesk(QObject):
         """Asks what is to become of changes that are not saved; False: leave everything as it is."""
         if not self.is_modified:
             return True
-        answer = self._window.dialogs.ask_save_changes(f"{self.name}{SUFFIX}")
+        answer = self._ports.dialogs.ask_save_changes(f"{self.name}{SUFFIX}")
         if answer == "save":
             return self._without_a_word(self.save)
         if answer == "discard":
@@ -242,7 +242,7 @@ class ScriptDesk(QObject):
             return
         ways = [Way(tr("Load it"), partial(self._load, text)), Way(tr("Keep mine"), partial(self._keep_mine, text))]
         told = tr("{name} was changed by another program, and here as well.", name=self.place.file)
-        self._window.banners.show_banner(_BANNER, "warning", told, ways)
+        self._ports.banners.show_banner(_BANNER, "warning", told, ways)
 
     def close(self, *, keeps_changes: bool) -> None:
         """Ends it: what was kept goes, unless nobody was asked about it."""
@@ -255,7 +255,7 @@ class ScriptDesk(QObject):
 
     def _show(self, place: ScriptPlace | None, kind: ScriptKind, text: str, saved: str, *, draft: str = "") -> None:
         self.place, self.kind, self.draft, self._saved = place, kind, draft, saved
-        self._window.banners.close_banner(_BANNER)
+        self._ports.banners.close_banner(_BANNER)
         self._editor.open_text(kind, text)
         self._editor.setReadOnly(False)
         self._keep_timer.start()
@@ -278,7 +278,7 @@ class ScriptDesk(QObject):
         data, folder = self._doc.data, self._folder
         check = partial(new_place, kind, data=data, folder=folder)
         name = free_name(kind, wanted, data, folder)
-        answer = self._window.dialogs.ask(
+        answer = self._ports.dialogs.ask(
             partial(NewScriptDialog, kind, name, flows_for(data), lambda typed: check(typed))
         )
         if answer is None:
@@ -315,7 +315,7 @@ class ScriptDesk(QObject):
         self.saved.emit()
 
     def _edit(self, what: str, edit: Callable[[], Change]) -> None:
-        self._window.document_stack.push(EditCommand(self._doc, what, edit))
+        self._ports.document_stack.push(EditCommand(self._doc, what, edit))
 
     def _refer(self, place: ScriptPlace, file: str) -> Change:
         self._doc.set_value(f"{place.key}.script", file)
@@ -330,7 +330,7 @@ class ScriptDesk(QObject):
             now = self.place.read()
         except AppError:
             return True
-        return now in (self._saved, self._editor.text) or self._window.dialogs.confirm(
+        return now in (self._saved, self._editor.text) or self._ports.dialogs.confirm(
             tr("The file was changed"),
             tr("{name} was changed by another program since.", name=self.place.file),
             tr("Saving overwrites the other program's changes."),
@@ -347,7 +347,7 @@ class ScriptDesk(QObject):
         self.changed.emit()
 
     def _keep(self) -> None:
-        if self.is_modified and self._window.preferences.settings.autosave:
+        if self.is_modified and self._ports.preferences.settings.autosave:
             path = self.place.path if self.place is not None else None
             self.recovery.keep(UnsavedText(f"{self.name}{SUFFIX}", path, self._editor.text, self._saved))
         else:
@@ -381,7 +381,7 @@ class ScriptDesk(QObject):
             if place is not None:
                 self.open(place)
         except AppError as error:
-            self._window.tell_failure(error)
+            self._ports.tell_failure(error)
         self._list()
 
     def _on_document_replaced(self, _doc: object) -> None:
