@@ -5,7 +5,10 @@ from __future__ import annotations
 from subflow_app.core.plots import GROUPS, PLOTS
 from subflow_app.core.scenarios.arrange import EDGES
 from subflow_app.qt.choices import BINS, COLOURS, SPEEDS, STEPS, THEMES
+from subflow_app.qt.gallery.feature import GALLERY_MENU
 from subflow_app.qt.panels import PANELS, WORKSPACES
+from subflow_app.qt.queue.session import QUEUE_MENU
+from subflow_app.qt.training.session import TRAINING_MENU
 from subflow_app.vocabulary.language import translatable
 
 ARENA_MENU = (
@@ -110,14 +113,7 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
         "queue.add_several",
         "-",
         "queue.toggle",
-        "queue.cancel",
-        "queue.retry",
-        "-",
-        "queue.up",
-        "queue.down",
-        "-",
-        "queue.remove",
-        "queue.clear",
+        *QUEUE_MENU,
     ),
     "This sweep": (
         "sweep.toggle",
@@ -135,16 +131,7 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
     "Experiments": (
         "gallery.show",
         "-",
-        "gallery.run_quick",
-        "gallery.run_full",
-        "gallery.resume",
-        "gallery.stop",
-        "-",
-        "gallery.show_runs",
-        "gallery.open_scenario",
-        "-",
-        "gallery.export_figure",
-        "gallery.report",
+        *GALLERY_MENU,
     ),
     "Arena": ARENA_MENU,
     "Break a claim": BREAK_MENU,
@@ -288,14 +275,7 @@ MENUS: dict[str, tuple[str, ...]] = {
     "&Train": (
         "train.start",
         "-",
-        "train.toggle",
-        "train.stop",
-        "train.checkpoint",
-        "-",
-        "train.evaluate",
-        "train.race",
-        "-",
-        "train.promote",
+        *TRAINING_MENU,
     ),
     "H&istory": (
         "history.open",
@@ -348,23 +328,6 @@ MENUS: dict[str, tuple[str, ...]] = {
     ),
 }
 
-# Right-click menus of the canvas, by what is clicked: the section of its key, empty for the canvas itself.
-_PART_MENU = (
-    "topology.cut",
-    "topology.copy",
-    "topology.duplicate",
-    "topology.delete",
-    "topology.rename",
-)
-TOPOLOGY_MENUS: dict[str, tuple[str, ...]] = {
-    "": ("topology.paste", "-", "topology.select_all"),
-    "nodes": ("topology.connect", "topology.add_flow", "-", *_PART_MENU),
-    "links": ("run.link_down", "run.link_up", "fork.new", "-", *_PART_MENU),
-    "flows": ("topology.edit_paths", "fork.new", "-", *_PART_MENU),
-    "notes": ("topology.cut", "topology.copy", "topology.duplicate", "topology.delete"),
-}
-QUEUE_BUTTONS = ("add", "add_several", "toggle", "cancel", "retry", "up", "down", "remove", "clear")
-QUEUE_MENU = SUBMENUS["Queue"][4:]
 HISTORY_MENU = (
     *MENUS["H&istory"][:2],
     "study.compare",
@@ -372,18 +335,6 @@ HISTORY_MENU = (
     "-",
     "file.export_report",
 )
-SWEEP_BUTTONS = ("sweep.new", "sweep.toggle", "sweep.stop", "sweep.delete")
-SWEEP_VIEW_BUTTONS = ("sweep.show_runs", "sweep.copy", "sweep.export_figure", "sweep.export_data", "sweep.page")
-SWEEP_MENU = SWEEP_BUTTONS[1:]
-SCRIPT_BUTTONS = ("script.save", "script.new_controller", "script.open_copy", "script.find", "script.check")
-SCRIPT_VERSION_BUTTONS = ("script.compare", "script.restore")
-ARENA_BUTTONS = ("arena.run_quick", "arena.run_full", "arena.stop", "arena.export")
-BREAK_BUTTONS = ("break.start", "break.pause", "break.stop", "break.fill")
-BREAK_FOUND_BUTTONS = ("break.open", "break.run_both", "break.save", "break.page")
-GALLERY_BUTTONS = ("gallery.run_quick", "gallery.run_full", "gallery.resume", "gallery.stop", "gallery.report")
-GALLERY_PAGE_BUTTONS = ("gallery.show_runs", "gallery.open_scenario", "gallery.export_figure")
-GALLERY_MENU = SUBMENUS["Experiments"][2:]
-TRAINING_MENU = MENUS["&Train"][2:]
 PLOT_MENU = (
     "view.fit",
     "-",

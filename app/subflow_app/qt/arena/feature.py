@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from subflow_app.qt.feature import PanelFeature
 from subflow_app.qt.latest_reader import LatestReader
-from subflow_app.qt.menus import ARENA_BUTTONS
 from subflow_app.qt.study import Study
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.number_text import duration_text
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
     from subflow_app.qt.workers import Workers
     from subflow_app.qt.workspaces import Workspaces
     from subflow_store import Store
+
+ARENA_BUTTONS = ("arena.run_quick", "arena.run_full", "arena.stop", "arena.export")
 
 RUN_QUICK, RUN_FULL, STOP, EXPORT = (f"arena.{name}" for name in ("run_quick", "run_full", "stop", "export"))
 

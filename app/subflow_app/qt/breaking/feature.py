@@ -16,7 +16,6 @@ from subflow_app.qt.dialogs import SCENARIO_FILTER
 from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.qt.feature import PanelFeature
 from subflow_app.qt.latest_reader import LatestReader
-from subflow_app.qt.menus import BREAK_BUTTONS, BREAK_FOUND_BUTTONS
 from subflow_app.qt.study import Study
 from subflow_app.qt.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, translatable
@@ -42,6 +41,9 @@ if TYPE_CHECKING:
     from subflow_app.qt.workspaces import Workspaces
     from subflow_store import Store
     from subflow_store.searches import SearchRecord
+
+BREAK_BUTTONS = ("break.start", "break.pause", "break.stop", "break.fill")
+BREAK_FOUND_BUTTONS = ("break.open", "break.run_both", "break.save", "break.page")
 
 START, PAUSE, STOP, FILL, OPEN, RUN_BOTH, SAVE, PAGE, EXPORT = (
     f"break.{name}" for name in ("start", "pause", "stop", "fill", "open", "run_both", "save", "page", "export")

@@ -5,11 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from subflow_app.qt.feature import SessionFeature
-from subflow_app.qt.menus import GALLERY_BUTTONS, GALLERY_MENU, GALLERY_PAGE_BUTTONS
 from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:
     from subflow_app.qt.gallery.session import GalleryPorts, GallerySession
+
+
+GALLERY_BUTTONS = ("gallery.run_quick", "gallery.run_full", "gallery.resume", "gallery.stop", "gallery.report")
+GALLERY_PAGE_BUTTONS = ("gallery.show_runs", "gallery.open_scenario", "gallery.export_figure")
+GALLERY_MENU = (
+    "gallery.run_quick",
+    "gallery.run_full",
+    "gallery.resume",
+    "gallery.stop",
+    "-",
+    "gallery.show_runs",
+    "gallery.open_scenario",
+    "-",
+    "gallery.export_figure",
+    "gallery.report",
+)
+"""Actions on the selected experiments."""
 
 
 class GalleryFeature(SessionFeature["GallerySession"]):

@@ -42,7 +42,11 @@ class LabPorts(Protocol):
     runs: RunControl
     session: RunSession
     shown: ShownRuns
-    toolbar: QToolBar
+
+    @property
+    def toolbar(self) -> QToolBar:
+        """The toolbar of the window."""
+
     topology: TopologyView
     workers: Workers
     workspaces: Workspaces

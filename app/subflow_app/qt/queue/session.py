@@ -14,7 +14,6 @@ from subflow_app.core.scenarios.scenario_source import ScenarioSource, source_of
 from subflow_app.core.scenarios.toml_edit import read_toml
 from subflow_app.core.uses import Use
 from subflow_app.qt.feature import Feature
-from subflow_app.qt.menus import QUEUE_BUTTONS, QUEUE_MENU
 from subflow_app.qt.queue.panel import QueuePanel
 from subflow_app.qt.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, trn
@@ -29,6 +28,19 @@ if TYPE_CHECKING:
     from subflow_app.qt.preferences import Preferences
     from subflow_app.qt.unsaved_runs import UnsavedRuns
     from subflow_store import Store
+
+QUEUE_BUTTONS = ("add", "add_several", "toggle", "cancel", "retry", "up", "down", "remove", "clear")
+QUEUE_MENU = (
+    "queue.cancel",
+    "queue.retry",
+    "-",
+    "queue.up",
+    "queue.down",
+    "-",
+    "queue.remove",
+    "queue.clear",
+)
+"""Actions on the selected runs of the queue."""
 
 _REFRESH_MS = 250
 

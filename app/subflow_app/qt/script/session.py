@@ -13,7 +13,6 @@ from subflow_app.core.history.script_versions import script_versions
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.latest_reader import LatestReader
-from subflow_app.qt.menus import SCRIPT_BUTTONS, SCRIPT_VERSION_BUTTONS
 from subflow_app.qt.script.desk import ScriptDesk
 from subflow_app.qt.script.panel import ScriptPanel
 from subflow_app.qt.widgets.shorthand import timer
@@ -30,6 +29,9 @@ if TYPE_CHECKING:
     from subflow_app.qt.script.ports import ScriptPorts
     from subflow_sim.scenario_model import ScriptKind
     from subflow_store import Store
+
+SCRIPT_BUTTONS = ("script.save", "script.new_controller", "script.open_copy", "script.find", "script.check")
+SCRIPT_VERSION_BUTTONS = ("script.compare", "script.restore")
 
 _FOLLOW_MS = 100
 

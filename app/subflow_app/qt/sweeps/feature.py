@@ -9,7 +9,6 @@ from PySide6.QtGui import QGuiApplication
 from subflow_app.core.paths import file_stem
 from subflow_app.qt.dialogs import CSV_FILTER
 from subflow_app.qt.feature import SessionFeature
-from subflow_app.qt.menus import SWEEP_BUTTONS, SWEEP_MENU, SWEEP_VIEW_BUTTONS
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
@@ -17,6 +16,10 @@ if TYPE_CHECKING:
 
     from subflow_app.qt.sweeps.new_dialog import SweepSuggestion
     from subflow_app.qt.sweeps.session import SweepPorts, SweepSession
+
+SWEEP_BUTTONS = ("sweep.new", "sweep.toggle", "sweep.stop", "sweep.delete")
+SWEEP_VIEW_BUTTONS = ("sweep.show_runs", "sweep.copy", "sweep.export_figure", "sweep.export_data", "sweep.page")
+SWEEP_MENU = SWEEP_BUTTONS[1:]
 
 _FIGURES = translatable("Pictures (*.svg *.pdf *.png)")
 _MOST_COMPARED = 500

@@ -15,7 +15,6 @@ from subflow_app.core.scenarios.scenario_edits import Edited, add_link, add_node
 from subflow_app.core.scenarios.scenario_parts import NAMED
 from subflow_app.qt import commands
 from subflow_app.qt.feature import Feature
-from subflow_app.qt.menus import TOPOLOGY_MENUS
 from subflow_app.qt.topology.flow_drawing import FlowDrawing
 from subflow_app.qt.topology.tools import JoinTool, PlaceTool, Tool
 from subflow_app.vocabulary.language import tr, trn
@@ -25,6 +24,22 @@ if TYPE_CHECKING:
     from subflow_app.qt.dialogs import Dialogs
     from subflow_app.qt.notices import Notices
     from subflow_app.qt.topology.view import TopologyView
+
+# Right-click menus of the canvas, by what is clicked: the section of its key, empty for the canvas itself.
+_PART_MENU = (
+    "topology.cut",
+    "topology.copy",
+    "topology.duplicate",
+    "topology.delete",
+    "topology.rename",
+)
+TOPOLOGY_MENUS: dict[str, tuple[str, ...]] = {
+    "": ("topology.paste", "-", "topology.select_all"),
+    "nodes": ("topology.connect", "topology.add_flow", "-", *_PART_MENU),
+    "links": ("run.link_down", "run.link_up", "fork.new", "-", *_PART_MENU),
+    "flows": ("topology.edit_paths", "fork.new", "-", *_PART_MENU),
+    "notes": ("topology.cut", "topology.copy", "topology.duplicate", "topology.delete"),
+}
 
 SELECT = "select"
 TOOLS = (SELECT, "host", "router", "link", "flow", "note")

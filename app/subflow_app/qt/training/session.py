@@ -10,7 +10,6 @@ from PySide6.QtCore import QTimer, Signal
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt.feature import PanelFeature
-from subflow_app.qt.menus import TRAINING_MENU
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
@@ -27,6 +26,18 @@ if TYPE_CHECKING:
     from subflow_app.qt.training.page import TrainPage
     from subflow_app.qt.workers import Workers
     from subflow_store import Store
+
+TRAINING_MENU = (
+    "train.toggle",
+    "train.stop",
+    "train.checkpoint",
+    "-",
+    "train.evaluate",
+    "train.race",
+    "-",
+    "train.promote",
+)
+"""Actions on the selected trainings."""
 
 DeskMaker = Callable[["Store | None"], "Trainings"]
 

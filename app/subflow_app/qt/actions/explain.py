@@ -1,130 +1,17 @@
-"""Going through the time of a run: the transport bar, the decisions behind its curves, what looks at one moment."""
+"""The decisions behind the curves of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from subflow_app.qt.action_spec import PLOTS_SHOWN, ActionSpec, Need, possible
+from subflow_app.qt.action_spec import PLOTS_SHOWN, ActionSpec, possible
 from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.qt.feature import FeatureHolder
-from subflow_app.qt.forking.feature import ForkFeature
-from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.vocabulary.language import translatable
-
-# Id behind "playhead.", text, tip, icon, shortcut.
-_PLAYHEAD = (
-    (
-        "play",
-        "&Play",
-        "Play the run from here at the speed of the transport bar, or stop",
-        "play",
-        "F12",
-    ),
-    (
-        "play_back",
-        "Play &backwards",
-        "Play the run backwards from here, or stop",
-        "play_back",
-        "Shift+F12",
-    ),
-    (
-        "step_back",
-        "Step bac&k",
-        "Go to the previous sample of the run that is shown",
-        "step_back",
-        "Shift+F10",
-    ),
-    (
-        "step_forward",
-        "Step &forward",
-        "Go to the next sample of the run that is shown",
-        "step",
-        "Ctrl+Shift+F10",
-    ),
-    (
-        "previous_event",
-        "Pre&vious event",
-        "Go to the previous event in the list",
-        "previous_event",
-        "Shift+F3",
-    ),
-    (
-        "next_event",
-        "&Next event",
-        "Go to the next event in the list",
-        "next_event",
-        "F3",
-    ),
-    (
-        "start",
-        "To the &start",
-        "Go to the beginning of the run that is shown",
-        "first",
-        "Alt+Shift+Home",
-    ),
-    (
-        "end",
-        "To the &end",
-        "Go to the end of the run that is shown",
-        "last",
-        "Alt+Shift+End",
-    ),
-    (
-        "go_to",
-        "&Go to time…",
-        "Type the time to go to into the transport bar",
-        "time",
-        "Ctrl+G",
-    ),
-    (
-        "live",
-        "Back to &live",
-        "Follow the newest time of the run in progress",
-        "live",
-        "Ctrl+F12",
-    ),
-    (
-        "leave",
-        "Leave this t&ime",
-        "Stop showing a moment of the run: packets leave the picture, and the line leaves the plots",
-        "close",
-        "Ctrl+Shift+F12",
-    ),
-)
-
-_NO_TIME = translatable("no run to go through")
-_NOT_THERE = {
-    "live": translatable("no run in progress is away from its newest time"),
-    "leave": translatable("no time is marked"),
-}
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """The Time menu."""
-    for name, text, tip, icon_name, shortcut in _PLAYHEAD:
-        yield ActionSpec(
-            f"playhead.{name}",
-            text,
-            tip,
-            icon_name,
-            (shortcut,),
-            lambda w, _, name=name: w.features[PlayheadFeature].do(name),  # type: ignore[misc]
-            (possible(f"playhead.{name}", _NOT_THERE.get(name, _NO_TIME)),),
-        )
-    yield ActionSpec(
-        "fork.new",
-        "&What if…",
-        "Fork the run that is shown, or selected: change a link or a flow from a time on, with the original as a ghost",
-        "fork",
-        ("Ctrl+Shift+W",),
-        lambda w, _: w.features[ForkFeature].fork(),
-        (
-            Need(
-                lambda s: "fork.new" in s.features or s.runs_selected == 1,
-                translatable("the plots show no run, and not just one is selected in the history"),
-            ),
-        ),
-    )
+    """Its part of the Time menu."""
     yield ActionSpec(
         "explain.here",
         "E&xplain this point",
