@@ -6,6 +6,7 @@ import tomllib
 from difflib import unified_diff
 
 import pytest
+import tomlkit
 
 from subflow_app.core.scenarios import toml_edit
 from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue
@@ -232,6 +233,11 @@ def test_events_written_as_an_array_stay_one() -> None:
 def test_values_are_written_in_house_style_and_read_back(value: toml_edit.TomlValue, expected: str) -> None:
     assert toml_edit.render(value) == expected
     assert tomllib.loads(f"x = {expected}")["x"] == value
+
+
+def test_texts_are_written_as_tomlkit_writes_them() -> None:
+    text = "".join(map(chr, range(0x250))) + "\u2028\ud7ff\U0001f600"
+    assert toml_edit.render(text) == tomlkit.string(text).as_string()
 
 
 def test_what_cannot_be_done_says_so_and_changes_nothing() -> None:

@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import tomlkit
-
 from subflow_app.core.scenarios.arrange import apart, laid_out
 from subflow_app.core.scenarios.graph_files import GraphFileError, RawEdge, RawGraph, RawNode, Value, read_graph
 from subflow_app.core.scenarios.layout import LAYER_WIDTH, Point
+from subflow_app.core.scenarios.toml_edit import render_text
 from subflow_sim.errors import ParamError
 from subflow_sim.parameter import MAX_NAME_LENGTH
 from subflow_sim.params import params_by_key
@@ -324,7 +323,7 @@ class _Importer:
     def _text(self, name: str, links: list[_Link], places: Mapping[str, Point], hosts: set[str]) -> str:
         lines = [f"# Imported from {_one_line(Path(self._graph.file).name)} ({self._graph.form}).", "#"]
         lines += [f"# {_one_line(note)}" for note in self._notes]
-        lines += ["", "format = 1", f"name = {tomlkit.string(_one_line(name)).as_string()}", 'duration = "60s"', ""]
+        lines += ["", "format = 1", f"name = {render_text(_one_line(name))}", 'duration = "60s"', ""]
         for node in self._names.values():
             lines.append(f"[nodes.{node}]")
             if node not in hosts:
@@ -339,10 +338,10 @@ class _Importer:
             notes = {"rate": link.rate_note, "delay": link.delay_note}
             for key, value in link.values.items():
                 note = f"  # {_one_line(notes[key].partition(' ')[2].partition(' ')[2])}" if key in notes else ""
-                lines.append(f"{key} = {tomlkit.string(value).as_string()}{note}")
+                lines.append(f"{key} = {render_text(value)}{note}")
             if link.reverse:
                 lines.append(f"[links.{link.name}.reverse]")
-                lines += [f"{key} = {tomlkit.string(value).as_string()}" for key, value in link.reverse.items()]
+                lines += [f"{key} = {render_text(value)}" for key, value in link.reverse.items()]
             lines.append("")
         return "\n".join(lines)
 
