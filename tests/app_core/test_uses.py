@@ -37,6 +37,7 @@ from subflow_app.core.learning.training_progress import Training
 from subflow_app.core.learning.training_setup import TrainingRequest, prepare
 from subflow_app.core.paper.report import read_runs
 from subflow_app.core.paths import policy_folder
+from subflow_app.core.policies.library import keep_policies
 from subflow_app.core.replay.origin import StoredOrigin
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.graph_export import left_out
@@ -49,7 +50,7 @@ from subflow_app.core.sweeps.sweep_plan import SweepPlan
 from subflow_app.core.sweeps.sweep_points import PointReader
 from subflow_app.core.uses import Part, Use, check_kept, read_scenario, replacements
 from subflow_app.kernel.plan import plan_network
-from subflow_sim import load_scenario
+from subflow_sim import Simulation, load_scenario
 from subflow_sim.arena.networks import Network
 from subflow_sim.portable import portable
 from subflow_sim.scenario_model import Scenario
@@ -328,6 +329,19 @@ def _page(case: Case) -> Iterator[Made]:
     assert document["scenario"] == portable(case.scenario, case.scenario.seed).document
     assert len(policies) == 2
     yield StoredOrigin.read(case.store, case.run_id).scenario, ()
+    page = write_page(case.store, [case.run_id], case.folder("page") / "everything.html")
+    # As on another computer, which has no policy of the user.
+    (policy_folder() / "mine.safetensors").unlink()
+    found = read_page(page).scenario()
+    assert len(keep_policies(found.policies)) == 2
+    yield found.scenario, ()
+    imported = read_scenario(Use.PAGE, found.text)
+    yield imported, ()
+    simulation = Simulation(imported, seed=imported.seed)
+    simulation.run_until(simulation.duration_s)
+    assert simulation.signature() == found.signature == case.store.run(case.run_id).signature
+    # Policies that are there already are not added again.
+    assert keep_policies(read_page(page).scenario().policies) == ()
 
 
 def _graph(case: Case) -> Iterator[Made]:
@@ -405,18 +419,30 @@ def test_a_policy_that_changed_since_a_run_is_not_taken_for_it(case: Case) -> No
         beside.write_bytes(before)
 
 
-def test_a_page_with_another_policy_under_a_known_name_says_so(case: Case) -> None:
+def test_a_page_brings_its_policy_where_another_one_has_its_name(case: Case) -> None:
     network = SCENARIO.partition("[controllers")[0]
     flow = SCENARIO[SCENARIO.index("[flows.library]") : SCENARIO.index("[flows.options]")]
     text = network + flow
     result = RunJob(read_scenario(Use.RUN, text), text, store=case.store).run()
     assert result.run_id is not None
     page = write_page(case.store, [result.run_id], case.folder("page") / "run.html")
-    assert read_page(page).scenario().notices == ()
+    there = read_page(page).scenario()
+    assert (there.notices, there.policies) == ((), {})
     # As on another computer, whose "mine" was trained by somebody else.
     write_random_policy(policy_folder() / "mine.safetensors", make_plan("confluence"), seed=8)
-    (told,) = read_page(page).scenario().notices
-    assert told == 'flow library: the policy "mine" of this computer is not that of the page'
+    found = read_page(page).scenario()
+    ((name, _content),) = found.policies.items()
+    own, theirs = (each.scenario.flows["library"].controller.policy for each in (there, found))
+    assert own is not None
+    assert theirs is not None
+    assert (theirs.name, theirs.content, found.notices) == (name, own.content, ())
+    # Something else that has got this name stays as it is.
+    other = policy_folder() / f"{name}.safetensors"
+    write_random_policy(other, make_plan("confluence"), seed=9)
+    kept = other.read_bytes()
+    with pytest.raises(InputError, match="holds another policy than the one to be added under this name"):
+        keep_policies(read_page(page).scenario().policies)
+    assert other.read_bytes() == kept
 
 
 def test_only_the_door_reads_scenarios() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,7 @@ def test_the_arena_is_run_shown_and_written(
     content.quick.setChecked(True)
     qtbot.waitUntil(lambda: not window.workers.is_busy, timeout=20_000)
     assert not content.rows
+    assert re.fullmatch(r"Missing runs: about .* (ms|s|min)", content.estimate.text())
     assert feature.possible() >= {RUN_QUICK}
     assert EXPORT not in feature.possible()
 
@@ -38,6 +40,7 @@ def test_the_arena_is_run_shown_and_written(
     assert {row.name for row in content.rows} == {"newreno", "lia", "idle"}
     assert content.rows[-1].name == "idle"
     assert not content.bar.isVisible()
+    assert content.estimate.text() == ""
     assert "57 of 57 results, quick form." in content.words.text()
     QAbstractItemModelTester(content.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     assert content.delay.panel is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -56,6 +58,17 @@ def test_a_grid_of_runs_goes_on_beside_the_foreground_run(
     assert not window.queue_session._timer.isActive()
     window.bar.trigger("queue.clear")
     assert table.rowCount() == 0
+
+
+def test_the_panel_shows_how_long_the_queue_takes_before_it_starts(qtbot: QtBot, window: MainWindow) -> None:
+    session = window.queue_session
+    session.queue.pause()
+    window.bar.trigger("queue.add")
+    qtbot.waitUntil(lambda: "left" in session.panel._text.text(), timeout=20_000)
+    assert re.fullmatch(r"0 of 1 runs, paused, .+ left", session.panel._text.text())
+    window.bar.trigger("queue.toggle")
+    wait_for(qtbot, window, JobState.FINISHED)
+    assert session.panel._text.text() == "1 of 1 runs"
 
 
 def test_selected_runs_are_cancelled_moved_and_tried_again(qtbot: QtBot, window: MainWindow) -> None:

@@ -7,14 +7,17 @@ from xml.etree import ElementTree
 
 import pytest
 from PySide6.QtGui import QImage
+from tests.helpers.policies import make_plan, write_random_policy
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
 from subflow_app.core.exporting.page_import import read_page
 from subflow_app.core.exporting.web_page import write_page
+from subflow_app.core.paths import policy_folder
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.graph_import import import_graph
-from subflow_app.core.scenarios.toml_edit import get_value
+from subflow_app.core.scenarios.toml_edit import get_value, set_value
 from subflow_app.qt import commands
 from subflow_app.qt.main_window import MainWindow
 from subflow_sim import parse_scenario
@@ -81,6 +84,26 @@ def test_a_run_of_a_web_page_is_imported_and_a_damaged_page_is_told(
         read_page(page).scenario()
     assert window.banners.text("import") == str(refused.value)
     assert "format = 9: this version reads 1" in str(refused.value)
+
+
+def test_a_page_brings_the_policies_that_its_runs_need(
+    window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path
+) -> None:
+    store = window.database.store
+    assert store is not None
+    policy = policy_folder() / "mine.safetensors"
+    policy.parent.mkdir(parents=True, exist_ok=True)
+    write_random_policy(policy, make_plan("confluence"), seed=3)
+    text = set_value(TWO_PATHS, ("flows", "download", "controller"), {"name": "confluence", "policy": "mine"})
+    run_id = RunJob(parse_scenario(text, algorithms=app_catalog()), text, store=store).run().run_id
+    assert run_id is not None
+    page = write_page(store, [run_id], tmp_path / "learned.html")
+    policy.unlink()
+    window.drops.open([page])
+    (added,) = policy_folder().iterdir()
+    assert f"Added to the library of policies: {added.stem}." in window.banners.text("import")
+    assert window.documents.doc.problems == ()
+    assert get_value(window.documents.doc.data, ("flows", "download", "controller", "policy")) == added.stem
 
 
 def test_graphml_has_the_topology_and_says_what_it_has_not(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ def test_entrants_are_tried_shown_and_written(subflow: Subflow, tmp_path: Path, 
     answer = subflow(*command, "--controllers", "newreno, lia,idle", "--out", tmp_path / "out")
     assert answer.code == 0, answer.err
     assert "3 entrants in 3 networks: 9 runs" in answer.err
+    assert re.search(r"^missing runs: about .* with 1 at once, about .* of processor time$", answer.err, re.MULTILINE)
     assert "Worst tenth" in answer.out
     assert "9 of 9 results" in answer.out
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
@@ -35,6 +37,7 @@ def test_entrants_are_tried_shown_and_written(subflow: Subflow, tmp_path: Path, 
     again = subflow(*command, "--controllers", "newreno,lia", "--json").document
     assert (again["runs"], again["finished"], again["split"]) == (6, 6, "validation")
     assert again["standings"][0]["rank"] == 1
+    assert "missing runs" not in subflow(*command, "--controllers", "newreno,lia").err
     assert again["standings"][0]["overall"]["mean"] <= 1
     table = subflow(*command, "--stored", "--controllers", "lia", "--metric", "queueing")
     assert "Queueing delay (RTT)" in table.out

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.app_core.sweeps.plans import SCENARIO
 from tests.cli.conftest import Subflow
+from tests.helpers.policies import make_plan, write_random_policy
+
+from subflow_app.core.paths import policy_folder
+from subflow_app.core.scenarios.toml_edit import set_value
 
 GRAPH = Path(__file__).parents[1] / "app_core" / "scenarios" / "graphs" / "alpine.graphml"
 
@@ -36,3 +41,21 @@ def test_the_topology_of_a_shipped_scenario_is_written(subflow: Subflow, tmp_pat
     back = tmp_path / "net.toml"
     subflow("import", out, "-o", back)
     assert 'rate = "5Mbit/s"' in back.read_text(encoding="utf-8")
+
+
+def test_the_run_of_a_page_is_repeated_where_its_policy_is_not(subflow: Subflow, tmp_path: Path) -> None:
+    beside, scenario, page, other = (tmp_path / name for name in ("p.safetensors", "own.toml", "page.html", "b.toml"))
+    write_random_policy(beside, make_plan("confluence"), seed=2)
+    learned = {"name": "confluence", "policy": beside.name}
+    scenario.write_text(set_value(SCENARIO, ("flows", "download", "controller"), learned), encoding="utf-8")
+    db = ("--db", tmp_path / "runs.db")
+    signature = subflow("run", scenario, *db, "--json").document["signature"]
+    subflow("export", 1, "--page", "--out", page, *db)
+    beside.unlink()
+    scenario.unlink()
+    imported = subflow("import", page, "-o", other, "--json").document
+    assert imported["signature"] == signature
+    (name,) = imported["policies_added"]
+    assert [path.name for path in policy_folder().iterdir()] == [f"{name}.safetensors"]
+    assert subflow("run", other, "--no-store", "--json").document["signature"] == signature
+    assert subflow("import", page, "-o", other, "--force", "--json").document["policies_added"] == []

@@ -224,7 +224,7 @@ def run_takes(memory_bytes: float = 0.0, link_crossings: float = 0.0) -> None:
 
 
 def sweep_takes(runs: int, crossings: float) -> None:
-    SweepLimits().check(SweepEstimate(1, runs, runs, crossings, 1e7, 0.0, 0.0))
+    SweepLimits().check(SweepEstimate(runs, crossings, 1e7, 0.0, 0.0, seeds=runs))
 
 
 LIMITS = (

@@ -77,7 +77,7 @@ def init(**_options):
 
 
 def cluster_resources():
-    if _at("silent"):
+    if _at("silent") or _at("headless"):
         time.sleep(1000)
     return {"CPU": 2.0}
 

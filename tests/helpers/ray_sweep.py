@@ -1,10 +1,11 @@
 """A sweep on a Ray cluster of two workers on this machine, of which one is killed half-way: a process of its own.
 
-    python -m tests.helpers.ray_sweep FOLDER [head:]KILL_AFTER WORDS...
+    python -m tests.helpers.ray_sweep FOLDER [head:|gcs:]KILL_AFTER WORDS...
 
 starts the cluster with its files in FOLDER, calls `subflow WORDS... --cluster ADDRESS`, ends the process of one worker
 with SIGKILL once so many runs have come back, prints what the command printed, and ends the cluster. On stderr it says
-which process it killed. With `head:` it ends the processes of the cluster's head in place of a worker.
+which process it killed, and how long the command went on. With `head:` it ends the processes of the cluster's head in
+place of a worker, and with `gcs:` only the one that keeps its state.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -63,17 +65,19 @@ def main() -> int:
         raylets = {info.process.pid for node in nodes for info in node.all_processes["raylet"]}
         assert cluster.head_node is not None
         of_head = cluster.head_node.all_processes
-        head_pids = [info.process.pid for kind in ("gcs_server", "raylet") for info in of_head[kind]]
-        came, killed = 0, 0
+        kinds = {"head": ("gcs_server", "raylet"), "gcs": ("gcs_server",)}.get(whom, ())
+        head_pids = [info.process.pid for kind in kinds for info in of_head[kind]]
+        came, killed, killed_at_s = 0, 0, 0.0
         wait = RayCluster.wait
 
         def wait_and_kill(self: RayCluster, timeout_s: float) -> Sequence[Answer]:
-            nonlocal came, killed
+            nonlocal came, killed, killed_at_s
             answers = wait(self, timeout_s)
             came += len(answers)
             if killed or came < int(kill_after):
                 return answers
-            for pid in head_pids if whom == "head" else workers(raylets)[:1]:
+            killed_at_s = time.monotonic()
+            for pid in head_pids or workers(raylets)[:1]:
                 killed = pid
                 os.kill(killed, signal.SIGKILL)
             return answers
@@ -83,6 +87,8 @@ def main() -> int:
             app([*words, "--cluster", cluster.address], prog_name="subflow")
         except SystemExit as end:
             sys.stderr.write(f"killed {killed}\n")
+            if killed:
+                sys.stderr.write(f"ended after {time.monotonic() - killed_at_s:.1f} s\n")
             return int(end.code or 0)
         return 0
     finally:

@@ -124,7 +124,7 @@ def arena(
             job = ArenaJob(chosen, store, jobs=n_jobs, cluster=cluster)
             if not named:
                 print_note("for the shipped results at once: subflow arena --stored")
-            code = _run(job, is_quiet=as_json or as_csv, is_kept=not no_store)
+            code = _run(job, is_quiet=as_json or as_csv, is_kept=not no_store, is_here=cluster is None)
             problems = job.problems
         board = known_board(shown, store, shipped_outcomes())
     rows = standings(board)
@@ -140,9 +140,10 @@ def arena(
     raise typer.Exit(code)
 
 
-def _run(job: ArenaJob, *, is_quiet: bool, is_kept: bool) -> int:
+def _run(job: ArenaJob, *, is_quiet: bool, is_kept: bool, is_here: bool) -> int:
     """Try everybody and return the exit code."""
     from subflow_app.cli.progress import in_background
+    from subflow_app.core.running.runs_estimate import long_text
 
     if not is_quiet:
         asked = job.entry
@@ -150,11 +151,15 @@ def _run(job: ArenaJob, *, is_quiet: bool, is_kept: bool) -> int:
             f"{counted(len(asked.taking_part), 'entrant')} in {counted(asked.n_networks, 'network')}: "
             f"{count_text(job.progress.runs)} runs"
         )
+        told = job.estimate()
+        if told is not None:
+            time_text = f"about {told.time_text(job.jobs)} with {job.jobs} at once, " if is_here else ""
+            print_note(f"missing runs: {time_text}about {long_text(told.cpu_s)} of processor time")
     outcome, signal_number = in_background(job, "arena")
     outcome.check()
     if outcome.state == "stopped":
-        told = job.progress
-        kept = f"{told.finished} of {told.runs} outcomes are kept; the same command makes those that are missing"
+        done = job.progress
+        kept = f"{done.finished} of {done.runs} outcomes are kept; the same command makes those that are missing"
         print_note(f"stopped: {kept if is_kept else 'nothing is kept'}")
         return exit_codes.stopped_by(signal_number)
     return exit_codes.FAILED if job.problems else exit_codes.OK

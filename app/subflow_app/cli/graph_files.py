@@ -33,7 +33,8 @@ def import_topology(
     distance between coordinates at 2/3 of the speed of light. All guesses are listed, here and in the scenario.
     The scenario has no flows: add one before you run it. From a page that `subflow export RUN --page` wrote, or that
     was saved in a browser, it makes the scenario with the changes made there: as values if they apply from the
-    start, otherwise as events. `subflow run` then repeats the page's run.
+    start, otherwise as events. `subflow run` then repeats the page's run. Policies that this computer lacks are taken
+    out of the page into the library of policies, each under a name that follows from its content.
     """
     from subflow_app.core.scenarios.graph_import import import_graph
 
@@ -53,13 +54,17 @@ def import_topology(
 
 def _import_page(file: Path, out: Path | None, run: int, *, force: bool, as_json: bool) -> None:
     from subflow_app.core.exporting.page_import import read_page
+    from subflow_app.core.paths import policy_folder
+    from subflow_app.core.policies.library import keep_policies
 
     found = read_page(file).scenario(run)
-    for line in found.notices:
+    added = keep_policies(found.policies)
+    for line in (*found.notices, *(f"policy {name}: added to the library, {policy_folder()}" for name in added)):
         print_note(line)
     target = _written(file, out, found.text, force=force)
     if as_json:
-        print_json({"scenario": str(target), "name": found.scenario.name, "signature": found.signature})
+        document = {"scenario": str(target), "name": found.scenario.name, "signature": found.signature}
+        print_json({**document, "policies_added": list(added)})
         return
     print_line(f"{found.scenario.name}: signature {found.signature or 'not known'}")
     print_line(f"wrote {target}")

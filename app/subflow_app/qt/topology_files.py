@@ -66,6 +66,7 @@ class TopologyFiles:
     def import_page(self, path: Path) -> bool:
         """Makes a scenario of a run of a web page; nothing changes if that cannot be, or no run is chosen."""
         from subflow_app.core.exporting.page_import import read_page
+        from subflow_app.core.policies.library import keep_policies
 
         try:
             page = read_page(path)
@@ -73,6 +74,7 @@ class TopologyFiles:
             if number is None:
                 return False
             found = page.scenario(number)
+            added = keep_policies(found.policies)
         except AppError as error:
             self._banners.show_banner("import", "error", str(error))
             return False
@@ -81,6 +83,8 @@ class TopologyFiles:
         told = tr("Imported from {file}: {name}.", file=path.name, name=found.name)
         if found.signature:
             told += " " + tr("Run it: its signature in the page is {signature}.", signature=found.signature)
+        if added:
+            told += " " + tr("Added to the library of policies: {names}.", names=", ".join(added))
         self._banners.show_banner("import", "warning" if found.notices else "info", "\n".join([told, *found.notices]))
         return True
 

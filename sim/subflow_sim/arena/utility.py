@@ -50,7 +50,7 @@ LOSS_WEIGHT = 5.0
 GATE = 0.8
 """Share that connections beside have to keep."""
 
-_SAMPLE_INTERVAL_S = 0.25
+SAMPLE_INTERVAL_S = 0.25
 _STEADY_S = 2.0  # for so long a connection has its new share on average
 _ARRIVED = 0.75  # of the new share, or as much too much
 
@@ -334,7 +334,7 @@ def finished(scenario: Scenario) -> Simulation:
     """
     from subflow_sim.simulation import Simulation
 
-    simulation = Simulation(scenario, sample_interval_s=_SAMPLE_INTERVAL_S)
+    simulation = Simulation(scenario, sample_interval_s=SAMPLE_INTERVAL_S)
     if not simulation.run_until(scenario.duration_s):
         raise SimulationError("the run was interrupted")
     return simulation

@@ -58,6 +58,23 @@ def test_outcomes_are_kept_and_not_made_again() -> None:
     assert rows[-1].score.mean == WORST
 
 
+def test_only_missing_runs_are_estimated() -> None:
+    with open_store(":memory:") as store:
+        run(asked("lia"), store)
+        assert ArenaJob(asked("lia"), store).estimate() is None
+        job = ArenaJob(asked("lia", "cubic"), store)
+        told = job.estimate()
+        assert told is not None
+        # Two networks of each family, and a run with NewReno for each in which others compete.
+        assert told.runs == 4 + 2
+        simulated_s = sum(net.scenario.duration_s for net in job.entry.networks())
+        assert 1e-4 * simulated_s < told.cpu_s < simulated_s
+        assert told.disk_bytes < 1e6
+        assert job.estimate(lambda: True) is None
+        job.run().check()
+        assert (job.progress.finished, job.progress.reused) == (8, 4)
+
+
 def test_a_score_does_not_depend_on_who_else_takes_part() -> None:
     with open_store(":memory:") as store:
         run(asked("lia", "cubic", "bbr"), store)

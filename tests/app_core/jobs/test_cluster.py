@@ -17,6 +17,7 @@ from subflow_app.core.jobs import cluster, cluster_address
 from subflow_app.core.jobs.cluster_address import ClusterAddress
 from subflow_app.core.jobs.job import JobOutcome
 from subflow_app.core.jobs.progress import JobState
+from subflow_app.core.jobs.tasks import Task
 from subflow_app.core.sweeps.sweep_job import SweepJob
 from subflow_app.core.sweeps.sweep_results import long_csv
 from subflow_store import Store, open_store
@@ -165,6 +166,31 @@ def test_a_cluster_that_is_lost_ends_the_sweep_and_leaves_what_was_made(
     resumed = SweepJob.resumed(store, job.sweep_id)
     progress = resumed.run().progress
     assert (progress.finished, progress.reused) == (RUNS, 2)
+
+
+def test_a_lost_head_ends_the_work_also_while_workers_answer_all_the_time(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAULT", "headless:1")
+    members = cluster.RayCluster(address)
+    for number in range(3):
+        members.submit(Task(number, callable))
+    answers = 0
+
+    def work_until_lost() -> None:
+        nonlocal answers
+        given_up_at_s = time.monotonic() + 60
+        while time.monotonic() < given_up_at_s:
+            for _answer in members.wait(0.1):
+                # Another answer is at hand by then.
+                answers += 1
+                members.submit(Task(answers + 2, callable))
+                time.sleep(0.05)
+
+    with pytest.raises(ClusterError, match=rf"cluster at {address} was lost: no answer within 3 s; "):
+        work_until_lost()
+    assert answers > 5
+    members.close()
 
 
 @pytest.mark.parametrize(

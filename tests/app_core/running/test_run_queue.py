@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -116,6 +117,25 @@ def test_a_paused_queue_starts_nothing_and_holds_what_goes_on(queue: RunQueue) -
     assert queue.progress().state is JobState.PAUSED
     queue.unpause()
     assert states(queue) == ["running", "running"]
+
+
+def test_the_time_of_a_queue_is_estimated_before_it_starts_and_corrected(queue: RunQueue) -> None:
+    queue.pause()
+    queue.add([*grid(range(3)), LONG])
+    assert math.isnan(queue.progress().eta_s)
+    queue.estimate()
+    first_s = queue.progress().eta_s
+    assert 0 < first_s < math.inf
+    queue.cancel([4])
+    # The estimate is of simulated time: what is cancelled takes none.
+    assert queue.progress().eta_s < first_s / 1000
+    queue.unpause()
+    until(lambda: not queue.is_busy)
+    assert queue.progress().eta_s == 0
+    queue.pause()
+    queue.add(grid([9]))
+    walls_s = [item.wall_s for item in queue._items if item.wall_s]
+    assert queue.progress().eta_s == pytest.approx(sum(walls_s) / len(walls_s))
 
 
 def test_runs_move_among_each_other(queue: RunQueue) -> None:

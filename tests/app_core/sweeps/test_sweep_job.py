@@ -333,7 +333,7 @@ def test_the_estimate_follows_the_plan() -> None:
 
 def test_the_time_of_a_sweep_is_that_of_its_processes_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pace, "core_count", lambda: 4)
-    told = SweepEstimate(10, 10, 100, 1e9, rate=1e7, disk_bytes=0, memory_bytes=1e6, storing_s=20.0)
+    told = SweepEstimate(100, 1e9, rate=1e7, disk_bytes=0, memory_bytes=1e6, storing_s=20.0, points=10, seeds=10)
     assert told.cpu_s == 120
     assert told.wall_s(1) == 120
     # Processes are started, and more than there are cores make nothing faster.

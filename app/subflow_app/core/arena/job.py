@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +19,11 @@ from subflow_app.core.jobs.job import Batch
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.jobs.tasks import OnStart
 from subflow_app.core.running.run_key import simulator_version
+from subflow_app.core.running.runs_estimate import RunsEstimate, estimate_runs, spread_numbers
 from subflow_app.core.scenario_hash import scenario_hash
 from subflow_sim.arena.networks import Network
-from subflow_sim.arena.utility import WORST, judged_and_timed
+from subflow_sim.arena.utility import SAMPLE_INTERVAL_S, WORST, judged_and_timed
+from subflow_sim.errors import SimError
 from subflow_store.arena import ArenaOutcome
 
 if TYPE_CHECKING:
@@ -42,6 +46,15 @@ class _Wanted:
     net: Network
     key: str
     problem: str = ""
+
+
+@dataclass(slots=True)
+class _Survey:
+    """The outcomes of an arena: those to be made, those of entrants that refuse a network, and the number of others."""
+
+    wanted: list[_Wanted] = field(default_factory=list)
+    refused: list[_Wanted] = field(default_factory=list)
+    n_there: int = 0
 
 
 class ArenaJob(Batch[_Wanted]):
@@ -72,33 +85,63 @@ class ArenaJob(Batch[_Wanted]):
         runs = len(entry.taking_part) * entry.n_networks
         super().__init__(executor or executor_maker(jobs, cluster), runs, "arena")
         self.entry = entry
+        self.jobs = jobs
+        self._survey: _Survey | None = None
         self._store = store
         self._unwritten: list[ArenaOutcome] = []
         self._written_at = time.monotonic()
 
+    def estimate(self, is_given_up: Callable[[], bool] = lambda: False) -> RunsEstimate | None:
+        """Estimate of the runs that are missing, before `run`; None if none is, or it was given up or stopped.
+
+        Runs with NewReno, by which networks with competing TCP are judged, count too: each process makes its own.
+
+        Args:
+            is_given_up: asked all the time.
+        """
+        survey = self._surveyed(is_given_up)
+        if survey is None or not survey.wanted:
+            return None
+        self._survey, wanted = survey, survey.wanted
+        scenarios = []
+        for number in spread_numbers(len(wanted)):
+            with suppress(AppError, SimError):  # whoever cannot run has its result at once
+                scenarios.append(wanted[number].entrant.scenario(wanted[number].net))
+        per_network = Counter(each.net.name for each in wanted if each.net.beside)
+        references = sum(min(self.jobs, count) for count in per_network.values())
+        return estimate_runs(
+            scenarios, len(wanted) + references, sample_interval_s=SAMPLE_INTERVAL_S, keeps_traces=False
+        )
+
     def _work(self) -> None:
         self._tell(state=JobState.CHECKING)
+        survey, self._survey = self._survey or self._surveyed(), None
+        if survey is None:
+            return
+        for each in survey.refused:
+            self._keep(each, (Result(WORST, reason=each.problem), ""))
+        self._tell(state=JobState.RUNNING, finished=self._progress.finished + survey.n_there, reused=survey.n_there)
+        try:
+            self._make(survey.wanted)
+        finally:
+            self._write()
+
+    def _surveyed(self, is_given_up: Callable[[], bool] = lambda: False) -> _Survey | None:
+        """The runs that are missing; None if it was given up or stopped."""
         known = self._store.arena.outcomes().keys()
-        wanted: list[_Wanted] = []
-        n_there = 0
+        found = _Survey()
         for net in self.entry.networks():
             network = scenario_hash(net.scenario)
             for entrant in self.entry.taking_part:
-                if self.is_stopped:
-                    return
+                if self.is_stopped or is_given_up():
+                    return None
                 each = _wanted(entrant, net, network)
                 if each.key in known:
-                    n_there += 1
-                elif each.problem:
-                    self._keep(each, (Result(WORST, reason=each.problem), ""))
+                    found.n_there += 1
                 else:
-                    wanted.append(each)
-            self._tell(state=JobState.CHECKING, checked=self._progress.checked + len(self.entry.taking_part))
-        self._tell(state=JobState.RUNNING, finished=self._progress.finished + n_there, reused=n_there)
-        try:
-            self._make(wanted)
-        finally:
-            self._write()
+                    (found.refused if each.problem else found.wanted).append(each)
+            self._tell(checked=self._progress.checked + len(self.entry.taking_part))
+        return found
 
     def _task(self, wanted: _Wanted) -> Callable[[OnStart], Any]:
         return partial(_try_out, replace(wanted.net, text=""), wanted.entrant.scenario(wanted.net))

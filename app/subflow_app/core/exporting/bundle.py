@@ -36,6 +36,7 @@ from subflow_app.core.exports import ExportPlan, export_run
 from subflow_app.core.files import write_file
 from subflow_app.core.json_document import json_text
 from subflow_app.core.plots import PLOTS_BY_ID
+from subflow_app.core.policies.library import content_name
 from subflow_app.core.replay.origin import StoredOrigin
 from subflow_app.core.scenarios.scenario_source import with_policies
 from subflow_app.core.traces import StoredTraces
@@ -143,9 +144,7 @@ def with_plain_policies(text: str, scenario: Scenario) -> tuple[str, dict[str, b
     """
     found: dict[str, PolicyFile] = {file.name: file for _flow, file in policies_of(scenario)}
     plain = {
-        name: f"policy-{file.content_hash[:12]}"
-        if name.endswith(POLICY_SUFFIX) or "/" in name or "\\" in name
-        else name
+        name: content_name(file.content_hash) if name.endswith(POLICY_SUFFIX) or "/" in name or "\\" in name else name
         for name, file in found.items()
     }
     return with_policies(text, plain), {plain[name]: file.content for name, file in found.items()}

@@ -5,20 +5,25 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import tempfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from subflow_app.core.catalog import policy_library
 from subflow_app.core.errors import InputError
 from subflow_app.core.exporting.web_page import EDITED_KEYS, FORMAT
+from subflow_app.core.policies.library import content_name
+from subflow_app.core.scenarios.scenario_source import with_policies
 from subflow_app.core.scenarios.toml_edit import TomlEditError, render, set_value
-from subflow_app.core.uses import Use, read_scenario
+from subflow_app.core.uses import Use, policies_of, read_scenario
 from subflow_app.vocabulary.language import tr
-from subflow_sim.errors import ScenarioError
+from subflow_sim.catalog import catalog_with
+from subflow_sim.errors import ParamError, ScenarioError
 from subflow_sim.gate import json_tree, read_file
-from subflow_sim.policy_library import MAX_POLICY_BYTES
+from subflow_sim.policy_library import MAX_POLICY_BYTES, SUFFIX, PolicyLibrary, is_policy_name
 from subflow_sim.scenario import Scenario
 
 MOST_PAGE_BYTES = 64_000_000
@@ -38,6 +43,7 @@ class PageScenario:
         scenario: what the text says.
         signature: of the run of that text; empty: the page does not say.
         notices: lines about policies that are other ones on this computer than in the page.
+        policies: contents, by name, of those that the text needs from the page; `keep_policies` keeps them.
     """
 
     name: str
@@ -45,6 +51,7 @@ class PageScenario:
     scenario: Scenario
     signature: str
     notices: tuple[str, ...] = ()
+    policies: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +62,13 @@ class WebPage:
         path: its file, as it was exported or as its reader saved it.
         runs: what it says of them.
         change: what its reader has changed; None: nothing.
-        policies: hashes of the contents of its policies, by their numbers.
+        policies: contents of its policies, by their numbers.
     """
 
     path: Path
     runs: Sequence[Mapping[str, Any]]
     change: Mapping[str, Any] | None
-    policies: tuple[str, ...] = ()
+    policies: tuple[bytes, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -87,14 +94,43 @@ class WebPage:
                 change = None
             text = str(run["toml"]) if change is None else _with_change(run, change)
             signature = str((run if change is None else change).get("signature", ""))
-            scenario = read_scenario(Use.PAGE, text, file=str(path))
-            return PageScenario(str(run["name"]), text, scenario, signature, tuple(self._other_policies(run, scenario)))
+            names, brought = self._brought_policies(run)
+            text = with_policies(text, names)
+            scenario = _read_with(brought, text, path)
+            needed = {policy.name for _flow, policy in policies_of(scenario)} & brought.keys()
+            return PageScenario(
+                str(run["name"]),
+                text,
+                scenario,
+                signature,
+                tuple(self._other_policies(run, scenario)),
+                {name: brought[name] for name in sorted(needed)},
+            )
         except TomlEditError as error:
             raise InputError(f"{path}: its change cannot be written: {error}") from error
         except ScenarioError as error:
             raise InputError(f"{path}: its scenario is not usable: {error}") from error
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"{path}: a damaged page: {error}") from error
+
+    def _brought_policies(self, run: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, bytes]]:
+        """The policies of a run that this computer lacks under their names: new names of these, and contents by them.
+
+        The new names follow from the contents, so that they mean the same on each computer.
+        """
+        library = policy_library()
+        names, brought = {}, {}
+        for name, number in run.get("policies", {}).items():
+            content = self.policies[number]
+            content_hash = hashlib.sha256(content).hexdigest()
+            try:
+                known = library.read(name).content_hash if is_policy_name(name) else ""
+            except ParamError:
+                known = ""
+            if known != content_hash:
+                names[name] = content_name(content_hash)
+                brought[names[name]] = content
+        return names, brought
 
     def _other_policies(self, run: Mapping[str, Any], scenario: Scenario) -> Iterator[str]:
         """Lines about flows whose policy has another content here, whatever it is called."""
@@ -104,7 +140,7 @@ class WebPage:
             name = str(flow["flow"])
             policy = scenario.flows[name].controller.policy if name in scenario.flows else None
             number = decider.get("policy")
-            if policy is not None and number is not None and self.policies[number] != policy.content_hash:
+            if policy is not None and number is not None and self.policies[number] != policy.content:
                 text = tr(
                     'flow {flow}: the policy "{policy}" of this computer is not that of the page',
                     flow=name,
@@ -140,9 +176,7 @@ def read_page(path: Path) -> WebPage:
         if not isinstance(runs, list) or not all(isinstance(run, dict) and "name" in run for run in runs):
             raise ValueError("it has no runs")
         packed_policies = [base64.b64decode(text) for text in told.get("policies", ())]
-        contents = (_gunzipped(each, MAX_POLICY_BYTES, "its policies") for each in packed_policies)
-        policies = tuple(hashlib.sha256(content).hexdigest() for content in contents)
-        return WebPage(path, runs, data["change"], policies)
+        return WebPage(path, runs, data["change"], _unpacked_policies(packed_policies))
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path}: a damaged page: {error}") from error
 
@@ -152,14 +186,33 @@ def _unpacked(text: str, size: int) -> bytes:
     return _gunzipped(base64.b85decode(text.replace(",", "<"))[:size], _MOST_TOLD_BYTES, "its runs")
 
 
-def _gunzipped(packed: bytes, most_bytes: int, what: str) -> bytes:
+def _unpacked_policies(packed: Sequence[bytes]) -> tuple[bytes, ...]:
+    """The policies of a page, which all together take at most as much as a policy may."""
+    contents: list[bytes] = []
+    left_bytes = MAX_POLICY_BYTES
+    for each in packed:
+        contents.append(_gunzipped(each, max(1, left_bytes), "its policies", MAX_POLICY_BYTES))
+        left_bytes -= len(contents[-1])
+    return tuple(contents)
+
+
+def _read_with(policies: Mapping[str, bytes], text: str, path: Path) -> Scenario:
+    """The scenario of a page, with its policies before those of this computer."""
+    with tempfile.TemporaryDirectory(prefix="subflow-page-") as folder:
+        for name, content in policies.items():
+            Path(folder, f"{name}{SUFFIX}").write_bytes(content)
+        library = PolicyLibrary((Path(folder), *policy_library().folders))
+        return read_scenario(Use.PAGE, text, file=str(path), algorithms=catalog_with(library))
+
+
+def _gunzipped(packed: bytes, most_bytes: int, what: str, limit_bytes: int = 0) -> bytes:
     try:
         reader = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # with the heading of gzip
         content = reader.decompress(packed, most_bytes)
     except zlib.error as error:
         raise ValueError(f"{what} cannot be unpacked: {error}") from None
     if not reader.eof:
-        raise ValueError(f"{what} end too early, or take more than {most_bytes / 1e6:g} MB")
+        raise ValueError(f"{what} end too early, or take more than {(limit_bytes or most_bytes) / 1e6:g} MB")
     return content
 
 

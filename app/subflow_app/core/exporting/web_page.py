@@ -368,11 +368,14 @@ def stored_run_document(store: Store, run_id: int, policies: list[bytes]) -> dic
     origin, row = StoredOrigin.read(store, run_id), store.run(run_id)
     if row.status != "finished":
         raise InputError(f"{origin.title} is {row.status}: only a run that has finished can become a page")
-    text, _ = with_plain_policies(row.scenario_text or "", origin.scenario)
+    text, contents = with_plain_policies(row.scenario_text or "", origin.scenario)
     if origin.seed != origin.scenario.seed:  # as the run was asked for: its text makes it again
         text = set_value(text, ("seed",), origin.seed)
+    document = run_document(origin.scenario, origin.seed, text, row.sample_interval_s, policies)
+    if contents:  # by the names that the text has for them
+        document["policies"] = {name: policies.index(content) for name, content in contents.items()}
     return {
-        **run_document(origin.scenario, origin.seed, text, row.sample_interval_s, policies),
+        **document,
         "name": row.name or origin.scenario.name,
         "signature": origin.signature,
         "version": origin.version,

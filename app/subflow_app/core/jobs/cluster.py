@@ -22,7 +22,7 @@ from typing import Any
 from subflow_app.core.errors import ClusterError
 from subflow_app.core.interruption import interrupts_held_back
 from subflow_app.core.jobs.cluster_address import ClusterAddress, check_cluster
-from subflow_app.core.jobs.ray_client import Beat, Joining, Made, Refused, serve
+from subflow_app.core.jobs.ray_client import Beat, Joining, Made, Refused, no_answer, serve
 from subflow_app.core.jobs.tasks import Answer, Task
 
 # A worker has the next task at hand when it ends one.
@@ -65,7 +65,7 @@ class RayCluster:
         self._pipe: Connection
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(
-            target=serve, args=(theirs, address, _BEAT_S), name="subflow-cluster", daemon=True
+            target=serve, args=(theirs, address, _BEAT_S, _SILENT_S), name="subflow-cluster", daemon=True
         )
         if os.name == "posix":
             # Begun by the first process otherwise, and lets interrupts in once it runs.
@@ -96,7 +96,8 @@ class RayCluster:
             left_s = timeout_s - (time.monotonic() - began)
             if left_s <= 0:
                 return ()
-            # Only time spent here counts as silence: what the client says meanwhile waits in the pipe.
+            # Only time spent here counts as silence of the client: its messages wait in the pipe meanwhile. The client
+            # itself reports a silent head, as answers of workers may keep this process too busy to wait.
             asked = time.monotonic()
             ready = wait([self._pipe, self._process.sentinel], left_s)
             self._silent_s += time.monotonic() - asked
@@ -115,7 +116,7 @@ class RayCluster:
                 self._process.join(_LEAVE_S)
                 self._fail(f"Ray ended its client (code {self._process.exitcode})")
             elif self._silent_s > self._limit_s:
-                self._fail(f"no answer within {self._limit_s:g} s")
+                self._fail(no_answer(self._limit_s))
         return ()
 
     def stop(self) -> None:

@@ -73,13 +73,14 @@ class _Line:
             self._pipe.send(message)
 
 
-def serve(pipe: Connection, address: str, beat_s: float) -> None:
+def serve(pipe: Connection, address: str, beat_s: float, silent_s: float) -> None:
     """Join the cluster and have tasks carried out there, until the other end of the pipe wants no more.
 
     Args:
         pipe: takes pairs of a number and pickled work, and gives messages.
         address: of the cluster, as Ray takes it.
         beat_s: time between two messages that the cluster answers, s.
+        silent_s: time without an answer of its head after which the cluster is lost, s.
     """
     ignore_interrupts()
     threading.Thread(target=end_with_parent, daemon=True).start()
@@ -90,7 +91,7 @@ def serve(pipe: Connection, address: str, beat_s: float) -> None:
     threading.Thread(target=_receive, args=(pipe, orders), daemon=True).start()
     try:
         ray = _joined(line, address)
-        threading.Thread(target=_beat, args=(ray, line, beat_s), daemon=True).start()
+        threading.Thread(target=_beat, args=(ray, line, beat_s, silent_s), daemon=True).start()
         _work(ray, line, orders)
     except Exception as error:  # Ray has many, of no common kind: all say that the cluster cannot be used
         line.say(Refused(_first_line(error)))
@@ -166,15 +167,28 @@ def _leave(ray: Any, references: list[Any]) -> None:
         ray.shutdown()
 
 
-def _beat(ray: Any, line: _Line, beat_s: float) -> None:
-    """Tell again and again that the cluster answers; the count of its cores comes from its head."""
+def _beat(ray: Any, line: _Line, beat_s: float, silent_s: float) -> None:
+    """Report again and again that the cluster answers; the count of its cores comes from its head.
+
+    Ray itself waits a minute for a head that has ended, and workers that are at a task carry on meanwhile.
+    """
     while True:
         time.sleep(beat_s)
+        watch = threading.Timer(silent_s, line.say, (Refused(no_answer(silent_s)),))
+        watch.daemon = True
+        watch.start()
         try:
             line.say(Beat(_cores(ray)))
         except Exception as error:
             line.say(Refused(_first_line(error)))
             return
+        finally:
+            watch.cancel()
+
+
+def no_answer(limit_s: float) -> str:
+    """The problem of a cluster, or of its client, that was silent for so long."""
+    return f"no answer within {limit_s:g} s"
 
 
 def _cores(ray: Any) -> int:

@@ -13,10 +13,10 @@ from subflow_app.core.errors import InputError, TrainingError
 from subflow_app.core.json_document import number
 from subflow_app.core.paths import policy_folder
 from subflow_app.core.policies.cards import tried
+from subflow_app.core.policies.library import write_policy
 from subflow_sim.gate import is_there
 from subflow_sim.policy import Policy
 from subflow_sim.policy_library import SUFFIX, is_policy_name, read_policy_file
-from subflow_sim.whole_file import write_whole
 
 _DOCUMENT = "subflow_policy"
 _METADATA = "__metadata__"
@@ -89,11 +89,9 @@ def promote(source: Path, name: str, card: Mapping[str, Any]) -> Path:
         raise InputError(f"a policy called {name} exists already: give this one another name")
     content = _renamed(read_policy_file(source), name, card)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(target, content)
+        return write_policy(name, content)
     except OSError as error:
         raise TrainingError(f"{target} cannot be written: {error.strerror or error}") from error
-    return target
 
 
 def _renamed(content: bytes, name: str, card: Mapping[str, Any]) -> bytes:

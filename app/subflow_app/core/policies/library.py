@@ -10,12 +10,14 @@ from typing import Any
 
 from subflow_app.core.catalog import policy_library
 from subflow_app.core.errors import InputError
+from subflow_app.core.paths import policy_folder
 from subflow_app.core.policies.cards import CARD_KEYS, card_line, card_text
 from subflow_app.core.resources import way_on
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_app.vocabulary.tables import Column
 from subflow_sim.errors import PolicyError
-from subflow_sim.policy_library import SUFFIX, PolicyLibrary
+from subflow_sim.policy_library import SUFFIX, PolicyLibrary, read_policy_file
+from subflow_sim.whole_file import write_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,49 @@ def find_policy(name_or_path: str, library: PolicyLibrary | None = None) -> Poli
     if record.problem:
         raise InputError(record.problem)
     return record
+
+
+def content_name(content_hash: str) -> str:
+    """The name that a policy has by its content, for readers who may have another one under its own name."""
+    return f"policy-{content_hash[:12]}"
+
+
+def write_policy(name: str, content: bytes) -> Path:
+    """Write a policy into the user's library; returns its file there.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    target = policy_folder() / f"{name}{SUFFIX}"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(target, content)
+    return target
+
+
+def keep_policies(policies: Mapping[str, bytes]) -> tuple[str, ...]:
+    """Put policies that a scenario needs into the user's library; returns the names of those that it did not have.
+
+    Args:
+        policies: contents by name, of a scenario that was read with them.
+
+    Raises:
+        InputError: if another policy has such a name, or the library cannot be written.
+    """
+    paths = policy_library().paths()
+    added = []
+    for name, content in policies.items():
+        try:
+            if name not in paths:
+                write_policy(name, content)
+                added.append(name)
+            elif read_policy_file(paths[name]) != content:
+                raise InputError(f"{paths[name]}: holds another policy than the one to be added under this name")
+        except PolicyError as error:
+            raise InputError(str(error)) from error
+        except OSError as error:
+            folder = policy_folder()
+            raise InputError(f"{folder}: the policy {name} cannot be written: {error.strerror or error}") from error
+    return tuple(added)
 
 
 def card_of(library: PolicyLibrary, name: str) -> Mapping[str, Any]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from subflow_app.core.jobs.progress import JobProgress, JobState
 from subflow_app.core.running.runs import RunJob, RunResult
+from subflow_app.core.running.runs_estimate import estimate_runs, spread_numbers
 from subflow_app.core.scenarios.scenario_source import ScenarioSource
 from subflow_store.errors import StoreError
 
@@ -106,6 +107,7 @@ class RunQueue:
         self._ended: list[tuple[RunJob, RunResult]] = []
         self._threads: set[threading.Thread] = set()
         self._next_number = 1
+        self._expected_per_s = math.nan
         self._is_paused = False
         self._is_closed = False
 
@@ -130,6 +132,23 @@ class RunQueue:
         with self._lock:
             return [self._shown(item) for item in self._items]
 
+    def estimate(self) -> None:
+        """Estimate the runs that have not ended, for `progress` until the first ones are measured; takes a moment."""
+        with self._lock:
+            scenarios = [item.run.source.scenario for item in self._items if not item.entry.state.is_over]
+        simulated_s = sum(scenario.duration_s for scenario in scenarios)
+        if simulated_s <= 0:
+            return
+        told = estimate_runs(
+            [scenarios[number] for number in spread_numbers(len(scenarios))],
+            len(scenarios),
+            sample_interval_s=self._sample_interval_s(),
+            keeps_traces=self._store() is not None,
+        )
+        threads = min(self._parallel, len(scenarios))
+        with self._lock:
+            self._expected_per_s = told.threads_s(threads) * threads / simulated_s
+
     def progress(self) -> JobProgress:
         """How far the queue is as a whole, by the simulated time; cancelled runs are none of it."""
         with self._lock:
@@ -148,8 +167,9 @@ class RunQueue:
             eta_s = math.nan
             if whole_s - done_s <= 0:
                 eta_s = 0.0
-            elif measured and sum(simulated for _wall, simulated in measured) > 0:
-                per_s = sum(wall for wall, _simulated in measured) / sum(simulated for _wall, simulated in measured)
+            else:
+                measured_s = sum(simulated for _wall, simulated in measured)
+                per_s = sum(wall for wall, _simulated in measured) / measured_s if measured_s else self._expected_per_s
                 left = sum(not entry.state.is_over for entry in entries)
                 eta_s = (whole_s - done_s) * per_s / max(1, min(self._parallel, left))
             done = sum(entry.state.is_over for entry in entries)

@@ -62,6 +62,9 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         self._reader = LatestReader(ports.workers, self, "read arena")
         self._reader.read.connect(self._on_read)
         self._reader.failed.connect(ports.tell_failure)
+        self._estimator = LatestReader(ports.workers, self, "estimate arena")
+        self._estimator.read.connect(self._on_estimated)
+        self._estimator.failed.connect(ports.tell_failure)
 
     def make(self) -> ArenaPanel:
         """The table and the charts."""
@@ -117,6 +120,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         self.show()
         self.content.quick.setChecked(is_quick)
         entrants = self._entrants
+        self.content.estimate.clear()
         self.study.start(lambda: ArenaJob(entry(entrants, is_quick=is_quick), store, jobs=jobs_beside_window()))
 
     def stop(self) -> None:
@@ -185,3 +189,29 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         if self.shown is not None and store is self.ports.database.store:
             self.shown.show_board(board)
             self.changed.emit()
+            self._estimate()
+
+    def _estimate(self) -> None:
+        """Estimates the runs that are missing, in the background."""
+        from subflow_app.core.arena.job import ArenaJob
+        from subflow_app.core.arena.results import entry
+        from subflow_app.core.jobs.executors import jobs_beside_window
+
+        content, store = self.shown, self.ports.database.store
+        if content is None:
+            return
+        content.estimate.clear()
+        if store is None or self.study.is_running or not self.ports.database.can_write:
+            return
+        entrants, is_quick, jobs = self._entrants, content.quick.isChecked(), jobs_beside_window()
+
+        def work(is_given_up: Callable[[], bool]) -> str:
+            chosen = entry(entrants, is_quick=is_quick)
+            told = ArenaJob(chosen, store, jobs=jobs).estimate(is_given_up) if chosen.taking_part else None
+            return "" if told is None else tr("Missing runs: about {time}", time=told.time_text(jobs))
+
+        self._estimator.ask(work, is_other=True)
+
+    def _on_estimated(self, text: str) -> None:
+        if self.shown is not None and not self.study.is_running:
+            self.shown.estimate.setText(text)

@@ -103,10 +103,11 @@ class QueuePanel(QWidget):
     @staticmethod
     def _progress_text(progress: JobProgress) -> str:
         done = tr("{done} of {total} runs", done=progress.finished, total=progress.runs)
-        if progress.state is JobState.PAUSED:
-            return tr("{done}, paused", done=done)
+        is_paused = progress.state is JobState.PAUSED
         if math.isnan(progress.eta_s) or progress.eta_s <= 0:
-            return done
+            return tr("{done}, paused", done=done) if is_paused else done
+        if is_paused:
+            return tr("{done}, paused, {time} left", done=done, time=fmt.duration(progress.eta_s))
         return tr("{done}, {time} left", done=done, time=fmt.duration(progress.eta_s))
 
     def _on_selection_changed(self, _selected: QItemSelection, _deselected: QItemSelection) -> None:

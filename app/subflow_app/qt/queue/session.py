@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,6 +15,7 @@ from subflow_app.core.scenarios.scenario_source import ScenarioSource, source_of
 from subflow_app.core.scenarios.toml_edit import read_toml
 from subflow_app.core.uses import Use
 from subflow_app.qt.feature import Feature
+from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.queue.panel import QueuePanel
 from subflow_app.qt.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, trn
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from subflow_app.qt.history_panel import History
     from subflow_app.qt.preferences import Preferences
     from subflow_app.qt.unsaved_runs import UnsavedRuns
+    from subflow_app.qt.workers import Workers
     from subflow_store import Store
 
 QUEUE_BUTTONS = ("add", "add_several", "toggle", "cancel", "retry", "up", "down", "remove", "clear")
@@ -55,6 +58,10 @@ class QueuePorts(Protocol):
     unsaved: UnsavedRuns
     dialogs: Dialogs
     preferences: Preferences
+    workers: Workers
+
+    def tell_failure(self, error: Exception) -> None:
+        """Shows an error."""
 
 
 class QueueSession(Feature):
@@ -84,6 +91,8 @@ class QueueSession(Feature):
         self._state: object = None
         self._forks: list[RunJob] = []  # that go on
         self._timer = timer(self, self.refresh, _REFRESH_MS)
+        self._estimator = LatestReader(ports.workers, self, "estimate queue")
+        self._estimator.failed.connect(ports.tell_failure)
         panel.parallel_chosen.connect(self.queue.set_parallel)
         panel.selection_changed.connect(self.changed)
         panel.menu_requested.connect(lambda position: bar.pop_up(QUEUE_MENU, position))
@@ -223,6 +232,8 @@ class QueueSession(Feature):
         if self._database.is_opening:
             raise InputError(tr("The database is still being opened; try again in a moment."))
         self.queue.add(runs, tag)
+        if math.isnan(self.queue.progress().eta_s):
+            self._estimator.ask(lambda _is_given_up: self.queue.estimate(), is_other=True)
         self._follow()
 
     def _follow(self) -> None:
