@@ -258,7 +258,7 @@ def test_nothing_is_shown_in_english(
     qtbot.waitUntil(lambda: window.training_session.content.form is not None, timeout=20_000)
     english |= set(filter(is_english, all_texts(window)))
     for dialog in (
-        ShortcutsDialog(window),
+        ShortcutsDialog(window.bar.specs, window),
         AboutDialog(None, window.workers, window),
         SettingsDialog(Settings(), "", window),
     ):

@@ -55,6 +55,11 @@ class ActionBar(QObject):
         """
         return self._actions[action_id]
 
+    @property
+    def specs(self) -> tuple[ActionSpec[Any], ...]:
+        """The table of them."""
+        return self._specs
+
     def switches(self) -> tuple[str, ...]:
         """Ids of the switches of the plots, which are remembered from session to session."""
         return tuple(spec.id for spec in self._specs if spec.is_remembered)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QPainter, QPalette
@@ -17,11 +17,11 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
+    QWidget,
 )
 
 from subflow_app.core.fuzzy import rank
 from subflow_app.core.resources import scenario_names
-from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.icons import icon
 from subflow_app.qt.menus import MENUS, SUBMENUS
 from subflow_app.qt.models.table_model import ROW_ROLE, ListModel
@@ -33,7 +33,13 @@ from subflow_app.vocabulary.language import tr
 from subflow_sim.gate import is_there
 
 if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.action_bar import ActionBar
+    from subflow_app.qt.database import DatabaseControl
+    from subflow_app.qt.docks import Docks
+    from subflow_app.qt.documents import Documents
+    from subflow_app.qt.history_panel import History
+    from subflow_app.qt.preferences import Preferences
+    from subflow_app.qt.shown_runs import ShownRuns
 
 _MOST_RUNS = 500
 _ROWS_SHOWN = 11
@@ -63,20 +69,37 @@ class Entry:
     refusal: str = ""
 
 
-def entries_of(window: MainWindow) -> list[Entry]:
-    """Everything that ``window`` offers now: actions, panels, files and runs."""
-    return [*_actions(window), *_panels(window), *_files(window), *_runs(window)]
+class PalettePorts(Protocol):
+    """Parts of the window that the palette finds things in."""
+
+    bar: ActionBar
+    docks: Docks
+    documents: Documents
+    preferences: Preferences
+    database: DatabaseControl
+    history: History
+    shown: ShownRuns
+
+
+def entries_of(ports: PalettePorts) -> list[Entry]:
+    """Everything that they offer now: actions, panels, files and runs."""
+    return [
+        *_actions(ports.bar),
+        *_panels(ports.docks),
+        *_files(ports.documents, ports.preferences),
+        *_runs(ports.database, ports.history, ports.shown),
+    ]
 
 
 class CommandPalette(QDialog):
     """A field to type in and the entries that match; Enter does the one that is chosen."""
 
-    def __init__(self, window: MainWindow) -> None:
-        """Offers what ``window`` offers at this moment."""
+    def __init__(self, entries: Sequence[Entry], window: QWidget) -> None:
+        """Offers these, at the top of ``window``."""
         super().__init__(window, Qt.WindowType.Dialog | Qt.WindowType.FramelessWindowHint)
         self.setObjectName("command_palette")
         self.setWindowTitle(tr("Command palette"))
-        self.model = _Entries(entries_of(window), self)
+        self.model = _Entries(entries, self)
         self.search = named(QLineEdit(self, clearButtonEnabled=True), "palette_search", tr("Command"))
         self.search.setPlaceholderText(tr("Type what you want to do or open…"))
         self.list = named(QListView(self), "palette_entries", tr("Matching commands"))
@@ -137,7 +160,7 @@ class CommandPalette(QDialog):
 
 
 class _Entries(ListModel[Entry]):
-    def __init__(self, entries: list[Entry], parent: QObject) -> None:
+    def __init__(self, entries: Sequence[Entry], parent: QObject) -> None:
         super().__init__(lambda entry: entry.title, parent)
         # Of two that match alike, what can be done comes first.
         self._all = sorted(entries, key=lambda entry: bool(entry.refusal))
@@ -188,12 +211,12 @@ class _Delegate(QStyledItemDelegate):
         painter.restore()
 
 
-def _actions(window: MainWindow) -> Iterator[Entry]:
+def _actions(bar: ActionBar) -> Iterator[Entry]:
     paths = _menu_paths()
-    for spec in ACTIONS:
+    for spec in bar.specs:
         if spec.id == "help.palette":
             continue
-        action = window.bar[spec.id]
+        action = bar[spec.id]
         yield Entry(
             action.text().replace("&", "").rstrip("…"),
             paths[spec.id],
@@ -201,7 +224,7 @@ def _actions(window: MainWindow) -> Iterator[Entry]:
             spec.icon,
             f"{tr(spec.tip)} ({spec.id})",
             action.trigger,
-            tr(refusal) if (refusal := spec.refusal(window.bar.state)) else "",
+            tr(refusal) if (refusal := spec.refusal(bar.state)) else "",
         )
 
 
@@ -222,7 +245,7 @@ def _menu_paths() -> dict[str, str]:
     return paths
 
 
-def _panels(window: MainWindow) -> Iterator[Entry]:
+def _panels(docks: Docks) -> Iterator[Entry]:
     for name, (title, icon_name, _shortcut) in PANELS.items():
         yield Entry(
             tr("Go to {panel}", panel=tr(title)),
@@ -230,13 +253,12 @@ def _panels(window: MainWindow) -> Iterator[Entry]:
             "",
             icon_name,
             tr("Open the panel and put the keyboard there"),
-            lambda name=name: window.docks.go_to(name),  # type: ignore[misc]
+            lambda name=name: docks.go_to(name),  # type: ignore[misc]
         )
 
 
-def _files(window: MainWindow) -> Iterator[Entry]:
-    documents = window.documents
-    for file in window.preferences.settings.recent_files:
+def _files(documents: Documents, preferences: Preferences) -> Iterator[Entry]:
+    for file in preferences.settings.recent_files:
         yield Entry(
             Path(file).name,
             tr("Recent file"),
@@ -257,16 +279,16 @@ def _files(window: MainWindow) -> Iterator[Entry]:
         )
 
 
-def _runs(window: MainWindow) -> Iterator[Entry]:
-    store = window.database.store
+def _runs(database: DatabaseControl, history: History, shown: ShownRuns) -> Iterator[Entry]:
+    store = database.store
     if store is None:
         return
-    for row in window.history.runs()[:_MOST_RUNS]:
+    for row in history.runs()[:_MOST_RUNS]:
         yield Entry(
             row.name,
             tr("Run {number}", number=row.id),
             "",
             "plots",
             f"{row.scenario_name} · {row.controllers} · {tr('Show it in the plots')}",
-            lambda run=row.id: window.shown.show_stored(store, [run]),  # type: ignore[misc]
+            lambda run=row.id: shown.show_stored(store, [run]),  # type: ignore[misc]
         )

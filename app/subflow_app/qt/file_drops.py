@@ -16,20 +16,32 @@ from subflow_app.vocabulary.language import tr, trn
 from subflow_sim.gate import is_folder
 
 if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.database import DatabaseControl
+    from subflow_app.qt.documents import Documents
+    from subflow_app.qt.notices import Notices
+    from subflow_app.qt.preferences import Preferences
+    from subflow_app.qt.topology_files import TopologyFiles
 
 
 class FileDrops(QObject):
     """What one window does with files that are dragged over it."""
 
-    def __init__(self, window: MainWindow) -> None:
-        """Opens files in the parts of this window."""
-        super().__init__(window)
-        self._documents = window.documents
-        self._database = window.database
-        self._topology_files = window.topology_files
-        self._notices = window.notices
-        self._preferences = window.preferences
+    def __init__(
+        self,
+        documents: Documents,
+        database: DatabaseControl,
+        topology_files: TopologyFiles,
+        notices: Notices,
+        preferences: Preferences,
+        parent: QObject,
+    ) -> None:
+        """Opens files in these parts of a window."""
+        super().__init__(parent)
+        self._documents = documents
+        self._database = database
+        self._topology_files = topology_files
+        self._notices = notices
+        self._preferences = preferences
         self._trace_opener: Callable[[Path], object] | None = None
 
     def set_trace_opener(self, opener: Callable[[Path], object]) -> None:

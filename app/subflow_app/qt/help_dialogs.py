@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QDialog, QLineEdit, QTextBrowser, QWidget
 
 from subflow_app.qt.action_spec import ActionSpec, Scope
-from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.menus import MENUS, SUBMENUS
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.shorthand import close_button, named, v_box
@@ -35,9 +35,10 @@ GESTURES = (
 class ShortcutsDialog(QDialog):
     """All shortcuts, by menu, with a filter."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        """Lists everything."""
+    def __init__(self, specs: Sequence[ActionSpec[Any]], parent: QWidget | None = None) -> None:
+        """Lists the shortcuts of this table."""
         super().__init__(parent)
+        self._sections = _sections(specs)
         self.setObjectName("shortcuts_dialog")
         self.setWindowTitle(tr("Keyboard shortcuts"))
         self.resize(560, 620)
@@ -52,7 +53,7 @@ class ShortcutsDialog(QDialog):
     def _show(self, words: str) -> None:
         muted = current_tokens().muted_text
         html = []
-        for title, rows in _sections():
+        for title, rows in self._sections:
             matching = [row for row in rows if all(w in " ".join(row).lower() for w in words.lower().split())]
             if not matching:
                 continue
@@ -65,13 +66,13 @@ class ShortcutsDialog(QDialog):
         self.list.setHtml("".join(html) or f"<p style='color:{muted}'>{tr('Nothing matches.')}</p>")
 
 
-def _sections() -> list[tuple[str, list[tuple[str, str, str]]]]:
+def _sections(specs: Sequence[ActionSpec[Any]]) -> list[tuple[str, list[tuple[str, str, str]]]]:
     """Title and (keys, what happens, where) of every shortcut and gesture."""
-    specs = {spec.id: spec for spec in ACTIONS}
+    by_id = {spec.id: spec for spec in specs}
     sections = [
         (
             tr(title).replace("&", ""),
-            [_row(specs[entry]) for entry in entries if entry in specs and specs[entry].shortcuts],
+            [_row(by_id[entry]) for entry in entries if entry in by_id and by_id[entry].shortcuts],
         )
         for title, entries in (MENUS | SUBMENUS).items()
     ]

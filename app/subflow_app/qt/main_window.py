@@ -70,6 +70,8 @@ from subflow_app.vocabulary.language import tr
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
+    from subflow_app.qt.docks import Docks
+    from subflow_app.qt.workspaces import Workspaces
     from subflow_store import Store
 
 _log = logging.getLogger(__name__)
@@ -151,7 +153,7 @@ class MainWindow(QMainWindow):
         self.history = History(self.history_stack, self.dialogs, self.workers, self.preferences)
         self.run_status = RunStatus()
         self.log, self.help = LogPanel(), HelpPanel()
-        self.window_dialogs = WindowDialogs(self)
+        self.window_dialogs = WindowDialogs(self, self)
         self.runs = RunControl(self.workers, self)
         self.shown = ShownRuns(self.plots, self.workers, self.tell_failure, self)
         self.opening = RunOpening(self.history, self.database, self.shown, self.documents)
@@ -163,7 +165,7 @@ class MainWindow(QMainWindow):
         self.run_exports = RunExports(self.exports, self.database, self.workers, self.dialogs, self.tell, self)
         self.reports = Reports(self.exports, self.database, self.workers, self.tell, self)
         self.topology_files = TopologyFiles(self.documents, self.dialogs, self.banners, self.exports)
-        self.drops = FileDrops(self)
+        self.drops = FileDrops(self.documents, self.database, self.topology_files, self.notices, self.preferences, self)
         self.features = Features(self)
         self.drawing = self.features[Drawing]
         self.queue_session = self.features[QueueSession]
@@ -179,8 +181,9 @@ class MainWindow(QMainWindow):
             **self.features.panels(),
         }
         self.panels = PanelLayout(self, self.banners, self.plots, panels, self.features.strips())
-        self.docks, self.workspaces = self.panels.docks, self.panels.workspaces
-        self.presentation = Presentation(self)
+        self.docks: Docks = self.panels.docks
+        self.workspaces: Workspaces = self.panels.workspaces
+        self.presentation = Presentation(self, self)
         self.curve_finder = CurveFinder(self.plots, self.shown, self.history, self.docks, self.tell)
         self.file_menus = FileMenus(self.documents, self.preferences, self)
         scopes: dict[Scope, QWidget] = {
@@ -194,7 +197,7 @@ class MainWindow(QMainWindow):
         }
         self.bar.place(scopes)
         fill_menu_bar(self, self.bar, self.file_menus.by_title())
-        self.toolbar = MainToolbar(self.bar, self)
+        self.toolbar: MainToolbar = MainToolbar(self.bar, self)
         self.addToolBar(self.toolbar)
         self.bar.fill(self.plots.curves_menu, CURVES_MENU)
         self.status_buttons = StatusButtons(self.statusBar(), self.run_status)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QByteArray, QObject, QRect, Qt, Signal
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMainWindow
 
 from subflow_app.qt.theme import current_tokens, set_current
 from subflow_app.qt.widgets.shorthand import sized, timer
 
 if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.main_toolbar import MainToolbar
+    from subflow_app.qt.plot_view import PlotView
+    from subflow_app.qt.topology.view import TopologyView
+    from subflow_app.qt.widgets.banner import Banners
+    from subflow_app.qt.workspaces import Workspaces
 
 TYPE_SCALE = 1.4
 """Of all fonts: 9 points become 12.6, which the last row of a lecture hall reads."""
@@ -34,21 +38,32 @@ class _Before:
     rect: QRect
 
 
+class PresentationPorts(Protocol):
+    """Parts of the window that look different while it presents."""
+
+    workspaces: Workspaces
+    toolbar: MainToolbar
+    topology: TopologyView
+    banners: Banners
+    plots: PlotView
+
+
 class Presentation(QObject):
     """Switches one window to and fro; what is done meanwhile, runs included, goes on."""
 
     changed = Signal(bool)  # whether it is on
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, ports: PresentationPorts, window: QMainWindow) -> None:
         """Off."""
         super().__init__(window)
+        self._ports = ports
         self._window = window
         self._before: _Before | None = None
         self.is_on = False  # whether the window presents
         self._polls = self._calm = 0
         self._settling = timer(self, self._settle, _POLL_MS)
         # Who chooses a workspace wants its panels.
-        window.workspaces.changed.connect(lambda _name: self.set_on(False))
+        ports.workspaces.changed.connect(lambda _name: self.set_on(False))
 
     @property
     def is_settled(self) -> bool:
@@ -83,11 +98,11 @@ class Presentation(QObject):
             self._bring_panels_back()
         font = QApplication.font()
         self._before = _Before(font, window.windowState(), window.saveGeometry(), window.geometry())
-        window.workspaces.present()
+        self._ports.workspaces.present()
         large = sized(font, TYPE_SCALE)
         self._show_as(large, LINE_SCALE, is_plain=False)
         window.showFullScreen()
-        window.plots.setFocus()
+        self._ports.plots.setFocus()
 
     def _leave(self) -> None:
         assert self._before is not None
@@ -97,14 +112,14 @@ class Presentation(QObject):
         self._settling.start()
 
     def _show_as(self, font: QFont, line_scale: float, *, is_plain: bool) -> None:
-        window = self._window
-        window.menuBar().setVisible(is_plain)
-        window.statusBar().setVisible(is_plain)
-        window.toolbar.set_undo_shown(is_plain)
-        window.topology.tools.setVisible(is_plain)
-        window.banners.set_held_back(not is_plain)
+        ports = self._ports
+        self._window.menuBar().setVisible(is_plain)
+        self._window.statusBar().setVisible(is_plain)
+        ports.toolbar.set_undo_shown(is_plain)
+        ports.topology.tools.setVisible(is_plain)
+        ports.banners.set_held_back(not is_plain)
         QApplication.setFont(font)
-        window.plots.set_type(font, line_scale)
+        ports.plots.set_type(font, line_scale)
         # The canvas takes its fonts with its colours.
         set_current(current_tokens())
 
@@ -112,7 +127,7 @@ class Presentation(QObject):
         window, before = self._window, self._before
         self._polls += 1
         # Once type is small in all panels, which else would keep the window from getting as small as it was.
-        window.workspaces.end_presenting()
+        self._ports.workspaces.end_presenting()
         if before is None or self._polls >= _MOST_POLLS:
             self._bring_panels_back()
         elif window.geometry() != before.rect:
@@ -130,4 +145,4 @@ class Presentation(QObject):
         """Puts panels where they were once more, now that there is the room that they had."""
         self._settling.stop()
         self._before = None
-        self._window.workspaces.bring_back()
+        self._ports.workspaces.bring_back()
