@@ -9,10 +9,11 @@ from PySide6.QtWidgets import QTableView
 from pytestqt.qtbot import QtBot
 from tests.helpers.skeletons import loaded_skeleton
 
-from subflow_app.qt import features, main_window, menus, panels, workspaces
+from subflow_app.qt import main_window, menus, panels, workspaces
 from subflow_app.qt.actions import ACTIONS, view
 from subflow_app.qt.docks import Side
 from subflow_app.qt.feature import Feature
+from subflow_app.qt.features import KINDS
 from subflow_app.qt.main_window import MainWindow
 
 
@@ -20,7 +21,7 @@ from subflow_app.qt.main_window import MainWindow
 def tally(monkeypatch: pytest.MonkeyPatch) -> type[Feature]:
     """The feature of the page, with its lines in the lists."""
     kind: type[Feature] = loaded_skeleton("panel.py", "subflow_app.qt.tally_feature").TallyFeature
-    monkeypatch.setattr(features, "_KINDS", (*features._KINDS, kind))
+    monkeypatch.setattr(main_window, "KINDS", (*KINDS, kind))
     monkeypatch.setitem(panels.PANELS, kind.panel_name, ("Tally", "events", "Ctrl+Alt+Shift+F9"))
     # What is made of that list when it is imported.
     action = next(row for row in view.rows() if row.id == "view.tally")

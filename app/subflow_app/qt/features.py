@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.qt.agent_feature import AgentFeature
@@ -27,10 +28,9 @@ from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.topology.drawing import Drawing
 from subflow_app.qt.training.session import TrainingSession
 
-if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+W = TypeVar("W", bound=QObject)
 
-_KINDS: tuple[Callable[[MainWindow], Feature], ...] = (
+KINDS = (
     Drawing,
     QueueSession,
     TrainingSession,
@@ -56,10 +56,10 @@ _KINDS: tuple[Callable[[MainWindow], Feature], ...] = (
 class Features:
     """Those of one window."""
 
-    def __init__(self, window: MainWindow) -> None:
-        """Makes all of them."""
+    def __init__(self, window: W, kinds: Sequence[Callable[[W], Feature]]) -> None:
+        """Makes one of each kind, with the window as its ports."""
         self._by_kind: dict[type[Feature], Feature] = {}
-        for make in _KINDS:
+        for make in kinds:
             feature = make(window)
             feature.setParent(window)
             self._by_kind[type(feature)] = feature
@@ -82,11 +82,10 @@ class Features:
         """What goes below the panels."""
         return [feature.strip for feature in self if feature.strip is not None]
 
-    def connect_parts(self, window: MainWindow) -> None:
-        """Connects them with the parts of the window, and its actions with what can be done with them."""
+    def connect_parts(self) -> None:
+        """Connects them with the parts of the window."""
         for feature in self:
             feature.connect_parts()
-            feature.changed.connect(window.update_actions)
 
     def possible(self) -> frozenset[str]:
         """Ids of their actions that can be done now."""

@@ -26,7 +26,7 @@ from subflow_app.qt.database_watch import DatabaseWatch
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.exporting import Exports
-from subflow_app.qt.features import Features
+from subflow_app.qt.features import KINDS, Features
 from subflow_app.qt.file_drops import FileDrops
 from subflow_app.qt.file_menus import FileMenus
 from subflow_app.qt.help_panel import HelpPanel
@@ -166,7 +166,7 @@ class MainWindow(QMainWindow):
         self.reports = Reports(self.exports, self.database, self.workers, self.tell, self)
         self.topology_files = TopologyFiles(self.documents, self.dialogs, self.banners, self.exports)
         self.drops = FileDrops(self.documents, self.database, self.topology_files, self.notices, self.preferences, self)
-        self.features = Features(self)
+        self.features = Features(self, KINDS)
         self.drawing = self.features[Drawing]
         self.queue_session = self.features[QueueSession]
         self.training_session = self.features[TrainingSession]
@@ -260,7 +260,9 @@ class MainWindow(QMainWindow):
         self.presentation.changed.connect(lambda is_on: self.bar.set_on("view.presentation", is_on))
         self.docks.visibility_changed.connect(lambda name, is_open: self.bar.set_on(f"view.{name}", is_open))
         self.drops.set_trace_opener(self.features[CompareFeature].import_file)
-        self.features.connect_parts(self)
+        self.features.connect_parts()
+        for feature in self.features:
+            feature.changed.connect(self.update_actions)
         # After the features have looked where the crosshair is: when the menu opens, it is gone from there.
         self.plots.menu_requested.connect(lambda position: self.bar.pop_up(PLOT_MENU, position))
 
