@@ -20,6 +20,8 @@ from pytestqt.wait_signal import SignalBlocker
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, be_patient, make_window
 
 from subflow_app.qt import theme
+from subflow_app.qt.action_spec import ActionSpec
+from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.app_theme import Theme
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.panels import DEFAULT_WORKSPACE, PANELS
@@ -127,8 +129,19 @@ def _worn(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory, _dialogs
 
 
 @pytest.fixture
+def actions() -> Sequence[ActionSpec[MainWindow]]:
+    """The table of the window."""
+    return ACTIONS
+
+
+@pytest.fixture
 def window(
-    request: pytest.FixtureRequest, qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: ScriptedDialogs
+    request: pytest.FixtureRequest,
+    qtbot: QtBot,
+    qapp: QApplication,
+    tmp_path: Path,
+    dialogs: ScriptedDialogs,
+    actions: Sequence[ActionSpec[MainWindow]],
 ) -> Iterator[MainWindow]:
     """A shown window with a database of its own and the scenario of `TWO_PATHS`, at full speed.
 
@@ -140,7 +153,7 @@ def window(
         worn.take_off(qtbot)
         return
     before = active_timers()
-    made = make_window(qapp, tmp_path, dialogs=dialogs)
+    made = make_window(qapp, tmp_path, actions=actions, dialogs=dialogs)
     made.show()
     made.load()
     qtbot.waitUntil(lambda: not made.database.is_opening)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.skeletons import loaded_skeleton
 
 from subflow_app.qt import main_window, menus, panels, workspaces
+from subflow_app.qt.action_spec import ActionSpec
 from subflow_app.qt.actions import ACTIONS, view
 from subflow_app.qt.docks import Side
 from subflow_app.qt.feature import Feature
@@ -23,15 +25,18 @@ def tally(monkeypatch: pytest.MonkeyPatch) -> type[Feature]:
     kind: type[Feature] = loaded_skeleton("panel.py", "subflow_app.qt.tally_feature").TallyFeature
     monkeypatch.setattr(main_window, "KINDS", (*KINDS, kind))
     monkeypatch.setitem(panels.PANELS, kind.panel_name, ("Tally", "events", "Ctrl+Alt+Shift+F9"))
-    # What is made of that list when it is imported.
-    action = next(row for row in view.rows() if row.id == "view.tally")
-    monkeypatch.setattr(main_window, "ACTIONS", (*ACTIONS, action))
-    monkeypatch.setitem(menus.SUBMENUS, "Panels", (*menus.SUBMENUS["Panels"], action.id))
+    monkeypatch.setitem(menus.SUBMENUS, "Panels", (*menus.SUBMENUS["Panels"], "view.tally"))
     run = workspaces.ARRANGEMENTS["run"]
     place = workspaces.Place(kind.panel_name, Side.TAB, "history")
     arrangements = {**workspaces.ARRANGEMENTS, "run": replace(run, places=(*run.places, place))}
     monkeypatch.setattr(workspaces, "ARRANGEMENTS", arrangements)
     return kind
+
+
+@pytest.fixture
+def actions(tally: type[Feature]) -> Sequence[ActionSpec[MainWindow]]:
+    """Has the action that is made of the line in the list of panels."""
+    return (*ACTIONS, next(row for row in view.rows() if row.id == f"view.{tally.panel_name}"))
 
 
 def test_a_panel_is_a_file_and_a_line_in_three_lists(tally: type[Feature], window: MainWindow, qtbot: QtBot) -> None:

@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
+from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.app import _LogFile
 from subflow_app.qt.app_theme import Theme
 from subflow_app.qt.main_window import MainWindow
@@ -37,7 +38,7 @@ def unwritable(qtbot: QtBot, qapp: QApplication, blocked: Path) -> Iterator[Main
     """The window as the program opens it there."""
     preferences = Preferences(parent=qapp)
     theme = Theme(qapp, "light", qapp)
-    window = MainWindow(theme, preferences, dialogs=ScriptedDialogs())
+    window = MainWindow(theme, preferences, ACTIONS, dialogs=ScriptedDialogs())
     window.show()
     window.load()
     qtbot.waitUntil(lambda: "database" in window.banners.topics())

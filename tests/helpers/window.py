@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,8 @@ from typing import Any
 from PySide6.QtWidgets import QApplication
 
 from subflow_app.core.settings import Settings
+from subflow_app.qt.action_spec import ActionSpec
+from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.app_theme import Theme
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.main_window import MainWindow
@@ -128,6 +130,7 @@ def make_window(
     application: QApplication,
     folder: Path,
     *,
+    actions: Sequence[ActionSpec[MainWindow]] = ACTIONS,
     mode: ThemeMode = "light",
     database: Path | None = None,
     dialogs: Dialogs | None = None,
@@ -141,6 +144,7 @@ def make_window(
     window = MainWindow(
         theme,
         preferences,
+        actions,
         dialogs=dialogs or ScriptedDialogs(),
         state_file=WindowStateFile(folder / "window.ini"),
         desk_maker=desk_maker,

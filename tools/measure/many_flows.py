@@ -12,6 +12,7 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
 from subflow_app.core.settings import Settings
+from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.app import make_application
 from subflow_app.qt.app_theme import Theme
 from subflow_app.qt.heartbeat import Heartbeat
@@ -94,6 +95,7 @@ def _window(application: QApplication, folder: Path) -> MainWindow:
     window = MainWindow(
         Theme(application, "light"),
         preferences,
+        ACTIONS,
         state_file=WindowStateFile(folder / "window.ini"),
         recovery_folder=folder / "recovery",
     )

@@ -70,6 +70,7 @@ def main(file: str | None = None, *, prepared: Callable[[MainWindow], object] | 
         os.environ.setdefault("QT_SCALE_FACTOR", str(scale / 100))
     application = make_application(sys.argv[:1])
     # Imported here: building the window's modules costs more than the application, which has an icon to show first.
+    from subflow_app.qt.actions import ACTIONS
     from subflow_app.qt.main_window import MainWindow
 
     preferences = Preferences(parent=application)
@@ -79,7 +80,7 @@ def main(file: str | None = None, *, prepared: Callable[[MainWindow], object] | 
     is_scenario = path is not None and not is_database_file(path)
     reopens = path is None and preferences.settings.reopens_last and bool(preferences.settings.recent_files)
     example = None if is_scenario or reopens else DEMO_SCENARIO
-    window = MainWindow(Theme(application, mode, application), preferences, example=example)
+    window = MainWindow(Theme(application, mode, application), preferences, ACTIONS, example=example)
     bugs = BugReports(window.dialogs, window)
     bugs.hear()
     if reopens and not window.documents.reopen_last():

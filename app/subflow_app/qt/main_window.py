@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,7 @@ from subflow_app.core.catalog import app_catalog
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.action_bar import ActionBar
-from subflow_app.qt.action_spec import Scope, WindowState
-from subflow_app.qt.actions import ACTIONS
+from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
 from subflow_app.qt.agent_feature import AgentFeature
 from subflow_app.qt.app_theme import Theme
 from subflow_app.qt.choices import DEFAULT_SPEED, SPEEDS
@@ -89,6 +89,7 @@ class MainWindow(QMainWindow):
         self,
         theme: Theme,
         preferences: Preferences,
+        actions: Sequence[ActionSpec[MainWindow]],
         *,
         dialogs: Dialogs | None = None,
         state_file: WindowStateFile | None = None,
@@ -101,6 +102,7 @@ class MainWindow(QMainWindow):
         Args:
             theme: the application's.
             preferences: the user's settings.
+            actions: the table of them.
             dialogs: asks the person; tests pass one that answers.
             state_file: where geometry and layout are kept.
             desk_maker: brings the trainings, once the Train page is shown.
@@ -118,7 +120,7 @@ class MainWindow(QMainWindow):
         self._recovery_folder = recovery_folder
         self._closes_when_ended = self._closes_unasked = self._closes_when_changed = False
         self.speed_limit = SPEEDS[DEFAULT_SPEED][0]
-        self._make_parts(example)
+        self._make_parts(actions, example)
         self._place_parts()
         self._connect_parts()
         self._restore_state()
@@ -130,12 +132,12 @@ class MainWindow(QMainWindow):
 
     # ---- assembly ----
 
-    def _make_parts(self, example: str | None) -> None:
+    def _make_parts(self, actions: Sequence[ActionSpec[MainWindow]], example: str | None) -> None:
         self.workers = Workers(self)
         self.document_stack = QUndoStack(self)
         self.history_stack = QUndoStack(self)
         self.undo_order = UndoOrder(self.document_stack, self.history_stack, parent=self)
-        self.bar = ActionBar(self, ACTIONS, self.tell_failure)
+        self.bar = ActionBar(self, actions, self.tell_failure)
         self.banners = Banners()
         self.notices = Notices(self.banners)
         self.documents = Documents(self.document_stack, self.preferences, self.dialogs, self.notices, self)
