@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
 
 
-def _fork(window: MainWindow) -> None:
-
-    window.features[ForkFeature].fork_selected()
-
-
 def rows() -> Iterator[ActionSpec[MainWindow]]:
     """The History menu."""
     yield ActionSpec(
@@ -64,7 +59,7 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "Fork the selected run: change a link or a flow from a time on, with the original as a ghost",
         "fork",
         ("Ctrl+Shift+Y",),
-        lambda w, _: _fork(w),
+        lambda w, _: w.features[ForkFeature].fork_selected(),
         (ONE_SELECTED,),
         Scope.HISTORY,
     )
