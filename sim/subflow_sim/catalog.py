@@ -11,8 +11,9 @@ from subflow_sim.gate import is_file
 from subflow_sim.params import Algorithm, AlgorithmCatalog, Dimension, Param
 from subflow_sim.policy_choice import choose_policy
 from subflow_sim.policy_library import NEUTRAL, SUFFIX, PolicyLibrary, shipped_policies
-from subflow_sim.scenario_model import Choice, Scenario
+from subflow_sim.scenario_model import Choice
 from subflow_sim.script_reader import algorithm_of
+from subflow_sim.whole_scenario import Scenario
 
 _DIMENSIONS = {
     _core.OptionKind.NUMBER: Dimension.NUMBER,

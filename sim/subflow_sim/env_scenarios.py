@@ -13,10 +13,10 @@ from subflow_sim.errors import SimulationError
 from subflow_sim.gate import is_file
 from subflow_sim.lowering import lower
 from subflow_sim.scenario import load_scenario
-from subflow_sim.scenario_model import Scenario
 from subflow_sim.shipped import shipped_folder
 from subflow_sim.training import Distribution
 from subflow_sim.vec_env import AgentSpec, episode_seed, learner_spec, with_learner
+from subflow_sim.whole_scenario import Scenario
 
 _MAX_SEED = 2**31 - 1  # of the random ones
 

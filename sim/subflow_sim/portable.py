@@ -13,7 +13,8 @@ from subflow_sim.lowering import core_options, lower
 from subflow_sim.params import Algorithm
 from subflow_sim.policy import Policy
 from subflow_sim.policy_library import RANDOM
-from subflow_sim.scenario_model import Choice, Flow, Profile, Scenario
+from subflow_sim.scenario_model import Choice, Flow, Profile
+from subflow_sim.whole_scenario import Scenario
 
 Document: TypeAlias = dict[str, Any]
 

@@ -29,11 +29,11 @@ from subflow_sim.scenario_model import (
     Outages,
     QueueSpec,
     Retransmission,
-    Scenario,
     TokenBucket,
 )
 from subflow_sim.schema import scenario_schema
 from subflow_sim.shipped import shipped_scenarios
+from subflow_sim.whole_scenario import Scenario
 
 if TYPE_CHECKING:
     from subflow_sim.params import AlgorithmCatalog

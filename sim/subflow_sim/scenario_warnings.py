@@ -6,8 +6,9 @@ from collections import Counter
 from math import inf
 
 from subflow_sim.catalog import controllers, resolved
-from subflow_sim.scenario_model import Choice, Flow, Scenario
+from subflow_sim.scenario_model import Choice, Flow
 from subflow_sim.units import Dimension, format_quantity
+from subflow_sim.whole_scenario import Scenario
 
 __all__ = ["scenario_warnings"]
 

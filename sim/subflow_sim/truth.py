@@ -18,7 +18,7 @@ from subflow_sim.errors import SimulationError
 from subflow_sim.fairness.ideal import max_min_splits
 from subflow_sim.fairness.network import Stretch, SubflowPath
 from subflow_sim.fairness.splits import Split
-from subflow_sim.scenario_model import Scenario
+from subflow_sim.whole_scenario import Scenario
 
 TRUTH = (
     "length",

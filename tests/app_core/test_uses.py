@@ -53,7 +53,7 @@ from subflow_app.kernel.plan import plan_network
 from subflow_sim import Simulation, load_scenario
 from subflow_sim.arena.networks import Network
 from subflow_sim.portable import portable
-from subflow_sim.scenario_model import Scenario
+from subflow_sim.whole_scenario import Scenario
 from subflow_store import Store, open_store
 
 APP = Path(__file__).resolve().parents[3] / "app" / "subflow_app"

@@ -17,7 +17,7 @@ from tests.helpers.combinations import SMALL_NETWORKS, multipath_choices, schedu
 from tests.helpers.networks import MINRTT
 
 from subflow_sim import Simulation, load_scenario
-from subflow_sim.scenario_model import Scenario
+from subflow_sim.whole_scenario import Scenario
 
 ASSETS = Path(__file__).parents[2] / "assets"
 SIGNATURES = ASSETS / "signatures.json"

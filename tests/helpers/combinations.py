@@ -12,7 +12,8 @@ from tests.helpers.networks import link, scenario, tcp
 
 from subflow_sim import controllers, schedulers
 from subflow_sim.params import Algorithm
-from subflow_sim.scenario_model import Choice, Event, Flow, FlowKind, OptionValue, Scenario
+from subflow_sim.scenario_model import Choice, Event, Flow, FlowKind, OptionValue
+from subflow_sim.whole_scenario import Scenario
 
 
 def _choice(algorithm: Algorithm, **options: OptionValue) -> Choice:

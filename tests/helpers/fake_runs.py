@@ -10,7 +10,7 @@ from tests.helpers.fake_simulation import FakeSimulation, make_flow, make_scenar
 
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_table, decision_table, interval_table
 from subflow_app.core.traces import LiveTraces, TraceMark
-from subflow_sim.scenario_model import Scenario
+from subflow_sim.whole_scenario import Scenario
 
 RICH = make_scenario(replace(make_flow("download", controller="mpcc-loss"), ecn="accecn"))
 """A scenario whose runs have every column that there is, and monitor intervals."""

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from subflow_sim.agent_steps import EPOCH_FIGURES, AgentSteps, RunAgent
 from subflow_sim.decisions import CAUSES, NOBODY, DecisionLimits, Decisions
 from subflow_sim.params import Rule
-from subflow_sim.scenario_model import Arrivals, Choice, Event, Flow, Link, LinkDirection, Node, QueueSpec, Scenario
+from subflow_sim.scenario_model import Arrivals, Choice, Event, Flow, Link, LinkDirection, Node, QueueSpec
 from subflow_sim.trace import Intervals, Scope
 from subflow_sim.vec_env import AgentNumber
+from subflow_sim.whole_scenario import Scenario
 
 RULES = (
     Rule("growth", "cwnd + acked / cwnd", "RFC 5681 section 3.1", ("acked_pkts",)),

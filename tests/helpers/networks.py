@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from subflow_sim.scenario_model import (
-    Choice,
-    Event,
-    Flow,
-    Link,
-    LinkDirection,
-    OptionValue,
-    Profile,
-    QueueSpec,
-    Scenario,
-)
+from subflow_sim.scenario_model import Choice, Event, Flow, Link, LinkDirection, OptionValue, Profile, QueueSpec
 from subflow_sim.simulation import Simulation
+from subflow_sim.whole_scenario import Scenario
 
 MINRTT = Choice("minrtt")
 

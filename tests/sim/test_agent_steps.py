@@ -13,8 +13,9 @@ from tests.helpers.networks import link, mptcp, scenario, tcp
 from subflow_sim import DecisionLimits, Simulation
 from subflow_sim.agent_steps import EPOCH_FIGURES, AgentSteps, RunAgent
 from subflow_sim.decisions import CAUSES
-from subflow_sim.scenario_model import Choice, Scenario
+from subflow_sim.scenario_model import Choice
 from subflow_sim.vec_env import AgentNumber
+from subflow_sim.whole_scenario import Scenario
 
 FEATURES = (AgentNumber("goodput", "1", "", 0.0, 2.0), AgentNumber("rtt", "1", "", 0.0, 5.0))
 CHANGE = AgentNumber("window_change", "1", "", -1.0, 1.0)

@@ -14,7 +14,8 @@ from tests.helpers.networks import MINRTT, link, mptcp, scenario, tcp
 from subflow_sim import DecisionLimits, Decisions, Simulation, controllers, schedulers
 from subflow_sim.decisions import CAUSES, rules
 from subflow_sim.params import Algorithm
-from subflow_sim.scenario_model import Choice, Event, Flow, Scenario
+from subflow_sim.scenario_model import Choice, Event, Flow
+from subflow_sim.whole_scenario import Scenario
 
 Floats = NDArray[np.float64]
 

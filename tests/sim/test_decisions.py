@@ -11,8 +11,9 @@ from tests.helpers.networks import link, mptcp, scenario, tcp
 
 from subflow_sim import DecisionLimits, Decisions, ParamError, Simulation
 from subflow_sim.decisions import CAUSES, NOBODY, Number, detected, rules
-from subflow_sim.scenario_model import Profile, Scenario
+from subflow_sim.scenario_model import Profile
 from subflow_sim.transport_params import effective_transport
+from subflow_sim.whole_scenario import Scenario
 
 
 def two_paths(duration_s: float = 5.0) -> Scenario:

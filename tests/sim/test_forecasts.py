@@ -9,8 +9,8 @@ from tests.helpers.networks import link, scenario, tcp
 
 from subflow_sim import DecisionLimits, Limits, Simulation, SimulationError, TooLargeError, forecast, load_scenario
 from subflow_sim.forecasts import Forecast
-from subflow_sim.scenario_model import Scenario
 from subflow_sim.shipped import shipped_scenarios
+from subflow_sim.whole_scenario import Scenario
 
 # Of a trial, so that all machines forecast the same; most of the shipped scenarios take more.
 TRIAL_EVENTS = 100_000

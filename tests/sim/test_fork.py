@@ -10,7 +10,8 @@ import pytest
 from tests.helpers.combinations import multipath_choices, single_path_choices, storm
 
 from subflow_sim import DecisionLimits, Simulation, SimulationError
-from subflow_sim.scenario_model import Choice, Event, Scenario
+from subflow_sim.scenario_model import Choice, Event
+from subflow_sim.whole_scenario import Scenario
 
 CHOICES = {**single_path_choices(), **multipath_choices()}
 

@@ -13,8 +13,9 @@ from tests.helpers.networks import link, mptcp, scenario, tcp
 
 from subflow_sim import Simulation
 from subflow_sim.instant import ACK, DATA, DATAGRAM, Instant
-from subflow_sim.scenario_model import Choice, Event, Flow, QueueSpec, Scenario
+from subflow_sim.scenario_model import Choice, Event, Flow, QueueSpec
 from subflow_sim.trace import Scope
+from subflow_sim.whole_scenario import Scenario
 
 CODEL = {"target": 0.005, "interval": 0.1}
 QUEUES = {

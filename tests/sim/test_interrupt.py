@@ -14,7 +14,8 @@ from tests.helpers.networks import link, mptcp, run, scenario, tcp
 
 from subflow_sim import DecisionLimits, Simulation, SimulationError
 from subflow_sim.errors import BusyError
-from subflow_sim.scenario_model import Event, Scenario
+from subflow_sim.scenario_model import Event
+from subflow_sim.whole_scenario import Scenario
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,7 +7,8 @@ import pytest
 from tests.helpers.networks import link, mptcp, run, scenario, tcp
 
 from subflow_sim import Intervals, Simulation, estimate
-from subflow_sim.scenario_model import Choice, Scenario
+from subflow_sim.scenario_model import Choice
+from subflow_sim.whole_scenario import Scenario
 
 COLUMNS = (
     "interval_rate_bps",

@@ -19,7 +19,8 @@ from subflow_sim import (
     TooLargeError,
     estimate,
 )
-from subflow_sim.scenario_model import NO_CHOICE, Flow, Scenario
+from subflow_sim.scenario_model import NO_CHOICE, Flow
+from subflow_sim.whole_scenario import Scenario
 
 COLUMNS = len(FLOW_COLUMNS) + len(SUBFLOW_COLUMNS) + 2 * len(LINK_COLUMNS)
 """Of a flow with one subflow over one link, which has two directions."""

@@ -9,7 +9,8 @@ import pytest
 from tests.helpers.networks import link, mptcp, run, scenario, tcp
 
 from subflow_sim import Simulation
-from subflow_sim.scenario_model import Choice, Event, Flow, Scenario
+from subflow_sim.scenario_model import Choice, Event, Flow
+from subflow_sim.whole_scenario import Scenario
 
 BOTH_OFF = Choice("minrtt", {"opportunistic_retransmission": False, "penalisation": False})
 

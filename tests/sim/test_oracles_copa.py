@@ -8,8 +8,9 @@ from tests.helpers.networks import goodputs, link, mptcp, run, scenario, tcp
 from tests.helpers.statistics import mean
 
 from subflow_sim import DecisionLimits, Decisions, Simulation
-from subflow_sim.scenario_model import Choice, Event, Profile, Scenario
+from subflow_sim.scenario_model import Choice, Event, Profile
 from subflow_sim.stats import jain_index
+from subflow_sim.whole_scenario import Scenario
 
 SEEDS = (1, 2, 3)
 DEFAULT_MODE = Choice("copa", {"competitive": False})

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.helpers.networks import link, mptcp, run, scenario, tcp
 
 from subflow_sim import Simulation
-from subflow_sim.scenario_model import NO_CHOICE, Choice, Event, Flow, QueueSpec, Scenario
+from subflow_sim.scenario_model import NO_CHOICE, Choice, Event, Flow, QueueSpec
+from subflow_sim.whole_scenario import Scenario
 
 CODEL = {"target": 0.005, "interval": 0.1}
 QUEUES = st.sampled_from(

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from tests.helpers.networks import link, mptcp, run, scenario
 
-from subflow_sim.scenario_model import Choice, Event, Scenario
+from subflow_sim.scenario_model import Choice, Event
 from subflow_sim.scenario_warnings import scenario_warnings
+from subflow_sim.whole_scenario import Scenario
 
 MPCC_RATE = Choice("mpcc-rate")
 

@@ -21,7 +21,8 @@ from tests.helpers.networks import link, mptcp, run, scenario, tcp
 
 import subflow_sim
 from subflow_sim import Simulation, SimulationError, _core, jain_index
-from subflow_sim.scenario_model import Event, Scenario
+from subflow_sim.scenario_model import Event
+from subflow_sim.whole_scenario import Scenario
 
 
 def two_paths(duration_s: float = 20.0, loss: float = 0.01) -> Scenario:

@@ -9,7 +9,7 @@ from subflow_sim.policy_library import PolicyLibrary, shipped_policies
 
 if TYPE_CHECKING:
     from subflow_sim.params import AlgorithmCatalog
-    from subflow_sim.scenario_model import Scenario
+    from subflow_sim.whole_scenario import Scenario
 
 
 def policy_library() -> PolicyLibrary:

@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 
-from subflow_sim.scenario_model import DelayTrace, DeliveryTrace, Node, PolicyFile, Scenario, ScriptFile
+from subflow_sim.scenario_model import DelayTrace, DeliveryTrace, Node, PolicyFile, ScriptFile
+from subflow_sim.whole_scenario import Scenario
 
 # What there was not always: where it is left out, a scenario has the hash that it had before.
 _LATER = (

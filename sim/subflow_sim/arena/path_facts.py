@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from subflow_sim.fairness.network import directions
 from subflow_sim.link_state import LiveLink, changed_link
 from subflow_sim.params import HEADER_BYTES
-from subflow_sim.scenario_model import Scenario
+from subflow_sim.whole_scenario import Scenario
 
 _OPPOSITE = {"forward": "reverse", "reverse": "forward"}
 

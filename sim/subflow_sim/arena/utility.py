@@ -36,7 +36,7 @@ from subflow_sim.arena.path_facts import PathFacts, path_facts
 from subflow_sim.errors import SimError, SimulationError
 from subflow_sim.fairness.ideal import max_min_shares
 from subflow_sim.fairness.network import Lifetime
-from subflow_sim.scenario_model import Scenario
+from subflow_sim.whole_scenario import Scenario
 
 if TYPE_CHECKING:
     from subflow_sim.simulation import Simulation

@@ -20,7 +20,7 @@ from subflow_app.core.learning.agent_explanations import (
 )
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.traces import StoredTraces
-from subflow_sim.scenario_model import Scenario
+from subflow_sim.whole_scenario import Scenario
 from subflow_store import Store, open_store
 
 

@@ -21,7 +21,7 @@ from subflow_app.core.running.runs import RunJob, RunResult, decision_limits
 from subflow_app.core.traces import select_keys
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.errors import SimulationError
-from subflow_sim.scenario_model import Scenario
+from subflow_sim.whole_scenario import Scenario
 from subflow_store.errors import StoreFull, StoreLocked
 from subflow_store.values import ColumnSpec, EventTable, RunStart
 

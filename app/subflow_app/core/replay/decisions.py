@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from subflow_app.core.replay.worked_rules import WorkedRule
     from subflow_sim.decisions import Decisions, Explanation
-    from subflow_sim.scenario_model import Choice, Event, Scenario
+    from subflow_sim.scenario_model import Choice, Event
+    from subflow_sim.whole_scenario import Scenario
 
 _MOST_NAMES = 12
 # Of papers and programs, by what their part of a source begins with. A paper that is not here is told without a link.

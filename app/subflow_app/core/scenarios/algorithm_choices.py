@@ -18,7 +18,8 @@ from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_app.vocabulary.language import tr
 from subflow_sim.params import Algorithm, Dimension
 from subflow_sim.policy_library import SUFFIX, PolicyLibrary
-from subflow_sim.scenario_model import Flow, Scenario
+from subflow_sim.scenario_model import Flow
+from subflow_sim.whole_scenario import Scenario
 
 _MOST_FILES = 50
 """Policy files of a folder that are looked at."""
