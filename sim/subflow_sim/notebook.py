@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 from html import escape
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from subflow_sim.simulation import Simulation
     from subflow_sim.trace import Column
+    from subflow_sim.whole_scenario import Scenario
 
 DataFrameLibrary = Literal["pandas", "polars"]
 DATA_FRAME_LIBRARIES: tuple[DataFrameLibrary, ...] = ("pandas", "polars")
@@ -31,7 +31,38 @@ _MOST_POINTS = 400
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 720, 150, 58, 24
 
 
-def data_frame(simulation: Simulation, library: DataFrameLibrary | None) -> Any:
+class Sampled(Protocol):
+    """Parts of a simulation that notebooks show."""
+
+    scenario: Scenario
+    seed: int
+    duration_s: float
+    sample_interval_s: float
+    columns: tuple[Column, ...]
+
+    @property
+    def now_s(self) -> float:
+        """How far it has come."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether it is at its end."""
+
+    @property
+    def sample_count(self) -> int:
+        """Samples taken so far."""
+
+    def values(self, index: int) -> NDArray[np.float32]:
+        """The samples of a column."""
+
+    def summary(self) -> dict[str, Any]:
+        """Its results so far."""
+
+    def signature(self) -> str:
+        """Hash of all events so far."""
+
+
+def data_frame(simulation: Sampled, library: DataFrameLibrary | None) -> Any:
     """The samples taken so far: `time_s`, then a column `owner:quantity` for each of `columns`, SI.
 
     Raises:
@@ -49,7 +80,7 @@ def data_frame(simulation: Simulation, library: DataFrameLibrary | None) -> Any:
     return made.DataFrame(columns)
 
 
-def html(simulation: Simulation) -> str:
+def html(simulation: Sampled) -> str:
     """Its title, its results so far, and the curves of its subflows, without scripts or anything to load."""
     scenario = simulation.scenario
     state = "finished" if simulation.finished else f"at {simulation.now_s:g} of {simulation.duration_s:g} s"
@@ -70,11 +101,11 @@ def _first_there(libraries: Sequence[str]) -> Any:
     raise ImportError(f"a data frame needs {' or '.join(libraries)}: pip install {libraries[0]}")
 
 
-def _times_s(simulation: Simulation) -> NDArray[np.float64]:
+def _times_s(simulation: Sampled) -> NDArray[np.float64]:
     return simulation.sample_interval_s * np.arange(1, simulation.sample_count + 1, dtype=np.float64)
 
 
-def _charts(simulation: Simulation) -> list[str]:
+def _charts(simulation: Sampled) -> list[str]:
     if simulation.sample_count < 2:
         return ["<p>Nothing was sampled yet: <code>run_until</code> simulates.</p>"]
     charts = []
@@ -86,7 +117,7 @@ def _charts(simulation: Simulation) -> list[str]:
     return charts
 
 
-def _chart(simulation: Simulation, curves: list[tuple[int, Column]], title: str, factor: float) -> str:
+def _chart(simulation: Sampled, curves: list[tuple[int, Column]], title: str, factor: float) -> str:
     """A drawing of one quantity over time; the first curves, and how many others there are."""
     shown = curves[:_MOST_CURVES]
     times = _times_s(simulation)
@@ -150,7 +181,7 @@ MEASURES = {
 }
 
 
-def _table(simulation: Simulation) -> str:
+def _table(simulation: Sampled) -> str:
     """The flows: those with a size by completion time and goodput while active, endless ones by goodput."""
     flows = simulation.summary()["flows"]
     is_sized = [flow["size_bytes"] is not None for flow in flows]
