@@ -29,7 +29,9 @@ ALLOWED = {
 
 
 def imports(path: Path) -> Iterator[str]:
-    for statement, _ in import_graph.statements(path):
+    for statement, when in import_graph.statements(path):
+        if when is import_graph.When.NEVER:
+            continue
         if isinstance(statement, ast.Import):
             yield from (alias.name for alias in statement.names)
         elif statement.module is not None and statement.level == 0:

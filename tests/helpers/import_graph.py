@@ -1,4 +1,4 @@
-"""Who imports whom: the modules of the packages, those that are imported inside functions counted as well.
+"""The imports between modules of the packages, also those inside functions and those for types alone.
 
 ``python -m tests.helpers.import_graph`` prints the circles, and how many imports wait inside functions.
 """
@@ -10,6 +10,7 @@ import functools
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum, auto
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,6 +33,14 @@ HOUSES = {
 Graph = Mapping[str, frozenset[str]]
 
 
+class When(Enum):
+    """Time at which an import happens."""
+
+    AT_ONCE = auto()
+    LATE = auto()  # it stands inside a function
+    NEVER = auto()  # it is for types alone
+
+
 @dataclass(frozen=True)
 class Import:
     """One import of one module of ours by another.
@@ -40,32 +49,32 @@ class Import:
         importer: The module that has the statement.
         imported: The module that it names, or that has the name.
         line: Where the statement stands.
-        late: It stands inside a function.
+        when: The time at which it happens.
     """
 
     importer: str
     imported: str
     line: int
-    late: bool
+    when: When
 
 
 def modules() -> dict[str, Path]:
-    """Every module of ours and its file, packages included."""
+    """Every module of ours and its file, packages included; that of the compiled core is its stub."""
     found = {}
     for package, folder in SOURCES.items():
-        for path in sorted(folder.rglob("*.py")):
+        for path in sorted([*folder.rglob("*.py"), *folder.rglob("*.pyi")]):
             parts = path.relative_to(folder).with_suffix("").parts
             found[".".join([package, *(part for part in parts if part != "__init__")])] = path
     return found
 
 
 def imports(known: Mapping[str, Path]) -> list[Import]:
-    """Every import between these modules; what is imported for types alone is none."""
+    """Every import between these modules."""
     return [one for module, path in known.items() for one in _imports_of(module, path, known)]
 
 
 def _imports_of(module: str, path: Path, known: Mapping[str, Path]) -> Iterator[Import]:
-    for statement, late in statements(path):
+    for statement, when in statements(path):
         if isinstance(statement, ast.Import):
             named = {alias.name for alias in statement.names}
         else:
@@ -73,26 +82,28 @@ def _imports_of(module: str, path: Path, known: Mapping[str, Path]) -> Iterator[
             # A name is a module of the package, or something that the package itself has.
             inside = [f"{statement.module}.{alias.name}" for alias in statement.names]
             named = {name if name in known else statement.module for name in inside}
-        yield from (Import(module, name, statement.lineno, late) for name in sorted(named & known.keys()))
+        yield from (Import(module, name, statement.lineno, when) for name in sorted(named & known.keys()))
 
 
 @functools.cache
-def statements(path: Path) -> tuple[tuple[ast.Import | ast.ImportFrom, bool], ...]:
-    """The imports of a source, each with whether it stands inside a function; what is for types alone is none."""
-    return tuple(_statements(ast.parse(path.read_text(encoding="utf-8")), late=False))
+def statements(path: Path) -> tuple[tuple[ast.Import | ast.ImportFrom, When], ...]:
+    """The imports of a source, each with its time."""
+    return tuple(_statements(ast.parse(path.read_text(encoding="utf-8")), When.AT_ONCE))
 
 
-def _statements(node: ast.AST, *, late: bool) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+def _statements(node: ast.AST, when: When) -> Iterator[tuple[ast.Import | ast.ImportFrom, When]]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.expr):
             continue  # nothing is imported there
         if isinstance(child, ast.Import | ast.ImportFrom):
-            yield child, late
+            yield child, when
         elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
-            for other in child.orelse:
-                yield from _statements(other, late=late)
+            yield from _statements(ast.Module(child.body, []), When.NEVER)
+            yield from _statements(ast.Module(child.orelse, []), when)
+        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) and when is When.AT_ONCE:
+            yield from _statements(child, When.LATE)
         else:
-            yield from _statements(child, late=late or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef))
+            yield from _statements(child, when)
 
 
 def room_of(module: str) -> str:
@@ -102,13 +113,13 @@ def room_of(module: str) -> str:
 
 
 def between_modules(found: Iterable[Import]) -> Graph:
-    """What each module imports."""
+    """What each module imports, also for types alone."""
     return _graph((one.importer, one.imported) for one in found)
 
 
 def between_rooms(found: Iterable[Import]) -> Graph:
-    """Which rooms each room imports from."""
-    return _graph((room_of(one.importer), room_of(one.imported)) for one in found)
+    """Which rooms each room imports from; what is for types alone does not count."""
+    return _graph((room_of(one.importer), room_of(one.imported)) for one in found if one.when is not When.NEVER)
 
 
 def _graph(pairs: Iterable[tuple[str, str]]) -> Graph:
@@ -158,7 +169,7 @@ def needless(known: Mapping[str, Path], found: Iterable[Import]) -> list[str]:
     A package that loads its names when they are asked for is not loaded with itself.
     """
     found = list(found)
-    at_once = _graph((one.importer, one.imported) for one in found if not one.late)
+    at_once = _graph((one.importer, one.imported) for one in found if one.when is When.AT_ONCE)
     asks = {name for name, path in known.items() if "def __getattr__(" in path.read_text(encoding="utf-8")}
     loaded: dict[str, set[str]] = {}
 
@@ -172,13 +183,13 @@ def needless(known: Mapping[str, Path], found: Iterable[Import]) -> list[str]:
     return [
         f"{one.importer}:{one.line} {one.imported}"
         for one in found
-        if one.late and one.imported not in asks and one.imported in loads(one.importer)
+        if one.when is When.LATE and one.imported not in asks and one.imported in loads(one.importer)
     ]
 
 
 def late_imports(known: Mapping[str, Path]) -> int:
     """How many import statements wait inside a function, those of other people's packages counted."""
-    return sum(late for path in known.values() for _, late in statements(path))
+    return sum(when is When.LATE for path in known.values() for _, when in statements(path))
 
 
 def report() -> str:
@@ -190,7 +201,7 @@ def report() -> str:
         knots = circles(graph)
         lines.append(f"{len(graph)} {title}, {len(knots)} circles")
         lines += [f"  {len(knot)}: {', '.join(name.removeprefix('subflow_app.') for name in knot)}" for knot in knots]
-    late = sum(one.late for one in found)
+    late = sum(one.when is When.LATE for one in found)
     return "\n".join([*lines, f"{late_imports(known)} imports wait in functions, {late} of them of modules of ours"])
 
 
