@@ -32,6 +32,7 @@ _NO_DOCUMENTS = (None, None, None)  # scenario_text, summary and machine in a li
 _RUN_FIELDS = RunRow._fields[: RunRow._fields.index("deleted")]
 _SELECT_RUNS = f"SELECT {', '.join(_RUN_FIELDS)}, deleted_at IS NOT NULL FROM run"
 _SEED = RunRow._fields.index("seed")
+_INTERVAL = RunRow._fields.index("sample_interval_s")
 _STATUS = RunRow._fields.index("status")
 _STARTED_AT = RunRow._fields.index("started_at")
 _ENDED_AT = RunRow._fields.index("ended_at")
@@ -259,8 +260,8 @@ def read_samples(reader: Connection, series_id: int, t_from_s: float | None, t_t
         return None
     with row_of("series"):
         ((t0_s, dt_s, codec_name, chunk_samples),) = typed([row], _NUMBER, _NUMBER, str, int)
-        if not (dt_s > 0 and chunk_samples > 0):
-            raise ValueError(f"samples {dt_s} s apart, {chunk_samples} in a chunk")
+        if not (t0_s > 0 and dt_s > 0 and chunk_samples > 0):
+            raise ValueError(f"samples {dt_s} s apart from {t0_s} s on, {chunk_samples} in a chunk")
     first = 0 if t_from_s is None else _sample_index(t_from_s, t0_s, dt_s, math.ceil)
     end = _AFTER_ALL if t_to_s is None else max(first, _sample_index(t_to_s, t0_s, dt_s, math.floor) + 1)
     first_chunk = first // chunk_samples
@@ -356,6 +357,8 @@ def _run_row(row: Sequence[Any], tags: list[str] | None, fork: RunFork | None, g
     try:
         values[_STARTED_AT] = time_of(values[_STARTED_AT])
         values[_ENDED_AT] = time_of(values[_ENDED_AT])
+        if not 0 < values[_INTERVAL] < math.inf:
+            raise ValueError(f"sample_interval_s {values[_INTERVAL]} is not greater than 0")
     except ValueError as error:
         raise RowError(Damage("run", "run", values[0], str(error))) from error
     values[_DELETED] = bool(values[_DELETED])

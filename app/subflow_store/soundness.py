@@ -531,7 +531,7 @@ def _why_bad(table: str, name: str, row: Row) -> str | None:
             json.loads(value)
         if name in ("status", "state") and value not in _STATES[table]:
             return f'"{value}" is not one of {", ".join(_STATES[table])}'
-        if name in ("dt_s", "sample_interval_s", "chunk_samples") and not value > 0:
+        if name in ("t0_s", "dt_s", "sample_interval_s", "chunk_samples") and not value > 0:
             return f"{value} is not greater than 0"
         if name in ("n", "idx") and value < 0:
             return f"{value} is less than 0"

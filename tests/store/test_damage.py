@@ -316,6 +316,16 @@ def test_what_makes_sense_but_was_not_written_is_found(filled: Path, path: Path,
     assert {(damage.table, damage.kind) for damage in found.damage} == {(table, "run")}
 
 
+def test_an_impossible_interval_costs_its_run_alone(filled: Path, path: Path) -> None:
+    path.write_bytes(filled.read_bytes())
+    change(path, "UPDATE run SET sample_interval_s = 0 WHERE id = 1")
+    change(path, "UPDATE series SET t0_s = 0 WHERE run_id = 2")
+    with open_store(path, read_only=True) as store:
+        assert 1 not in {row.id for row in store.runs()}
+        with pytest.raises(StoreCorrupt, match=r"samples .* apart from 0"):
+            store.read(store.series(2)[0].id)
+
+
 def test_a_figure_that_was_not_written_is_not_shown(filled: Path, path: Path) -> None:
     path.write_bytes(filled.read_bytes())
     change(path, "UPDATE run_document SET text = replace(text, '3000000.0', '7000000.0') WHERE run_id = 1")
