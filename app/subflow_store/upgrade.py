@@ -145,7 +145,8 @@ def check_version(connection: Connection, label: str) -> int:
 def _check_schema(connection: Connection, version: int, label: str) -> None:
     found, made = _schema(connection), schema_of(version)
     if found - made:
-        kind, name, _sql = min(found - made, key=lambda each: (_TOLD_FIRST.index(each[0]), each))
+        # A damaged page may name a kind that SQLite does not have: it comes last.
+        kind, name, _sql = min(found - made, key=lambda each: ((*_TOLD_FIRST, each[0]).index(each[0]), each))
         raise StoreForeign(
             f"this is not a database that Subflow made: its {kind} {name!r} is not that of schema version {version}",
             path=label,

@@ -220,8 +220,8 @@ def _refuse_other_keys(report: Report, path: Path, table: Mapping[str, Any], kno
 def _read_factor(report: Report, path: Path, value: object) -> Independent:
     draw = read_independent(report, path, value)
     for number in draw.trials():
-        if not is_number(number) or not 0 < number < math.inf:
-            report.add(path, "not a factor", "a number greater than 0, or a draw of such numbers")
+        if not is_number(number) or not 0 < number <= 1e9:
+            report.add(path, "not a factor", "a number greater than 0, up to 1e9, or a draw of such numbers")
             raise Noted
     return draw
 
