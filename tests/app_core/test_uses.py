@@ -21,7 +21,6 @@ from subflow_app.core.breaking.claim_file import load_claim
 from subflow_app.core.breaking.job import Question
 from subflow_app.core.breaking.space import space_of
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.errors import InputError, ReplacedError
 from subflow_app.core.exporting.bundle import write_bundle
 from subflow_app.core.exporting.page_import import read_page
 from subflow_app.core.exporting.run_export import RunExport, export_stored_run
@@ -36,19 +35,20 @@ from subflow_app.core.learning.race import race_sources, rivals
 from subflow_app.core.learning.training_progress import Training
 from subflow_app.core.learning.training_setup import TrainingRequest, prepare
 from subflow_app.core.paper.report import read_runs
-from subflow_app.core.paths import policy_folder
 from subflow_app.core.policies.library import keep_policies
 from subflow_app.core.replay.origin import StoredOrigin
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.graph_export import left_out
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.scenario_source import open_scenario, source_of_document
-from subflow_app.core.scenarios.toml_edit import read_toml, set_value
 from subflow_app.core.sweeps.axes import Axis
 from subflow_app.core.sweeps.plan_file import SweepOptions, open_plan, parse_plan, plan_text
 from subflow_app.core.sweeps.sweep_plan import SweepPlan
 from subflow_app.core.sweeps.sweep_points import PointReader
 from subflow_app.core.uses import Part, Use, check_kept, read_scenario, replacements
+from subflow_app.foundation.errors import InputError, ReplacedError
+from subflow_app.foundation.paths import policy_folder
+from subflow_app.foundation.toml_edit import read_toml, set_value
 from subflow_app.kernel.plan import plan_network
 from subflow_sim import Simulation, load_scenario
 from subflow_sim.arena.networks import Network

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.app_kernel.test_plan import SCENARIO, plan_of
 
-from subflow_app.core.errors import InputError, KernelError
-from subflow_app.core.json_document import json_text
+from subflow_app.foundation.errors import InputError, KernelError
+from subflow_app.foundation.json_document import json_text
 from subflow_app.kernel import compare
 from subflow_app.kernel.compare import Case, batches, difference, run_comparisons
 from subflow_app.kernel.comparison_text import comparison_line, comparison_table, grid_table, grid_verdict

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QToolButton
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.core.paths import crash_directory, log_path
+from subflow_app.foundation.paths import crash_directory, log_path
 from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
 from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.icons import GLYPHS
@@ -338,7 +338,7 @@ def test_about_says_where_files_are(window: MainWindow, dialogs: ScriptedDialogs
 
 
 def test_failure_of_an_action_is_told_in_a_banner(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
-    from subflow_app.core.errors import InputError
+    from subflow_app.foundation.errors import InputError
 
     def fail(_steps: int) -> None:
         raise InputError("nothing to zoom into")

@@ -18,7 +18,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
 from tools.measure.start import start_modules
 
-from subflow_app.core.crash_reports import crash_reports
+from subflow_app.foundation.crash_reports import crash_reports
 from subflow_app.qt.app import _AfterFirstPaint, _log_qt_message, _Signals
 from subflow_app.qt.bug_reports import BugReports
 from subflow_app.qt.main_window import MainWindow

@@ -140,7 +140,7 @@ def test_what_a_search_has_found_is_shown_opened_run_and_written(
 def test_a_search_is_started_held_and_stopped_and_goes_on(
     window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("subflow_app.core.jobs.executors.jobs_beside_window", lambda: 1)
+    monkeypatch.setattr("subflow_app.foundation.jobs.executors.jobs_beside_window", lambda: 1)
     feature = settled(window, qtbot)
     form = feature.content.form
     form.claim.choose("equals-newreno")

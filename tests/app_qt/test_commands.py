@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QUndoStack
 
 from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
-from subflow_app.core.scenarios.toml_edit import TomlEditError
+from subflow_app.foundation.toml_edit import TomlEditError
 from subflow_app.qt import commands
 
 DEMO = """\

@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QDialogButtonBox, QToolButton
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
-from subflow_app.core.resources import resource_path
-from subflow_app.core.session_log import SessionLog
 from subflow_app.core.setting_specs import SETTINGS
-from subflow_app.core.settings import Settings, load_settings
+from subflow_app.foundation.resources import resource_path
+from subflow_app.foundation.session_log import SessionLog
+from subflow_app.foundation.settings import Settings, load_settings
 from subflow_app.qt.labs.feature import LabFeature
 from subflow_app.qt.log_panel import LogPanel
 from subflow_app.qt.main_window import MainWindow

@@ -14,9 +14,9 @@ from tests.helpers.window import TWO_PATHS
 
 from subflow_app.core.replay.replay import Replay
 from subflow_app.core.replay.worked_rules import WorkedRule
-from subflow_app.core.resources import resource_path
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.traces import LiveTraces, StoredTraces, TraceMark, nearest_mark_s
+from subflow_app.foundation.resources import resource_path
 from subflow_app.qt.explain.feature import ExplainFeature, deciding_owner
 from subflow_app.qt.explain.panel import ExplainPanel, prr_text
 from subflow_app.qt.main_window import MainWindow

@@ -17,9 +17,9 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.core.errors import ExportError, InputError
 from subflow_app.core.paper.figure_choice import FigureChoice
 from subflow_app.core.paper.figure_process import FigureProcess
+from subflow_app.foundation.errors import ExportError, InputError
 from subflow_app.qt.export_dialog import FigureDialog
 from subflow_app.qt.figure_source import FigureSource, shown_plan
 from subflow_app.qt.main_window import MainWindow

@@ -17,11 +17,11 @@ from tests.app_qt.conftest import close_window
 from tests.helpers.fake_simulation import FakeSimulation
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
-from subflow_app.core.errors import ExportError
 from subflow_app.core.plots import PLOTS_BY_ID
 from subflow_app.core.running import runs as core_runs
-from subflow_app.core.settings import load_settings
 from subflow_app.core.traces import StoredTraces
+from subflow_app.foundation.errors import ExportError
+from subflow_app.foundation.settings import load_settings
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.plotting.curve_id import curve_id
 from subflow_app.qt.run_control import RunControl, is_kept
@@ -409,8 +409,8 @@ def test_refused_scenario_is_told(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_eta_and_speed_are_shown() -> None:
-    from subflow_app.core.jobs.progress import JobState
     from subflow_app.core.running.runs import RunProgress
+    from subflow_app.foundation.jobs.progress import JobState
     from subflow_app.qt.widgets.run_status import RunStatus
 
     status = RunStatus()

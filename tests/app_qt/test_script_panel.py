@@ -16,8 +16,8 @@ from tests.helpers.scripts import CONTROLLER, SCHEDULER
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.core.arena import results
-from subflow_app.core.errors import InputError
 from subflow_app.core.scenarios.scripts import scripts_of
+from subflow_app.foundation.errors import InputError
 from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.script.desk import ScriptDesk

@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning.training_draft import DOCUMENT, NO_RECIPE
+from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.qt.training.promote_dialog import Promotion
 from subflow_sim.policy import Policy
 

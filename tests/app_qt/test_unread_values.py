@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtGui import QUndoStack
 from pytestqt.qtbot import QtBot
 
-from subflow_app.core.resources import resource_path
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.foundation.resources import resource_path
 from subflow_app.qt.topology import TopologyView
 from subflow_app.qt.topology.captions import describe_link, link_caption
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.helpers.locales import made_locales
 
-from subflow_app.core.own_program import SELFTEST_CHECK
+from subflow_app.foundation.own_program import SELFTEST_CHECK
 from subflow_app.selftest.checks import own_locale
 from subflow_app.selftest.outcome import ANSWER_FILE
 from subflow_app.selftest.surroundings import own_surroundings

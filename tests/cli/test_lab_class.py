@@ -14,7 +14,6 @@ import pytest
 from tests.cli.conftest import Subflow
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 
-from subflow_app.core.errors import LabError
 from subflow_app.core.labs.lab import Lab
 from subflow_app.core.labs.lab_file import load_lab
 from subflow_app.core.labs.progress import Answered, Progress
@@ -22,6 +21,7 @@ from subflow_app.core.labs.result_file import result_document, write_result
 from subflow_app.core.labs.runner import LabRunner
 from subflow_app.core.labs.sealing import Sealed, Told
 from subflow_app.core.labs.session import LabSession
+from subflow_app.foundation.errors import LabError
 from subflow_store import Store, open_store
 
 KEY = "only the lecturer knows"

@@ -20,7 +20,7 @@ from subflow_app.core.labs.lab_file import lab_names, load_lab
 from subflow_app.core.labs.progress import ProgressFolder
 from subflow_app.core.labs.runner import LabRunner
 from subflow_app.core.labs.solution import parse_order
-from subflow_app.core.paths import default_database, labs_directory
+from subflow_app.foundation.paths import default_database, labs_directory
 from subflow_store import open_store
 
 

@@ -12,7 +12,7 @@ import typer
 from tests.cli.conftest import Subflow
 
 from subflow_app.cli.commands import app
-from subflow_app.core.paths import file_stem
+from subflow_app.foundation.paths import file_stem
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG = "n" * 300

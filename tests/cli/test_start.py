@@ -12,7 +12,7 @@ from tests.cli.conftest import Subflow
 
 from subflow_app import __main__, __version__
 from subflow_app.cli import exit_codes
-from subflow_app.core.crash_reports import crash_reports
+from subflow_app.foundation.crash_reports import crash_reports
 
 COMMANDS = (
     "run",
@@ -153,7 +153,7 @@ def test_a_bug_is_not_swallowed(subflow: Subflow, monkeypatch: pytest.MonkeyPatc
     def bug() -> None:
         raise ZeroDivisionError("ours")
 
-    monkeypatch.setattr("subflow_app.core.resources.scenario_names", bug)
+    monkeypatch.setattr("subflow_app.foundation.resources.scenario_names", bug)
 
     with pytest.raises(ZeroDivisionError, match="ours"):
         subflow("scenarios")
@@ -187,7 +187,7 @@ def test_a_bug_leaves_with_its_traceback_and_a_report(
     def bug() -> None:
         raise ZeroDivisionError("ours, of a command")
 
-    monkeypatch.setattr("subflow_app.core.resources.scenario_names", bug)
+    monkeypatch.setattr("subflow_app.foundation.resources.scenario_names", bug)
     monkeypatch.setattr(sys, "argv", ["subflow", "scenarios", "--json"])
 
     with pytest.raises(ZeroDivisionError):

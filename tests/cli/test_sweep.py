@@ -16,7 +16,7 @@ import pytest
 from tests.app_core.sweeps.plans import CONTROLLER, LOSS, SCENARIO
 from tests.cli.conftest import Answer, Subflow
 
-from subflow_app.core.resources import scenario_names, sweep_names
+from subflow_app.foundation.resources import scenario_names, sweep_names
 from subflow_store import open_store
 
 TIMEOUT_S = 90

@@ -15,10 +15,10 @@ import pytest
 from tests.cli.conftest import Answer, Subflow
 from tests.helpers.fake_agent import register_fake_agent
 
-from subflow_app.core import paths
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning.training import TrainingJob
 from subflow_app.core.learning.training_folder import living_process
+from subflow_app.foundation import paths
+from subflow_app.foundation.jobs.progress import JobState
 from subflow_store import open_store
 
 PATIENCE_S = 30.0

@@ -16,13 +16,9 @@ from tests.fuzz.examples import SMALL_SCENARIO
 from tests.helpers.printed_code import ROOT
 from tests.helpers.scripts import CONTROLLER
 
-from subflow_app.core import crash_reports, expressions, settings, toml_files
-from subflow_app.core.errors import AppError
-from subflow_app.core.expected_errors import is_expected
 from subflow_app.core.experiments import axis
 from subflow_app.core.experiments.recipe_files import load_recipe
 from subflow_app.core.exporting import verification
-from subflow_app.core.expressions import Expression
 from subflow_app.core.history import run_query
 from subflow_app.core.labs import progress, result_file
 from subflow_app.core.measured import measured_table, pcap_reader
@@ -35,6 +31,10 @@ from subflow_app.core.scenarios import graph_files, recovery
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.sweeps import plan_file
 from subflow_app.core.sweeps.sweep_estimate import SweepEstimate, SweepLimits
+from subflow_app.foundation import crash_reports, expressions, settings, toml_files
+from subflow_app.foundation.errors import AppError
+from subflow_app.foundation.expected_errors import is_expected
+from subflow_app.foundation.expressions import Expression
 from subflow_sim import (
     gate,
     limits,

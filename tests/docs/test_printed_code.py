@@ -25,10 +25,10 @@ from typer._click.exceptions import MissingParameter, UsageError
 
 from subflow_app.cli.commands import app
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.errors import AppError
 from subflow_app.core.learning.recipes import load_recipe
-from subflow_app.core.resources import find_scenario
 from subflow_app.distribution import DISTRIBUTION
+from subflow_app.foundation.errors import AppError
+from subflow_app.foundation.resources import find_scenario
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.script import check_script, kind_of
 

@@ -216,7 +216,7 @@ def _read_contest(path: Path) -> None:
 
 
 def _read_settings(path: Path) -> str | None:
-    from subflow_app.core.settings import load_settings, save_settings
+    from subflow_app.foundation.settings import load_settings, save_settings
 
     save_settings(load_settings(path), path)
     return REFUSED if path.with_name(f"{path.name}.damaged").is_file() else None
@@ -250,7 +250,7 @@ def _search(path: Path) -> None:
 
 
 def _rank(path: Path) -> str | None:
-    from subflow_app.core.fuzzy import rank
+    from subflow_app.foundation.fuzzy import rank
 
     titles = ["Run", "Open scenario …", "Explain at the playhead", "Größe der Schrift", "x" * 300]
     found = rank(path.read_bytes().decode("utf-8", "replace"), titles, lambda title: (title, title[::-1]))
@@ -431,7 +431,7 @@ def _misbehave(path: Path) -> None:
     import time
     import warnings
 
-    from subflow_app.core.errors import InputError
+    from subflow_app.foundation.errors import InputError
 
     match path.read_bytes().strip():
         case b"told":

@@ -309,7 +309,7 @@ def plans() -> Sequence[bytes]:
 def settings() -> Sequence[bytes]:
     from dataclasses import asdict
 
-    from subflow_app.core.settings import Settings
+    from subflow_app.foundation.settings import Settings
 
     entries = asdict(Settings(recent_files=("/a/b.toml",), saved_searches={"a": "tag:x"}, figure={"width": 3.5}))
     return [json.dumps(entries, indent=2).encode(), b"{}"]

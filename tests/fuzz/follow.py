@@ -33,10 +33,10 @@ def follow(store: Store, run_id: int, folder: Path, chance: int) -> None:
     from subflow_app.core.exporting.web_page import recorded_curves
     from subflow_app.core.exports import ExportPlan, export_run
     from subflow_app.core.history.run_comparison import compare_settings, run_figures, settings_text
-    from subflow_app.core.json_document import json_text
     from subflow_app.core.plots import PLOTS, TIME
     from subflow_app.core.plots.measured import measured_value
     from subflow_app.core.summary_text import summary_line, summary_tables
+    from subflow_app.foundation.json_document import json_text
 
     row = store.run(run_id)
     json_text(run_document(row, {}))

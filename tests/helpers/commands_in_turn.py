@@ -33,7 +33,7 @@ def start_training() -> None:
     from subflow_agents import TrainingConfig
     from subflow_app.core.learning.training import TrainingJob
     from subflow_app.core.learning.training_record import list_training
-    from subflow_app.core.paths import default_database
+    from subflow_app.foundation.paths import default_database
     from subflow_store import open_store
 
     folder = Path("training").absolute()

@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_agents import Command
-from subflow_app.core.errors import InputError
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning.policy_surface import Feature, Observations, PolicyOutput, SeenPolicy
 from subflow_app.core.learning.training_draft import (
     DOCUMENT,
@@ -24,6 +22,8 @@ from subflow_app.core.learning.training_draft import (
 from subflow_app.core.learning.training_progress import Comparison, Training
 from subflow_app.core.learning.training_service import ServedTraining
 from subflow_app.core.learning.trainings import Trainings, is_distribution
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.jobs.progress import JobState
 from subflow_sim.params import Dimension, Param
 from subflow_sim.stats import Estimate
 

@@ -29,7 +29,7 @@ from subflow_app.core.arena.entrants import chosen_entrants
 from subflow_app.core.breaking.claim_file import load_claim
 from subflow_app.core.breaking.job import BreakJob, Question
 from subflow_app.core.breaking.space import load_space
-from subflow_app.core.session_log import SESSION_LOG
+from subflow_app.foundation.session_log import SESSION_LOG
 from subflow_app.qt import commands
 from subflow_app.qt.app import make_application
 from subflow_app.qt.arena.feature import ArenaFeature

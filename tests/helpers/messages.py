@@ -18,7 +18,6 @@ from pathlib import Path
 from subflow_agents.registry import agents
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.history.run_query import help_lines
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning.recipes import load_recipe, recipe_names
 from subflow_app.core.learning.training_draft import PARAMS as TRAINING_PARAMS
 from subflow_app.core.learning.training_draft import training_label
@@ -27,6 +26,7 @@ from subflow_app.core.plots import GROUPS, PLOTS
 from subflow_app.core.scenarios.form import label_of
 from subflow_app.core.scenarios.templates import TEMPLATES
 from subflow_app.core.setting_specs import SETTINGS
+from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.qt.action_spec import Scope
 from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.choices import SPEEDS

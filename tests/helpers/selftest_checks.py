@@ -11,7 +11,7 @@ import time
 import warnings
 from pathlib import Path
 
-from subflow_app.core.paths import default_database
+from subflow_app.foundation.paths import default_database
 from subflow_app.selftest import registry, worker
 from subflow_app.selftest.check import Check, CheckError, NotHereError, Place
 

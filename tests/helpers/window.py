@@ -10,7 +10,7 @@ from typing import Any
 
 from PySide6.QtWidgets import QApplication
 
-from subflow_app.core.settings import Settings
+from subflow_app.foundation.settings import Settings
 from subflow_app.qt.action_spec import ActionSpec
 from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.app_theme import Theme

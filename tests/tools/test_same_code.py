@@ -23,10 +23,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.core.paths import labs
+from subflow_app.foundation.paths import labs
 
 if TYPE_CHECKING:
-    from subflow_app.core.paths import Labs
+    from subflow_app.foundation.paths import Labs
 
 HERE = Path(__file__).resolve()
 ROOT = HERE.parents[4]
@@ -53,7 +53,7 @@ inline int least(int first, int second) { return first < second ? first : second
 BEFORE = {
     OLD: REPORT,
     "app/subflow_app/core/arena/__init__.py": '"""The arena."""\n',
-    "app/subflow_app/core/paths.py": "class Labs:\n    pass\n\n\ndef labs(name):\n    return name\n",
+    "app/subflow_app/foundation/paths.py": "class Labs:\n    pass\n\n\ndef labs(name):\n    return name\n",
     USER: PANEL,
     CPP: RING,
     "docs/arena.md": "The arena lies in `app/subflow_app/core/arena/report.py`.\nIt ranks.\n",
@@ -70,7 +70,7 @@ def _moved() -> dict[str, str]:
         "app/subflow_app/features/__init__.py": '"""What users see."""\n',
         "app/subflow_app/features/README.md": "Features.\n",
         "app/subflow_app/features/arena/__init__.py": "",
-        "app/subflow_app/core/paths.py": BEFORE["app/subflow_app/core/paths.py"],
+        "app/subflow_app/foundation/paths.py": BEFORE["app/subflow_app/foundation/paths.py"],
         USER: panel.replace('"core" / "arena"', '"features" / "arena" / "core"'),
         CPP_NEW: RING.replace("sim/core/ring.h", "sim/core/base/ring.h").replace('"units.h"', '"core/units.h"'),
         "docs/arena.md": BEFORE["docs/arena.md"].replace("core/arena/report.py", "features/arena/core/report.py"),
@@ -149,12 +149,12 @@ def test_imports_may_get_another_order_place_and_spelling(after: Made) -> None:
         (NEW, "LIMIT = 600", "LIMIT = 601", "line 15, now 15: `600` became `601`"),
         (NEW, "Writes reports", "Writes report", "line 1, now 1: `'Writes reports"),
         (NEW, "parents[5]", "parents[4]", "(. became app)"),
-        (NEW, "import labs\n", "import labs, more\n", "import came: subflow_app.core.paths.more"),
+        (NEW, "import labs\n", "import labs, more\n", "import came: subflow_app.foundation.paths.more"),
         (
             NEW,
-            "    from subflow_app.core.paths import Labs\n",
+            "    from subflow_app.foundation.paths import Labs\n",
             "    pass\n",
-            "import lost: subflow_app.core.paths.Labs",
+            "import lost: subflow_app.foundation.paths.Labs",
         ),
         (USER, "features.arena.core import report as report", "features.arena import report", "import lost: "),
         (USER, '"features" / "arena"', '"features" / "arenas"', "became"),
@@ -179,9 +179,9 @@ def test_two_imports_that_changed_places_are_found(after: Made) -> None:
 
 def test_new_and_lost_files_are_found(after: Made) -> None:
     files = {**_moved(), "app/subflow_app/extra.py": "A = 1\n", "app/subflow_app/other/__init__.py": "B = 2\n"}
-    del files["app/subflow_app/core/paths.py"]
+    del files["app/subflow_app/foundation/paths.py"]
     assert _problems(after(files)) == {
-        "app/subflow_app/core/paths.py": ["gone"],
+        "app/subflow_app/foundation/paths.py": ["gone"],
         "app/subflow_app/extra.py": ["new"],
         "app/subflow_app/other/__init__.py": ["new"],
     }

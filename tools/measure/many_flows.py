@@ -11,7 +11,7 @@ from typing import Any
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
-from subflow_app.core.settings import Settings
+from subflow_app.foundation.settings import Settings
 from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.app import make_application
 from subflow_app.qt.app_theme import Theme

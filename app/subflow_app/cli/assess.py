@@ -14,7 +14,7 @@ from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.reproduce import seeds_option
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
-from subflow_app.core.errors import InputError
+from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.number_text import counted, duration_text
 from subflow_sim.gate import is_folder, is_there
 

@@ -10,9 +10,9 @@ import typer
 
 from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_json, print_line, print_note, print_rows
-from subflow_app.core.errors import InputError
-from subflow_app.core.json_document import fields
-from subflow_app.core.resources import way_on
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.json_document import fields
+from subflow_app.foundation.resources import way_on
 from subflow_app.vocabulary.number_text import count_text, fixed
 from subflow_app.vocabulary.tables import Column, NumberColumn
 

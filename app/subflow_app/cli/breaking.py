@@ -13,8 +13,8 @@ from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_json, print_line, print_note, print_rows
-from subflow_app.core.errors import AppError, InputError
-from subflow_app.core.json_document import fields
+from subflow_app.foundation.errors import AppError, InputError
+from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.plain_text import capitalised
 from subflow_sim.gate import is_folder, is_there
 
@@ -262,7 +262,7 @@ def _print_shipped(claim: str | None, *, as_json: bool) -> None:
 def _write_claim_page(name: str, out: Path | None, *, as_json: bool) -> None:
     from subflow_app.core.breaking.claim_page import write_claim_page
     from subflow_app.core.breaking.counterexample import named_counterexample
-    from subflow_app.core.files import page_place
+    from subflow_app.foundation.files import page_place
 
     each = named_counterexample(name)
     path = write_claim_page(each, page_place(out, each.name))

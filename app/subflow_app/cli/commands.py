@@ -49,7 +49,7 @@ from subflow_app.cli.group import WINDOW_COMMAND, SubflowGroup
 from subflow_app.cli.terminal import print_line
 from subflow_app.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
 from subflow_app.cli.window import open_window
-from subflow_app.core.own_program import FIGURE_WORKER
+from subflow_app.foundation.own_program import FIGURE_WORKER
 from subflow_app.kernel.worker_process import WORKER_COMMAND as KERNEL_WORKER_COMMAND
 
 __all__ = ["app", "main"]

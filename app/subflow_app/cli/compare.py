@@ -10,7 +10,7 @@ import typer
 
 from subflow_app.cli.options import Database, Json, RunIds, opened_store, run_number, time_option
 from subflow_app.cli.terminal import print_json, print_line, print_tables
-from subflow_app.core.errors import InputError
+from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def _numbers_text(numbers: list[int]) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    from subflow_app.core.files import writing
+    from subflow_app.foundation.files import writing
 
     with writing(path):
         path.write_text(text, encoding="utf-8")

@@ -50,9 +50,9 @@ def evaluate(
     from subflow_app.core.learning.evaluations import EvaluationJob
     from subflow_app.core.learning.recipes import parse_seeds
     from subflow_app.core.learning.training_text import evaluation_table
-    from subflow_app.core.resources import find_scenario
     from subflow_app.core.scenarios.scenario_source import open_scenario
     from subflow_app.core.uses import Use
+    from subflow_app.foundation.resources import find_scenario
 
     source = open_scenario(scenario, use=Use.EVALUATE, overrides=overrides or ())
     for line in source.replaced:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from subflow_app.core.confirmation import Confirmation
-from subflow_app.core.interruption import INTERRUPTED as INTERRUPTED
+from subflow_app.foundation.confirmation import Confirmation
+from subflow_app.foundation.interruption import INTERRUPTED as INTERRUPTED
 
 OK = 0
 FAILED = 1

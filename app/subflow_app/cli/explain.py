@@ -8,7 +8,7 @@ import typer
 
 from subflow_app.cli.options import Database, Json, RunId, opened_store, run_number, time_option
 from subflow_app.cli.terminal import print_json, print_line, print_note
-from subflow_app.core.errors import InputError
+from subflow_app.foundation.errors import InputError
 
 
 def explain(
@@ -51,7 +51,7 @@ def explain(
     )
     from subflow_app.core.learning.agent_reasons import reason_lines, reasons_document, stored_reasons
     from subflow_app.core.replay.explained import explained
-    from subflow_app.core.settings import load_settings
+    from subflow_app.foundation.settings import load_settings
 
     at_s = time_option("--at", at)
     documents: list[dict[str, Any]]

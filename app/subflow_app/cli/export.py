@@ -12,7 +12,7 @@ from typer.core import TyperCommand
 from subflow_app.cli.history import shown_document
 from subflow_app.cli.options import Database, Json, RunIds, opened_store, run_number, time_option
 from subflow_app.cli.terminal import print_json, print_line, print_note
-from subflow_app.core.errors import InputError
+from subflow_app.foundation.errors import InputError
 
 if TYPE_CHECKING:
     from subflow_app.core.exporting.run_export import RunExport
@@ -170,7 +170,7 @@ def _export_page(
     from subflow_app.cli.sweeps import sweep_number
     from subflow_app.core.exporting.sweep_page import write_sweep_page
     from subflow_app.core.exporting.web_page import write_page
-    from subflow_app.core.files import page_place
+    from subflow_app.foundation.files import page_place
 
     if formats != "csv" or figure is not None:
         raise InputError("--page: is written by itself; leave out --format and --figure")

@@ -10,8 +10,8 @@ import typer
 
 from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_json, print_line, print_note
-from subflow_app.core.errors import InputError
-from subflow_app.core.file_kinds import PAGE_SUFFIX
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.file_kinds import PAGE_SUFFIX
 from subflow_sim.gate import is_there
 
 
@@ -54,8 +54,8 @@ def import_topology(
 
 def _import_page(file: Path, out: Path | None, run: int, *, force: bool, as_json: bool) -> None:
     from subflow_app.core.exporting.page_import import read_page
-    from subflow_app.core.paths import policy_folder
     from subflow_app.core.policies.library import keep_policies
+    from subflow_app.foundation.paths import policy_folder
 
     found = read_page(file).scenario(run)
     added = keep_policies(found.policies)
@@ -95,11 +95,11 @@ def export_topology(
 
     `subflow import` reads it back.
     """
-    from subflow_app.core.resources import find_scenario
     from subflow_app.core.scenarios.graph_export import export_graphml, left_out
     from subflow_app.core.scenarios.scenario_source import open_scenario
     from subflow_app.core.scenarios.topology import picture_of
     from subflow_app.core.uses import Use
+    from subflow_app.foundation.resources import find_scenario
 
     path = find_scenario(scenario)
     source = open_scenario(str(path), use=Use.GRAPH)

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from subflow_app.cli import exit_codes, failures
-from subflow_app.core.file_kinds import OPENED_SUFFIXES
+from subflow_app.foundation.file_kinds import OPENED_SUFFIXES
 from subflow_sim.gate import is_file
 
 WINDOW_COMMAND = "window"

@@ -22,8 +22,8 @@ from subflow_app.cli.terminal import (
     print_note,
     print_tables,
 )
-from subflow_app.core.errors import InputError
-from subflow_app.core.json_document import fields
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.measures import RUN_MEASURES
 from subflow_app.vocabulary.number_text import counted, finite, fixed, mbit_text
 from subflow_app.vocabulary.tables import Column, NumberColumn

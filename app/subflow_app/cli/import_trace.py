@@ -9,7 +9,7 @@ import typer
 
 from subflow_app.cli.options import Database, Json, opened_store, positive_time_option
 from subflow_app.cli.terminal import print_json, print_line, print_note, print_rows
-from subflow_app.core.errors import InputError
+from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.number_text import counted
 from subflow_app.vocabulary.tables import Column, NumberColumn
 

@@ -11,8 +11,8 @@ from subflow_app.cli.exit_codes import worst_of
 from subflow_app.cli.lab_steps import LabName
 from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_line, print_list, print_note
-from subflow_app.core.errors import InputError
-from subflow_app.core.json_document import fields
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.language import LANGUAGES
 from subflow_app.vocabulary.plain_text import readable_line
 
@@ -49,9 +49,9 @@ def grade(
     code: 0 when all are confirmed, 1 when one is contradicted, 3 when one is not confirmed, 2 when a file is not a
     result.
     """
-    from subflow_app.core.files import write_file
     from subflow_app.core.labs.grading import COLUMNS, class_csv, grade_class, result_files, steps_csv
     from subflow_app.core.labs.lab_file import load_lab
+    from subflow_app.foundation.files import write_file
 
     files = result_files(folder)
     grades = grade_class(files, None if lab is None else load_lab(lab), key=key)

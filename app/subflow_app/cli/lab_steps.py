@@ -15,8 +15,8 @@ import typer
 
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.terminal import print_json, print_line, print_note
-from subflow_app.core.errors import InputError
-from subflow_app.core.json_document import fields
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.language import current_language
 from subflow_sim.gate import is_there
 
@@ -305,7 +305,7 @@ def terminal_ways(lab: Lab, step: Step, file: str) -> list[str]:
 
 def _folder() -> ProgressFolder:
     from subflow_app.core.labs.progress import ProgressFolder
-    from subflow_app.core.paths import labs_directory
+    from subflow_app.foundation.paths import labs_directory
 
     return ProgressFolder(labs_directory())
 

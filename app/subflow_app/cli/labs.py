@@ -13,8 +13,8 @@ from subflow_app.cli.lab_class import Key
 from subflow_app.cli.lab_steps import LabName
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_list, print_note
-from subflow_app.core.errors import InputError
-from subflow_app.core.json_document import fields
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.plain_text import readable_line
 from subflow_app.vocabulary.tables import Column, NumberColumn
 
@@ -125,7 +125,7 @@ def result(
     from subflow_app.core.labs.lab_file import load_lab
     from subflow_app.core.labs.result_file import result_document, write_result
     from subflow_app.core.labs.session import LabSession
-    from subflow_app.core.paths import file_stem
+    from subflow_app.foundation.paths import file_stem
 
     if not student.strip():
         raise InputError("--student must not be blank")

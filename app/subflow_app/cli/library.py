@@ -13,8 +13,8 @@ from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_rows
-from subflow_app.core.errors import LibraryError
-from subflow_app.core.json_document import fields
+from subflow_app.foundation.errors import LibraryError
+from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.tables import Column, NumberColumn
 
 if TYPE_CHECKING:

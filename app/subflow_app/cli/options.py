@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from subflow_app.core.errors import InputError
+from subflow_app.foundation.errors import InputError
 from subflow_sim.gate import MOST_SECONDS, is_there
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def database_path(database: Path | None) -> Path:
     """The database to use; the directory of the default one is made on first use."""
     if database is not None:
         return database
-    from subflow_app.core.paths import default_database
+    from subflow_app.foundation.paths import default_database
     from subflow_store.errors import StoreError
 
     path = default_database()

@@ -11,14 +11,14 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from subflow_app.cli.terminal import stderr_console
-from subflow_app.core.interruption import stopping_signals
-from subflow_app.core.jobs.tasks import Stoppable
+from subflow_app.foundation.interruption import stopping_signals
+from subflow_app.foundation.jobs.tasks import Stoppable
 from subflow_app.vocabulary.number_text import count_text, duration_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from subflow_app.core.jobs.progress import JobProgress
+    from subflow_app.foundation.jobs.progress import JobProgress
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)

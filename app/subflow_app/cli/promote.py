@@ -9,7 +9,7 @@ import typer
 
 from subflow_app.cli.options import Database, opened_store
 from subflow_app.cli.terminal import print_line
-from subflow_app.core.errors import InputError
+from subflow_app.foundation.errors import InputError
 from subflow_sim.gate import is_file, is_folder
 
 
@@ -60,7 +60,7 @@ def _source(training: str, database: Path | None) -> tuple[Path, str]:
     """
     from subflow_app.cli.trainings import training_number
     from subflow_app.core.learning.training_folder import best_policy
-    from subflow_app.core.paths import file_stem
+    from subflow_app.foundation.paths import file_stem
 
     given = Path(training)
     if is_file(given):

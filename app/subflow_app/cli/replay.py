@@ -8,7 +8,7 @@ import typer
 
 from subflow_app.cli.options import Database, Json, RunId, opened_store, run_number, time_option
 from subflow_app.cli.terminal import print_json, print_line, print_note, print_tables
-from subflow_app.core.errors import InputError
+from subflow_app.foundation.errors import InputError
 
 
 def replay(
@@ -29,7 +29,7 @@ def replay(
     """
     from subflow_app.core.replay.instant_text import instant_document, instant_tables
     from subflow_app.core.replay.replay import Replay
-    from subflow_app.core.settings import load_settings
+    from subflow_app.foundation.settings import load_settings
 
     at_s = time_option("--at", at)
     if packets and not as_json:

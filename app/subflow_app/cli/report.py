@@ -33,9 +33,9 @@ def report(
     Runs that differ only in their seed share a row, with mean and 95 % confidence interval. HTML is one
     self-contained file; PDF has numbered pages.
     """
-    from subflow_app.core.files import write_file
     from subflow_app.core.paper.report import build_report, page_size, read_runs, report_kind
     from subflow_app.core.paper.report_file import render_report
+    from subflow_app.foundation.files import write_file
 
     size = page_size(page)
     plots = None if figure is None else named_figures(figure)

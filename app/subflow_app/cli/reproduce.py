@@ -17,8 +17,8 @@ from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.retraining import retrain
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_rows, print_tables
-from subflow_app.core.errors import InputError
-from subflow_app.core.json_document import fields
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.number_text import count_text, counted, duration_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, text_columns
 from subflow_sim.gate import is_folder, is_there
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
     from subflow_app.core.experiments.reproduction import Reproductions
     from subflow_app.core.experiments.results import Results, Verdict
-    from subflow_app.core.jobs.job import JobOutcome
+    from subflow_app.foundation.jobs.job import JobOutcome
 
 
 def reproduce(
@@ -211,8 +211,8 @@ def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
 def _write_gallery_page(recipes: Sequence[Recipe], out: Path | None, database: Path | None, *, as_json: bool) -> None:
     from subflow_app.core.experiments.exhibits import read_exhibit
     from subflow_app.core.exporting.gallery_page import PAGE_NAME, write_gallery_page
-    from subflow_app.core.files import page_place
     from subflow_app.core.library.shipped import open_library
+    from subflow_app.foundation.files import page_place
 
     with ExitStack() as stack:
         store = stack.enter_context(opened_store(database, read_only=True))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from subflow_app.cli.terminal import print_error, print_note
-from subflow_app.core.errors import TrainingError
+from subflow_app.foundation.errors import TrainingError
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe

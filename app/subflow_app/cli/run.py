@@ -14,8 +14,8 @@ import typer
 from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, Json, opened_store, positive_time_option, tag_text
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
-from subflow_app.core.errors import ExportError, InputError
-from subflow_app.core.expected_errors import message_of
+from subflow_app.foundation.errors import ExportError, InputError
+from subflow_app.foundation.expected_errors import message_of
 
 if TYPE_CHECKING:
     from subflow_app.core.running.runs import RunJob, RunProgress, RunResult

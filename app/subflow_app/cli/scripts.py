@@ -12,8 +12,8 @@ from subflow_app.cli.catalogue import show_algorithms
 from subflow_app.cli.group import ListingGroup
 from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note
-from subflow_app.core.errors import InputError
-from subflow_app.core.json_document import fields
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.json_document import fields
 from subflow_sim.errors import ParamError
 
 if TYPE_CHECKING:

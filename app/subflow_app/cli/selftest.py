@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from subflow_app.cli import exit_codes
 from subflow_app.cli.terminal import print_line, print_note
-from subflow_app.core.errors import InputError
+from subflow_app.foundation.errors import InputError
 
 if TYPE_CHECKING:
     from subflow_app.selftest.outcome import Outcome

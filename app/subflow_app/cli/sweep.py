@@ -12,23 +12,23 @@ import typer
 from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, Json, opened_store, positive_time_option
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
-from subflow_app.core.errors import ClusterError, ExportError, InputError
-from subflow_app.core.json_document import fields, json_text
+from subflow_app.foundation.errors import ClusterError, ExportError, InputError
+from subflow_app.foundation.json_document import fields, json_text
 from subflow_app.vocabulary.number_text import count_text, duration_text
 from subflow_sim.gate import is_folder
 
 if TYPE_CHECKING:
-    from subflow_app.core.jobs.job import JobOutcome
     from subflow_app.core.sweeps.sweep_job import SweepJob
     from subflow_app.core.sweeps.sweep_plan import SweepPlan
     from subflow_app.core.sweeps.sweep_table import SweepTable
+    from subflow_app.foundation.jobs.job import JobOutcome
     from subflow_store import Store
 
 Jobs = Annotated[str, typer.Option(metavar="N|all", help="Number of parallel runs; 1: in this process.")]
 
 
 def _cluster_address(text: str | None) -> str | None:
-    from subflow_app.core.jobs.cluster_address import ClusterAddress
+    from subflow_app.foundation.jobs.cluster_address import ClusterAddress
 
     return None if text is None else ClusterAddress.parse(text).text
 
@@ -200,7 +200,7 @@ def job_count(text: str) -> int:
     Raises:
         InputError: if it is neither a number nor ``all``.
     """
-    from subflow_app.core.jobs.executors import core_count
+    from subflow_app.foundation.jobs.executors import core_count
 
     if text == "all":
         return core_count()

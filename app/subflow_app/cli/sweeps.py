@@ -9,8 +9,8 @@ import typer
 from subflow_app.cli.options import Database, Json, listed_number, opened_store
 from subflow_app.cli.sweep import Cluster, Jobs, Long, Out, carry_out, check_out, job_count, write_out
 from subflow_app.cli.terminal import print_json, print_line, print_list, print_note, print_tables
-from subflow_app.core.errors import InputError
-from subflow_app.core.json_document import fields
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.number_text import count_text
 from subflow_app.vocabulary.tables import Column, NumberColumn
 
@@ -124,8 +124,8 @@ def resume(
 @sweeps_app.command()
 def plans(as_json: Json = False) -> None:
     """List the shipped plans; `subflow sweep NAME` runs one."""
-    from subflow_app.core.resources import shipped_sweep, sweep_names
     from subflow_app.core.sweeps.plan_file import open_plan
+    from subflow_app.foundation.resources import shipped_sweep, sweep_names
 
     found = [(name, open_plan(name)) for name in sweep_names()]
     if as_json:

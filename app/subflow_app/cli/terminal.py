@@ -10,7 +10,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, TextIO
 from unicodedata import combining, east_asian_width
 
-from subflow_app.core.json_document import json_text
+from subflow_app.foundation.json_document import json_text
 from subflow_app.vocabulary.plain_text import readable
 from subflow_app.vocabulary.tables import Column, RowT, TextTable
 

@@ -15,7 +15,7 @@ from typer.core import TyperCommand
 from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, opened_store, positive_time_option
 from subflow_app.cli.terminal import print_error, print_line, print_note, print_tables
-from subflow_app.core.errors import InputError
+from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.number_text import duration_text
 from subflow_sim.gate import is_there
 
@@ -187,7 +187,7 @@ def _config(
     from subflow_app.core.learning.recipes import load_recipe
     from subflow_app.core.learning.training_folder import has_checkpoint
     from subflow_app.core.learning.training_setup import TrainingRequest, prepare, request_of, with_changes
-    from subflow_app.core.paths import new_training_directory
+    from subflow_app.foundation.paths import new_training_directory
 
     if agent is None and recipe is None:
         raise InputError("an agent is missing: subflow train AGENT --scenario FILE, or subflow train --recipe NAME")
@@ -296,7 +296,7 @@ class _Watched:
 
 
 def _exit_code(job: TrainingJob, signal_number: int) -> int:
-    from subflow_app.core.jobs.progress import JobState
+    from subflow_app.foundation.jobs.progress import JobState
 
     if job.state in (JobState.FAILED, JobState.INTERRUPTED) and not signal_number:
         print_error(f"the training failed: {job.message}")

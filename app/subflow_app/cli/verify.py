@@ -11,7 +11,7 @@ import typer
 from subflow_app.cli.exit_codes import worst_of
 from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_json, print_line
-from subflow_app.core.json_document import fields
+from subflow_app.foundation.json_document import fields
 
 
 def verify(

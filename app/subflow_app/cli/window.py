@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from subflow_app.cli import exit_codes, failures
-from subflow_app.core.errors import InputError
-from subflow_app.core.file_kinds import OPENED_SUFFIXES, is_database_file
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.file_kinds import OPENED_SUFFIXES, is_database_file
 from subflow_sim.gate import is_file
 
 

@@ -20,16 +20,16 @@ from subflow_app.core.arena.entrants import Entrant, entrant_of
 from subflow_app.core.arena.job import ArenaJob
 from subflow_app.core.arena.results import Board, entry, known_board
 from subflow_app.core.arena.standings import standings
-from subflow_app.core.jobs.executors import ExecutorMaker, executor_maker
-from subflow_app.core.jobs.job import Batch, Job
-from subflow_app.core.jobs.progress import JobProgress
-from subflow_app.core.jobs.tasks import OnStart
 from subflow_app.core.library.shipped import shipped_outcomes
 from subflow_app.core.running.run_task import RunOutcome, RunTask, make_run
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, source_of
 from subflow_app.core.scenarios.script_files import script_table
-from subflow_app.core.scenarios.toml_edit import Lines, render, set_value
 from subflow_app.core.uses import Use
+from subflow_app.foundation.jobs.executors import ExecutorMaker, executor_maker
+from subflow_app.foundation.jobs.job import Batch, Job
+from subflow_app.foundation.jobs.progress import JobProgress
+from subflow_app.foundation.jobs.tasks import OnStart
+from subflow_app.foundation.toml_edit import Lines, render, set_value
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.arena.networks import Network
 from subflow_sim.arena.utility import GATE

@@ -13,8 +13,8 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
 
-from subflow_app.core.citation import ABSTRACT, AUTHORS, LICENCE
-from subflow_app.core.json_document import json_text
+from subflow_app.foundation.citation import ABSTRACT, AUTHORS, LICENCE
+from subflow_app.foundation.json_document import json_text
 
 METADATA = "ro-crate-metadata.json"
 _VERSION = "https://w3id.org/ro/crate/1.1"

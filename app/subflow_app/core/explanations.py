@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.json_document import fields
 from subflow_app.core.traces import NANOSECONDS
+from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.language import translatable
 from subflow_app.vocabulary.number_text import count_text, finite
 from subflow_sim.decisions import meanings

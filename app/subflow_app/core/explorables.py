@@ -18,10 +18,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.expressions import UNIT_WORTH, ClaimError, Expression, Function, Missing, Value
-from subflow_app.core.resources import resource_path
-from subflow_app.core.toml_files import checked, read_text
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.expressions import UNIT_WORTH, ClaimError, Expression, Function, Missing, Value
+from subflow_app.foundation.resources import resource_path
+from subflow_app.foundation.toml_files import checked, read_text
 from subflow_app.vocabulary.language import ENGLISH, LANGUAGES
 from subflow_sim.parameter import Param
 from subflow_sim.plain_text import either

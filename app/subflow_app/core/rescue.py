@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.core.jobs.job import Job
+from subflow_app.foundation.jobs.job import Job
 from subflow_app.vocabulary.number_text import counted
 from subflow_app.vocabulary.tables import Column
 

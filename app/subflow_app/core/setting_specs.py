@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from subflow_app.core.settings import (
+from subflow_app.foundation.settings import (
     REPLAY_BUDGET_RANGE_MB,
     SAMPLE_INTERVAL_RANGE_S,
     SCALE_RANGE_PERCENT,

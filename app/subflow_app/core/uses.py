@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.errors import InputError, ReplacedError
+from subflow_app.foundation.errors import InputError, ReplacedError
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ScenarioError
 from subflow_sim.overrides import override_value
@@ -25,7 +25,7 @@ from subflow_sim.scenario_model import Choice, Flow, OptionValue, PolicyFile
 from subflow_sim.whole_scenario import Scenario
 
 if TYPE_CHECKING:
-    from subflow_app.core.scenarios.toml_edit import TomlValue
+    from subflow_app.foundation.toml_edit import TomlValue
 
 
 class Part(Enum):

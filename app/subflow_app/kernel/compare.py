@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from subflow_app.core.errors import InputError, KernelError
+from subflow_app.foundation.errors import InputError, KernelError
 from subflow_app.kernel.emulator import LATE_P99_S
 from subflow_app.kernel.network_plan import NetworkPlan
 from subflow_app.kernel.plan import MAX_CONNECTIONS, MAX_TOTAL_RATE_BPS, plan_network

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.errors import InputError
 from subflow_app.core.uses import option_texts, own_options
+from subflow_app.foundation.errors import InputError
 from subflow_app.kernel.network_plan import (
     CONGESTION_CONTROLS,
     ECN_MODES,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_app.core.errors import KernelError
+from subflow_app.foundation.errors import KernelError
 from subflow_app.kernel.network_plan import CONGESTION_CONTROLS, ECN_MODES, NetworkPlan
 from subflow_app.kernel.worker_process import ask_worker
 

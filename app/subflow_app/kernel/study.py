@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from subflow_app.core.errors import KernelError
-from subflow_app.core.jobs.job import Job
 from subflow_app.core.scenarios.scenario_source import ScenarioSource
+from subflow_app.foundation.errors import KernelError
+from subflow_app.foundation.jobs.job import Job
 
 if TYPE_CHECKING:
     from subflow_store import Store

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from subflow_app.core.errors import KernelError
-from subflow_app.core.own_program import own_command
+from subflow_app.foundation.errors import KernelError
+from subflow_app.foundation.own_program import own_command
 
 WORKER_COMMAND = "kernel-worker"
 _UPDATE_S = 0.2

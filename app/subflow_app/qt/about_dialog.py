@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app import __version__
-from subflow_app.core.errors import ResourceError
 from subflow_app.core.licences import Part, licence_parts
-from subflow_app.core.paths import crash_directory, log_path, settings_path
+from subflow_app.foundation.errors import ResourceError
+from subflow_app.foundation.paths import crash_directory, log_path, settings_path
 from subflow_app.qt.models.table_model import ListModel
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens

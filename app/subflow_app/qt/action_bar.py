@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
 
-from subflow_app.core.errors import AppError
+from subflow_app.foundation.errors import AppError
 from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
 from subflow_app.qt.icons import icon
 from subflow_app.vocabulary.language import tr

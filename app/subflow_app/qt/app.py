@@ -25,12 +25,12 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
-from subflow_app.core.file_kinds import is_database_file
-from subflow_app.core.interruption import stopping_signals
-from subflow_app.core.paths import log_path
-from subflow_app.core.resources import DEMO_SCENARIO, resource_path
-from subflow_app.core.session_log import SESSION_LOG
-from subflow_app.core.settings import load_settings
+from subflow_app.foundation.file_kinds import is_database_file
+from subflow_app.foundation.interruption import stopping_signals
+from subflow_app.foundation.paths import log_path
+from subflow_app.foundation.resources import DEMO_SCENARIO, resource_path
+from subflow_app.foundation.session_log import SESSION_LOG
+from subflow_app.foundation.settings import load_settings
 from subflow_app.qt.app_theme import Theme
 from subflow_app.qt.bug_reports import BugReports
 from subflow_app.qt.display import Application, application_or_end

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from subflow_app.core.crash_reports import CrashReportHandler, report_error, report_text, title_of
+from subflow_app.foundation.crash_reports import CrashReportHandler, report_error, report_text, title_of
 
 if TYPE_CHECKING:
     from subflow_app.qt.dialogs import Dialogs

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.fuzzy import rank
-from subflow_app.core.resources import scenario_names
+from subflow_app.foundation.fuzzy import rank
+from subflow_app.foundation.resources import scenario_names
 from subflow_app.qt.icons import icon
 from subflow_app.qt.menus import MENUS, SUBMENUS
 from subflow_app.qt.models.table_model import ROW_ROLE, ListModel

@@ -14,7 +14,7 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
 from subflow_app.core.scenarios.scenario_edits import Edited
-from subflow_app.core.scenarios.toml_edit import TomlValue
+from subflow_app.foundation.toml_edit import TomlValue
 from subflow_app.vocabulary.language import tr, trn
 
 _EDIT_ID = 1

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.crash_reports import CrashReport, crash_reports, remove_report, with_scenario
-from subflow_app.core.paths import crash_directory
+from subflow_app.foundation.crash_reports import CrashReport, crash_reports, remove_report, with_scenario
+from subflow_app.foundation.paths import crash_directory
 from subflow_app.qt.models.table_model import ListModel
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.widgets.empty_state import EmptyState

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QDateTime, QLocale
 
-from subflow_app.core.crash_reports import CrashReport
-from subflow_app.core.crash_watch import collect_crashes
+from subflow_app.foundation.crash_reports import CrashReport
+from subflow_app.foundation.crash_watch import collect_crashes
 from subflow_app.qt.dialogs import open_dialog
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.widgets.banner import Banners, Way

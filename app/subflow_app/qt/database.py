@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from subflow_app.core.file_kinds import DATABASE_SUFFIXES
-from subflow_app.core.paths import default_database
+from subflow_app.foundation.file_kinds import DATABASE_SUFFIXES
+from subflow_app.foundation.paths import default_database
 from subflow_app.qt.dialogs import DATABASE_FILTER, Dialogs
 from subflow_app.vocabulary.language import tr
 from subflow_sim.gate import is_there

@@ -12,8 +12,8 @@ from PySide6.QtCore import QEvent, QMessageLogContext, QtMsgType, Signal, qInsta
 from PySide6.QtGui import QFileOpenEvent
 from PySide6.QtWidgets import QApplication
 
-from subflow_app.core.crash_watch import end_watch
-from subflow_app.core.display import no_display_text
+from subflow_app.foundation.crash_watch import end_watch
+from subflow_app.foundation.display import no_display_text
 
 _EXIT_CODE = 1  # as `exit_codes.FAILED`, which belongs to the command line above
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
-from subflow_app.core.errors import AppError
-from subflow_app.core.file_kinds import SCENARIO_FILE_SUFFIX
-from subflow_app.core.resources import SCENARIO_SUFFIX, resource_path, scenario_names
 from subflow_app.core.scenarios.recovery import UnsavedText
 from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
 from subflow_app.core.scenarios.scenario_source import with_contents
+from subflow_app.foundation.errors import AppError
+from subflow_app.foundation.file_kinds import SCENARIO_FILE_SUFFIX
+from subflow_app.foundation.resources import SCENARIO_SUFFIX, resource_path, scenario_names
 from subflow_app.qt.commands import EditCommand
 from subflow_app.qt.dialogs import SCENARIO_FILTER, Dialogs
 from subflow_app.vocabulary.language import tr, translatable

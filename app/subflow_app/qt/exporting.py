@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from subflow_app.core.errors import AppError
-from subflow_app.core.file_kinds import PAGE_SUFFIX
-from subflow_app.core.paths import file_stem
+from subflow_app.foundation.errors import AppError
+from subflow_app.foundation.file_kinds import PAGE_SUFFIX
+from subflow_app.foundation.paths import file_stem
 from subflow_app.qt.dialogs import CSV_FILTER, PAGE_FILTER, Dialogs, is_accepted
 from subflow_app.vocabulary.language import tr, trn
 from subflow_sim.gate import is_folder, is_there
@@ -145,8 +145,8 @@ class Exports(QObject):
 
     def export_paper_figure(self, path: Path, choice: FigureChoice, plan: FigurePlan, process: FigureProcess) -> None:
         """Has figures drawn in ``process``, which is closed then, and writes them; all or none of them are drawn."""
-        from subflow_app.core.files import write_file
         from subflow_app.core.paper.figure_plan import figure_kind
+        from subflow_app.foundation.files import write_file
 
         def export() -> Path:
             try:

@@ -8,10 +8,10 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
-from subflow_app.core.errors import AppError
 from subflow_app.core.paper.figure_choice import FigureChoice
 from subflow_app.core.paper.figure_plan import FigurePlan
 from subflow_app.core.paper.paper_styles import MM_PER_INCH
+from subflow_app.foundation.errors import AppError
 from subflow_app.qt import format as fmt
 from subflow_app.qt.figure_source import FigureSource
 from subflow_app.qt.latest_reader import LatestReader

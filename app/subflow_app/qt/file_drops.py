@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 
-from subflow_app.core.file_kinds import DATABASE_SUFFIXES, PAGE_SUFFIX, TRACE_SUFFIXES
-from subflow_app.core.resources import SCENARIO_SUFFIX
+from subflow_app.foundation.file_kinds import DATABASE_SUFFIXES, PAGE_SUFFIX, TRACE_SUFFIXES
+from subflow_app.foundation.resources import SCENARIO_SUFFIX
 from subflow_app.qt.topology_files import is_graph_file
 from subflow_app.vocabulary.language import tr, trn
 from subflow_sim.gate import is_folder

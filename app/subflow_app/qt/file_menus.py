@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu, QWidget
 
-from subflow_app.core.resources import scenario_names
+from subflow_app.foundation.resources import scenario_names
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.icons import icon
 from subflow_app.qt.preferences import Preferences

@@ -9,7 +9,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication, QStatusBar, QWidget
 
-from subflow_app.core.errors import GuideError
+from subflow_app.foundation.errors import GuideError
 from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.qt.feature import Feature, FeatureMap
 from subflow_app.qt.panels import PANELS

@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QColor, QDesktopServices, QFontDatabase, QGuiApplication, QShowEvent, QTextCharFormat
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QToolButton, QWidget
 
-from subflow_app.core.paths import log_path
-from subflow_app.core.session_log import MOST_KEPT, SESSION_LOG, LogMessage, SessionLog
+from subflow_app.foundation.paths import log_path
+from subflow_app.foundation.session_log import MOST_KEPT, SESSION_LOG, LogMessage, SessionLog
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens, follow_theme
 from subflow_app.qt.widgets.choice import Choice

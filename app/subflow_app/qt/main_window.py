@@ -12,8 +12,8 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, Q
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.foundation.problem_texts import error_text
 from subflow_app.qt.action_bar import ActionBar
 from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
 from subflow_app.qt.agent_feature import AgentFeature

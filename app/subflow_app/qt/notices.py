@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 
-from subflow_app.core.scenarios.problem_texts import error_text, problem_text
+from subflow_app.foundation.problem_texts import error_text, problem_text
 from subflow_app.qt import format as fmt
 from subflow_app.qt.widgets.banner import Banners, Way
 from subflow_app.vocabulary.language import tr, trn

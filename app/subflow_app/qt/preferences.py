@@ -7,8 +7,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from subflow_app.core.errors import SettingsError
-from subflow_app.core.settings import Settings, load_settings, save_settings
+from subflow_app.foundation.errors import SettingsError
+from subflow_app.foundation.settings import Settings, load_settings, save_settings
 
 _log = logging.getLogger(__name__)
 

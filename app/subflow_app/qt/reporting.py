@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from subflow_app.core.paths import file_stem
 from subflow_app.core.plots import PLOTS, PlotSpec
 from subflow_app.core.traces import StoredTraces
+from subflow_app.foundation.paths import file_stem
 from subflow_app.qt.dialogs import is_accepted
 from subflow_app.vocabulary.language import tr
 from subflow_store import RunRow
@@ -98,8 +98,8 @@ class Reports(QObject):
         process = FigureProcess()
 
         def export() -> Path:
-            from subflow_app.core.files import write_file
             from subflow_app.core.paper.report import build_report, page_size, read_runs, report_kind
+            from subflow_app.foundation.files import write_file
 
             try:
                 kind = report_kind(path)

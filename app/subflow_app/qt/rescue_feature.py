@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from subflow_app.core.file_kinds import DATABASE_SUFFIXES
-from subflow_app.core.jobs.job import JobOutcome
 from subflow_app.core.rescue import Rescue
-from subflow_app.core.scenarios.problem_texts import error_text
+from subflow_app.foundation.file_kinds import DATABASE_SUFFIXES
+from subflow_app.foundation.jobs.job import JobOutcome
+from subflow_app.foundation.problem_texts import error_text
 from subflow_app.qt.dialogs import DATABASE_FILTER, Dialogs
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.widgets.banner import Banners, Way

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from subflow_app.core.errors import AppError
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.running.live_changes import LiveChange
 from subflow_app.core.running.runs import RunJob, RunProgress, RunResult, decision_limits
-from subflow_app.core.scenarios.problem_texts import error_text, problem_text
-from subflow_app.core.scenarios.toml_edit import TomlValue
+from subflow_app.foundation.errors import AppError
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.problem_texts import error_text, problem_text
+from subflow_app.foundation.toml_edit import TomlValue
 from subflow_app.qt.widgets.shorthand import timer
 from subflow_app.qt.workers import Workers
 from subflow_app.vocabulary.language import tr

@@ -10,9 +10,9 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 import subflow_app
-from subflow_app.core.confirmation import Confirmation
-from subflow_app.core.errors import InputError
-from subflow_app.core.paths import file_stem
+from subflow_app.foundation.confirmation import Confirmation
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.paths import file_stem
 from subflow_app.qt.dialogs import Dialogs, is_accepted
 from subflow_app.vocabulary.language import tr, translatable
 

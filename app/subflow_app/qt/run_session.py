@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.running.live_changes import LiveChange
 from subflow_app.core.running.runs import RunJob, RunProgress, RunResult
 from subflow_app.core.scenarios.event_words import change_text
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, source_of_document
 from subflow_app.core.uses import Use
+from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.qt import format as fmt
 from subflow_app.qt.inspector.inspector import Inspector
 from subflow_app.qt.link_states import LinkStates

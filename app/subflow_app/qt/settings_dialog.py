@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.setting_specs import SETTINGS, SettingSpec, defaults
-from subflow_app.core.settings import Settings
+from subflow_app.foundation.settings import Settings
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.choice import Choice

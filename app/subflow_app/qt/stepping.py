@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from subflow_app.core.errors import InputError
 from subflow_app.core.running.stepping import StepSize, next_event_s, step_end_s
 from subflow_app.core.scenarios.form_text import unit_of, with_unit
+from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ParamError
 from subflow_sim.scenario import Scenario

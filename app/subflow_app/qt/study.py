@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from subflow_app.core.errors import InputError
+from subflow_app.foundation.errors import InputError
 from subflow_app.qt.widgets.shorthand import timer
 
 if TYPE_CHECKING:
-    from subflow_app.core.jobs.job import Job, JobOutcome
+    from subflow_app.foundation.jobs.job import Job, JobOutcome
     from subflow_app.qt.workers import Workers
 
 J = TypeVar("J", bound="Job")

@@ -7,7 +7,7 @@ import logging
 from PySide6.QtCore import QLibraryInfo, QLocale, Qt, QTranslator
 from PySide6.QtWidgets import QApplication
 
-from subflow_app.core.catalogues import use_language
+from subflow_app.foundation.catalogues import use_language
 from subflow_app.vocabulary.language import ENGLISH, language_for, tr, translatable
 
 _log = logging.getLogger(__name__)

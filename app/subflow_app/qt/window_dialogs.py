@@ -11,9 +11,9 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QApplication, QWidget
 
-from subflow_app.core.resources import DEMO_SCENARIO
 from subflow_app.core.setting_specs import for_next_start
-from subflow_app.core.settings import Settings
+from subflow_app.foundation.resources import DEMO_SCENARIO
+from subflow_app.foundation.settings import Settings
 from subflow_app.qt.dialogs import open_dialog
 from subflow_app.qt.help_panel import START_PAGE
 from subflow_app.qt.panels import PANELS

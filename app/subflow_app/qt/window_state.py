@@ -9,8 +9,8 @@ from PySide6.QtCore import QByteArray, QEvent, QMargins, QObject, QPoint, QRect,
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMainWindow
 
-from subflow_app.core.paths import window_state_path
 from subflow_app.core.running.stepping import FASTEST, SLOWEST
+from subflow_app.foundation.paths import window_state_path
 from subflow_app.qt.docks import LAYOUT_VERSION
 from subflow_app.qt.panels import WORKSPACES
 from subflow_app.qt.widgets.shorthand import timer

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, QThread, Signal
 
-from subflow_app.core.expected_errors import is_expected
+from subflow_app.foundation.expected_errors import is_expected
 
 _log = logging.getLogger(__name__)
 

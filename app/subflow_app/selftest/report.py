@@ -8,9 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from subflow_app import __version__
-from subflow_app.core.errors import InputError
-from subflow_app.core.json_document import json_text
-from subflow_app.core.own_program import is_frozen
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.json_document import json_text
+from subflow_app.foundation.own_program import is_frozen
 from subflow_app.selftest.outcome import Outcome, State
 
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from subflow_app.core.own_program import SELFTEST_CHECK, own_command
+from subflow_app.foundation.own_program import SELFTEST_CHECK, own_command
 from subflow_app.selftest.check import Check, last_lines
 from subflow_app.selftest.outcome import ANSWER_FILE, Outcome, State
 from subflow_app.selftest.surroundings import own_surroundings

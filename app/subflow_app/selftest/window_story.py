@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QObject, QTimer
 
-from subflow_app.core.paths import log_path, settings_path
+from subflow_app.foundation.paths import log_path, settings_path
 from subflow_app.qt import app
 from subflow_app.selftest.check import CheckError, require
 

@@ -18,8 +18,8 @@ from subflow_app.core.arena.job import ArenaJob
 from subflow_app.core.arena.report import arena_report, commands, write_board
 from subflow_app.core.arena.results import FULL_NUMBERS, QUICK_NUMBERS, Board, Entry, Result, entry, known_board
 from subflow_app.core.arena.standings import Interval, Standing, standings
-from subflow_app.core.errors import ArenaError, InputError
-from subflow_app.core.jobs.executors import executor_maker
+from subflow_app.foundation.errors import ArenaError, InputError
+from subflow_app.foundation.jobs.executors import executor_maker
 from subflow_sim.arena.utility import WORST
 from subflow_store import Store, open_store
 

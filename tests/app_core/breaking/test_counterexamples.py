@@ -20,9 +20,9 @@ from subflow_app.core.breaking.counterexample import (
 from subflow_app.core.breaking.shrinking import is_round
 from subflow_app.core.breaking.space import load_space, space_names
 from subflow_app.core.breaking.trial import Trial, network_of, repetitions, run
-from subflow_app.core.errors import ClaimFileError
-from subflow_app.core.resources import resource_path
-from subflow_app.core.scenarios.toml_edit import read_toml, remove_value
+from subflow_app.foundation.errors import ClaimFileError
+from subflow_app.foundation.resources import resource_path
+from subflow_app.foundation.toml_edit import read_toml, remove_value
 
 FILES = sorted(resource_path("counterexamples").glob(f"*{SUFFIX}"))
 

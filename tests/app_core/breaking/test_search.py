@@ -19,7 +19,7 @@ from subflow_app.core.breaking.search import GENERATION, RANDOM_GENERATIONS, Sea
 from subflow_app.core.breaking.search_map import SearchMap
 from subflow_app.core.breaking.shrinking import is_round
 from subflow_app.core.breaking.space import load_space
-from subflow_app.core.scenarios.toml_edit import read_toml
+from subflow_app.foundation.toml_edit import read_toml
 from subflow_store import Store, open_store
 
 

@@ -20,7 +20,7 @@ from subflow_app.core.comparison.group_table import (
     table_csv,
     table_document,
 )
-from subflow_app.core.errors import InputError
+from subflow_app.foundation.errors import InputError
 from subflow_sim.stats import welch
 from subflow_store import RunFork, RunRow
 

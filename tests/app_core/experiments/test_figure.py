@@ -12,7 +12,6 @@ import pytest
 from matplotlib.figure import Figure
 from tests.helpers.experiments import GOODPUT, TINY, FixedValues, tiny_results
 
-from subflow_app.core.errors import InputError
 from subflow_app.core.experiments.figure import experiment_figure, published_values
 from subflow_app.core.experiments.series_colours import OURS, series_colours
 from subflow_app.core.packed_values import pack, unpack
@@ -29,6 +28,7 @@ from subflow_app.core.paper.panel_forms import (
 )
 from subflow_app.core.paper.panel_plan import Ground, PanelFigure
 from subflow_app.core.paper.paper_styles import STYLES_BY_ID
+from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.picture import PanelForm
 
 DARK = Ground("#171a1f", "#e6e9ed", "#a3acb8", "#2a3038", True)

@@ -9,7 +9,7 @@ import pytest
 from subflow_app.core.experiments.kinds import KINDS
 from subflow_app.core.experiments.recipe_files import load_recipe
 from subflow_app.core.experiments.results import Results
-from subflow_app.core.jobs.executors import executor_maker
+from subflow_app.foundation.jobs.executors import executor_maker
 from subflow_store import Store
 
 RECIPE = """

@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.citation import citation_cff, citation_text
-from subflow_app.core.confirmation import Confirmation
 from subflow_app.core.crate import CrateFile, crate_text
-from subflow_app.core.errors import InputError
 from subflow_app.core.exporting.bundle import write_bundle
 from subflow_app.core.exporting.verification import verify_bundle
-from subflow_app.core.resources import resource_path
 from subflow_app.core.running.runs import RunJob
+from subflow_app.foundation.citation import citation_cff, citation_text
+from subflow_app.foundation.confirmation import Confirmation
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.resources import resource_path
 from subflow_sim import parse_scenario
 from subflow_store import Store, open_store
 

@@ -14,7 +14,6 @@ import pytest
 from tests.app_core.fairness.test_analysis import FAIR, MadeTraces, shipped
 from tests.helpers.table_traces import TableTraces
 
-from subflow_app.core.errors import ExportError
 from subflow_app.core.fairness.trade_offs import (
     TRADE_OFFS,
     KnownFigures,
@@ -32,6 +31,7 @@ from subflow_app.core.fairness.trade_offs import (
 )
 from subflow_app.core.pareto import pareto_front
 from subflow_app.core.traces import TraceMark, Traces
+from subflow_app.foundation.errors import ExportError
 from subflow_store.values import RunRow
 
 

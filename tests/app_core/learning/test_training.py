@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from subflow_agents import Command, ReportKind, TrainingConfig
-from subflow_app.core.errors import TrainingError
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning.training import TrainingJob
 from subflow_app.core.learning.training_folder import PROCESS, REPORTS, living_process, read_config, read_reports
+from subflow_app.foundation.errors import TrainingError
+from subflow_app.foundation.jobs.progress import JobState
 
 TRAINER = "tests.helpers.fake_training"
 PATIENCE_S = 30.0

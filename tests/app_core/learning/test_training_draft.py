@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 from tests.helpers.fake_trainings import AGENTS, RECIPES
 
-from subflow_app.core.errors import InputError
 from subflow_app.core.learning.recipes import load_recipe, recipe_names
 from subflow_app.core.learning.training_draft import (
     DOCUMENT,
@@ -19,6 +18,7 @@ from subflow_app.core.learning.training_draft import (
 )
 from subflow_app.core.learning.trainings import _recipe_choice
 from subflow_app.core.scenarios.form import FormField
+from subflow_app.foundation.errors import InputError
 
 
 @pytest.fixture

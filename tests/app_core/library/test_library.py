@@ -14,7 +14,6 @@ from tests.helpers.experiments import tiny_recipe
 from tests.helpers.labs import small_lab
 
 from subflow_app.core.arena.results import entry, known_board
-from subflow_app.core.errors import LibraryError
 from subflow_app.core.experiments.exhibits import read_exhibit
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.reproduction import Reproduction
@@ -27,6 +26,7 @@ from subflow_app.core.library.contents import entries_of, versions
 from subflow_app.core.library.copying import SHIPPED_TAG, copy, copy_arena, copy_experiment, copy_lab, copy_to_go_on
 from subflow_app.core.library.records import of_experiment, of_lab
 from subflow_app.core.library.shipped import open_library, shipped_outcomes
+from subflow_app.foundation.errors import LibraryError
 from subflow_sim import Simulation, parse_scenario
 from subflow_store import Store, StoreCorrupt, open_store
 from subflow_store.documents import strict_json

@@ -15,8 +15,6 @@ import pytest
 from pypdf import PdfReader
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.core.citation import citation_bibtex, citation_text
-from subflow_app.core.errors import InputError
 from subflow_app.core.paper.page_text import width_pt, wrapped
 from subflow_app.core.paper.report import (
     Heading,
@@ -33,6 +31,8 @@ from subflow_app.core.paper.report_tables import events_table
 from subflow_app.core.paper.topology_sketch import sketch_of
 from subflow_app.core.plots import PLOTS_BY_ID
 from subflow_app.core.running.runs import RunJob
+from subflow_app.foundation.citation import citation_bibtex, citation_text
+from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.tables import TextTable
 from subflow_sim.scenario import parse_scenario
 from subflow_store import Store, open_store

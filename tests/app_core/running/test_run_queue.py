@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
 
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.running import run_queue
 from subflow_app.core.running.run_queue import QueuedRun, RunQueue
 from subflow_app.core.running.runs import RunJob, RunResult
@@ -19,6 +18,7 @@ from subflow_app.core.scenarios.scenario_source import ScenarioSource
 from subflow_app.core.sweeps.axes import Axis
 from subflow_app.core.sweeps.sweep_plan import SweepPlan
 from subflow_app.core.uses import Use
+from subflow_app.foundation.jobs.progress import JobState
 from subflow_sim.errors import ScenarioError
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation

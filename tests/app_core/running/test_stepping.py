@@ -18,7 +18,7 @@ from subflow_app.core.running.stepping import (
     speed_text,
     step_end_s,
 )
-from subflow_app.core.scenarios.toml_edit import TomlValue
+from subflow_app.foundation.toml_edit import TomlValue
 from subflow_sim.event_reader import read_change
 from subflow_sim.scenario import parse_scenario
 

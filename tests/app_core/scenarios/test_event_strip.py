@@ -9,7 +9,7 @@ import pytest
 from subflow_app.core.scenarios import event_strip as strip
 from subflow_app.core.scenarios.event_strip import StripBar, StripMark, strip_rows
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.scenarios.toml_edit import read_toml, render
+from subflow_app.foundation.toml_edit import read_toml, render
 
 HEAD = """\
 format = 1

@@ -9,7 +9,6 @@ import pytest
 from tests.helpers.scripts import CONTROLLER, SCENARIO, SCHEDULER, write_scenario
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.errors import InputError
 from subflow_app.core.scenario_hash import scenario_hash
 from subflow_app.core.scenarios.flow_draft import FlowDraft
 from subflow_app.core.scenarios.form import FormField, form_for
@@ -23,6 +22,7 @@ from subflow_app.core.scenarios.script_files import (
     write_script,
 )
 from subflow_app.core.traces import stored_condition
+from subflow_app.foundation.errors import InputError
 from subflow_sim.catalog import catalog
 from subflow_sim.scenario import load_scenario, parse_scenario
 

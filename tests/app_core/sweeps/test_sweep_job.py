@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 from tests.app_core.sweeps.plans import CONTROLLER, LOSS, SCENARIO, plan
 
-from subflow_app.core.errors import ClusterError, SweepError
-from subflow_app.core.jobs import pace
-from subflow_app.core.jobs.executors import Threads
-from subflow_app.core.jobs.job import ATTEMPTS
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.jobs.tasks import Answer, OnStart, Task
 from subflow_app.core.running.run_task import RunOutcome, RunTask, make_run
 from subflow_app.core.sweeps import sweep_job
 from subflow_app.core.sweeps.sweep_estimate import SweepEstimate, SweepLimits, estimate_sweep
 from subflow_app.core.sweeps.sweep_job import SweepJob
 from subflow_app.core.sweeps.sweep_points import MOST_PROBLEMS, PointReader, check_points
 from subflow_app.core.sweeps.sweep_results import wide_csv
+from subflow_app.foundation.errors import ClusterError, SweepError
+from subflow_app.foundation.jobs import pace
+from subflow_app.foundation.jobs.executors import Threads
+from subflow_app.foundation.jobs.job import ATTEMPTS
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.jobs.tasks import Answer, OnStart, Task
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
 from subflow_store import Store, open_store

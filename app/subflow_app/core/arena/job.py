@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.arena.entrants import Entrant
 from subflow_app.core.arena.results import Entry, Result
-from subflow_app.core.errors import AppError, ArenaError
-from subflow_app.core.jobs.executors import ExecutorMaker, executor_maker
-from subflow_app.core.jobs.job import Batch
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.jobs.tasks import OnStart
 from subflow_app.core.running.run_key import simulator_version
 from subflow_app.core.running.runs_estimate import RunsEstimate, estimate_runs, spread_numbers
 from subflow_app.core.scenario_hash import scenario_hash
+from subflow_app.foundation.errors import AppError, ArenaError
+from subflow_app.foundation.jobs.executors import ExecutorMaker, executor_maker
+from subflow_app.foundation.jobs.job import Batch
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.jobs.tasks import OnStart
 from subflow_sim.arena.networks import Network
 from subflow_sim.arena.utility import SAMPLE_INTERVAL_S, WORST, judged_and_timed
 from subflow_sim.errors import SimError

@@ -23,11 +23,11 @@ from subflow_app.core.arena.columns import COLUMNS
 from subflow_app.core.arena.frontier import scatter
 from subflow_app.core.arena.results import FULL_NUMBERS, QUICK_NUMBERS, Board, family_titles
 from subflow_app.core.arena.standings import Standing, standings
-from subflow_app.core.files import made_folder, write_file
 from subflow_app.core.paper.panel_plan import PanelFigure
 from subflow_app.core.paper.paper_styles import DEFAULT_STYLE
 from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report
 from subflow_app.core.paper.report_file import render_report
+from subflow_app.foundation.files import made_folder, write_file
 from subflow_app.vocabulary.palette import ColourKey
 from subflow_app.vocabulary.picture import Panel, PanelSeries
 from subflow_app.vocabulary.tables import TextTable

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.arena.contest import Contest, load_contests
 from subflow_app.core.arena.entrants import Entrant, chosen_entrants
-from subflow_app.core.errors import InputError
 from subflow_app.core.experiments.recipe import PAPERS
-from subflow_app.core.resources import way_on
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.resources import way_on
 from subflow_sim.arena.families import FAMILIES, SPLITS, Split
 from subflow_sim.arena.networks import Network, network
 

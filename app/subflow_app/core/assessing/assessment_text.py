@@ -13,8 +13,8 @@ from subflow_app.core.breaking.job import BreakJob
 from subflow_app.core.experiments.figure import measure_text, shown_value
 from subflow_app.core.experiments.report_tables import ours_text, why_text
 from subflow_app.core.experiments.results import Results
-from subflow_app.core.json_document import fields
 from subflow_app.core.paper.panel_forms import interval_text
+from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_app.vocabulary.plain_text import capitalised
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextColumn, TextTable, text_columns

@@ -24,13 +24,13 @@ from typing import Any
 
 from subflow_app.core.arena.entrants import Entrant
 from subflow_app.core.breaking.claim_file import ClaimFile, claim_names, load_claim
-from subflow_app.core.errors import ArenaError, ClaimFileError, ExportError, RecipeError
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.recipe_files import load_recipe
-from subflow_app.core.files import made_folder, write_file
-from subflow_app.core.resources import resource_path
-from subflow_app.core.scenarios.toml_edit import read_toml
-from subflow_app.core.toml_files import checked, read_text, toml_tree
+from subflow_app.foundation.errors import ArenaError, ClaimFileError, ExportError, RecipeError
+from subflow_app.foundation.files import made_folder, write_file
+from subflow_app.foundation.resources import resource_path
+from subflow_app.foundation.toml_edit import read_toml
+from subflow_app.foundation.toml_files import checked, read_text, toml_tree
 from subflow_sim.parameter import Param
 from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
 from subflow_sim.report import Report

@@ -23,8 +23,6 @@ from subflow_app.core.assessing.job import Assessment, judgement, search_judgeme
 from subflow_app.core.breaking.break_text import METHOD, margin_text
 from subflow_app.core.breaking.failure_words import failure_words
 from subflow_app.core.breaking.job import BreakJob
-from subflow_app.core.citation import FILE as CITATION
-from subflow_app.core.citation import citation_cff
 from subflow_app.core.crate import METADATA, CrateFile, crate_text
 from subflow_app.core.experiments.coverage import problems
 from subflow_app.core.experiments.figure import experiment_figure
@@ -32,10 +30,12 @@ from subflow_app.core.experiments.report import figure_caption, version_blocks
 from subflow_app.core.experiments.report_csv import results_csv, verdicts_csv
 from subflow_app.core.experiments.report_tables import seeds_text, verdict_table
 from subflow_app.core.experiments.results import Results
-from subflow_app.core.files import made_folder, write_file, writing
-from subflow_app.core.json_document import json_text
 from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report
 from subflow_app.core.paper.report_file import render_report
+from subflow_app.foundation.citation import FILE as CITATION
+from subflow_app.foundation.citation import citation_cff
+from subflow_app.foundation.files import made_folder, write_file, writing
+from subflow_app.foundation.json_document import json_text
 from subflow_app.vocabulary.tables import TextColumn, TextTable
 from subflow_sim.gate import is_file
 

@@ -10,8 +10,8 @@ from subflow_app.core.breaking.claim_file import ClaimFile
 from subflow_app.core.breaking.claim_words import measured_words
 from subflow_app.core.breaking.counterexample import Counterexample
 from subflow_app.core.breaking.space import Space
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.json_document import fields
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column, NumberColumn
 

@@ -27,12 +27,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from subflow_app.core.breaking.measures import MEASURES
-from subflow_app.core.claims import Claim
-from subflow_app.core.errors import ClaimFileError
-from subflow_app.core.expressions import MOST_CHARACTERS, ClaimError, Expression
-from subflow_app.core.resources import file_or_shipped, resource_path
-from subflow_app.core.scenarios.toml_edit import render
-from subflow_app.core.toml_files import checked, prose, read_text
+from subflow_app.foundation.claims import Claim
+from subflow_app.foundation.errors import ClaimFileError
+from subflow_app.foundation.expressions import MOST_CHARACTERS, ClaimError, Expression
+from subflow_app.foundation.resources import file_or_shipped, resource_path
+from subflow_app.foundation.toml_edit import render
+from subflow_app.foundation.toml_files import checked, prose, read_text
 from subflow_sim.gate import is_there
 from subflow_sim.parameter import Param, kind_name
 from subflow_sim.report import Report

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from subflow_app.core.expressions import UNIT_WORTH
+from subflow_app.foundation.expressions import UNIT_WORTH
 from subflow_app.vocabulary.language import tr, translatable
 
 _SIDE = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?: (?:%|[A-Za-z][A-Za-z/]*))?"

@@ -28,11 +28,11 @@ from subflow_app.core.breaking.claim_words import measured_words
 from subflow_app.core.breaking.network_words import network_words
 from subflow_app.core.breaking.shrinking import Shrinking, Tree, is_round, scenario_of
 from subflow_app.core.breaking.trial import Trial, network_of, repetitions
-from subflow_app.core.errors import ClaimFileError, InputError
-from subflow_app.core.resources import file_or_shipped, resource_path
-from subflow_app.core.scenarios.toml_edit import Lines, TomlValue, render, render_key
-from subflow_app.core.toml_files import checked, read_text
 from subflow_app.core.uses import Use, read_scenario
+from subflow_app.foundation.errors import ClaimFileError, InputError
+from subflow_app.foundation.resources import file_or_shipped, resource_path
+from subflow_app.foundation.toml_edit import Lines, TomlValue, render, render_key
+from subflow_app.foundation.toml_files import checked, read_text
 from subflow_app.vocabulary.plain_text import capitalised
 from subflow_sim.arena.networks import Network
 from subflow_sim.draws import Draw

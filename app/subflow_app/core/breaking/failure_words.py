@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from subflow_app.core.breaking.claim_words import measured_words
-from subflow_app.core.claims import LARGEST_MARGIN
+from subflow_app.foundation.claims import LARGEST_MARGIN
 from subflow_app.vocabulary.language import tr
 from subflow_sim.gate import toml_tree
 

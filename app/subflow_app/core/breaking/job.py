@@ -19,14 +19,14 @@ from subflow_app.core.breaking.niches import Niche, niche_of
 from subflow_app.core.breaking.search import GENERATION, RANDOM_GENERATIONS, Elite, Search
 from subflow_app.core.breaking.space import Found, Space
 from subflow_app.core.breaking.trial import Trial, network_of
-from subflow_app.core.errors import ArenaError
-from subflow_app.core.jobs.executors import Executor, ExecutorMaker, Shared, executor_maker
-from subflow_app.core.jobs.job import Batch
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.jobs.tasks import OnStart
-from subflow_app.core.json_document import fields
 from subflow_app.core.running.run_key import simulator_version
 from subflow_app.core.uses import told_replacements
+from subflow_app.foundation.errors import ArenaError
+from subflow_app.foundation.jobs.executors import Executor, ExecutorMaker, Shared, executor_maker
+from subflow_app.foundation.jobs.job import Batch
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.jobs.tasks import OnStart
+from subflow_app.foundation.json_document import fields
 from subflow_store.searches import Generation, SearchRecord
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from subflow_app.core.expressions import Function, Missing, Value
+from subflow_app.foundation.expressions import Function, Missing, Value
 from subflow_app.vocabulary.measure import NotMeasuredError
 from subflow_app.vocabulary.measures import NAMED as SHARED
 from subflow_sim.arena.networks import Network

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.breaking.space import Space, space_of
-from subflow_app.core.errors import InputError
 from subflow_app.core.sweeps.views.parallel import ParallelAxis, passing_lines
+from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.number_text import rounded_text
 from subflow_app.vocabulary.tables import csv_number, csv_text

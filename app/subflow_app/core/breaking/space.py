@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.breaking.trial import network_of
-from subflow_app.core.errors import ArenaError, ClaimFileError, InputError
-from subflow_app.core.resources import file_or_shipped, find_scenario, resource_path, scenario_names
 from subflow_app.core.scenarios.scenario_source import with_contents
-from subflow_app.core.scenarios.toml_edit import TomlValue, read_toml
-from subflow_app.core.toml_files import prose
 from subflow_app.core.uses import Use, read_scenario
+from subflow_app.foundation.errors import ArenaError, ClaimFileError, InputError
+from subflow_app.foundation.resources import file_or_shipped, find_scenario, resource_path, scenario_names
+from subflow_app.foundation.toml_edit import TomlValue, read_toml
+from subflow_app.foundation.toml_files import prose
 from subflow_sim.arena.networks import Network
 from subflow_sim.draws import BdpShare, Draw, Independent, Range, read_draw, uniform
 from subflow_sim.episodes import Drawn, build_with_tree, draw_episode_s, draw_events, draw_values

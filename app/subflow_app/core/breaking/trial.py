@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 from subflow_app.core.arena.entrants import Entrant, chosen_entrants
 from subflow_app.core.breaking.claim_file import ENTRANT, Case, ClaimFile
 from subflow_app.core.breaking.measures import goodput_bps, is_of_case, makespan_s, measure, measure_network
-from subflow_app.core.claims import LARGEST_MARGIN
-from subflow_app.core.errors import ArenaError
-from subflow_app.core.expressions import Missing, Value
+from subflow_app.foundation.claims import LARGEST_MARGIN
+from subflow_app.foundation.errors import ArenaError
+from subflow_app.foundation.expressions import Missing, Value
 from subflow_sim.arena.networks import Network
 from subflow_sim.arena.utility import finished
 from subflow_sim.errors import SimError

@@ -24,7 +24,7 @@ from subflow_app.core.capture import headers
 from subflow_app.core.capture.headers import End
 from subflow_app.core.capture.pcapng import PcapngWriter
 from subflow_app.core.capture.tcp_wire import Secrets, TcpWire, WirePacket
-from subflow_app.core.errors import ExportError, InputError
+from subflow_app.foundation.errors import ExportError, InputError
 from subflow_sim.instant import ACK, DATA
 from subflow_sim.packets import ADD_ADDR_ECHO, HANDSHAKE, RECEIVER, SENDER, CapturedPackets
 from subflow_sim.transport_params import effective_transport

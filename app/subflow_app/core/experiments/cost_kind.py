@@ -24,17 +24,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.errors import RecipeError
 from subflow_app.core.experiments.cost import FIGURES, Cost, MeasuredRun, measure_cost
 from subflow_app.core.experiments.measure_kind import MeasureKind
-from subflow_app.core.jobs.executors import Threads
-from subflow_app.core.jobs.job import Batch
-from subflow_app.core.jobs.tasks import OnStart
 from subflow_app.core.running.run_key import simulator_version
 from subflow_app.core.scenario_hash import scenario_hash
 from subflow_app.core.scenarios.scenario_source import with_contents, with_overrides
-from subflow_app.core.scenarios.toml_edit import render
 from subflow_app.core.uses import Use, read_scenario
+from subflow_app.foundation.errors import RecipeError
+from subflow_app.foundation.jobs.executors import Threads
+from subflow_app.foundation.jobs.job import Batch
+from subflow_app.foundation.jobs.tasks import OnStart
+from subflow_app.foundation.toml_edit import render
 from subflow_sim.errors import SimError
 from subflow_sim.parameter import Param
 from subflow_sim.plain_text import either
@@ -46,7 +46,7 @@ from subflow_store.values import Records
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe, Series
-    from subflow_app.core.jobs.executors import ExecutorMaker
+    from subflow_app.foundation.jobs.executors import ExecutorMaker
     from subflow_store import Store
 
 NAME = "cost"

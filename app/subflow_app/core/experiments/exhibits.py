@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from subflow_app.core.expected_errors import is_expected
 from subflow_app.core.experiments.coverage import is_complete, n_finished, n_wanted, problems
 from subflow_app.core.experiments.figure import experiment_figure
 from subflow_app.core.experiments.recipe import SOURCES, Recipe
@@ -20,6 +19,7 @@ from subflow_app.core.experiments.results import (
     stored_results,
 )
 from subflow_app.core.paper.panel_plan import PanelFigure
+from subflow_app.foundation.expected_errors import is_expected
 
 if TYPE_CHECKING:
     from subflow_store import Store

@@ -11,8 +11,8 @@ from subflow_app.core.experiments.measure_kind import MeasureKind
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
-    from subflow_app.core.jobs.executors import ExecutorMaker
-    from subflow_app.core.jobs.job import Job
+    from subflow_app.foundation.jobs.executors import ExecutorMaker
+    from subflow_app.foundation.jobs.job import Job
     from subflow_sim.report import Report
     from subflow_store import Store
     from subflow_store.values import Records

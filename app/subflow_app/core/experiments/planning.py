@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.errors import RecipeError
 from subflow_app.core.experiments.axis import AxisPoint
 from subflow_app.core.experiments.recipe import Recipe, Series
-from subflow_app.core.resources import resource_path
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, open_scenario
-from subflow_app.core.scenarios.toml_edit import TomlValue, render
 from subflow_app.core.sweeps.axes import Axis
 from subflow_app.core.sweeps.sweep_plan import SweepPlan
 from subflow_app.core.sweeps.sweep_points import PointReader
 from subflow_app.core.uses import Use
+from subflow_app.foundation.errors import RecipeError
+from subflow_app.foundation.resources import resource_path
+from subflow_app.foundation.toml_edit import TomlValue, render
 from subflow_sim.errors import ScenarioError
 from subflow_sim.units import Dimension, format_quantity, parse_quantity
 

@@ -81,11 +81,11 @@ from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.experiments.axis import AxisPoint, ExperimentAxis
 from subflow_app.core.experiments.measure_kind import Measure
-from subflow_app.core.scenarios.toml_edit import TomlValue
+from subflow_app.foundation.toml_edit import TomlValue
 from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:
-    from subflow_app.core.claims import Claim
+    from subflow_app.foundation.claims import Claim
     from subflow_app.vocabulary.picture import PanelForm
 
 PAPERS: Mapping[str, str] = {

@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from subflow_app.core.errors import InputError, RecipeError
 from subflow_app.core.experiments.recipe import PAPERS, Recipe
 from subflow_app.core.experiments.recipe_reader import read_recipe
 from subflow_app.core.experiments.rulings import RULINGS_FILE, experiments_folder
-from subflow_app.core.resources import is_to_read, way_on
-from subflow_app.core.toml_files import read_text
+from subflow_app.foundation.errors import InputError, RecipeError
+from subflow_app.foundation.resources import is_to_read, way_on
+from subflow_app.foundation.toml_files import read_text
 from subflow_sim.gate import is_file
 
 RECIPE_SUFFIX = ".toml"

@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.claims import Claim
-from subflow_app.core.errors import RecipeError
 from subflow_app.core.experiments.axis import ExperimentAxis, read_axis, read_set
 from subflow_app.core.experiments.kind import Kind
 from subflow_app.core.experiments.kinds import KINDS
@@ -27,12 +25,14 @@ from subflow_app.core.experiments.recipe import (
     Variant,
 )
 from subflow_app.core.experiments.rulings import rulings
-from subflow_app.core.expressions import ClaimError, Function
-from subflow_app.core.expressions import Kind as ArgumentKind
-from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_app.core.sweeps.plan_file import noted_seeds
 from subflow_app.core.sweeps.sweep_plan import DEFAULT_SAMPLE_INTERVAL_S
-from subflow_app.core.toml_files import checked, prose, scenario_beside
+from subflow_app.foundation.claims import Claim
+from subflow_app.foundation.errors import RecipeError
+from subflow_app.foundation.expressions import ClaimError, Function
+from subflow_app.foundation.expressions import Kind as ArgumentKind
+from subflow_app.foundation.toml_edit import TomlValue
+from subflow_app.foundation.toml_files import checked, prose, scenario_beside
 from subflow_sim.errors import ParamError
 from subflow_sim.parameter import Param, kind_name
 from subflow_sim.plain_text import did_you_mean, either

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from subflow_app.core.errors import InputError
 from subflow_app.core.experiments.coverage import problems
 from subflow_app.core.experiments.figure import experiment_figure
 from subflow_app.core.experiments.recipe import SOURCES
@@ -29,11 +28,12 @@ from subflow_app.core.experiments.report_tables import (
 )
 from subflow_app.core.experiments.results import Results, VerdictKind
 from subflow_app.core.experiments.rulings import rulings
-from subflow_app.core.files import made_folder, write_file
 from subflow_app.core.paper.panel_plan import PanelFigure
 from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report, citation_blocks
 from subflow_app.core.paper.report_file import render_report
 from subflow_app.core.running.run_key import simulator_version
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.files import made_folder, write_file
 from subflow_app.vocabulary.plain_text import capitalised
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, text_columns
 

@@ -24,9 +24,9 @@ from subflow_app.core.experiments.report_tables import (
     trial_table,
     verdict_table,
 )
-from subflow_app.core.files import made_folder, write_file
 from subflow_app.core.paper.panel_figure import render_panels
 from subflow_app.core.paper.panel_plan import PanelFigure
+from subflow_app.foundation.files import made_folder, write_file
 from subflow_app.vocabulary.plain_text import capitalised
 from subflow_app.vocabulary.tables import TextTable
 

@@ -21,7 +21,7 @@ from subflow_app.core.experiments.results import (
 )
 from subflow_app.core.experiments.rulings import Ruling
 from subflow_app.core.paper.panel_forms import interval_text, number_text
-from subflow_app.core.scenarios.toml_edit import TomlValue, render
+from subflow_app.foundation.toml_edit import TomlValue, render
 from subflow_app.vocabulary.language import translatable
 from subflow_app.vocabulary.number_text import NOTHING, duration_text
 from subflow_app.vocabulary.plain_text import capitalised

@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from subflow_app.core.expected_errors import is_expected
 from subflow_app.core.experiments import coverage
 from subflow_app.core.experiments.kinds import KINDS
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.results import Results, stored_results
-from subflow_app.core.jobs.executors import ExecutorMaker, Shared, executor_maker
-from subflow_app.core.jobs.job import Job, Series
-from subflow_app.core.jobs.progress import JobProgress
+from subflow_app.foundation.expected_errors import is_expected
+from subflow_app.foundation.jobs.executors import ExecutorMaker, Shared, executor_maker
+from subflow_app.foundation.jobs.job import Job, Series
+from subflow_app.foundation.jobs.progress import JobProgress
 
 if TYPE_CHECKING:
     from subflow_store import Store

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from subflow_app.core.expected_errors import is_expected
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.reproduction import Reproduction, Reproductions, expected_s
-from subflow_app.core.jobs.progress import JobState
+from subflow_app.foundation.expected_errors import is_expected
+from subflow_app.foundation.jobs.progress import JobState
 
 if TYPE_CHECKING:
     from subflow_store import Store

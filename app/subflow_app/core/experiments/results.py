@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.claims import Outcome
 from subflow_app.core.experiments.kind import Values
 from subflow_app.core.experiments.kinds import KINDS
 from subflow_app.core.experiments.recipe import Cause, CauseKind, Check, Recipe, Variant
 from subflow_app.core.experiments.run_data import trailing_mean
-from subflow_app.core.expressions import Missing, Value
+from subflow_app.foundation.claims import Outcome
+from subflow_app.foundation.expressions import Missing, Value
 from subflow_app.vocabulary.language import translatable
 from subflow_sim.stats import Estimate
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from subflow_app.core.resources import resource_path
+from subflow_app.foundation.resources import resource_path
 
 RULINGS_FILE = "rulings.toml"
 """It lies beside the recipes, which name its ids."""

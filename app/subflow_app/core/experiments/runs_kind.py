@@ -16,16 +16,16 @@ from subflow_app.core.experiments.measures import MEASURES, RunMeasure
 from subflow_app.core.experiments.measuring import capacity_course
 from subflow_app.core.experiments.planning import ExperimentPlan, Part, Place, plan_experiment
 from subflow_app.core.experiments.run_data import RunData
-from subflow_app.core.jobs.job import Job
-from subflow_app.core.jobs.progress import JobProgress
 from subflow_app.core.sweeps.plan_file import plan_text
 from subflow_app.core.sweeps.sweep_job import SweepJob
 from subflow_app.core.sweeps.sweep_points import PointReader
+from subflow_app.foundation.jobs.job import Job
+from subflow_app.foundation.jobs.progress import JobProgress
 from subflow_store.values import Records
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
-    from subflow_app.core.jobs.executors import ExecutorMaker
+    from subflow_app.foundation.jobs.executors import ExecutorMaker
     from subflow_sim.report import Report
     from subflow_store import Store
 

@@ -34,10 +34,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_agents import AgentError, agent_names
-from subflow_app.core.errors import InputError, TrainingError
 from subflow_app.core.experiments.measure_kind import Measure, MeasureKind
 from subflow_app.core.experiments.training_curves import COLUMNS, TrainingCurve, common_level
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning.kept_trainings import (
     KeptTrainings,
     WantedTraining,
@@ -47,8 +45,10 @@ from subflow_app.core.learning.recipes import load_recipe
 from subflow_app.core.learning.training_service import default_limit
 from subflow_app.core.learning.training_setup import TrainingRequest, check_torch, prepare
 from subflow_app.core.learning.training_worker import TRAINER
-from subflow_app.core.paths import trainings_directory
-from subflow_app.core.scenarios.toml_edit import render
+from subflow_app.foundation.errors import InputError, TrainingError
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.paths import trainings_directory
+from subflow_app.foundation.toml_edit import render
 from subflow_sim.errors import SimError
 from subflow_sim.parameter import Param
 from subflow_sim.report import Report
@@ -58,7 +58,7 @@ from subflow_store.values import Records
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
-    from subflow_app.core.jobs.executors import ExecutorMaker
+    from subflow_app.foundation.jobs.executors import ExecutorMaker
     from subflow_store import Store
 
 NAME = "training"

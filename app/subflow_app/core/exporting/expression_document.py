@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from subflow_app.core.expressions import COMPARISONS, Expression
+from subflow_app.foundation.expressions import COMPARISONS, Expression
 
 _ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
 

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.expected_errors import is_expected
 from subflow_app.core.experiments.exhibits import Exhibit, paper_order
 from subflow_app.core.experiments.recipe import SOURCES
 from subflow_app.core.experiments.report import CAUSES_TEXT, figure_caption, figure_text, run_again_text
@@ -23,10 +21,12 @@ from subflow_app.core.exporting.web_page import (
     runs_page,
     stored_run_document,
 )
-from subflow_app.core.file_kinds import PAGE_SUFFIX
-from subflow_app.core.files import write_file
 from subflow_app.core.paper.panel_figure import render_panels
 from subflow_app.core.table_html import table_html
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.expected_errors import is_expected
+from subflow_app.foundation.file_kinds import PAGE_SUFFIX
+from subflow_app.foundation.files import write_file
 from subflow_app.vocabulary.language import ENGLISH
 from subflow_app.vocabulary.plain_text import capitalised
 from subflow_app.vocabulary.tables import TextTable

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import subflow_app
-from subflow_app.core.claims import Claim
-from subflow_app.core.errors import InputError, LabError
 from subflow_app.core.exporting.expression_document import compiled
 from subflow_app.core.exporting.lab_page_checks import (
     check_document,
@@ -30,8 +28,6 @@ from subflow_app.core.exporting.web_page import (
     policy_texts,
     told_words,
 )
-from subflow_app.core.expressions import UNIT_WORTH, Expression
-from subflow_app.core.files import write_file
 from subflow_app.core.labs.explored import Exploration
 from subflow_app.core.labs.functions import functions
 from subflow_app.core.labs.lab import SKETCH, Lab, Prediction, Question, Step
@@ -39,7 +35,11 @@ from subflow_app.core.labs.lab_file import parse_lab
 from subflow_app.core.labs.misconceptions import SKETCH_FUNCTIONS
 from subflow_app.core.labs.publishing import published_text
 from subflow_app.core.labs.sealing import Sealed, Told
-from subflow_app.core.settings import Settings
+from subflow_app.foundation.claims import Claim
+from subflow_app.foundation.errors import InputError, LabError
+from subflow_app.foundation.expressions import UNIT_WORTH, Expression
+from subflow_app.foundation.files import write_file
+from subflow_app.foundation.settings import Settings
 from subflow_app.vocabulary.language import current_language
 
 FORMAT = 1

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from subflow_app.core.claims import Claim
 from subflow_app.core.exporting.expression_document import compiled
-from subflow_app.core.expressions import Call, Expression, Missing
 from subflow_app.core.labs.functions import functions
 from subflow_app.core.labs.lab import NUMBER, Lab, Step
 from subflow_app.core.labs.scenario_values import subflow_count, value_of
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.foundation.claims import Claim
+from subflow_app.foundation.expressions import Call, Expression, Missing
 
 # Of a checked call the arguments from which on keys and values stand by turns.
 _PAIRS = {"last": 0, "runs": 0, "seeds": 0, "over": 2}

@@ -12,11 +12,11 @@ from subflow_app.core.exporting.bundle import BUNDLE_SUFFIX, write_bundle
 from subflow_app.core.exporting.tables import TableKind, export_table
 from subflow_app.core.exporting.web_page import write_page
 from subflow_app.core.exports import ExportPlan, export_run
-from subflow_app.core.file_kinds import PAGE_SUFFIX
-from subflow_app.core.files import made_folder
-from subflow_app.core.paths import file_stem
 from subflow_app.core.replay.origin import StoredOrigin
 from subflow_app.core.traces import StoredTraces
+from subflow_app.foundation.file_kinds import PAGE_SUFFIX
+from subflow_app.foundation.files import made_folder
+from subflow_app.foundation.paths import file_stem
 
 if TYPE_CHECKING:
     from subflow_store import Store

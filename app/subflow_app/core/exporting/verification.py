@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import subflow_app
 from subflow_app.core.catalog import policy_library
-from subflow_app.core.confirmation import Confirmation, confirmation
-from subflow_app.core.errors import InputError
 from subflow_app.core.exporting.bundle import FORMAT, KIND, MANIFEST, POLICIES, README, SCENARIO, SUMMARY, TRACES
 from subflow_app.core.exports import ExportPlan, export_run
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.json_document import plain
 from subflow_app.core.uses import Use, read_scenario
+from subflow_app.foundation.confirmation import Confirmation, confirmation
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.json_document import plain
 from subflow_app.vocabulary.number_text import count_text
 from subflow_sim.errors import ScenarioError, SimError
 from subflow_sim.gate import MOST_TEXT_BYTES, json_tree, open_file, size_text

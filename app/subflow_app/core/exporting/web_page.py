@@ -21,20 +21,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import subflow_app
-from subflow_app.core.catalogues import translated
-from subflow_app.core.errors import InputError
 from subflow_app.core.explanations import CAUSES
 from subflow_app.core.exporting.bundle import with_plain_policies
 from subflow_app.core.exporting.expression_document import compiled
-from subflow_app.core.files import write_file
 from subflow_app.core.replay.origin import StoredOrigin
 from subflow_app.core.replay.run_events import KINDS, VALUES
 from subflow_app.core.replay.worked_rules import RATE_UNITS, formulas, packet_bits
-from subflow_app.core.resources import assets_folder
-from subflow_app.core.scenarios.toml_edit import get_value, read_toml, set_value
 from subflow_app.core.scenarios.topology import picture_of
 from subflow_app.core.table_html import html_text
 from subflow_app.core.traces import LINK, SUBFLOW, TURNS, StoredTraces, Traces, select_keys
+from subflow_app.foundation.catalogues import translated
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.files import write_file
+from subflow_app.foundation.resources import assets_folder
+from subflow_app.foundation.toml_edit import get_value, read_toml, set_value
 from subflow_app.vocabulary.language import ENGLISH
 from subflow_app.vocabulary.measure_document import as_document
 from subflow_app.vocabulary.owners import label_of

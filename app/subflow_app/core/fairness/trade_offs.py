@@ -19,12 +19,12 @@ import numpy as np
 
 from subflow_app.core.fairness.analysis import run_analysis
 from subflow_app.core.fairness.measured import end_of, scenario_of
-from subflow_app.core.files import write_csv
 from subflow_app.core.history.run_names import shared_words
 from subflow_app.core.pareto import pareto_front
 from subflow_app.core.plots.bars import repetitions
 from subflow_app.core.plots.spec import mean_rates, transport_flows
 from subflow_app.core.traces import SUBFLOW, Traces, select_keys
+from subflow_app.foundation.files import write_csv
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.measures import RUN_MEASURES, flow_kind

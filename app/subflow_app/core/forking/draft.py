@@ -10,7 +10,6 @@ from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.errors import InputError
 from subflow_app.core.forking.origin import ForkOrigin
 from subflow_app.core.forking.plan import (
     ForkPlan,
@@ -23,8 +22,9 @@ from subflow_app.core.forking.plan import (
 )
 from subflow_app.core.forking.words import fork_text
 from subflow_app.core.scenarios.form_text import completed, with_unit
-from subflow_app.core.scenarios.problem_texts import problem_text
-from subflow_app.core.scenarios.toml_edit import TomlValue
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.problem_texts import problem_text
+from subflow_app.foundation.toml_edit import TomlValue
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ParamError, ScenarioError
 from subflow_sim.gate import toml_tree

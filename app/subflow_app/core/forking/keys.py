@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.errors import InputError
 from subflow_app.core.forking.plan import Values, flow_values, read_fork_change
+from subflow_app.foundation.errors import InputError
 from subflow_sim.errors import ScenarioError
 from subflow_sim.overrides import override_value
 from subflow_sim.plain_text import did_you_mean, either

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from subflow_app.core.claims import Claim
-from subflow_app.core.expressions import Expression, Missing
 from subflow_app.core.labs.evidence import Evidence
 from subflow_app.core.labs.functions import functions, resolver_of
+from subflow_app.foundation.claims import Claim
+from subflow_app.foundation.expressions import Expression, Missing
 from subflow_app.vocabulary.language import tr
 
 

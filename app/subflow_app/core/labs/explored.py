@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from subflow_app.core.explorables import Explorable, Point, load_explorable
-from subflow_app.core.expressions import Missing
 from subflow_app.core.labs import checks
 from subflow_app.core.labs.evidence import Evidence
+from subflow_app.foundation.expressions import Missing
 
 _MOST = 100  # of the last runs
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from subflow_app.core.expressions import UNIT_WORTH, Missing
 from subflow_app.core.labs import checks
 from subflow_app.core.labs.evidence import Evidence
 from subflow_app.core.labs.lab import Fact, Prediction, Question, Step
+from subflow_app.foundation.expressions import UNIT_WORTH, Missing
 
 _ABOUT = 0.05
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.expressions import ArgumentKind, Function, Value
 from subflow_app.core.labs.evidence import Evidence
 from subflow_app.core.labs.function_table import (
     FunctionTable,
@@ -21,6 +20,7 @@ from subflow_app.core.labs.function_table import (
     pairs_text,
     run_at,
 )
+from subflow_app.foundation.expressions import ArgumentKind, Function, Value
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.measure import Measure, NotMeasuredError
 from subflow_app.vocabulary.measures import NAMED

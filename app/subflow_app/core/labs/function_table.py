@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from subflow_app.core.expressions import ArgumentKind, Function, Kind, Value
 from subflow_app.core.labs.evidence import Evidence, LabRun
 from subflow_app.core.labs.scenario_values import value_of
+from subflow_app.foundation.expressions import ArgumentKind, Function, Kind, Value
 from subflow_app.vocabulary.language import tr
 
 

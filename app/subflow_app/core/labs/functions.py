@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from subflow_app.core.expressions import Function, Missing, Resolver, Value
 from subflow_app.core.labs.evidence import Evidence
 from subflow_app.core.labs.figure_functions import TABLE as FIGURE_TABLE
 from subflow_app.core.labs.function_table import FunctionTable, LabFunction, NotThereError, matching, pairs_text, run_at
 from subflow_app.core.labs.scenario_values import differences, subflow_count, value_of
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.foundation.expressions import Function, Missing, Resolver, Value
 from subflow_app.vocabulary.language import tr
 
 TABLE = FunctionTable()

@@ -14,12 +14,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.confirmation import Confirmation
-from subflow_app.core.errors import InputError, LabError
 from subflow_app.core.labs.lab import Lab
 from subflow_app.core.labs.lab_file import lab_names, load_lab
 from subflow_app.core.labs.progress import StepProgress, read_step
 from subflow_app.core.labs.result_file import RunsAgain, read_result, verify_result
+from subflow_app.foundation.confirmation import Confirmation
+from subflow_app.foundation.errors import InputError, LabError
 from subflow_app.vocabulary.language import ENGLISH, LANGUAGES, translatable
 from subflow_app.vocabulary.number_text import counted
 from subflow_app.vocabulary.plain_text import readable_line

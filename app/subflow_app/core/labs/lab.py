@@ -73,10 +73,10 @@ from pathlib import Path
 
 from subflow_app.core.labs.explored import Exploration
 from subflow_app.core.labs.sealing import Sealed
-from subflow_app.core.resources import resource_path
 from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
 from subflow_app.core.scenarios.script_files import add_script
 from subflow_app.core.uses import Use, read_scenario
+from subflow_app.foundation.resources import resource_path
 from subflow_sim.gate import is_file
 from subflow_sim.scenario_model import ScriptFile
 from subflow_sim.script_reader import read_script

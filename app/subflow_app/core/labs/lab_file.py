@@ -10,10 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.claims import Claim
-from subflow_app.core.errors import InputError, LabError
 from subflow_app.core.explorables import explorable_names, load_explorable
-from subflow_app.core.expressions import UNIT_WORTH, ClaimError, Expression
 from subflow_app.core.labs.explored import Exploration
 from subflow_app.core.labs.functions import functions
 from subflow_app.core.labs.lab import (
@@ -34,10 +31,13 @@ from subflow_app.core.labs.lab_language import KeyProblem, check_calls
 from subflow_app.core.labs.misconceptions import SKETCH_FUNCTIONS
 from subflow_app.core.labs.sealing import Sealed
 from subflow_app.core.labs.solution import SolutionError, parse_order
-from subflow_app.core.resources import find_scenario, is_to_read, resource_path, way_on
 from subflow_app.core.scenarios.script_files import check_script_name
-from subflow_app.core.scenarios.toml_edit import TomlEditError
-from subflow_app.core.toml_files import checked, read_text
+from subflow_app.foundation.claims import Claim
+from subflow_app.foundation.errors import InputError, LabError
+from subflow_app.foundation.expressions import UNIT_WORTH, ClaimError, Expression
+from subflow_app.foundation.resources import find_scenario, is_to_read, resource_path, way_on
+from subflow_app.foundation.toml_edit import TomlEditError
+from subflow_app.foundation.toml_files import checked, read_text
 from subflow_app.vocabulary.language import ENGLISH, current_language
 from subflow_sim.errors import ParamError, Problem, SimError
 from subflow_sim.gate import is_file

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from subflow_app.core.expressions import Call
 from subflow_app.core.labs.figure_functions import FIGURES
 from subflow_app.core.labs.functions import PARTS
 from subflow_app.core.labs.scenario_values import is_key
+from subflow_app.foundation.expressions import Call
 from subflow_sim.plain_text import did_you_mean, either
 
 _PAIRS = {"last": 0, "runs": 0, "seeds": 0, "over": 2}

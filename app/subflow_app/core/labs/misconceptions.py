@@ -7,10 +7,10 @@ from functools import cache
 
 import numpy as np
 
-from subflow_app.core.claims import Claim
-from subflow_app.core.expressions import Function, Missing, Value
 from subflow_app.core.labs.lab import NUMBER, SKETCH, Prediction
 from subflow_app.core.labs.progress import Predicted, PredictionValue
+from subflow_app.foundation.claims import Claim
+from subflow_app.foundation.expressions import Function, Missing, Value
 from subflow_app.vocabulary.language import tr
 
 SKETCH_FUNCTIONS: Mapping[str, Function] = {

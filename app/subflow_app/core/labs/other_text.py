@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
-from subflow_app.core.errors import LabError
 from subflow_app.core.labs.lab import Lab
 from subflow_app.core.labs.progress import Progress
-from subflow_app.core.resources import resource_path
-from subflow_app.core.toml_files import read_text
+from subflow_app.foundation.errors import LabError
+from subflow_app.foundation.resources import resource_path
+from subflow_app.foundation.toml_files import read_text
 from subflow_app.vocabulary.language import LANGUAGES, tr
 from subflow_sim.gate import is_file
 

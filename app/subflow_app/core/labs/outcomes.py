@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from subflow_app.core.expressions import numbers_text
 from subflow_app.core.labs.lab import Prediction, Question, Step
 from subflow_app.core.labs.misconceptions import mistake_of
 from subflow_app.core.labs.progress import Answered, Predicted
 from subflow_app.core.labs.session import ATTEMPTS, Judgement
+from subflow_app.foundation.expressions import numbers_text
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.number_text import MINUS
 

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.errors import LabError
 from subflow_app.core.labs.evidence import Begin
 from subflow_app.core.labs.lab import Lab
+from subflow_app.foundation.errors import LabError
 from subflow_app.vocabulary.language import tr
 from subflow_sim.gate import is_there, json_tree, read_file
 from subflow_sim.whole_file import write_whole

@@ -10,16 +10,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.errors import InputError, LabError
-from subflow_app.core.expressions import Expression, Missing
-from subflow_app.core.files import made_folder, write_file
 from subflow_app.core.labs.functions import functions
 from subflow_app.core.labs.lab import Lab, Question
 from subflow_app.core.labs.sealing import Sealed, Told, course_seal
 from subflow_app.core.labs.session import dealt
-from subflow_app.core.resources import find_scenario, resource_path
-from subflow_app.core.scenarios.toml_edit import render, render_key
-from subflow_app.core.toml_files import read_text
+from subflow_app.foundation.errors import InputError, LabError
+from subflow_app.foundation.expressions import Expression, Missing
+from subflow_app.foundation.files import made_folder, write_file
+from subflow_app.foundation.resources import find_scenario, resource_path
+from subflow_app.foundation.toml_edit import render, render_key
+from subflow_app.foundation.toml_files import read_text
 from subflow_sim.gate import is_there
 
 _FENCE = "+++"

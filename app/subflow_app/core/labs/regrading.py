@@ -11,15 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_app.core.claims import Claim
-from subflow_app.core.errors import LabError
-from subflow_app.core.expressions import Call, Expression, Missing
 from subflow_app.core.labs import checks
 from subflow_app.core.labs.evidence import Evidence, LabRun
 from subflow_app.core.labs.functions import functions
 from subflow_app.core.labs.lab import CHOICE, NUMBER, Lab, Question, Step
 from subflow_app.core.labs.progress import Answered, Predicted, StepProgress, read_step
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.foundation.claims import Claim
+from subflow_app.foundation.errors import LabError
+from subflow_app.foundation.expressions import Call, Expression, Missing
 
 _OF_DOCUMENT = ("value", "text", "is_on", "controller", "scheduler", "has", "count", "subflows")
 _OF_TRAININGS = ("trained", "training_steps", "training_return")

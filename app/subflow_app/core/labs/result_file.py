@@ -19,9 +19,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import subflow_app
-from subflow_app.core.confirmation import Confirmation, confirmation
-from subflow_app.core.errors import LabError
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.labs.evidence import Evidence, LabRun
 from subflow_app.core.labs.lab import Lab
 from subflow_app.core.labs.other_text import is_other_text
@@ -30,6 +27,9 @@ from subflow_app.core.labs.regrading import regrade
 from subflow_app.core.labs.sealing import course_seal
 from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.core.uses import Use, read_scenario
+from subflow_app.foundation.confirmation import Confirmation, confirmation
+from subflow_app.foundation.errors import LabError
+from subflow_app.foundation.jobs.progress import JobState
 from subflow_sim.errors import SimError
 from subflow_sim.gate import TooLargeFileError, json_tree, read_file
 from subflow_sim.whole_file import write_whole

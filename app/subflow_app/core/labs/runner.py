@@ -14,8 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.errors import AppError, LabError
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.labs.evidence import EvidenceReader
 from subflow_app.core.labs.facts import fact_problems
 from subflow_app.core.labs.lab import Lab, Step, script_beside
@@ -25,8 +23,10 @@ from subflow_app.core.labs.solution import Order, SolutionError, parse_order
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
-from subflow_app.core.scenarios.toml_edit import Lines, TomlEditError, TomlValue
 from subflow_app.core.uses import Use, read_scenario
+from subflow_app.foundation.errors import AppError, LabError
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.toml_edit import Lines, TomlEditError, TomlValue
 from subflow_app.vocabulary.number_text import ordinal
 from subflow_sim.errors import SimError
 from subflow_sim.params import SCRIPT_SECTIONS

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from subflow_app.core.expressions import Missing
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc, split_key
+from subflow_app.foundation.expressions import Missing
 from subflow_sim.errors import ParamError
 from subflow_sim.link_params import LINK_TABLES
 from subflow_sim.params import SCRIPT_SECTIONS, SCRIPT_TABLE, SECTIONS, Param

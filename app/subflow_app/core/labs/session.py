@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.expressions import UNIT_WORTH, ClaimError, Expression, Missing
 from subflow_app.core.labs import checks
 from subflow_app.core.labs.evidence import Begin, Evidence, EvidenceReader
 from subflow_app.core.labs.lab import CHOICE, NUMBER, SKETCH, Lab, Prediction, Question, Step
@@ -30,6 +28,8 @@ from subflow_app.core.labs.progress import (
     now,
 )
 from subflow_app.core.labs.solution import SolutionError, curve_points
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.expressions import UNIT_WORTH, ClaimError, Expression, Missing
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:

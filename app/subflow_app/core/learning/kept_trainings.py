@@ -16,9 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subflow_agents import ReportKind, TrainingConfig, TrainingState
-from subflow_app.core.errors import TrainingError
-from subflow_app.core.jobs.job import Job
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning.training import TrainingJob
 from subflow_app.core.learning.training_folder import (
     has_checkpoint,
@@ -31,8 +28,11 @@ from subflow_app.core.learning.training_record import TrainingRecorder, list_tra
 from subflow_app.core.learning.training_service import TrainingService
 from subflow_app.core.learning.training_setup import TrainingRequest, check_torch, prepare
 from subflow_app.core.learning.training_worker import TRAINER
-from subflow_app.core.paths import file_stem, trainings_directory
 from subflow_app.core.running.run_key import simulator_version
+from subflow_app.foundation.errors import TrainingError
+from subflow_app.foundation.jobs.job import Job
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.paths import file_stem, trainings_directory
 from subflow_store.errors import StoreError
 
 if TYPE_CHECKING:

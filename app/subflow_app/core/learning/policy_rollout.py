@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.errors import InputError
 from subflow_app.core.learning.policy_surface import (
     MOST_OBSERVATIONS,
     Feature,
@@ -18,6 +17,7 @@ from subflow_app.core.learning.policy_surface import (
     SeenPolicy,
 )
 from subflow_app.core.uses import Use, read_scenario
+from subflow_app.foundation.errors import InputError
 from subflow_sim.policy import Policy
 from subflow_sim.scenario import Scenario
 from subflow_sim.training import Distribution

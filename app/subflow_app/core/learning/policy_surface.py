@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.errors import InputError
+from subflow_app.foundation.errors import InputError
 
 FloatArray = NDArray[np.float32]
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from subflow_app.core.catalog import policy_library
-from subflow_app.core.errors import InputError, TrainingError
-from subflow_app.core.json_document import number
-from subflow_app.core.paths import policy_folder
 from subflow_app.core.policies.cards import tried
 from subflow_app.core.policies.library import write_policy
+from subflow_app.foundation.errors import InputError, TrainingError
+from subflow_app.foundation.json_document import number
+from subflow_app.foundation.paths import policy_folder
 from subflow_sim.gate import is_there
 from subflow_sim.policy import Policy
 from subflow_sim.policy_library import SUFFIX, is_policy_name, read_policy_file

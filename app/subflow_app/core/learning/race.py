@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.errors import InputError, TrainingError
 from subflow_app.core.learning.training_progress import CLASSICS, Training
 from subflow_app.core.scenarios.algorithm_choices import AlgorithmChoice, other_controllers
 from subflow_app.core.scenarios.algorithm_values import name_in, own_or_named, without_defaults
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, source_of
-from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue, read_toml, set_value
 from subflow_app.core.uses import Use, check_kept
+from subflow_app.foundation.errors import InputError, TrainingError
+from subflow_app.foundation.toml_edit import TomlEditError, TomlValue, read_toml, set_value
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ScenarioError
 

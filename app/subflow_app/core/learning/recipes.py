@@ -41,9 +41,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.errors import InputError, RecipeError
-from subflow_app.core.resources import file_or_shipped, resource_path
-from subflow_app.core.toml_files import checked, read_text, scenario_beside
+from subflow_app.foundation.errors import InputError, RecipeError
+from subflow_app.foundation.resources import file_or_shipped, resource_path
+from subflow_app.foundation.toml_files import checked, read_text, scenario_beside
 from subflow_sim.parameter import Param, kind_name
 from subflow_sim.report import Report, toml_text
 from subflow_sim.section_reader import read_section

@@ -25,8 +25,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from subflow_agents import Command, ReportKind, TrainingConfig, TrainingState
-from subflow_app.core.errors import TrainingError
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning.training_folder import (
     LOG,
     has_checkpoint,
@@ -37,7 +35,9 @@ from subflow_app.core.learning.training_folder import (
     send_command,
 )
 from subflow_app.core.learning.training_worker import DETACH, TRAINER
-from subflow_app.core.own_program import own_command
+from subflow_app.foundation.errors import TrainingError
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.own_program import own_command
 
 WORKER_COMMAND = "train-worker"
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.errors import InputError
 from subflow_app.core.scenarios.form import FieldOption, Form, FormField, FormGroup, default_text
 from subflow_app.core.scenarios.form_text import text_of
-from subflow_app.core.scenarios.problem_texts import problem_text
-from subflow_app.core.scenarios.toml_edit import TomlValue
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.problem_texts import problem_text
+from subflow_app.foundation.toml_edit import TomlValue
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ParamError, Problem
 from subflow_sim.params import Dimension, Param

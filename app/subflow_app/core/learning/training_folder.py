@@ -20,7 +20,7 @@ from typing import Any
 
 from subflow_agents import TrainingConfig
 from subflow_agents.training import MOST_CONFIG_BYTES
-from subflow_app.core.errors import TrainingError
+from subflow_app.foundation.errors import TrainingError
 from subflow_sim.gate import is_file, json_tree, open_file, read_file
 from subflow_sim.whole_file import write_whole
 from subflow_store.liveness import ProcessIdentity

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from subflow_agents import CLASSICS
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning.training_folder import best_policy, latest_policy
 from subflow_app.core.learning.training_metrics import MetricLog
+from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.vocabulary.language import translatable
 from subflow_sim.stats import Estimate
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import subflow_app
 from subflow_agents import ReportKind, TrainingConfig, TrainingState
-from subflow_app.core.errors import TrainingError
-from subflow_app.core.json_document import number
 from subflow_app.core.learning.training_folder import BEST_POLICY, living_process, read_reports
+from subflow_app.foundation.errors import TrainingError
+from subflow_app.foundation.json_document import number
 from subflow_store.training_values import BestPolicy, EvaluationFigure, TrainingMoment, TrainingStart
 from subflow_store.trainings import ELAPSED, STEP
 

@@ -20,12 +20,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from subflow_agents import TrainingConfig
-from subflow_app.core.errors import TrainingError
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning.training import TrainingJob
 from subflow_app.core.learning.training_folder import has_checkpoint, living_process, read_config
 from subflow_app.core.learning.training_record import TrainingRecorder, list_training
 from subflow_app.core.learning.training_worker import TRAINER
+from subflow_app.foundation.errors import TrainingError
+from subflow_app.foundation.jobs.progress import JobState
 from subflow_store.errors import StoreError
 
 if TYPE_CHECKING:

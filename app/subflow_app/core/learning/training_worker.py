@@ -25,9 +25,6 @@ from types import FrameType
 from typing import Any, BinaryIO
 
 from subflow_agents import AgentError, Command, Report, ReportKind, TrainingConfig
-from subflow_app.core.crash_reports import report_error
-from subflow_app.core.errors import AppError
-from subflow_app.core.json_document import plain
 from subflow_app.core.learning.training_folder import (
     CommandFile,
     add_report,
@@ -38,6 +35,9 @@ from subflow_app.core.learning.training_folder import (
     renew,
     write_config,
 )
+from subflow_app.foundation.crash_reports import report_error
+from subflow_app.foundation.errors import AppError
+from subflow_app.foundation.json_document import plain
 from subflow_sim.errors import SimError
 from subflow_store.liveness import HEARTBEAT_S, this_process
 

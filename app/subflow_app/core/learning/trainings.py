@@ -14,9 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from subflow_agents import AgentError, Command, OptionSpec, ReportKind, TrainingConfig, agents
-from subflow_app.core.errors import AppError, InputError, TrainingError
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.json_document import number
 from subflow_app.core.learning.policy_rollout import observe_policy
 from subflow_app.core.learning.policy_surface import SeenPolicy
 from subflow_app.core.learning.promotion import policy_names, promote
@@ -36,10 +33,13 @@ from subflow_app.core.learning.training_record import sync_all
 from subflow_app.core.learning.training_service import ServedTraining, TrainingService
 from subflow_app.core.learning.training_setup import TrainingRequest, check_torch, prepare, request_of
 from subflow_app.core.learning.training_worker import TRAINER
-from subflow_app.core.paths import new_training_directory, trainings_directory
-from subflow_app.core.resources import find_scenario, scenario_names
 from subflow_app.core.scenarios.scenario_source import source_of
 from subflow_app.core.uses import Use
+from subflow_app.foundation.errors import AppError, InputError, TrainingError
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.json_document import number
+from subflow_app.foundation.paths import new_training_directory, trainings_directory
+from subflow_app.foundation.resources import find_scenario, scenario_names
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.number_text import count_text
 from subflow_sim.params import Dimension, Param

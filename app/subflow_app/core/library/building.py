@@ -18,10 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.arena.job import ArenaJob
 from subflow_app.core.arena.results import entry
-from subflow_app.core.errors import AppError, LibraryError
 from subflow_app.core.experiments.reproduction import Reproductions
-from subflow_app.core.jobs.job import Job, Series
-from subflow_app.core.jobs.progress import JobProgress, JobState
 from subflow_app.core.labs.runner import LabRunner
 from subflow_app.core.library.copying import AsShipped
 from subflow_app.core.library.reading import ReadLog, read_all
@@ -29,6 +26,9 @@ from subflow_app.core.library.records import lab_tag, of_experiment, sweeps_of
 from subflow_app.core.library.thumbnails import write_thumbnails
 from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.core.running.run_key import simulator_version
+from subflow_app.foundation.errors import AppError, LibraryError
+from subflow_app.foundation.jobs.job import Job, Series
+from subflow_app.foundation.jobs.progress import JobProgress, JobState
 from subflow_store import open_store
 from subflow_store.copies import Changes
 from subflow_store.values import Records

@@ -13,9 +13,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.core.errors import AppError, LibraryError
-from subflow_app.core.paths import library_cache
-from subflow_app.core.resources import assets_folder
+from subflow_app.foundation.errors import AppError, LibraryError
+from subflow_app.foundation.paths import library_cache
+from subflow_app.foundation.resources import assets_folder
 from subflow_sim.gate import is_file, is_there
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.errors import InputError
 from subflow_app.core.measured.measured_table import Clock
+from subflow_app.foundation.errors import InputError
 from subflow_sim.gate import MOST_SECONDS
 
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0}

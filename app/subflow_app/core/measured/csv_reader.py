@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.errors import InputError
 from subflow_app.core.measured.clock import TIME_UNITS, Steps, guess_time_unit, time_of
 from subflow_app.core.measured.lines import text_lines
 from subflow_app.core.measured.measured_table import (
@@ -34,6 +33,7 @@ from subflow_app.core.measured.quantities import (
     read_heading,
     unit_named,
 )
+from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.number_text import count_text
 from subflow_sim.gate import open_file
 

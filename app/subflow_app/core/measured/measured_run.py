@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 import subflow_app
 from subflow_app.core.comparison.conditions import MEASURED_TAG
-from subflow_app.core.errors import InputError
 from subflow_app.core.measured.measured_table import (
     LEAST_INTERVAL_S,
     MOST_CELLS,
@@ -27,6 +26,7 @@ from subflow_app.core.measured.measured_table import (
 )
 from subflow_app.core.measured.quantities import BY_NAME, factor, units_of
 from subflow_app.core.traces import LINK, SUBFLOW
+from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.number_text import count_text, ordinal
 from subflow_app.vocabulary.plain_text import readable_line
 from subflow_sim.gate import MOST_SECONDS, open_file

@@ -12,7 +12,6 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.errors import AppError, InputError
 from subflow_app.core.measured.measured_table import (
     LEAST_INTERVAL_S,
     MOST_CELLS,
@@ -24,6 +23,7 @@ from subflow_app.core.measured.measured_table import (
 )
 from subflow_app.core.traces import SUBFLOW
 from subflow_app.distribution import install_command
+from subflow_app.foundation.errors import AppError, InputError
 from subflow_app.vocabulary.number_text import count_text, counted
 from subflow_sim.gate import MOST_SECONDS, open_file
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from subflow_app.core.errors import InputError
 from subflow_app.core.measured.clock import Steps, guess_time_unit, time_of
 from subflow_app.core.measured.lines import text_lines
 from subflow_app.core.measured.measured_table import (
@@ -23,6 +22,7 @@ from subflow_app.core.measured.measured_table import (
     Target,
 )
 from subflow_app.core.traces import SUBFLOW
+from subflow_app.foundation.errors import InputError
 
 _STATES = "ESTAB|SYN-SENT|SYN-RECV|FIN-WAIT-1|FIN-WAIT-2|TIME-WAIT|CLOSE-WAIT|LAST-ACK|CLOSING|UNCONN|CLOSED"
 _SOCKET = re.compile(rf"(?:tcp\s+)?(?:(?:{_STATES})\s+)?\d+\s+\d+\s+(\S+:\w+)\s+(\S+:\w+)(?:\s|\Z)")

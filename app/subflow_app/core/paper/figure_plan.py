@@ -12,7 +12,6 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from subflow_app.core.errors import InputError
 from subflow_app.core.paper.paper_styles import (
     DEFAULT_STYLE,
     LEGENDS,
@@ -25,6 +24,7 @@ from subflow_app.core.paper.paper_styles import (
 from subflow_app.core.plots import Bar, Curve, PlotSpec
 from subflow_app.core.plots.spec import Kind
 from subflow_app.core.traces import Traces
+from subflow_app.foundation.errors import InputError
 
 FigureKind = Literal["svg", "pdf", "png"]
 KindT = TypeVar("KindT", bound=str)

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import IO, Any
 
-from subflow_app.core.errors import ExportError, InputError
-from subflow_app.core.interruption import interrupts_held_back
-from subflow_app.core.own_program import FIGURE_WORKER, own_command
 from subflow_app.core.packed_values import pack, read_message, unpack, write_message
+from subflow_app.foundation.errors import ExportError, InputError
+from subflow_app.foundation.interruption import interrupts_held_back
+from subflow_app.foundation.own_program import FIGURE_WORKER, own_command
 
 CONTENT, REFUSED, BROKEN = "content", "refused", "broken"
 """What an answer is: the file, why it cannot be drawn, or the traceback of a bug."""

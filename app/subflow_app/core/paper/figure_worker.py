@@ -11,8 +11,6 @@ import traceback
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from subflow_app.core.errors import AppError
-from subflow_app.core.interruption import ignore_interrupts
 from subflow_app.core.packed_values import pack, read_message, unpack, write_message
 from subflow_app.core.paper.figure_plan import FigurePlan, PlotData
 from subflow_app.core.paper.figure_process import BROKEN, CONTENT, REFUSED
@@ -24,6 +22,8 @@ from subflow_app.core.paper.report import Heading, Listing, Paragraph, Picture, 
 from subflow_app.core.paper.report_file import render_report
 from subflow_app.core.paper.topology_sketch import SketchLink, SketchNode, TopologySketch
 from subflow_app.core.plots import Bar, Curve
+from subflow_app.foundation.errors import AppError
+from subflow_app.foundation.interruption import ignore_interrupts
 from subflow_app.vocabulary.palette import ColourKey
 from subflow_app.vocabulary.picture import Panel, PanelSeries, Reference
 from subflow_app.vocabulary.tables import TextColumn, TextTable

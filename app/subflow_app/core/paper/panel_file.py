@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-from subflow_app.core.files import write_file
 from subflow_app.core.paper.figure_plan import figure_kind
 from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.core.paper.panel_plan import PanelFigure
 from subflow_app.core.paper.paper_styles import DEFAULT_STYLE
+from subflow_app.foundation.files import write_file
 from subflow_app.vocabulary.picture import Panel
 
 _DPI = 300

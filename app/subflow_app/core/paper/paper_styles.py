@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from subflow_app.core.errors import InputError
+from subflow_app.foundation.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.typing import RcKeyType

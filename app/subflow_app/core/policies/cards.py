@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from statistics import median
 from typing import Any
 
-from subflow_app.core.json_document import number
+from subflow_app.foundation.json_document import number
 from subflow_app.vocabulary.number_text import count_text, mbit_text
 
 CARD_KEYS = ("note", "agent", "recipe", "scenario", "steps", "minutes", "seed", "tried", "evaluation")

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from subflow_app.core.catalog import policy_library
-from subflow_app.core.errors import InputError
-from subflow_app.core.paths import policy_folder
 from subflow_app.core.policies.cards import CARD_KEYS, card_line, card_text
-from subflow_app.core.resources import way_on
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.paths import policy_folder
+from subflow_app.foundation.resources import way_on
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_app.vocabulary.tables import Column
 from subflow_sim.errors import PolicyError

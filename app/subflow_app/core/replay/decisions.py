@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from subflow_app.core.errors import InputError
+from subflow_app.foundation.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

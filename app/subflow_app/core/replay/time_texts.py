@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from subflow_app.core.errors import InputError
+from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ParamError
 from subflow_sim.units import Dimension, parse_quantity

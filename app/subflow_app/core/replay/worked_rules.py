@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from subflow_app.core.expressions import Evaluated, Expression, Function, Missing, Value
+from subflow_app.foundation.expressions import Evaluated, Expression, Function, Missing, Value
 from subflow_sim.decisions import Explanation, expressions
 
 # Bytes of headers on the wire besides the payload: 20 of IP, 32 of TCP with timestamps.

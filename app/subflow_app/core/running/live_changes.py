@@ -12,8 +12,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from subflow_app.core.scenarios import toml_edit
-from subflow_app.core.scenarios.toml_edit import TomlValue
+from subflow_app.foundation import toml_edit
+from subflow_app.foundation.toml_edit import TomlValue
 
 if TYPE_CHECKING:
     from subflow_sim.scenario import Event

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from subflow_app.core.jobs import pace
+from subflow_app.foundation.jobs import pace
 from subflow_app.vocabulary.number_text import count_text, duration_text
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.errors import TooLargeError

@@ -20,13 +20,13 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.expected_errors import is_expected, message_of
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.running.live_changes import LiveChange, Wanted, with_change
 from subflow_app.core.running.run_recorder import RunPast, RunRecorder, finished_row, run_start
 from subflow_app.core.running.runnable import RunnableSimulation
-from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_app.core.traces import NANOSECONDS, LiveTraces
+from subflow_app.foundation.expected_errors import is_expected, message_of
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.toml_edit import TomlValue
 from subflow_sim.errors import SimulationError
 from subflow_store.errors import StoreError, StoreLocked
 

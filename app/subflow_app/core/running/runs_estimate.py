@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from subflow_app.core.jobs import pace
+from subflow_app.foundation.jobs import pace
 from subflow_app.vocabulary.number_text import count_text, duration_text
 from subflow_sim.errors import SimError
 from subflow_sim.limits import estimate

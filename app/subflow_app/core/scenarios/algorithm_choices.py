@@ -14,7 +14,7 @@ from subflow_app.core.catalog import app_catalog
 from subflow_app.core.policies.cards import card_line
 from subflow_app.core.policies.library import PolicyRecord, policy_records
 from subflow_app.core.scenarios.algorithm_values import Kind, defaults_of, name_in, value_text, without_defaults
-from subflow_app.core.scenarios.toml_edit import TomlValue
+from subflow_app.foundation.toml_edit import TomlValue
 from subflow_app.vocabulary.language import tr
 from subflow_sim.params import Algorithm, Dimension
 from subflow_sim.policy_library import SUFFIX, PolicyLibrary

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from subflow_app.core.scenarios.toml_edit import TomlValue, plain, render
+from subflow_app.foundation.toml_edit import TomlValue, plain, render
 from subflow_app.vocabulary.language import tr
 
 Kind = Literal["controller", "scheduler"]

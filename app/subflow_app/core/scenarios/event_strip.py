@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
-from subflow_app.core.scenarios import toml_edit
 from subflow_app.core.scenarios.form_text import choice_text, text_of
-from subflow_app.core.scenarios.toml_edit import TomlValue
+from subflow_app.foundation import toml_edit
+from subflow_app.foundation.toml_edit import TomlValue
 from subflow_sim.errors import ParamError
 from subflow_sim.toml_map import Path
 from subflow_sim.units import UNITS, Dimension, parse_quantity, split_quantity

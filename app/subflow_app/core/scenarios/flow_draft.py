@@ -14,7 +14,7 @@ from subflow_app.core.scenarios.path_proposals import (
     topology_of,
     why_not_next,
 )
-from subflow_app.core.scenarios.toml_edit import TomlValue
+from subflow_app.foundation.toml_edit import TomlValue
 from subflow_sim.params import MAX_PATHS, AlgorithmCatalog
 from subflow_sim.scenario import Scenario
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue, render
+from subflow_app.foundation.toml_edit import TomlEditError, TomlValue, render
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ParamError, Problem
 from subflow_sim.gate import toml_tree

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from subflow_app.core.files import write_file
 from subflow_app.core.scenarios.layout import Point
+from subflow_app.foundation.files import write_file
 from subflow_sim.link_params import LINK_TABLES
 from subflow_sim.scenario import Link, LinkDirection, Scenario
 from subflow_sim.units import Dimension, format_quantity

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from xml.parsers import expat
 
-from subflow_app.core.errors import InputError
+from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.number_text import count_text
 from subflow_sim.gate import TooLargeFileError, read_file
 

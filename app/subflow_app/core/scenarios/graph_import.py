@@ -11,7 +11,7 @@ from pathlib import Path
 from subflow_app.core.scenarios.arrange import apart, laid_out
 from subflow_app.core.scenarios.graph_files import GraphFileError, RawEdge, RawGraph, RawNode, Value, read_graph
 from subflow_app.core.scenarios.layout import LAYER_WIDTH, Point
-from subflow_app.core.scenarios.toml_edit import render_text
+from subflow_app.foundation.toml_edit import render_text
 from subflow_sim.errors import ParamError
 from subflow_sim.parameter import MAX_NAME_LENGTH
 from subflow_sim.params import params_by_key

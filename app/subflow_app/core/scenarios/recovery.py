@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from subflow_app.core.paths import recovery_directory
+from subflow_app.foundation.paths import recovery_directory
 from subflow_sim.gate import MOST_OWN_BYTES, MOST_TEXT_BYTES, json_tree, read_file, read_scenario_file
 from subflow_sim.whole_file import write_whole
 from subflow_store.liveness import HEARTBEAT_S, ProcessIdentity, this_process

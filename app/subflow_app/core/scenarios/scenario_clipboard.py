@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from datetime import date, time
 from typing import Any
 
-from subflow_app.core.errors import InputError
 from subflow_app.core.scenarios.scenario_edits import Edited, fresh_name
 from subflow_app.core.scenarios.scenario_parts import NAMED, ROWS, flow_of, named, rows
-from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue, read_toml, render, render_key
 from subflow_app.core.scenarios.toml_patch import TomlPatch
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.toml_edit import TomlEditError, TomlValue, read_toml, render, render_key
 from subflow_sim.gate import MAX_INTEGER
 from subflow_sim.parameter import MAX_NAME_LENGTH, NAME_PATTERN
 

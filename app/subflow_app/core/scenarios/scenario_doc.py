@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.errors import AppError
-from subflow_app.core.scenarios import toml_edit
 from subflow_app.core.scenarios.named_files import OtherFileError, bring_along
 from subflow_app.core.scenarios.scenario_edits import Edited
 from subflow_app.core.scenarios.scenario_parts import NAMED, ROWS
 from subflow_app.core.scenarios.sketch import sketch_of
-from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue
 from subflow_app.core.uses import Use, read_scenario
+from subflow_app.foundation import toml_edit
+from subflow_app.foundation.errors import AppError
+from subflow_app.foundation.toml_edit import TomlEditError, TomlValue
 from subflow_app.vocabulary.number_text import ordinal
 from subflow_sim.errors import Problem, ScenarioError
 from subflow_sim.gate import is_folder, read_scenario_file

@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_app.core.errors import InputError
 from subflow_app.core.scenarios.scenario_parts import NAMED, flow_of, named, rows, texts
-from subflow_app.core.scenarios.toml_edit import TomlValue, read_toml
 from subflow_app.core.scenarios.toml_patch import TomlPatch
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.toml_edit import TomlValue, read_toml
 from subflow_sim.link_params import DROP_PATTERN
 from subflow_sim.parameter import MAX_NAME_LENGTH, NAME_PATTERN
 from subflow_sim.scenario_model import NodeKind

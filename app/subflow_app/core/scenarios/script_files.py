@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.core.errors import InputError
 from subflow_app.core.scenarios.scenario_edits import Edited, appended
 from subflow_app.core.scenarios.scenario_parts import named
-from subflow_app.core.scenarios.toml_edit import Lines, TomlValue, read_toml, render
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.toml_edit import Lines, TomlValue, read_toml, render
 from subflow_sim.errors import ParamError
 from subflow_sim.gate import TooLargeFileError, is_there, read_file, size_text
 from subflow_sim.parameter import MAX_NAME_LENGTH, NAME_PATTERN

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.errors import InputError
-from subflow_app.core.scenarios import toml_edit
 from subflow_app.core.scenarios.scenario_edits import Edited
 from subflow_app.core.scenarios.scenario_parts import named
 from subflow_app.core.scenarios.script_files import add_script, check_script_name, write_script
+from subflow_app.foundation import toml_edit
+from subflow_app.foundation.errors import InputError
 from subflow_sim.errors import ParamError
 from subflow_sim.gate import is_there
 from subflow_sim.params import SCRIPT_SECTIONS

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from subflow_app.core.resources import SCENARIO_SUFFIX, resource_path
 from subflow_app.core.scenarios.form_text import completed, read_text, text_of
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.foundation.resources import SCENARIO_SUFFIX, resource_path
 from subflow_sim.params import Param, params_by_key
 
 

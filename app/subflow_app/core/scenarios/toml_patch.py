@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from subflow_app.core.scenarios import toml_edit
-from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue
+from subflow_app.foundation import toml_edit
+from subflow_app.foundation.toml_edit import TomlEditError, TomlValue
 from subflow_sim.toml_map import Path, Section, Step, toml_map
 
 

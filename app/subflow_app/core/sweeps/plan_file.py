@@ -40,10 +40,7 @@ from typing import Any
 
 import tomlkit
 
-from subflow_app.core.errors import InputError, SweepError
-from subflow_app.core.resources import PLAN_SUFFIX, find_scenario, is_to_read, shipped_sweep
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, open_scenario, replaced_options, source_of
-from subflow_app.core.scenarios.toml_edit import TomlValue, render
 from subflow_app.core.sweeps.axes import (
     MOST_VALUES,
     RANGE_FORM,
@@ -56,8 +53,11 @@ from subflow_app.core.sweeps.axes import (
     typed_value,
 )
 from subflow_app.core.sweeps.sweep_plan import DEFAULT_SAMPLE_INTERVAL_S, KINDS, SweepKind, SweepPlan
-from subflow_app.core.toml_files import read_text, refusal, toml_tree
 from subflow_app.core.uses import Use
+from subflow_app.foundation.errors import InputError, SweepError
+from subflow_app.foundation.resources import PLAN_SUFFIX, find_scenario, is_to_read, shipped_sweep
+from subflow_app.foundation.toml_edit import TomlValue, render
+from subflow_app.foundation.toml_files import read_text, refusal, toml_tree
 from subflow_sim.draws import Independent, fixed, is_draw, read_independent
 from subflow_sim.errors import ParamError
 from subflow_sim.gate import is_file

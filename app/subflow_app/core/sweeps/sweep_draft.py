@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.errors import AppError, SweepError, TooLargeSweepError
-from subflow_app.core.scenarios.problem_texts import error_text, problem_text
 from subflow_app.core.sweeps.axes import Range, overlaps, read_range, read_values, split_list, typed_value
 from subflow_app.core.sweeps.plan_file import read_plan, read_seeds
 from subflow_app.core.sweeps.sweep_estimate import SweepEstimate, SweepLimits, estimate_sweep
 from subflow_app.core.sweeps.sweep_plan import SweepKind, SweepPlan
 from subflow_app.core.sweeps.sweep_points import check_points
+from subflow_app.foundation.errors import AppError, SweepError, TooLargeSweepError
+from subflow_app.foundation.problem_texts import error_text, problem_text
 from subflow_app.vocabulary.language import tr, trn
 from subflow_app.vocabulary.number_text import count_text, duration_text
 from subflow_sim.errors import ParamError, SimError

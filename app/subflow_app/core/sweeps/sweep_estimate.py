@@ -8,11 +8,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.core.errors import TooLargeSweepError
-from subflow_app.core.jobs import pace
 from subflow_app.core.running.runs_estimate import SCENARIOS_TRIED, RunsEstimate, estimate_runs, long_text
 from subflow_app.core.sweeps.sweep_plan import SweepPlan
 from subflow_app.core.sweeps.sweep_points import PointReader
+from subflow_app.foundation.errors import TooLargeSweepError
+from subflow_app.foundation.jobs import pace
 from subflow_app.vocabulary.number_text import count_text
 from subflow_sim.errors import ParamError, SimError
 from subflow_sim.limits import bytes_text

@@ -13,11 +13,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from subflow_app.core.errors import SweepError, TooLargeSweepError
-from subflow_app.core.jobs.executors import ExecutorMaker, executor_maker
-from subflow_app.core.jobs.job import Batch, JobOutcome
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.jobs.tasks import OnStart
 from subflow_app.core.running.run_key import run_key, simulator_version
 from subflow_app.core.running.run_task import RunOutcome, RunTask, keep_run, make_run
 from subflow_app.core.sweeps.plan_file import parse_plan, plan_text
@@ -26,6 +21,11 @@ from subflow_app.core.sweeps.sweep_plan import SweepPlan
 from subflow_app.core.sweeps.sweep_points import PointReader, check_points
 from subflow_app.core.sweeps.sweep_results import stored_table
 from subflow_app.core.sweeps.sweep_table import SweepTable
+from subflow_app.foundation.errors import SweepError, TooLargeSweepError
+from subflow_app.foundation.jobs.executors import ExecutorMaker, executor_maker
+from subflow_app.foundation.jobs.job import Batch, JobOutcome
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.jobs.tasks import OnStart
 from subflow_sim.limits import Limits
 from subflow_store.errors import StoreError
 from subflow_store.liveness import HEARTBEAT_S, this_process

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.sweeps.sweep_job import SweepJob
+from subflow_app.foundation.jobs.progress import JobState
 
 if TYPE_CHECKING:
     from subflow_store.sweep_values import SweepRecord

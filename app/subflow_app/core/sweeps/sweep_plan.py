@@ -18,9 +18,9 @@ from subflow_app.core.scenarios.algorithm_values import KINDS as KINDS_OF_ALGORI
 from subflow_app.core.scenarios.algorithm_values import own_or_named, replaced_text, value_text, without_defaults
 from subflow_app.core.scenarios.scenario_doc import split_key
 from subflow_app.core.scenarios.scenario_source import source_of
-from subflow_app.core.scenarios.toml_edit import TomlValue, get_value, render
 from subflow_app.core.sweeps.axes import Axis, SweptValue, swept
 from subflow_app.core.uses import Use, check_kept, read_scenario
+from subflow_app.foundation.toml_edit import TomlValue, get_value, render
 
 SweepKind = Literal["grid", "list", "random"]
 KINDS: tuple[SweepKind, ...] = ("grid", "list", "random")

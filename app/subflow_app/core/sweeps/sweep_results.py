@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.json_document import fields
 from subflow_app.core.sweeps.axes import SweptValue
 from subflow_app.core.sweeps.sweep_table import (
     JAIN,
@@ -19,6 +18,7 @@ from subflow_app.core.sweeps.sweep_table import (
     shown_figures,
     sweep_table,
 )
+from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.measures import run_measure
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_app.vocabulary.tables import TextColumn, TextTable, csv_text

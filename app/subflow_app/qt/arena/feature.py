@@ -112,7 +112,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         """Makes all runs that are missing; its panel comes to the front."""
         from subflow_app.core.arena.job import ArenaJob
         from subflow_app.core.arena.results import entry
-        from subflow_app.core.jobs.executors import jobs_beside_window
+        from subflow_app.foundation.jobs.executors import jobs_beside_window
 
         store = self.ports.database.store
         if store is None or self.study.is_running:
@@ -153,8 +153,8 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         if path is None:
             return
         from subflow_app.core.arena.arena_text import values_csv
-        from subflow_app.core.files import write_file
         from subflow_app.core.paper.panel_file import write_panel
+        from subflow_app.foundation.files import write_file
 
         panel = (content.chart or content.delay).panel
         if panel is None or path.suffix.lower() == ".csv":
@@ -195,7 +195,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         """Estimates the runs that are missing, in the background."""
         from subflow_app.core.arena.job import ArenaJob
         from subflow_app.core.arena.results import entry
-        from subflow_app.core.jobs.executors import jobs_beside_window
+        from subflow_app.foundation.jobs.executors import jobs_beside_window
 
         content, store = self.shown, self.ports.database.store
         if content is None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import Qt
 
-from subflow_app.core.errors import ExportError, InputError
-from subflow_app.core.paths import file_stem
-from subflow_app.core.scenarios.problem_texts import error_text
+from subflow_app.foundation.errors import ExportError, InputError
+from subflow_app.foundation.paths import file_stem
+from subflow_app.foundation.problem_texts import error_text
 from subflow_app.qt.dialogs import SCENARIO_FILTER
 from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.qt.feature import PanelFeature
@@ -170,7 +170,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
     def start(self) -> None:
         """Searches, from where the same search was the last time; its panel comes to the front."""
         from subflow_app.core.breaking.job import BreakJob
-        from subflow_app.core.jobs.executors import jobs_beside_window
+        from subflow_app.foundation.jobs.executors import jobs_beside_window
 
         store, question = self.ports.database.store, self.question
         if store is None or question is None or self.study.is_running:
@@ -417,8 +417,8 @@ def _name_of(each: object) -> str:
 
 
 def _write(content: BreakPanel, path: Path) -> None:
-    from subflow_app.core.files import write_file
     from subflow_app.core.paper.figure_plan import figure_kind
+    from subflow_app.foundation.files import write_file
     from subflow_app.qt.breaking.charts import FILE_SIZE
     from subflow_app.qt.plotting.figure_file import picture_content
     from subflow_app.qt.sweeps.plots.chart_file import save_chart

@@ -15,9 +15,9 @@ from subflow_app.core.breaking.claim_file import claim_names, load_claim, read_c
 from subflow_app.core.breaking.job import BreakJob, Question
 from subflow_app.core.breaking.measures import ABOUT, MEASURES
 from subflow_app.core.breaking.space import load_space, space_names, space_of
-from subflow_app.core.claims import Claim
-from subflow_app.core.errors import InputError
-from subflow_app.core.expressions import ClaimError
+from subflow_app.foundation.claims import Claim
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.expressions import ClaimError
 from subflow_app.qt.plain_text import Label, as_written
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.action_buttons import action_buttons

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from subflow_app.core.file_kinds import TRACE_SUFFIXES
+from subflow_app.foundation.file_kinds import TRACE_SUFFIXES
 from subflow_app.qt import format as fmt
 from subflow_app.qt.dialogs import open_dialog
 from subflow_app.qt.feature import Feature
@@ -20,7 +20,7 @@ from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.core.comparison.compared_runs import Choices, ComparedRuns, ComparedTraces
-    from subflow_app.core.jobs.job import JobOutcome
+    from subflow_app.foundation.jobs.job import JobOutcome
     from subflow_app.kernel.study import KernelStudy
     from subflow_app.qt.action_bar import ActionBar
     from subflow_app.qt.comparison.kernel_strip import KernelStrip

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.core.traces import SUBFLOW, Traces, nearest_mark_s
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.problem_texts import error_text
 from subflow_app.qt.agent_feature import AgentFeature
 from subflow_app.qt.explain.watching import Watching
 from subflow_app.qt.feature import FeatureMap, PanelFeature

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from subflow_app.core.errors import InputError
 from subflow_app.core.plots.spec import Curve, PlotSpec, transport_colours
-from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.core.traces import FLOW, SUBFLOW, Traces
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.problem_texts import error_text
 from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, translatable

@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from subflow_app.core.errors import InputError
 from subflow_app.core.running.run_queue import QueuedRun
 from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.core.scenarios.scenario_source import ScenarioSource
 from subflow_app.core.traces import StoredTraces, Traces
 from subflow_app.core.uses import Use
+from subflow_app.foundation.errors import InputError
 from subflow_app.qt.feature import Feature, FeatureMap
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.playhead.playhead import Playhead

@@ -13,15 +13,12 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QPixmap
 
-from subflow_app.core.errors import ExportError, InputError, LibraryError
 from subflow_app.core.experiments.exhibits import Exhibit, announce_exhibit, read_exhibit, run_ids
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.recipe_files import recipe_names
 from subflow_app.core.experiments.report import figure_caption, write_report
 from subflow_app.core.experiments.reproduction_queue import QueuedState, ReproductionQueue
 from subflow_app.core.experiments.results import Results
-from subflow_app.core.files import write_file
-from subflow_app.core.jobs.executors import jobs_beside_window
 from subflow_app.core.library.copying import copy_experiment, copy_to_go_on
 from subflow_app.core.library.shipped import open_library
 from subflow_app.core.library.thumbnails import shipped_thumbnail, thumbnail
@@ -29,6 +26,9 @@ from subflow_app.core.paper.figure_plan import figure_kind
 from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.core.paper.panel_plan import Ground, PanelFigure
 from subflow_app.core.paper.paper_styles import MM_PER_INCH
+from subflow_app.foundation.errors import ExportError, InputError, LibraryError
+from subflow_app.foundation.files import write_file
+from subflow_app.foundation.jobs.executors import jobs_beside_window
 from subflow_app.qt.gallery.card_delegate import PICTURE_SIZE
 from subflow_app.qt.gallery.panel import GalleryPanel
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme

@@ -16,7 +16,7 @@ from subflow_app.core.history.run_query import (
     help_lines,
     parse_query,
 )
-from subflow_app.core.scenarios.problem_texts import problem_text
+from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.qt.icons import icon
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme

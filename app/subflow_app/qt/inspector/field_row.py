@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QToolButton, QWidget
 
 from subflow_app.core.scenarios.form import FieldOption, FormField, default_text
 from subflow_app.core.scenarios.form_text import Previewer, TextCheck, check_text, read_text
-from subflow_app.core.scenarios.problem_texts import problem_text
-from subflow_app.core.scenarios.toml_edit import TomlValue
+from subflow_app.foundation.problem_texts import problem_text
+from subflow_app.foundation.toml_edit import TomlValue
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon
 from subflow_app.qt.inspector.editors import ChoiceEditor, FlagEditor, PairEditor, TextEditor

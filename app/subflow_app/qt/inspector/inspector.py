@@ -21,7 +21,7 @@ from subflow_app.core.scenarios.form import form_for
 from subflow_app.core.scenarios.outline import tables
 from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc, split_key
 from subflow_app.core.scenarios.sketch import next_step_text
-from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue
+from subflow_app.foundation.toml_edit import TomlEditError, TomlValue
 from subflow_app.qt import commands
 from subflow_app.qt.inspector.outline_model import KEY_ROLE, OutlineModel
 from subflow_app.qt.inspector.param_form import ParamForm

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QToolBut
 
 from subflow_app.core.scenarios.form import Form, FormGroup
 from subflow_app.core.scenarios.form_text import Previewer
-from subflow_app.core.scenarios.problem_texts import problem_text
+from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.qt.icons import icon
 from subflow_app.qt.inspector.field_row import FieldRow
 from subflow_app.qt.plain_text import Label

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QWidget
 
-from subflow_app.core.scenarios.problem_texts import problem_text
+from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.qt.models.table_model import ListModel
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme

@@ -9,8 +9,8 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 from PySide6.QtWidgets import QWidget
 
-from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.code_editor import CodeEditor
 from subflow_app.qt.widgets.shorthand import timer

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QPushButton, QTableView, QWidget
 
-from subflow_app.core.files import write_file
 from subflow_app.core.labs.grading import COLUMNS, Grade, class_csv, grade_class, result_files, steps_csv
 from subflow_app.core.labs.lab_file import load_lab
+from subflow_app.foundation.files import write_file
 from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.widgets.shorthand import h_box, named, v_box

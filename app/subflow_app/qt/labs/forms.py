@@ -11,12 +11,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.expressions import numbers_text
 from subflow_app.core.labs.lab import NUMBER, SKETCH, Question, Step
 from subflow_app.core.labs.outcomes import answer_text, prediction_text
 from subflow_app.core.labs.progress import Answered, Predicted, PredictionValue
 from subflow_app.core.labs.session import quantity
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.expressions import numbers_text
 from subflow_app.qt.labs.option_button import OptionButton
 from subflow_app.qt.labs.sketch import SketchCanvas
 from subflow_app.qt.plain_text import Label

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from subflow_app.core.errors import AppError
 from subflow_app.core.exporting.lab_page import check_page, write_lab_page
+from subflow_app.foundation.errors import AppError
 
 if TYPE_CHECKING:
     from subflow_app.core.labs.lab import Lab

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.exporting.web_page import is_offered
 from subflow_app.core.labs.lab import Lab
-from subflow_app.core.resources import resource_path
+from subflow_app.foundation.resources import resource_path
 from subflow_app.qt.labs.list_model import COLUMNS, LEVELS, ListedLab
 from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.plain_text import Label

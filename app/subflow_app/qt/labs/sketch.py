@@ -10,8 +10,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from subflow_app.core.expressions import UNIT_WORTH
 from subflow_app.core.labs.lab import Prediction
+from subflow_app.foundation.expressions import UNIT_WORTH
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr

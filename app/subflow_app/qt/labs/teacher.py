@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeVar
 from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
-from subflow_app.core.errors import AppError
 from subflow_app.core.labs.evidence import Begin
 from subflow_app.core.labs.lab_file import listed_labs, load_lab
 from subflow_app.core.labs.other_text import other_text_notice
@@ -19,7 +18,8 @@ from subflow_app.core.labs.progress import ProgressFolder
 from subflow_app.core.labs.result_file import result_document, write_result
 from subflow_app.core.labs.session import LabSession
 from subflow_app.core.labs.solution import parse_order
-from subflow_app.core.paths import file_stem, labs_directory
+from subflow_app.foundation.errors import AppError
+from subflow_app.foundation.paths import file_stem, labs_directory
 from subflow_app.qt.labs.lab_page import ask_lab_page
 from subflow_app.qt.labs.list_model import ListedLab
 from subflow_app.qt.labs.panel import LabPanel

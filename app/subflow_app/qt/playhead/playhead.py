@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Qt, Signal
 
 from subflow_app.core.replay.transport import Transport, neighbour_s
-from subflow_app.core.scenarios.problem_texts import error_text
+from subflow_app.foundation.problem_texts import error_text
 from subflow_app.qt.widgets.shorthand import timer
 from subflow_app.qt.workers import Workers
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.files import write_file
 from subflow_app.core.history.run_names import told_apart
 from subflow_app.core.paper.figure_plan import FigureKind, figure_kind
 from subflow_app.core.paper.paper_styles import HEIGHT_RANGE_MM, MM_PER_INCH
 from subflow_app.core.plots import Curve
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.files import write_file
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id, run_names
 from subflow_app.qt.plotting.curve_item import curve_pen
 from subflow_app.qt.plotting.figure_file import LAYOUT_DPI, FigureSize, paper_font, picture_content

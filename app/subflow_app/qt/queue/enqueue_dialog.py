@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.running.run_queue import MOST_AT_ONCE
 from subflow_app.core.scenarios.algorithm_choices import AlgorithmChoice
-from subflow_app.core.scenarios.toml_edit import TomlValue
+from subflow_app.foundation.toml_edit import TomlValue
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.algorithm_list import AlgorithmList

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.jobs.progress import JobProgress, JobState
 from subflow_app.core.running.run_queue import QueueEntry
+from subflow_app.foundation.jobs.progress import JobProgress, JobState
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.table_model import ROW_ROLE, FollowedTable
 from subflow_app.qt.plain_text import Label

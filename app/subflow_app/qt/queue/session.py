@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import Signal
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.running.run_queue import QueuedRun, RunQueue, default_parallel
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, source_of_document
-from subflow_app.core.scenarios.toml_edit import read_toml
 from subflow_app.core.uses import Use
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.toml_edit import read_toml
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.queue.panel import QueuePanel

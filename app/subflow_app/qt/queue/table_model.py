@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.running.run_queue import QueueEntry
+from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.qt import format as fmt
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column, NumberColumn

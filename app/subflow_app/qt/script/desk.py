@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from subflow_app.core.errors import AppError, InputError
 from subflow_app.core.scenarios.recovery import RecoveryFile, UnsavedText
 from subflow_app.core.scenarios.script_files import new_script_text
 from subflow_app.core.scenarios.scripts import (
@@ -20,6 +19,7 @@ from subflow_app.core.scenarios.scripts import (
     scripts_of,
     with_new_script,
 )
+from subflow_app.foundation.errors import AppError, InputError
 from subflow_app.qt.commands import EditCommand
 from subflow_app.qt.script.new_dialog import NewScriptDialog
 from subflow_app.qt.widgets.banner import Way

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QKeyEvent, QTextCharFormat, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QCompleter, QListView, QTextEdit, QToolTip, QWidget
 
-from subflow_app.core.scenarios.problem_texts import problem_text
+from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.qt.models.table_model import ROW_ROLE, ListModel
 from subflow_app.qt.plain_text import as_written
 from subflow_app.qt.script.colours import ScriptHighlighter

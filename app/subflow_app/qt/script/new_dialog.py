@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from PySide6.QtWidgets import QDialog, QFormLayout, QLineEdit, QWidget
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.scenarios.problem_texts import problem_text
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.choice import Choice

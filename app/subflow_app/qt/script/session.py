@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.conformance import ArenaTrial, ConformanceJob, questions_of
-from subflow_app.core.errors import InputError
 from subflow_app.core.history.script_versions import script_versions
-from subflow_app.core.scenarios.problem_texts import error_text
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.problem_texts import error_text
 from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.script.desk import ScriptDesk
@@ -23,8 +23,8 @@ from subflow_sim.script import ScriptProblem
 if TYPE_CHECKING:
     from subflow_app.core.conformance import Finding
     from subflow_app.core.history.script_versions import ScriptVersion
-    from subflow_app.core.jobs.job import JobOutcome
     from subflow_app.core.running.runs import RunJob, RunResult
+    from subflow_app.foundation.jobs.job import JobOutcome
     from subflow_app.qt.script.moment import ScriptMoment
     from subflow_app.qt.script.ports import ScriptPorts
     from subflow_sim.scenario_model import ScriptKind

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QGuiApplication
 
-from subflow_app.core.paths import file_stem
+from subflow_app.foundation.paths import file_stem
 from subflow_app.qt.dialogs import CSV_FILTER
 from subflow_app.qt.feature import SessionFeature
 from subflow_app.vocabulary.language import tr, translatable

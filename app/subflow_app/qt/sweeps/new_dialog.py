@@ -23,7 +23,6 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.scenarios.algorithm_choices import AlgorithmChoice
-from subflow_app.core.scenarios.toml_edit import render
 from subflow_app.core.sweeps.axes import with_units
 from subflow_app.core.sweeps.sweep_draft import (
     SEEDS,
@@ -35,6 +34,7 @@ from subflow_app.core.sweeps.sweep_draft import (
 )
 from subflow_app.core.sweeps.sweep_parameters import SweepParameter
 from subflow_app.core.sweeps.sweep_plan import KINDS, SweepPlan
+from subflow_app.foundation.toml_edit import render
 from subflow_app.qt.icons import icon
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens, muted

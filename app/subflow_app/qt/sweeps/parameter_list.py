@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QTableView, QWidget
 
-from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.core.sweeps.sweep_parameters import SweepParameter
+from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.widgets.shorthand import named, v_box
 from subflow_app.qt.widgets.tables import set_up_table

@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.jobs.executors import jobs_beside_window
-from subflow_app.core.jobs.job import JobOutcome
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.scenarios.algorithm_choices import controller_choices
-from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.core.scenarios.scenario_source import source_of_document
-from subflow_app.core.scenarios.toml_edit import read_toml
 from subflow_app.core.sweeps.sweep_draft import DraftEstimate, SweepDraft, estimate_draft
 from subflow_app.core.sweeps.sweep_estimate import SweepLimits
 from subflow_app.core.sweeps.sweep_job import SweepJob
@@ -25,6 +19,12 @@ from subflow_app.core.sweeps.sweep_results import stored_table
 from subflow_app.core.sweeps.views.from_table import study_of
 from subflow_app.core.sweeps.views.study import Study
 from subflow_app.core.uses import Use
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.jobs.executors import jobs_beside_window
+from subflow_app.foundation.jobs.job import JobOutcome
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.problem_texts import error_text
+from subflow_app.foundation.toml_edit import read_toml
 from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.sweeps.new_dialog import NewSweepDialog, SweepSubject, SweepSuggestion
 from subflow_app.qt.sweeps.panel import SweepPanel

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtCore import QPointF, Signal
 from PySide6.QtGui import QGuiApplication, QUndoStack
 
-from subflow_app.core.errors import AppError
 from subflow_app.core.scenarios.scenario_clipboard import PASTE_SHIFT, copy_parts, paste_parts
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.scenario_edits import Edited, add_link, add_node, add_note, remove_parts, rename_part
 from subflow_app.core.scenarios.scenario_parts import NAMED
+from subflow_app.foundation.errors import AppError
 from subflow_app.qt import commands
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.topology.flow_drawing import FlowDrawing

@@ -8,8 +8,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QGuiApplication, QImage, QPainter, QPen, QPixmap
 from PySide6.QtSvg import QSvgGenerator
 
-from subflow_app.core.errors import AppError
 from subflow_app.core.scenarios.topology import TopologyPicture
+from subflow_app.foundation.errors import AppError
 from subflow_app.qt.theme import LIGHT, Tokens
 from subflow_app.qt.topology.captions import copies_text
 from subflow_app.qt.topology.look import Look

@@ -32,11 +32,11 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.scenarios import event_strip as strip
-from subflow_app.core.scenarios import toml_edit
 from subflow_app.core.scenarios.event_strip import Part, StripItem, StripMark, StripRow
 from subflow_app.core.scenarios.form_text import check_text, completed
 from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
-from subflow_app.core.scenarios.toml_edit import TomlEditError
+from subflow_app.foundation import toml_edit
+from subflow_app.foundation.toml_edit import TomlEditError
 from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import current_tokens, set_style
 from subflow_app.qt.topology.strip_edits import FIRST_VALUES, StripEdits, dotted

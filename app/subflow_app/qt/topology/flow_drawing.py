@@ -8,11 +8,11 @@ from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtGui import QUndoStack
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.errors import AppError
 from subflow_app.core.scenarios.flow_draft import FlowDraft
 from subflow_app.core.scenarios.scenario_doc import Change
 from subflow_app.core.scenarios.scenario_edits import add_flow, check_flow_ends, set_paths
 from subflow_app.core.scenarios.topology import hops_of
+from subflow_app.foundation.errors import AppError
 from subflow_app.qt import commands
 from subflow_app.qt.topology.flow_dialog import FlowDialog
 from subflow_app.qt.topology.path_list import path_colour

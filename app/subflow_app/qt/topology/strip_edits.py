@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtGui import QUndoStack
 
 from subflow_app.core.scenarios import event_strip as strip
-from subflow_app.core.scenarios import toml_edit
 from subflow_app.core.scenarios.event_strip import StripBar, StripItem
 from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
-from subflow_app.core.scenarios.toml_edit import TomlValue
+from subflow_app.foundation import toml_edit
+from subflow_app.foundation.toml_edit import TomlValue
 from subflow_app.qt import commands
 from subflow_app.qt.topology.strip_painter import Preview
 from subflow_app.vocabulary.language import tr

@@ -22,14 +22,14 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_agents import Command
-from subflow_app.core.errors import AppError
-from subflow_app.core.expected_errors import is_expected
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning.policy_surface import SeenPolicy
 from subflow_app.core.learning.race import rivals
 from subflow_app.core.learning.training_draft import DOCUMENT, DocumentText, TrainingChoices, TrainingDraft
 from subflow_app.core.learning.training_progress import TOGGLE_WORDS, Training, possible, toggle_word
-from subflow_app.core.scenarios.problem_texts import error_text
+from subflow_app.foundation.errors import AppError
+from subflow_app.foundation.expected_errors import is_expected
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.problem_texts import error_text
 from subflow_app.qt.dialogs import SCENARIO_FILTER, Dialogs
 from subflow_app.qt.models.table_model import ROW_ROLE
 from subflow_app.qt.plain_text import Label

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from subflow_app.core.learning.policy_surface import SeenPolicy, Surface, policy_surface
 from subflow_app.core.learning.training_progress import Training
-from subflow_app.core.scenarios.problem_texts import error_text
+from subflow_app.foundation.problem_texts import error_text
 from subflow_app.qt import format as fmt
 from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.plain_text import Label, as_written

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QTimer, Signal
 
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.scenarios.problem_texts import problem_text
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.qt.feature import PanelFeature
 from subflow_app.vocabulary.language import tr, translatable
 

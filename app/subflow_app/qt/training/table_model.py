@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
 
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning.training_metrics import SATURATION_WARNING
 from subflow_app.core.learning.training_progress import Training
-from subflow_app.core.scenarios.problem_texts import problem_text
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import STATE_ICONS, icon
 from subflow_app.qt.models.table_model import FollowedTable

@@ -7,8 +7,8 @@ import math
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
-from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.running.runs import RunProgress
+from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import muted

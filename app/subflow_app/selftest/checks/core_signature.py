@@ -13,7 +13,7 @@ _LEFT_OUT = ("t-ddpg-a", "t-ddpg-bed", "t-ddpg-c")
 
 def check(_place: Place) -> str:
     """Simulates nearly all of them."""
-    from subflow_app.core.resources import DEMO_SCENARIO, resource_path, scenario_names
+    from subflow_app.foundation.resources import DEMO_SCENARIO, resource_path, scenario_names
     from subflow_sim import Simulation
 
     kept: dict[str, str] = json.loads(resource_path("signatures.json").read_text(encoding="utf-8"))

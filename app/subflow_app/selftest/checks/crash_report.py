@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from subflow_app.core.own_program import own_command
+from subflow_app.foundation.own_program import own_command
 from subflow_app.selftest.check import Check, CheckError, NotHereError, Place, require
 
 _PATIENCE_S = 30.0
@@ -20,8 +20,8 @@ def check(place: Place) -> str:
         raise NotHereError("no process can be made to crash here")
     import resource
 
-    from subflow_app.core.crash_watch import collect_crashes
-    from subflow_app.core.paths import crash_directory
+    from subflow_app.foundation.crash_watch import collect_crashes
+    from subflow_app.foundation.paths import crash_directory
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the picture of its memory is of no use to anybody
     words = ("run", "t-2link", "--set", "duration=1e6", "--sample-interval", "1000s", "--no-store")

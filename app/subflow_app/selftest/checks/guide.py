@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from subflow_app.core.own_program import is_frozen
+from subflow_app.foundation.own_program import is_frozen
 from subflow_app.selftest.check import Check, NotHereError, Place, require
 
 
 def check(_place: Place) -> str:
     """Looks for their pages."""
     from subflow_app.core.guide import guide_folder, guide_page
-    from subflow_app.core.resources import resource_path
+    from subflow_app.foundation.resources import resource_path
     from subflow_app.vocabulary.language import ENGLISH, LANGUAGES
     from subflow_sim.catalog import controllers, schedulers
 

@@ -16,7 +16,7 @@ _FOLDER, _FILE = "Übungen & Läufe", "Mein Netz für 世界.subflow.toml"
 
 def check(place: Place) -> str:
     """Opens it in German."""
-    from subflow_app.core.resources import resource_path
+    from subflow_app.foundation.resources import resource_path
     from subflow_app.selftest.window_story import play
 
     file = place.folder / _FOLDER / _FILE

@@ -10,7 +10,7 @@ from subflow_app.selftest.check import Check, Place, require
 
 def check(place: Place) -> str:
     """Hands over one of each."""
-    from subflow_app.core.resources import resource_path
+    from subflow_app.foundation.resources import resource_path
     from subflow_store import open_store
 
     text = resource_path("scenarios/t-2link.toml").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ _FOLDER, _SCENARIO, _DATABASE = "Büro & 世界 100 %", "Mein Übungs-Netz.subfl
 
 def check(place: Place) -> str:
     """Runs a scenario there and exports it; the window is opened on such a file by another check."""
-    from subflow_app.core.resources import resource_path
+    from subflow_app.foundation.resources import resource_path
 
     folder = place.folder / _FOLDER
     folder.mkdir()

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from subflow_app.core.files import write_file
 from subflow_app.core.sweeps.views.study import Study, StudyFigure
 from subflow_app.core.sweeps.views.view import TABLE, SweepView
+from subflow_app.foundation.files import write_file
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column, NumberColumn, csv_number, csv_text
 from subflow_sim.stats import Estimate

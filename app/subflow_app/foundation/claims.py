@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from subflow_app.core.expressions import COMPARISONS, Call, Evaluated, Expression, Missing, Resolver, number_pairs
+from subflow_app.foundation.expressions import COMPARISONS, Call, Evaluated, Expression, Missing, Resolver, number_pairs
 
 LARGEST_MARGIN = 5.0
 """Margins lie between this and its negative: about a factor of 150."""

@@ -17,11 +17,11 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from subflow_app.core.crash_reports import report_error
-from subflow_app.core.crash_watch import forget_process, watched
-from subflow_app.core.errors import ClusterError
-from subflow_app.core.interruption import ignore_interrupts, interrupts_held_back
-from subflow_app.core.jobs.tasks import Answer, Task, carry_out
+from subflow_app.foundation.crash_reports import report_error
+from subflow_app.foundation.crash_watch import forget_process, watched
+from subflow_app.foundation.errors import ClusterError
+from subflow_app.foundation.interruption import ignore_interrupts, interrupts_held_back
+from subflow_app.foundation.jobs.tasks import Answer, Task, carry_out
 
 # A process has the next task at hand when it ends one, so that it need not wait for what is done with that.
 _TASKS_EACH = 2

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.resources import find_scenario
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.resources import find_scenario
 from subflow_sim import gate
 from subflow_sim.gate import TooLargeFileError, is_file, read_file, size_text
 from subflow_sim.report import Report

@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.errors import SettingsError
-from subflow_app.core.paths import default_database, settings_path
+from subflow_app.foundation.errors import SettingsError
+from subflow_app.foundation.paths import default_database, settings_path
 from subflow_app.vocabulary.language import LANGUAGES, SYSTEM
 from subflow_sim.gate import json_tree, read_file
 

@@ -19,11 +19,11 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from subflow_app.core.errors import ClusterError
-from subflow_app.core.interruption import interrupts_held_back
-from subflow_app.core.jobs.cluster_address import ClusterAddress, check_cluster
-from subflow_app.core.jobs.ray_client import Beat, Joining, Made, Refused, no_answer, serve
-from subflow_app.core.jobs.tasks import Answer, Task
+from subflow_app.foundation.errors import ClusterError
+from subflow_app.foundation.interruption import interrupts_held_back
+from subflow_app.foundation.jobs.cluster_address import ClusterAddress, check_cluster
+from subflow_app.foundation.jobs.ray_client import Beat, Joining, Made, Refused, no_answer, serve
+from subflow_app.foundation.jobs.tasks import Answer, Task
 
 # A worker has the next task at hand when it ends one.
 _TASKS_EACH = 2

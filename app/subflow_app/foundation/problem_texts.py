@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from subflow_app.core.expected_errors import message_of
+from subflow_app.foundation.expected_errors import message_of
 from subflow_app.vocabulary.language import ENGLISH, current_language, tr, translatable
 from subflow_store.errors import StoreError
 

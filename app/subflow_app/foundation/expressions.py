@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
-from subflow_app.core.errors import InputError
+from subflow_app.foundation.errors import InputError
 from subflow_sim.plain_text import did_you_mean, either
 from subflow_sim.units import UNITS
 

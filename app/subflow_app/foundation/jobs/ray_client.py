@@ -15,10 +15,10 @@ import time
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
-from subflow_app.core.interruption import ignore_interrupts
-from subflow_app.core.jobs.cluster_address import AUTO, ClusterAddress
-from subflow_app.core.jobs.process_pool import end_with_parent
-from subflow_app.core.jobs.tasks import carry_out
+from subflow_app.foundation.interruption import ignore_interrupts
+from subflow_app.foundation.jobs.cluster_address import AUTO, ClusterAddress
+from subflow_app.foundation.jobs.process_pool import end_with_parent
+from subflow_app.foundation.jobs.tasks import carry_out
 
 _TURN_S = 0.1
 

@@ -12,8 +12,8 @@ import threading
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from subflow_app.core.errors import ClusterError, InputError
 from subflow_app.distribution import install_command
+from subflow_app.foundation.errors import ClusterError, InputError
 
 AUTO = "auto"
 """The cluster of which this machine is a node, or the one that ``RAY_ADDRESS`` names."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any, Protocol
 
-from subflow_app.core.jobs.tasks import Answer, Stoppable, Task
+from subflow_app.foundation.jobs.tasks import Answer, Stoppable, Task
 
 
 class Executor(Protocol):
@@ -151,7 +151,7 @@ def executor_maker(jobs: int = 1, cluster: str | None = None) -> ExecutorMaker:
         ClusterError: if Ray is not installed, or nobody answers at the address.
     """
     if cluster is not None:
-        from subflow_app.core.jobs.cluster_address import check_cluster
+        from subflow_app.foundation.jobs.cluster_address import check_cluster
 
         # Before anything is begun: the points of a plan may take minutes to read.
         check_cluster(cluster)
@@ -159,11 +159,11 @@ def executor_maker(jobs: int = 1, cluster: str | None = None) -> ExecutorMaker:
     def make() -> Executor:
         # Imported here: one that is not used needs not even be installed.
         if cluster is not None:
-            from subflow_app.core.jobs.cluster import RayCluster
+            from subflow_app.foundation.jobs.cluster import RayCluster
 
             return RayCluster(cluster)
         if jobs > 1:
-            from subflow_app.core.jobs.process_pool import ProcessPool
+            from subflow_app.foundation.jobs.process_pool import ProcessPool
 
             return ProcessPool(jobs)
         return Threads()

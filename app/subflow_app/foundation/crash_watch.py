@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import IO
 from uuid import uuid4
 
-from subflow_app.core.crash_reports import LOG_LINES, CrashReport, text_in, versions_text, write_report
-from subflow_app.core.paths import crash_directory, log_path
+from subflow_app.foundation.crash_reports import LOG_LINES, CrashReport, text_in, versions_text, write_report
+from subflow_app.foundation.paths import crash_directory, log_path
 
 _log = logging.getLogger(__name__)
 

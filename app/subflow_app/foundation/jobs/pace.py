@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from subflow_app.core.jobs.executors import core_count
+from subflow_app.foundation.jobs.executors import core_count
 
 # Processor time, measured on scenarios of 2 to 9 nodes: of a run where it is made and where it is stored, of a column
 # and of a byte of its traces, and of a process that is started to make runs.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import platformdirs
 
-from subflow_app.core.errors import TrainingError
+from subflow_app.foundation.errors import TrainingError
 
 _APPLICATION = "subflow"
 

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from subflow_app.core.errors import AppError
+from subflow_app.foundation.errors import AppError
 from subflow_sim.gate import toml_tree
 from subflow_sim.toml_map import Path, Section, toml_map
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from subflow_app.core.errors import ExportError
-from subflow_app.core.file_kinds import PAGE_SUFFIX
+from subflow_app.foundation.errors import ExportError
+from subflow_app.foundation.file_kinds import PAGE_SUFFIX
 from subflow_app.vocabulary.tables import csv_text
 from subflow_sim.gate import is_folder
 from subflow_sim.whole_file import write_whole

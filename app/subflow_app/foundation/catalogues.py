@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable
 from functools import cache
 
-from subflow_app.core.resources import resource_path
+from subflow_app.foundation.resources import resource_path
 from subflow_app.vocabulary.language import ENGLISH, set_language
 from subflow_app.vocabulary.po_file import Catalogue, PoError, read_po
 

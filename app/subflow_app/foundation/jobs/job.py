@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
-from subflow_app.core.expected_errors import is_expected, message_of
-from subflow_app.core.jobs.executors import Executor, ExecutorMaker
-from subflow_app.core.jobs.progress import JobProgress, JobState
-from subflow_app.core.jobs.tasks import OnStart, Task
+from subflow_app.foundation.expected_errors import is_expected, message_of
+from subflow_app.foundation.jobs.executors import Executor, ExecutorMaker
+from subflow_app.foundation.jobs.progress import JobProgress, JobState
+from subflow_app.foundation.jobs.tasks import OnStart, Task
 
 _log = logging.getLogger(__name__)
 

@@ -23,10 +23,10 @@ from datetime import datetime
 from pathlib import Path
 
 import subflow_app
-from subflow_app.core.expected_errors import is_expected
-from subflow_app.core.own_program import is_frozen
-from subflow_app.core.paths import crash_directory, numbered
-from subflow_app.core.session_log import SESSION_LOG
+from subflow_app.foundation.expected_errors import is_expected
+from subflow_app.foundation.own_program import is_frozen
+from subflow_app.foundation.paths import crash_directory, numbered
+from subflow_app.foundation.session_log import SESSION_LOG
 
 _log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from subflow_app.core.errors import AppError
+from subflow_app.foundation.errors import AppError
 
 _WORLD = frozenset(
     getattr(errno, name)
