@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.formula_text import (
+from subflow_app.vocabulary.formula_text import (
     Fraction,
     Node,
     Root,

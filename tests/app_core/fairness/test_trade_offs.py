@@ -29,9 +29,9 @@ from subflow_app.core.fairness.trade_offs import (
     trade_off_points,
     write_points,
 )
-from subflow_app.core.pareto import pareto_front
 from subflow_app.core.traces import TraceMark, Traces
 from subflow_app.foundation.errors import ExportError
+from subflow_app.vocabulary.pareto import pareto_front
 from subflow_store.values import RunRow
 
 

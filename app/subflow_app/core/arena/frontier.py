@@ -13,9 +13,9 @@ import numpy as np
 
 from subflow_app.core.arena.columns import COLUMNS
 from subflow_app.core.arena.standings import Standing
-from subflow_app.core.pareto import pareto_front
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.palette import ColourKey
+from subflow_app.vocabulary.pareto import pareto_front
 from subflow_app.vocabulary.picture import Panel, PanelSeries
 from subflow_sim.arena.blind import BLIND
 

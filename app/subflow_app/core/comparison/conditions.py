@@ -10,9 +10,9 @@ from subflow_app.core.forking.words import fork_text
 from subflow_app.core.history.run_columns import Value, recorded_column
 from subflow_app.core.history.run_comparison import run_parameters
 from subflow_app.core.history.run_names import numbered
-from subflow_app.core.repeats import repeated
 from subflow_app.core.traces import stored_condition
 from subflow_app.vocabulary.language import tr, translatable, trn
+from subflow_app.vocabulary.repeats import repeated
 from subflow_store.values import RunRow
 
 By = Literal["condition", "controller", "scenario", "tag", "run"]

@@ -22,13 +22,13 @@ from subflow_app.core.exporting.web_page import (
     stored_run_document,
 )
 from subflow_app.core.paper.panel_figure import render_panels
-from subflow_app.core.table_html import table_html
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expected_errors import is_expected
 from subflow_app.foundation.file_kinds import PAGE_SUFFIX
 from subflow_app.foundation.files import write_file
 from subflow_app.vocabulary.language import ENGLISH
 from subflow_app.vocabulary.plain_text import capitalised
+from subflow_app.vocabulary.table_html import table_html
 from subflow_app.vocabulary.tables import TextTable
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from subflow_app.core.formula_text import split_blocks
+from subflow_app.vocabulary.formula_text import split_blocks
 
 _ITEM = re.compile(r"(?:[-*]|(\d+)\.) +")
 _CODE = re.compile(r"`([^`]+)`")

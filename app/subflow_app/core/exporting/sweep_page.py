@@ -15,10 +15,10 @@ from subflow_app.core.sweeps.sweep_results import stored_table, text_table
 from subflow_app.core.sweeps.views.choice import settled, show
 from subflow_app.core.sweeps.views.from_table import study_of
 from subflow_app.core.sweeps.views.view import ViewChoice
-from subflow_app.core.table_html import html_text, table_html
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.palette import ColourKey
 from subflow_app.vocabulary.picture import interval_ends
+from subflow_app.vocabulary.table_html import html_text, table_html
 
 if TYPE_CHECKING:
     from subflow_app.core.sweeps.views.picture import Picture

@@ -28,7 +28,6 @@ from subflow_app.core.replay.origin import StoredOrigin
 from subflow_app.core.replay.run_events import KINDS, VALUES
 from subflow_app.core.replay.worked_rules import RATE_UNITS, formulas, packet_bits
 from subflow_app.core.scenarios.topology import picture_of
-from subflow_app.core.table_html import html_text
 from subflow_app.core.traces import LINK, SUBFLOW, TURNS, StoredTraces, Traces, select_keys
 from subflow_app.foundation.catalogues import translated
 from subflow_app.foundation.errors import InputError
@@ -39,6 +38,7 @@ from subflow_app.vocabulary.language import ENGLISH
 from subflow_app.vocabulary.measure_document import as_document
 from subflow_app.vocabulary.owners import label_of
 from subflow_app.vocabulary.palette import colour_keys, hex_colour, link_colour_keys
+from subflow_app.vocabulary.table_html import html_text
 from subflow_sim.catalog import controllers
 from subflow_sim.decisions import NUMBER_UNITS, meanings
 from subflow_sim.gate import is_file

@@ -20,7 +20,6 @@ import numpy as np
 from subflow_app.core.fairness.analysis import run_analysis
 from subflow_app.core.fairness.measured import end_of, scenario_of
 from subflow_app.core.history.run_names import shared_words
-from subflow_app.core.pareto import pareto_front
 from subflow_app.core.plots.bars import repetitions
 from subflow_app.core.plots.spec import mean_rates, transport_flows
 from subflow_app.core.traces import SUBFLOW, Traces, select_keys
@@ -29,6 +28,7 @@ from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.measures import RUN_MEASURES, flow_kind
 from subflow_app.vocabulary.palette import ColourKey
+from subflow_app.vocabulary.pareto import pareto_front
 from subflow_app.vocabulary.picture import Panel, PanelSeries
 from subflow_app.vocabulary.tables import csv_number
 from subflow_sim.stats import Estimate

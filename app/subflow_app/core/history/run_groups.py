@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from subflow_app.core.history.run_columns import Value, local_day
-from subflow_app.core.repeats import is_one_run
 from subflow_app.vocabulary.language import translatable
+from subflow_app.vocabulary.repeats import is_one_run
 from subflow_sim.stats import Estimate
 from subflow_store.sweep_values import is_sweep_tag
 from subflow_store.values import RunRow

@@ -11,9 +11,9 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from subflow_app.core.repeats import is_one_run, one_run_notice
 from subflow_app.core.sweeps.axes import SweptValue
 from subflow_app.vocabulary.measures import RUN_MEASURES, default_measures, headline_measures, run_values
+from subflow_app.vocabulary.repeats import is_one_run, one_run_notice
 from subflow_sim.stats import Estimate
 
 TOTALS = (

@@ -13,7 +13,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QContextMenuEvent, QFont, QFontMetricsF, QGuiApplication, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
-from subflow_app.core.formula_text import Fraction, Node, Root, Row, Script, Word, parse_formula
+from subflow_app.vocabulary.formula_text import Fraction, Node, Root, Row, Script, Word, parse_formula
 from subflow_app.vocabulary.language import tr
 
 _SCRIPT_SCALE, _LEAST_SCALE = 0.75, 0.6

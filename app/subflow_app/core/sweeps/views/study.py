@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from subflow_app.core.repeats import is_one_run, one_run_notice
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.measures import owner_of, run_measure
 from subflow_app.vocabulary.number_text import NOTHING
+from subflow_app.vocabulary.repeats import is_one_run, one_run_notice
 from subflow_sim.stats import Estimate
 
 # Units in which parameters are shown, by the unit that they are written in: the largest that leaves no small fractions.
