@@ -15,12 +15,12 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.foundation.paths import crash_directory, log_path
-from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
 from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.icons import GLYPHS
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.menus import HISTORY_MENU, MENUS, PLOT_MENU, SUBMENUS, TOOLBAR, TOOLBAR_WORDS
-from subflow_app.qt.panels import PANELS, WORKSPACES
+from subflow_app.toolkit.action_spec import ActionSpec, Scope, WindowState
+from subflow_app.toolkit.icons import GLYPHS
+from subflow_app.toolkit.panels import PANELS, WORKSPACES
 from subflow_app.vocabulary.language import tr
 
 pytestmark = pytest.mark.one_window
@@ -279,7 +279,7 @@ def test_letters_switch_the_plots_only_where_nobody_types(
 
 
 def test_theme_is_switched_and_remembered(window: MainWindow) -> None:
-    from subflow_app.qt.theme import DARK
+    from subflow_app.toolkit.theme import DARK
 
     window.bar.trigger("view.theme_dark")
 

@@ -202,7 +202,7 @@ def test_bug_dialog_copies_its_report(qtbot: QtBot, monkeypatch: pytest.MonkeyPa
     from PySide6.QtGui import QGuiApplication
     from PySide6.QtWidgets import QWidget
 
-    from subflow_app.qt.dialogs import Dialogs
+    from subflow_app.toolkit.dialogs import Dialogs
 
     def press_copy(box: QMessageBox) -> int:
         next(button for button in box.buttons() if button.text() == "Copy report").click()

@@ -19,9 +19,9 @@ from subflow_app.foundation.settings import Settings, load_settings
 from subflow_app.qt.labs.feature import LabFeature
 from subflow_app.qt.log_panel import LogPanel
 from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.panels import PANELS
 from subflow_app.qt.settings_dialog import SettingsDialog
 from subflow_app.qt.welcome import WelcomeDialog
+from subflow_app.toolkit.panels import PANELS
 
 pytestmark = pytest.mark.one_window
 

@@ -27,9 +27,9 @@ from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.figure import save_figure
 from subflow_app.qt.plotting.figure_file import FigureSize, paper_font
-from subflow_app.qt.plotting.legend_strip import Entry, LegendStrip
-from subflow_app.qt.theme import DARK, set_current
-from subflow_app.qt.workers import Workers
+from subflow_app.toolkit.plotting.legend_strip import Entry, LegendStrip
+from subflow_app.toolkit.theme import DARK, set_current
+from subflow_app.toolkit.workers import Workers
 
 pytestmark = pytest.mark.one_window
 
@@ -443,7 +443,7 @@ from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.qt.export_dialog import FigureDialog
 from subflow_app.qt.figure_source import FigureSource
 from subflow_app.qt.plot_view import PlotView
-from subflow_app.qt.workers import Workers
+from subflow_app.toolkit.workers import Workers
 view = PlotView()
 view.show_runs([finished_traces()])
 process, workers = FigureProcess(), Workers(view)

@@ -14,12 +14,12 @@ from tests.helpers.inspector import DEMO, doc_of, row, show_inspector, text_edit
 
 from subflow_app.core.scenarios.outline import outline
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.qt.app_theme import Theme
 from subflow_app.qt.inspector import Inspector
 from subflow_app.qt.inspector.editors import TextEditor
 from subflow_app.qt.inspector.outline_model import KEY_ROLE
 from subflow_app.qt.inspector.source_editor import SourceEditor
-from subflow_app.qt.theme import DARK
+from subflow_app.toolkit.app_theme import Theme
+from subflow_app.toolkit.theme import DARK
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "assets" / "scenarios").glob("*.toml"))
 

@@ -31,7 +31,7 @@ from subflow_app.qt.plotting.legend import Legend
 from subflow_app.qt.plotting.legend_model import BRIEF_ROLE, WORDS_ROLE
 from subflow_app.qt.plotting.legend_splitter import LegendSplitter
 from subflow_app.qt.plotting.legend_values import LegendValues, flow_words
-from subflow_app.qt.widgets.results_strip import ResultsStrip
+from subflow_app.toolkit.widgets.results_strip import ResultsStrip
 from subflow_sim import parse_scenario
 from subflow_store import Store, open_store
 

@@ -17,8 +17,8 @@ from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 from subflow_app.foundation.settings import load_settings
 from subflow_app.qt import commands
 from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.panels import DEFAULT_WORKSPACE, PANELS
-from subflow_app.qt.workspaces import ARRANGEMENTS
+from subflow_app.toolkit.panels import DEFAULT_WORKSPACE, PANELS
+from subflow_app.toolkit.workspaces import ARRANGEMENTS
 
 pytestmark = pytest.mark.one_window
 

@@ -10,13 +10,14 @@ from PySide6.QtWidgets import QTableView
 from pytestqt.qtbot import QtBot
 from tests.helpers.skeletons import loaded_skeleton
 
-from subflow_app.qt import main_window, menus, panels, workspaces
-from subflow_app.qt.action_spec import ActionSpec
+from subflow_app.qt import main_window, menus
 from subflow_app.qt.actions import ACTIONS, view
-from subflow_app.qt.docks import Side
-from subflow_app.qt.feature import Feature
 from subflow_app.qt.features import KINDS
 from subflow_app.qt.main_window import MainWindow
+from subflow_app.toolkit import panels, workspaces
+from subflow_app.toolkit.action_spec import ActionSpec
+from subflow_app.toolkit.docks import Side
+from subflow_app.toolkit.feature import Feature
 
 
 @pytest.fixture

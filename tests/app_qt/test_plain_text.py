@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 import subflow_app.qt
-from subflow_app.qt.dialogs import Dialogs
-from subflow_app.qt.models.table_model import TableModel
-from subflow_app.qt.plain_text import Label, as_written
+from subflow_app.toolkit.dialogs import Dialogs
+from subflow_app.toolkit.models.table_model import TableModel
+from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.vocabulary.tables import Column
 
 MARKUP = "<b>bold</b><img src='/etc/hostname'>"

@@ -33,7 +33,7 @@ from subflow_app.qt.playhead.plots_show import PlotsShow
 from subflow_app.qt.playhead.strip import TransportStrip, _told_apart
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.topology.view import TopologyView
-from subflow_app.qt.workers import Workers
+from subflow_app.toolkit.workers import Workers
 
 pytestmark = pytest.mark.one_window
 

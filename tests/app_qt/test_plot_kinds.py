@@ -18,7 +18,7 @@ from subflow_app.core.traces import FLOW, SUBFLOW, Traces
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.bar_plot import BarPlot
 from subflow_app.qt.plotting.xy_plot import XYPlot
-from subflow_app.qt.theme import DARK, set_current
+from subflow_app.toolkit.theme import DARK, set_current
 
 PAIR = make_scenario(make_flow("download"), make_flow("cross", "tcp", ("wifi",)))
 

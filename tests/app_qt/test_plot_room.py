@@ -10,7 +10,7 @@ from tests.helpers.fake_runs import finished_traces
 
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.plot_item import LEAST_HEIGHT
-from subflow_app.qt.plotting.plot_scroll import PlotScroll
+from subflow_app.toolkit.plotting.plot_scroll import PlotScroll
 
 
 @pytest.mark.parametrize("size", [(900, 600), (700, 260), (420, 180)])

@@ -18,15 +18,15 @@ from subflow_app.core.plots import PLOTS, PLOTS_BY_ID, TIME, Curve
 from subflow_app.core.plots.drawing.choices import CurveChoices
 from subflow_app.core.plots.drawing.colouring import BY_SUBFLOW
 from subflow_app.core.traces import LiveTraces, TraceMark
-from subflow_app.qt import format as fmt
 from subflow_app.qt.figure_source import shown_plan
 from subflow_app.qt.plot_view import PlotView
-from subflow_app.qt.plotting.axis import Axis
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id
 from subflow_app.qt.plotting.curve_item import TraceCurve
 from subflow_app.qt.plotting.legend import Legend
 from subflow_app.qt.plotting.legend_model import LegendModel
-from subflow_app.qt.theme import DARK, LIGHT, set_current
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.plotting.axis import Axis
+from subflow_app.toolkit.theme import DARK, LIGHT, set_current
 from subflow_app.vocabulary import palette
 
 WIFI, LTE, TOTAL = (

@@ -19,7 +19,7 @@ from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.bar_plot import BarPlot
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.legend_model import CURVE_ROLE
-from subflow_app.qt.theme import DARK, set_current
+from subflow_app.toolkit.theme import DARK, set_current
 from subflow_app.vocabulary import palette
 
 WIFI = CurveId(0, "download/1", "subflow")

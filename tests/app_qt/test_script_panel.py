@@ -24,7 +24,7 @@ from subflow_app.qt.script.desk import ScriptDesk
 from subflow_app.qt.script.feature import ScriptFeature
 from subflow_app.qt.script.new_dialog import NewScript, NewScriptDialog
 from subflow_app.qt.script.session import CHECK, COMPARE, NEXT_PROBLEM, RESTORE, SAVE
-from subflow_app.qt.widgets.results_strip import ResultsStrip
+from subflow_app.toolkit.widgets.results_strip import ResultsStrip
 from subflow_app.vocabulary.measures import MEASURES
 from subflow_store.liveness import this_process
 

@@ -27,10 +27,10 @@ from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.figure import figure_content
 from subflow_app.qt.plotting.figure_file import FigureSize
 from subflow_app.qt.plotting.plot_grid import LEAST_COLUMN_WIDTH
-from subflow_app.qt.plotting.plot_scroll import PlotScroll
 from subflow_app.qt.plotting.plot_stack import PlotStack
 from subflow_app.qt.plotting.time_plot import TimePlot
-from subflow_app.qt.theme import DARK, set_current
+from subflow_app.toolkit.plotting.plot_scroll import PlotScroll
+from subflow_app.toolkit.theme import DARK, set_current
 
 SPECS = ["throughput", "cwnd"]
 

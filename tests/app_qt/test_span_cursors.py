@@ -13,7 +13,7 @@ from subflow_app.core.traces import SUBFLOW
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.models.span_model import COLUMNS
 from subflow_app.qt.plot_view import PlotView
-from subflow_app.qt.theme import DARK, set_current
+from subflow_app.toolkit.theme import DARK, set_current
 
 
 @pytest.fixture

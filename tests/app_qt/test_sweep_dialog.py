@@ -18,7 +18,7 @@ from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.sweeps.sweep_draft import estimate_draft
 from subflow_app.core.sweeps.sweep_parameters import sweep_parameters
 from subflow_app.qt.sweeps.new_dialog import NewSweepDialog, SweepSubject, SweepSuggestion
-from subflow_app.qt.workers import Workers
+from subflow_app.toolkit.workers import Workers
 
 CONTROLLER = "flows.download.controller"
 LOSS = "links.wifi.loss"

@@ -15,8 +15,8 @@ from tests.helpers.studies import CONTROLLER, LOSS, RATE, large_study, small_stu
 from tests.helpers.window import at_rest
 
 from subflow_app.qt.sweeps.study_page import StudyPage
-from subflow_app.qt.theme import DARK, LIGHT, set_current
-from subflow_app.qt.workers import Workers
+from subflow_app.toolkit.theme import DARK, LIGHT, set_current
+from subflow_app.toolkit.workers import Workers
 
 
 @pytest.fixture

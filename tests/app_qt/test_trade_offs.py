@@ -18,7 +18,7 @@ from subflow_app.foundation.errors import AppError
 from subflow_app.qt.fairness.feature import FairnessFeature
 from subflow_app.qt.fairness.trade_offs import TradeOffPage
 from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.plotting.painted_axes import ticks
+from subflow_app.toolkit.plotting.painted_axes import ticks
 
 
 def points(kind: TradeOffKind = TradeOffKind.DELAY) -> list[Point]:

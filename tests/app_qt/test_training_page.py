@@ -27,7 +27,7 @@ from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.training.page import TrainPage
 from subflow_app.qt.training.promote_dialog import PromoteDialog, Promotion
 from subflow_app.qt.training.table_model import COLUMNS
-from subflow_app.qt.workers import Workers
+from subflow_app.toolkit.workers import Workers
 
 pytestmark = pytest.mark.one_window
 

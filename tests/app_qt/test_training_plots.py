@@ -17,7 +17,7 @@ from subflow_app.core.learning.training_metrics import TRAINING_PLOTS
 from subflow_app.core.learning.training_progress import Training
 from subflow_app.qt.plotting.heat_map import HeatMap
 from subflow_app.qt.plotting.training_plots import MetricPlot, TrainingPlots
-from subflow_app.qt.theme import DARK, set_current
+from subflow_app.toolkit.theme import DARK, set_current
 
 
 @pytest.fixture

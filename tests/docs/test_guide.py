@@ -23,7 +23,7 @@ from subflow_app.core.experiments.recipe_files import recipe_names
 from subflow_app.core.exporting.gallery_page import PAGE_NAME
 from subflow_app.core.guide import GuidePage, guide_page
 from subflow_app.core.plots import PLOTS
-from subflow_app.qt.panels import PANELS
+from subflow_app.toolkit.panels import PANELS
 from subflow_sim.catalog import controllers, schedulers
 from subflow_sim.params import SECTIONS
 

@@ -56,8 +56,8 @@ def test_the_page_leads_to_each_of_them_and_to_files_that_are_there() -> None:
         "sim/core/cc/controllers.h": "using AnyController =",
         "agents/subflow_agents/registry.py": "_AGENTS: ",
         "app/subflow_app/qt/features.py": "KINDS = ",
-        "app/subflow_app/qt/panels.py": "PANELS = ",
-        "app/subflow_app/qt/workspaces.py": "ARRANGEMENTS: ",
+        "app/subflow_app/toolkit/panels.py": "PANELS = ",
+        "app/subflow_app/toolkit/workspaces.py": "ARRANGEMENTS: ",
     }
     for path, line in lists.items():
         assert path in named

@@ -262,7 +262,7 @@ def _window() -> Any:
     """A window with three panels, and what keeps the program of Qt alive."""
     from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
-    from subflow_app.qt.docks import Docks
+    from subflow_app.toolkit.docks import Docks
 
     application = QApplication.instance() or QApplication([])
     window = QMainWindow()
@@ -287,7 +287,7 @@ def window_state() -> bytes:
 
     from PySide6.QtCore import QSettings
 
-    from subflow_app.qt.docks import LAYOUT_VERSION
+    from subflow_app.toolkit.docks import LAYOUT_VERSION
 
     _, window, docks = _window()
     with tempfile.TemporaryDirectory(prefix="subflow-fuzz-") as folder:

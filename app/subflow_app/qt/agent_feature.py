@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from subflow_app.core.learning.agent_series import learning_subflows
-from subflow_app.qt.feature import FeatureMap, PanelFeature
 from subflow_app.qt.playhead.feature import PlayheadFeature
+from subflow_app.toolkit.feature import FeatureMap, PanelFeature
 from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:
-    from subflow_app.qt.action_bar import ActionBar
     from subflow_app.qt.agent_panel import AgentPanel
-    from subflow_app.qt.notices import Notices
     from subflow_app.qt.plot_view import PlotView
     from subflow_app.qt.run_control import RunControl
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.notices import Notices
 
 
 class AgentPorts(Protocol):

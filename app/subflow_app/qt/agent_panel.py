@@ -17,14 +17,14 @@ from PySide6.QtWidgets import (
 from subflow_app.core.learning.agent_replay import AgentReplay
 from subflow_app.core.learning.agent_series import Numbers, learning_subflows
 from subflow_app.core.traces import Traces
-from subflow_app.qt import format as fmt
 from subflow_app.qt.models.agent_tables import DecisionList, DecisionNumbers
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.widgets.action_buttons import action_buttons
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.shorthand import h_box, named, pages, split, v_box
-from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.widgets.action_buttons import action_buttons
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.shorthand import h_box, named, pages, split, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.agent_steps import AgentDecision
 from subflow_store import StoreError

@@ -31,12 +31,12 @@ from subflow_app.foundation.paths import log_path
 from subflow_app.foundation.resources import DEMO_SCENARIO, resource_path
 from subflow_app.foundation.session_log import SESSION_LOG
 from subflow_app.foundation.settings import load_settings
-from subflow_app.qt.app_theme import Theme
 from subflow_app.qt.bug_reports import BugReports
 from subflow_app.qt.display import Application, application_or_end
-from subflow_app.qt.preferences import Preferences
-from subflow_app.qt.theme import MODES, ThemeMode
 from subflow_app.qt.translation_setup import choose_language
+from subflow_app.toolkit.app_theme import Theme
+from subflow_app.toolkit.preferences import Preferences
+from subflow_app.toolkit.theme import MODES, ThemeMode
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Signal
 from subflow_app.foundation.crash_reports import CrashReportHandler, report_error, report_text, title_of
 
 if TYPE_CHECKING:
-    from subflow_app.qt.dialogs import Dialogs
+    from subflow_app.toolkit.dialogs import Dialogs
 
 _log = logging.getLogger(__name__)
 

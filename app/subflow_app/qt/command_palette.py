@@ -22,24 +22,24 @@ from PySide6.QtWidgets import (
 
 from subflow_app.foundation.fuzzy import rank
 from subflow_app.foundation.resources import scenario_names
-from subflow_app.qt.icons import icon
 from subflow_app.qt.menus import MENUS, SUBMENUS
-from subflow_app.qt.models.table_model import ROW_ROLE, ListModel
-from subflow_app.qt.panels import PANELS
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.shorthand import named, v_box
+from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.models.table_model import ROW_ROLE, ListModel
+from subflow_app.toolkit.panels import PANELS
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.widgets.shorthand import named, v_box
 from subflow_app.vocabulary.language import tr
 from subflow_sim.gate import is_there
 
 if TYPE_CHECKING:
-    from subflow_app.qt.action_bar import ActionBar
-    from subflow_app.qt.database import DatabaseControl
-    from subflow_app.qt.docks import Docks
     from subflow_app.qt.documents import Documents
     from subflow_app.qt.history_panel import History
-    from subflow_app.qt.preferences import Preferences
     from subflow_app.qt.shown_runs import ShownRuns
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.docks import Docks
+    from subflow_app.toolkit.preferences import Preferences
 
 _MOST_RUNS = 500
 _ROWS_SHOWN = 11

@@ -8,14 +8,14 @@ from PySide6.QtCore import QDateTime, QLocale
 
 from subflow_app.foundation.crash_reports import CrashReport
 from subflow_app.foundation.crash_watch import collect_crashes
-from subflow_app.qt.dialogs import open_dialog
-from subflow_app.qt.feature import Feature
-from subflow_app.qt.widgets.banner import Banners, Way
+from subflow_app.toolkit.dialogs import open_dialog
+from subflow_app.toolkit.feature import Feature
+from subflow_app.toolkit.widgets.banner import Banners, Way
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.workers import Workers
+    from subflow_app.toolkit.workers import Workers
 
 _BANNER = "crash"
 

@@ -16,12 +16,12 @@ from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.file_kinds import SCENARIO_FILE_SUFFIX
 from subflow_app.foundation.resources import SCENARIO_SUFFIX, resource_path, scenario_names
 from subflow_app.qt.commands import EditCommand
-from subflow_app.qt.dialogs import SCENARIO_FILTER, Dialogs
+from subflow_app.toolkit.dialogs import SCENARIO_FILTER, Dialogs
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
-    from subflow_app.qt.notices import Notices
-    from subflow_app.qt.preferences import Preferences
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.preferences import Preferences
 
 _UNTITLED = translatable("untitled")
 _OF_EXAMPLE = " (example)"

@@ -31,9 +31,9 @@ from subflow_app.core.paper.paper_styles import (
 )
 from subflow_app.qt.figure_preview import FigurePreview
 from subflow_app.qt.figure_source import FigureSource
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.shorthand import accept_buttons, h_box, named, v_box
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.shorthand import accept_buttons, h_box, named, v_box
 from subflow_app.vocabulary.language import tr, translatable
 
 FORMATS: dict[FigureKind, str] = {

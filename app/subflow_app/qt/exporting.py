@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.file_kinds import PAGE_SUFFIX
 from subflow_app.foundation.paths import file_stem
-from subflow_app.qt.dialogs import CSV_FILTER, PAGE_FILTER, Dialogs, is_accepted
+from subflow_app.toolkit.dialogs import CSV_FILTER, PAGE_FILTER, Dialogs, is_accepted
 from subflow_app.vocabulary.language import tr, trn
 from subflow_sim.gate import is_folder, is_there
 from subflow_store import StoreError
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from subflow_app.core.paper.figure_choice import FigureChoice
     from subflow_app.core.paper.figure_plan import FigurePlan
     from subflow_app.core.paper.figure_process import FigureProcess
-    from subflow_app.qt.notices import Notices
     from subflow_app.qt.plot_view import PlotView
-    from subflow_app.qt.preferences import Preferences
-    from subflow_app.qt.workers import Workers
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.preferences import Preferences
+    from subflow_app.toolkit.workers import Workers
 
 
 class Exports(QObject):

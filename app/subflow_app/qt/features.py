@@ -15,7 +15,6 @@ from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.crash_feature import CrashFeature
 from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.qt.fairness.feature import FairnessFeature
-from subflow_app.qt.feature import F, Feature
 from subflow_app.qt.forking.feature import ForkFeature
 from subflow_app.qt.gallery.feature import GalleryFeature
 from subflow_app.qt.guide_feature import GuideFeature
@@ -27,6 +26,7 @@ from subflow_app.qt.script.feature import ScriptFeature
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.topology.drawing import Drawing
 from subflow_app.qt.training.session import TrainingSession
+from subflow_app.toolkit.feature import F, Feature
 
 W = TypeVar("W", bound=QObject)
 

@@ -12,11 +12,11 @@ from subflow_app.core.paper.figure_choice import FigureChoice
 from subflow_app.core.paper.figure_plan import FigurePlan
 from subflow_app.core.paper.paper_styles import MM_PER_INCH
 from subflow_app.foundation.errors import AppError
-from subflow_app.qt import format as fmt
 from subflow_app.qt.figure_source import FigureSource
-from subflow_app.qt.latest_reader import LatestReader
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.widgets.shorthand import named, timer, v_box
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.latest_reader import LatestReader
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.widgets.shorthand import named, timer, v_box
 from subflow_app.vocabulary.language import tr, trn
 
 # After the last change: while a number is being typed nothing is drawn.

@@ -10,7 +10,7 @@ from subflow_app.core.paper.figure_choice import AS_SHOWN, FigureChoice
 from subflow_app.core.paper.figure_plan import FigurePlan, plot_data
 from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.core.plots import TIME
-from subflow_app.qt.workers import Workers
+from subflow_app.toolkit.workers import Workers
 
 if TYPE_CHECKING:
     from subflow_app.qt.plotting.plot_stack import PlotStack

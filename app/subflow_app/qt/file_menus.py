@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from subflow_app.foundation.resources import scenario_names
 from subflow_app.qt.documents import Documents
-from subflow_app.qt.icons import icon
-from subflow_app.qt.preferences import Preferences
-from subflow_app.qt.widgets.shorthand import named
+from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.preferences import Preferences
+from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr
 from subflow_sim.gate import is_there
 

@@ -11,21 +11,21 @@ from PySide6.QtWidgets import QApplication, QStatusBar, QWidget
 
 from subflow_app.foundation.errors import GuideError
 from subflow_app.qt.explain.feature import ExplainFeature
-from subflow_app.qt.feature import Feature, FeatureMap
-from subflow_app.qt.panels import PANELS
-from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.toolkit.feature import Feature, FeatureMap
+from subflow_app.toolkit.panels import PANELS
+from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.core.guide import GuideBuild
-    from subflow_app.qt.docks import Docks
     from subflow_app.qt.documents import Documents
     from subflow_app.qt.help_panel import HelpPanel
     from subflow_app.qt.inspector.inspector import Inspector
-    from subflow_app.qt.notices import Notices
     from subflow_app.qt.plot_view import PlotView
-    from subflow_app.qt.widgets.banner import Banners
-    from subflow_app.qt.workers import Workers
+    from subflow_app.toolkit.docks import Docks
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.widgets.banner import Banners
+    from subflow_app.toolkit.workers import Workers
 
 _PROGRESS_MS = 200
 _ALGORITHMS = ("controller", "scheduler")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject, Qt
 
-from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.toolkit.widgets.shorthand import timer
 
 INTERVAL_MS = 5
 

@@ -8,10 +8,10 @@ from typing import Any
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QDialog, QLineEdit, QTextBrowser, QWidget
 
-from subflow_app.qt.action_spec import ActionSpec, Scope
 from subflow_app.qt.menus import MENUS, SUBMENUS
-from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.shorthand import close_button, named, v_box
+from subflow_app.toolkit.action_spec import ActionSpec, Scope
+from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.widgets.shorthand import close_button, named, v_box
 from subflow_app.vocabulary.language import tr
 
 # Gestures and keys that are not actions: (where, what to do, what happens).

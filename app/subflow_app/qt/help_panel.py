@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QPushButton, QTextBrowser, QWidget
 
 from subflow_app.foundation.errors import ResourceError
 from subflow_app.foundation.resources import resource_path
-from subflow_app.qt.theme import Tokens, follow_theme
-from subflow_app.qt.widgets.shorthand import named, v_box
+from subflow_app.toolkit.theme import Tokens, follow_theme
+from subflow_app.toolkit.widgets.shorthand import named, v_box
 from subflow_app.vocabulary.language import ENGLISH, current_language, tr
 
 START_PAGE = "help"

@@ -25,10 +25,10 @@ from subflow_app.core.scenarios.form import FieldOption
 from subflow_app.core.scenarios.form_text import completed
 from subflow_app.core.uses import written_choice
 from subflow_app.qt.inspector.editors import ChoiceEditor
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import muted
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.shorthand import heading, named, v_box
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import muted
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.shorthand import heading, named, v_box
 from subflow_app.vocabulary.language import tr
 from subflow_sim.link_state import LiveLink
 from subflow_sim.params import params_by_key

@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QToolButton, QWidget
 
 from subflow_app.foundation.paths import log_path
 from subflow_app.foundation.session_log import MOST_KEPT, SESSION_LOG, LogMessage, SessionLog
-from subflow_app.qt.icons import icon
-from subflow_app.qt.theme import Tokens, follow_theme
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.shorthand import h_box, named, v_box
+from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.theme import Tokens, follow_theme
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
 from subflow_app.vocabulary.language import tr, translatable
 
 _LEVELS = {

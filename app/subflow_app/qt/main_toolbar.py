@@ -9,13 +9,13 @@ from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from subflow_app.core.running.stepping import speed_text
-from subflow_app.qt.action_bar import ActionBar
 from subflow_app.qt.choices import SPEEDS
-from subflow_app.qt.icons import icon
 from subflow_app.qt.menus import MENUS, SUBMENU_ICONS, SUBMENUS, TOOLBAR, TOOLBAR_WORDS
-from subflow_app.qt.panels import WORKSPACES
 from subflow_app.qt.speed_slider import SpeedSlider
-from subflow_app.qt.widgets.shorthand import named
+from subflow_app.toolkit.action_bar import ActionBar
+from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.panels import WORKSPACES
+from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr, translatable
 
 _ICON = 18

@@ -14,16 +14,10 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.qt.action_bar import ActionBar
-from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
 from subflow_app.qt.agent_feature import AgentFeature
-from subflow_app.qt.app_theme import Theme
 from subflow_app.qt.choices import DEFAULT_SPEED, SPEEDS
 from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.curve_finder import CurveFinder
-from subflow_app.qt.database import DatabaseControl
-from subflow_app.qt.database_watch import DatabaseWatch
-from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.exporting import Exports
 from subflow_app.qt.features import KINDS, Features
@@ -36,11 +30,8 @@ from subflow_app.qt.live_panel import LivePanel, beside_inspector
 from subflow_app.qt.log_panel import LogPanel
 from subflow_app.qt.main_toolbar import MainToolbar, fill_menu_bar
 from subflow_app.qt.menus import CURVES_MENU, HISTORY_MENU, PLOT_MENU
-from subflow_app.qt.notices import Notices
 from subflow_app.qt.panel_layout import PanelLayout
-from subflow_app.qt.panels import PANELS, WORKSPACES
 from subflow_app.qt.plot_view import PlotView
-from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.presentation import Presentation
 from subflow_app.qt.queue.session import QueueSession
 from subflow_app.qt.recovery import Recovery
@@ -54,24 +45,33 @@ from subflow_app.qt.shown_runs import ShownRuns
 from subflow_app.qt.status_buttons import StatusButtons
 from subflow_app.qt.stepping import Stepping
 from subflow_app.qt.sweeps.feature import SweepFeature
-from subflow_app.qt.theme import ThemeMode, bar_style, set_style
 from subflow_app.qt.topology.drawing import Drawing
 from subflow_app.qt.topology.view import TopologyView
 from subflow_app.qt.topology_files import TopologyFiles
 from subflow_app.qt.training.session import DeskMaker, TrainingSession, open_desk
 from subflow_app.qt.undo_order import UndoOrder
 from subflow_app.qt.unsaved_runs import UnsavedRuns
-from subflow_app.qt.widgets.banner import Banners
 from subflow_app.qt.widgets.run_status import RunStatus
 from subflow_app.qt.window_dialogs import WindowDialogs
 from subflow_app.qt.window_state import WindowStateFile
-from subflow_app.qt.workers import Workers
+from subflow_app.toolkit.action_bar import ActionBar
+from subflow_app.toolkit.action_spec import ActionSpec, Scope, WindowState
+from subflow_app.toolkit.app_theme import Theme
+from subflow_app.toolkit.database import DatabaseControl
+from subflow_app.toolkit.database_watch import DatabaseWatch
+from subflow_app.toolkit.dialogs import Dialogs
+from subflow_app.toolkit.notices import Notices
+from subflow_app.toolkit.panels import PANELS, WORKSPACES
+from subflow_app.toolkit.preferences import Preferences
+from subflow_app.toolkit.theme import ThemeMode, bar_style, set_style
+from subflow_app.toolkit.widgets.banner import Banners
+from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary.language import tr
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
-    from subflow_app.qt.docks import Docks
-    from subflow_app.qt.workspaces import Workspaces
+    from subflow_app.toolkit.docks import Docks
+    from subflow_app.toolkit.workspaces import Workspaces
     from subflow_store import Store
 
 _log = logging.getLogger(__name__)

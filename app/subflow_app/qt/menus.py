@@ -6,9 +6,9 @@ from subflow_app.core.plots import GROUPS, PLOTS
 from subflow_app.core.scenarios.arrange import EDGES
 from subflow_app.qt.choices import BINS, COLOURS, SPEEDS, STEPS, THEMES
 from subflow_app.qt.gallery.feature import GALLERY_MENU
-from subflow_app.qt.panels import PANELS, WORKSPACES
 from subflow_app.qt.queue.session import QUEUE_MENU
 from subflow_app.qt.training.session import TRAINING_MENU
+from subflow_app.toolkit.panels import PANELS, WORKSPACES
 from subflow_app.vocabulary.language import translatable
 
 ARENA_MENU = (

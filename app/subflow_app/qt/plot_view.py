@@ -18,12 +18,12 @@ from subflow_app.qt.plotting.legend_model import LegendModel
 from subflow_app.qt.plotting.legend_values import LegendValues, mean_values, present_values, summed_up, values_at
 from subflow_app.qt.plotting.plot_texts import left_out_text
 from subflow_app.qt.plotting.visible_keys import visible_keys
-from subflow_app.qt.theme import muted
-from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.results_strip import ResultsStrip
-from subflow_app.qt.widgets.said_line import SaidLine
-from subflow_app.qt.widgets.shorthand import named, pages, split, timer, v_box
 from subflow_app.qt.widgets.span_panel import SpanPanel
+from subflow_app.toolkit.theme import muted
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.results_strip import ResultsStrip
+from subflow_app.toolkit.widgets.said_line import SaidLine
+from subflow_app.toolkit.widgets.shorthand import named, pages, split, timer, v_box
 from subflow_app.vocabulary.language import tr
 from subflow_store.values import RunRow
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from subflow_app.qt.plotting.curve_id import CurveId
     from subflow_app.qt.plotting.curves_button import CurvesButton
     from subflow_app.qt.plotting.legend import Legend
-    from subflow_app.qt.plotting.plot_scroll import PlotScroll
     from subflow_app.qt.plotting.plot_stack import PlotStack
     from subflow_app.qt.plotting.popped_plot import PoppedPlot
+    from subflow_app.toolkit.plotting.plot_scroll import PlotScroll
 
 _MOST_LINES_AT_ONCE = 60  # more are listed in a turn of their own, and their values told a few times a second
 _LINES_MS = 30
@@ -120,8 +120,8 @@ class PlotView(QWidget):
         from subflow_app.qt.plotting.curves_button import CurvesButton
         from subflow_app.qt.plotting.legend import Legend
         from subflow_app.qt.plotting.legend_splitter import LegendSplitter
-        from subflow_app.qt.plotting.plot_scroll import PlotScroll
         from subflow_app.qt.plotting.plot_stack import PlotStack
+        from subflow_app.toolkit.plotting.plot_scroll import PlotScroll
 
         stack = PlotStack(self.specs, self)
         legend = Legend(self.legend_model, self)

@@ -9,15 +9,15 @@ from PySide6.QtCore import QByteArray, QObject, QRect, Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QApplication, QMainWindow
 
-from subflow_app.qt.theme import current_tokens, set_current
-from subflow_app.qt.widgets.shorthand import sized, timer
+from subflow_app.toolkit.theme import current_tokens, set_current
+from subflow_app.toolkit.widgets.shorthand import sized, timer
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_toolbar import MainToolbar
     from subflow_app.qt.plot_view import PlotView
     from subflow_app.qt.topology.view import TopologyView
-    from subflow_app.qt.widgets.banner import Banners
-    from subflow_app.qt.workspaces import Workspaces
+    from subflow_app.toolkit.widgets.banner import Banners
+    from subflow_app.toolkit.workspaces import Workspaces
 
 TYPE_SCALE = 1.4
 """Of all fonts: 9 points become 12.6, which the last row of a lecture hall reads."""

@@ -11,17 +11,17 @@ from PySide6.QtGui import QBrush, QColor, QFontDatabase, QSyntaxHighlighter, QTe
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QWidget
 
 from subflow_app.core.scenarios.recovery import Orphan, RecoveryFile, UnsavedText, find_orphans
-from subflow_app.qt.dialogs import open_dialog
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.banner import Banners, Way
-from subflow_app.qt.widgets.shorthand import named, timer, v_box
+from subflow_app.toolkit.dialogs import open_dialog
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.widgets.banner import Banners, Way
+from subflow_app.toolkit.widgets.shorthand import named, timer, v_box
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.preferences import Preferences
-    from subflow_app.qt.workers import Workers
+    from subflow_app.toolkit.preferences import Preferences
+    from subflow_app.toolkit.workers import Workers
 
 # More banners would leave no room to work; the others are offered by the next start.
 _MOST_OFFERED = 4

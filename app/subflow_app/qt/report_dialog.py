@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.paper.report import DEFAULT_PLOTS, PAGE_SIZES, PageSize, ReportKind
 from subflow_app.core.plots import PlotSpec
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.shorthand import accept_buttons, named, v_box
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.shorthand import accept_buttons, named, v_box
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_store import RunRow
 

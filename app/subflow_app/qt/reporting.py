@@ -13,14 +13,14 @@ from PySide6.QtWidgets import QWidget
 from subflow_app.core.plots import PLOTS, PlotSpec
 from subflow_app.core.traces import StoredTraces
 from subflow_app.foundation.paths import file_stem
-from subflow_app.qt.dialogs import is_accepted
+from subflow_app.toolkit.dialogs import is_accepted
 from subflow_app.vocabulary.language import tr
 from subflow_store import RunRow
 
 if TYPE_CHECKING:
-    from subflow_app.qt.database import DatabaseControl
     from subflow_app.qt.exporting import Exports
-    from subflow_app.qt.workers import Workers
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.workers import Workers
 
 
 class Reports(QObject):

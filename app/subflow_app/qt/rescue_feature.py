@@ -10,17 +10,17 @@ from subflow_app.core.rescue import Rescue
 from subflow_app.foundation.file_kinds import DATABASE_SUFFIXES
 from subflow_app.foundation.jobs.job import JobOutcome
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.qt.dialogs import DATABASE_FILTER, Dialogs
-from subflow_app.qt.feature import Feature
-from subflow_app.qt.widgets.banner import Banners, Way
+from subflow_app.toolkit.dialogs import DATABASE_FILTER, Dialogs
+from subflow_app.toolkit.feature import Feature
+from subflow_app.toolkit.widgets.banner import Banners, Way
 from subflow_app.vocabulary.language import tr, trn
 from subflow_store import StoreCorrupt
 
 if TYPE_CHECKING:
-    from subflow_app.qt.database import DatabaseControl
     from subflow_app.qt.history_panel import History
-    from subflow_app.qt.notices import Notices
-    from subflow_app.qt.workers import Workers
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.workers import Workers
     from subflow_store.damage import Damage
 
 _BANNER = "rescue"

@@ -15,8 +15,8 @@ from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.problem_texts import error_text, problem_text
 from subflow_app.foundation.toml_edit import TomlValue
-from subflow_app.qt.widgets.shorthand import timer
-from subflow_app.qt.workers import Workers
+from subflow_app.toolkit.widgets.shorthand import timer
+from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ScenarioError, SimError
 from subflow_sim.scenario import Scenario

@@ -19,10 +19,10 @@ from subflow_app.core.exporting.run_export import RunExport
 from subflow_app.core.exporting.tables import TABLE_KINDS, TableKind
 from subflow_app.core.exporting.web_page import is_offered
 from subflow_app.core.scenarios.form_text import with_unit
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.problem_label import ProblemLabel
-from subflow_app.qt.widgets.shorthand import accept_buttons, named, v_box
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.problem_label import ProblemLabel
+from subflow_app.toolkit.widgets.shorthand import accept_buttons, named, v_box
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.errors import ParamError
 from subflow_sim.units import Dimension, parse_quantity

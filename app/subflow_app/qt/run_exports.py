@@ -13,16 +13,16 @@ import subflow_app
 from subflow_app.foundation.confirmation import Confirmation
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.paths import file_stem
-from subflow_app.qt.dialogs import Dialogs, is_accepted
+from subflow_app.toolkit.dialogs import Dialogs, is_accepted
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
     from subflow_app.core.exporting.run_export import ExportedRun, RunExport
     from subflow_app.core.exporting.verification import Verification
     from subflow_app.core.running.runs import RunJob
-    from subflow_app.qt.database import DatabaseControl
     from subflow_app.qt.exporting import Exports
-    from subflow_app.qt.workers import Workers
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.workers import Workers
     from subflow_store import RunRow, Store
 
 _OUTCOMES = {

@@ -22,11 +22,11 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.setting_specs import SETTINGS, SettingSpec, defaults
 from subflow_app.foundation.settings import Settings
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
 from subflow_app.qt.widgets.time_box import TimeBox
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.shorthand import h_box, heading, named, v_box
 from subflow_app.vocabulary.language import tr
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QStatusBar, QToolButton, QWidget
 
-from subflow_app.qt.database import DatabaseControl
-from subflow_app.qt.icons import icon
-from subflow_app.qt.plain_text import as_written
-from subflow_app.qt.widgets.shorthand import named
+from subflow_app.toolkit.database import DatabaseControl
+from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.plain_text import as_written
+from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr, trn
 
 

@@ -13,11 +13,11 @@ from subflow_sim.scenario import Scenario
 from subflow_sim.units import Dimension, format_quantity, parse_quantity
 
 if TYPE_CHECKING:
-    from subflow_app.qt.dialogs import Dialogs
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.preferences import Preferences
     from subflow_app.qt.run_control import RunControl
     from subflow_app.qt.run_session import RunSession
+    from subflow_app.toolkit.dialogs import Dialogs
+    from subflow_app.toolkit.preferences import Preferences
 
 
 class Stepping:

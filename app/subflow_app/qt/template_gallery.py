@@ -20,10 +20,10 @@ from subflow_app.core.scenarios import templates
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.templates import TEMPLATES, Template, TemplateValue
 from subflow_app.core.scenarios.topology import picture_of
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.topology.drawing_file import draw_thumbnail
-from subflow_app.qt.widgets.shorthand import accept_buttons, h_box, heading, named, v_box
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.widgets.shorthand import accept_buttons, h_box, heading, named, v_box
 from subflow_app.vocabulary.language import tr
 
 _THUMBNAIL = QSize(150, 84)

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QApplication
 from subflow_app.core.scenarios.topology import picture_of
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.paths import file_stem
-from subflow_app.qt.dialogs import PAGE_FILTER, Dialogs
-from subflow_app.qt.widgets.banner import Banners, Way
+from subflow_app.toolkit.dialogs import PAGE_FILTER, Dialogs
+from subflow_app.toolkit.widgets.banner import Banners, Way
 from subflow_app.vocabulary.language import tr
 from subflow_sim.scenario import Scenario
 

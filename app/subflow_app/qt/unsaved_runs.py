@@ -16,8 +16,8 @@ from subflow_app.foundation.paths import default_database, file_stem
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
-    from subflow_app.qt.dialogs import Dialogs
-    from subflow_app.qt.workers import Workers
+    from subflow_app.toolkit.dialogs import Dialogs
+    from subflow_app.toolkit.workers import Workers
 
 _log = logging.getLogger(__name__)
 

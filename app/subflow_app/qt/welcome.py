@@ -14,10 +14,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.qt.icons import icon
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.shorthand import close_button, heading, named, v_box
+from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.widgets.shorthand import close_button, heading, named, v_box
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.gate import is_there
 

@@ -14,28 +14,28 @@ from PySide6.QtWidgets import QApplication, QWidget
 from subflow_app.core.setting_specs import for_next_start
 from subflow_app.foundation.resources import DEMO_SCENARIO
 from subflow_app.foundation.settings import Settings
-from subflow_app.qt.dialogs import open_dialog
 from subflow_app.qt.help_panel import START_PAGE
-from subflow_app.qt.panels import PANELS
-from subflow_app.qt.theme import MODES
+from subflow_app.toolkit.dialogs import open_dialog
+from subflow_app.toolkit.panels import PANELS
+from subflow_app.toolkit.theme import MODES
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
-    from subflow_app.qt.action_bar import ActionBar
-    from subflow_app.qt.app_theme import Theme
-    from subflow_app.qt.database import DatabaseControl
-    from subflow_app.qt.docks import Docks
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.feature import FeatureMap
     from subflow_app.qt.help_panel import HelpPanel
     from subflow_app.qt.history_panel import History
     from subflow_app.qt.inspector.inspector import Inspector
-    from subflow_app.qt.notices import Notices
     from subflow_app.qt.plot_view import PlotView
-    from subflow_app.qt.preferences import Preferences
     from subflow_app.qt.shown_runs import ShownRuns
-    from subflow_app.qt.workers import Workers
-    from subflow_app.qt.workspaces import Workspaces
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.app_theme import Theme
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.docks import Docks
+    from subflow_app.toolkit.feature import FeatureMap
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.preferences import Preferences
+    from subflow_app.toolkit.workers import Workers
+    from subflow_app.toolkit.workspaces import Workspaces
 
 
 class DialogPorts(Protocol):

@@ -28,9 +28,9 @@ from shiboken6 import isValid
 from tests.helpers.walk.eyes import faults, is_inner, path_of
 from tests.helpers.walk.hands import Hands, front_dialog
 
-from subflow_app.qt.panels import PANELS, WORKSPACES
 from subflow_app.selftest.check import CheckError, require
 from subflow_app.selftest.window_story import Until, play
+from subflow_app.toolkit.panels import PANELS, WORKSPACES
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

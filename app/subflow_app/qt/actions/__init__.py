@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from subflow_app.qt.action_spec import ActionSpec
 from subflow_app.qt.actions import (
     arena,
     arrange,
@@ -30,6 +29,7 @@ from subflow_app.qt.actions import (
     training,
     view,
 )
+from subflow_app.toolkit.action_spec import ActionSpec
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from subflow_app.core.scenarios.arrange import EDGES
-from subflow_app.qt.action_spec import HAS_NODES, ActionSpec, Need
+from subflow_app.toolkit.action_spec import HAS_NODES, ActionSpec, Need
 from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from subflow_app.qt.action_spec import NOT_RUNNING, WRITABLE, ActionSpec, possible
 from subflow_app.qt.breaking.feature import BreakFeature
-from subflow_app.qt.feature import FeatureHolder
+from subflow_app.toolkit.action_spec import NOT_RUNNING, WRITABLE, ActionSpec, possible
+from subflow_app.toolkit.feature import FeatureHolder
 from subflow_app.vocabulary.language import translatable
 
 _NONE_SELECTED = translatable("select a network that was found first")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from subflow_app.qt.action_spec import PLOTS_SHOWN, ActionSpec, possible
 from subflow_app.qt.explain.feature import ExplainFeature
-from subflow_app.qt.feature import FeatureHolder
+from subflow_app.toolkit.action_spec import PLOTS_SHOWN, ActionSpec, possible
+from subflow_app.toolkit.feature import FeatureHolder
 from subflow_app.vocabulary.language import translatable
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from subflow_app.qt.action_spec import WRITABLE, ActionSpec, possible
-from subflow_app.qt.feature import FeatureHolder
 from subflow_app.qt.gallery.feature import GalleryFeature
+from subflow_app.toolkit.action_spec import WRITABLE, ActionSpec, possible
+from subflow_app.toolkit.feature import FeatureHolder
 from subflow_app.vocabulary.language import translatable
 
 

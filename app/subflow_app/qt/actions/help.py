@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.qt.action_spec import ActionSpec
 from subflow_app.qt.crash_feature import CrashFeature
 from subflow_app.qt.guide_feature import GuideFeature
+from subflow_app.toolkit.action_spec import ActionSpec
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.qt.action_spec import (
+from subflow_app.qt.forking.feature import ForkFeature
+from subflow_app.toolkit.action_spec import (
     NOT_RUNNING,
     ONE_SELECTED,
     PLOTS_SHOWN,
@@ -15,7 +16,6 @@ from subflow_app.qt.action_spec import (
     Need,
     Scope,
 )
-from subflow_app.qt.forking.feature import ForkFeature
 from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.qt.action_spec import COMPLETE, RUNNABLE, RUNNING, ActionSpec, Need, possible
 from subflow_app.qt.choices import DEFAULT_SPEED, SPEEDS, STEPS
+from subflow_app.toolkit.action_spec import COMPLETE, RUNNABLE, RUNNING, ActionSpec, Need, possible
 from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:

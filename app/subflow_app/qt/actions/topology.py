@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from subflow_app.qt.action_spec import ActionSpec, Need, Scope, possible
-from subflow_app.qt.feature import FeatureHolder
 from subflow_app.qt.topology.drawing import Drawing
+from subflow_app.toolkit.action_spec import ActionSpec, Need, Scope, possible
+from subflow_app.toolkit.feature import FeatureHolder
 from subflow_app.vocabulary.language import translatable
 
 # What can be done on the canvas, and why it cannot.

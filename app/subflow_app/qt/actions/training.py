@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.qt.action_spec import COMPLETE, NOT_RUNNING, VALID, ActionSpec, Scope, possible
+from subflow_app.toolkit.action_spec import COMPLETE, NOT_RUNNING, VALID, ActionSpec, Scope, possible
 from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:

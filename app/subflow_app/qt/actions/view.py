@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from subflow_app.core.plots import GROUPS, PLOTS
 from subflow_app.core.plots.drawing.colouring import BY_RUN
-from subflow_app.qt.action_spec import PLOTS_SHOWN, ActionSpec, Need, Scope
 from subflow_app.qt.choices import BINS, COLOURS, PLOT_KEYS, THEMES
-from subflow_app.qt.panels import DEFAULT_WORKSPACE, PANELS, WORKSPACES
 from subflow_app.qt.plot_view import DEFAULT_PLOTS
+from subflow_app.toolkit.action_spec import PLOTS_SHOWN, ActionSpec, Need, Scope
+from subflow_app.toolkit.panels import DEFAULT_WORKSPACE, PANELS, WORKSPACES
 from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 from subflow_app.core.arena.arena_text import harm_text, interval_text, score_text
 from subflow_app.core.arena.columns import COLUMNS, ArenaColumn
 from subflow_app.core.arena.standings import Standing
-from subflow_app.qt.models.table_model import Index, TableModel
-from subflow_app.qt.theme import current_tokens
+from subflow_app.toolkit.models.table_model import Index, TableModel
+from subflow_app.toolkit.theme import current_tokens
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_sim.arena.utility import WORST

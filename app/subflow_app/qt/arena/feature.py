@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from subflow_app.qt.feature import PanelFeature
-from subflow_app.qt.latest_reader import LatestReader
-from subflow_app.qt.study import Study
+from subflow_app.toolkit.feature import PanelFeature
+from subflow_app.toolkit.latest_reader import LatestReader
+from subflow_app.toolkit.study import Study
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.number_text import duration_text
 
 if TYPE_CHECKING:
     from subflow_app.core.arena.job import ArenaJob
     from subflow_app.core.arena.results import Board
-    from subflow_app.qt.action_bar import ActionBar
     from subflow_app.qt.arena.panel import ArenaPanel
-    from subflow_app.qt.database import DatabaseControl
     from subflow_app.qt.exporting import Exports
     from subflow_app.qt.history_panel import History
-    from subflow_app.qt.workers import Workers
-    from subflow_app.qt.workspaces import Workspaces
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.workers import Workers
+    from subflow_app.toolkit.workspaces import Workspaces
     from subflow_store import Store
 
 ARENA_BUTTONS = ("arena.run_quick", "arena.run_full", "arena.stop", "arena.export")

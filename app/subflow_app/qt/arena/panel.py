@@ -13,15 +13,15 @@ from subflow_app.core.arena.frontier import scatter
 from subflow_app.core.arena.results import Board, family_titles
 from subflow_app.core.arena.standings import Standing, standings
 from subflow_app.qt.arena.board_model import NAME, BarDelegate, BoardModel
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.plotting.panel_view import PanelView
-from subflow_app.qt.theme import muted, set_style, tab_style
-from subflow_app.qt.widgets.action_buttons import action_buttons
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.share_bar import ToldBar
-from subflow_app.qt.widgets.shorthand import h_box, named, v_box
-from subflow_app.qt.widgets.tables import set_up_table, set_widths, sorting
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.plotting.panel_view import PanelView
+from subflow_app.toolkit.theme import muted, set_style, tab_style
+from subflow_app.toolkit.widgets.action_buttons import action_buttons
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.share_bar import ToldBar
+from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table, set_widths, sorting
 from subflow_app.vocabulary.language import tr
 
 _UP = "throughput"

@@ -7,10 +7,10 @@ from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QLinearGradient, QP
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from subflow_app.core.breaking.search_map import SearchMap
-from subflow_app.qt.plain_text import as_written
 from subflow_app.qt.plotting.figure_file import FigureSize
-from subflow_app.qt.theme import LIGHT, Tokens, current_tokens, mixed
-from subflow_app.qt.widgets.shorthand import named
+from subflow_app.toolkit.plain_text import as_written
+from subflow_app.toolkit.theme import LIGHT, Tokens, current_tokens, mixed
+from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr
 
 FILE_SIZE = FigureSize(211.7, 148.2, 192)

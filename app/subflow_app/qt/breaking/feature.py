@@ -12,12 +12,12 @@ from PySide6.QtCore import Qt
 from subflow_app.foundation.errors import ExportError, InputError
 from subflow_app.foundation.paths import file_stem
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.qt.dialogs import SCENARIO_FILTER
 from subflow_app.qt.explain.feature import ExplainFeature
-from subflow_app.qt.feature import PanelFeature
-from subflow_app.qt.latest_reader import LatestReader
-from subflow_app.qt.study import Study
-from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.toolkit.dialogs import SCENARIO_FILTER
+from subflow_app.toolkit.feature import PanelFeature
+from subflow_app.toolkit.latest_reader import LatestReader
+from subflow_app.toolkit.study import Study
+from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.number_text import duration_text
 from subflow_app.vocabulary.plain_text import capitalised
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from subflow_app.core.breaking.case_source import CaseRun
     from subflow_app.core.breaking.job import BreakJob, Question
     from subflow_app.core.breaking.parting import Parting
-    from subflow_app.qt.action_bar import ActionBar
     from subflow_app.qt.breaking.form import BreakForm
     from subflow_app.qt.breaking.panel import BreakPanel, Listed, Shown
-    from subflow_app.qt.database import DatabaseControl
-    from subflow_app.qt.docks import Docks
     from subflow_app.qt.documents import Documents
     from subflow_app.qt.exporting import Exports
-    from subflow_app.qt.feature import FeatureMap
     from subflow_app.qt.plot_view import PlotView
     from subflow_app.qt.run_control import RunControl
     from subflow_app.qt.run_session import RunSession
-    from subflow_app.qt.workers import Workers
-    from subflow_app.qt.workspaces import Workspaces
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.docks import Docks
+    from subflow_app.toolkit.feature import FeatureMap
+    from subflow_app.toolkit.workers import Workers
+    from subflow_app.toolkit.workspaces import Workspaces
     from subflow_store import Store
     from subflow_store.searches import SearchRecord
 

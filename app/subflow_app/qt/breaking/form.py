@@ -18,12 +18,12 @@ from subflow_app.core.breaking.space import load_space, space_names, space_of
 from subflow_app.foundation.claims import Claim
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expressions import ClaimError
-from subflow_app.qt.plain_text import Label, as_written
-from subflow_app.qt.theme import muted
-from subflow_app.qt.widgets.action_buttons import action_buttons
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.problem_label import ProblemLabel
-from subflow_app.qt.widgets.shorthand import captioned, h_box, named, v_box
+from subflow_app.toolkit.plain_text import Label, as_written
+from subflow_app.toolkit.theme import muted
+from subflow_app.toolkit.widgets.action_buttons import action_buttons
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.problem_label import ProblemLabel
+from subflow_app.toolkit.widgets.shorthand import captioned, h_box, named, v_box
 from subflow_app.vocabulary.language import tr
 from subflow_sim.scenario_model import ScriptFile
 from subflow_store.searches import SearchRecord

@@ -17,15 +17,15 @@ from subflow_app.core.breaking.search_map import SearchMap
 from subflow_app.core.sweeps.views.view import SweepView
 from subflow_app.qt.breaking.charts import MapChart
 from subflow_app.qt.breaking.form import BreakForm
-from subflow_app.qt.models.table_model import TableModel
-from subflow_app.qt.plain_text import Label
 from subflow_app.qt.sweeps.plots.parallel_chart import ParallelChart
-from subflow_app.qt.theme import current_tokens, follow_theme, muted, set_style, tab_style
-from subflow_app.qt.widgets.action_buttons import action_buttons
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.share_bar import ToldBar
-from subflow_app.qt.widgets.shorthand import captioned, h_box, named, split, v_box
-from subflow_app.qt.widgets.tables import select_rows, set_up_table
+from subflow_app.toolkit.models.table_model import TableModel
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import current_tokens, follow_theme, muted, set_style, tab_style
+from subflow_app.toolkit.widgets.action_buttons import action_buttons
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.share_bar import ToldBar
+from subflow_app.toolkit.widgets.shorthand import captioned, h_box, named, split, v_box
+from subflow_app.toolkit.widgets.tables import select_rows, set_up_table
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.number_text import duration_text
 from subflow_app.vocabulary.tables import Column, NumberColumn

@@ -10,32 +10,32 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from subflow_app.foundation.file_kinds import TRACE_SUFFIXES
-from subflow_app.qt import format as fmt
-from subflow_app.qt.dialogs import open_dialog
-from subflow_app.qt.feature import Feature
 from subflow_app.qt.sweeps.feature import SweepFeature
-from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.shorthand import v_box
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.dialogs import open_dialog
+from subflow_app.toolkit.feature import Feature
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.shorthand import v_box
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.core.comparison.compared_runs import Choices, ComparedRuns, ComparedTraces
     from subflow_app.foundation.jobs.job import JobOutcome
     from subflow_app.kernel.study import KernelStudy
-    from subflow_app.qt.action_bar import ActionBar
     from subflow_app.qt.comparison.kernel_strip import KernelStrip
     from subflow_app.qt.comparison.panel import ComparisonView
-    from subflow_app.qt.database import DatabaseControl
-    from subflow_app.qt.dialogs import Dialogs
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.feature import FeatureMap
     from subflow_app.qt.history_panel import History
     from subflow_app.qt.inspector.inspector import Inspector
-    from subflow_app.qt.notices import Notices
     from subflow_app.qt.shown_runs import ShownRuns
-    from subflow_app.qt.widgets.banner import Banners
-    from subflow_app.qt.workers import Workers
-    from subflow_app.qt.workspaces import Workspaces
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.dialogs import Dialogs
+    from subflow_app.toolkit.feature import FeatureMap
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.widgets.banner import Banners
+    from subflow_app.toolkit.workers import Workers
+    from subflow_app.toolkit.workspaces import Workspaces
     from subflow_store.values import RunRow
 
 T = TypeVar("T")

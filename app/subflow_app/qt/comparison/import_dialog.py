@@ -24,13 +24,13 @@ from subflow_app.core.measured.measured_table import CLOCKS, Clock, MeasuredTabl
 from subflow_app.core.measured.quantities import BY_NAME, units_of
 from subflow_app.core.measured.reading import read_trace, told
 from subflow_app.foundation.errors import AppError
-from subflow_app.qt.models.table_model import Index, TableModel
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.shorthand import accept_buttons, h_box, named, v_box
-from subflow_app.qt.widgets.tables import set_up_table
 from subflow_app.qt.widgets.time_box import TimeBox
-from subflow_app.qt.workers import Workers
+from subflow_app.toolkit.models.table_model import Index, TableModel
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.shorthand import accept_buttons, h_box, named, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table
+from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column
 from subflow_store import Store

@@ -8,10 +8,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from subflow_app.kernel.study import KernelStudy
-from subflow_app.qt import format as fmt
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.widgets.share_bar import ShareBar
-from subflow_app.qt.widgets.shorthand import h_box, named, timer
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.widgets.share_bar import ShareBar
+from subflow_app.toolkit.widgets.shorthand import h_box, named, timer
 from subflow_app.vocabulary.language import tr
 
 _FOLLOW_MS = 250

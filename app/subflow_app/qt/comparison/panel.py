@@ -23,14 +23,14 @@ from subflow_app.core.comparison.conditions import MEASURED_TAG, WAYS
 from subflow_app.core.comparison.group_table import FigureRow, GroupTable, table_csv
 from subflow_app.core.history.run_comparison import settings_text
 from subflow_app.qt.comparison.figure_model import FILTER_ROLE, FigureModel, SettingModel
-from subflow_app.qt.dialogs import CSV_FILTER, Dialogs
-from subflow_app.qt.models.table_model import TableModel
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.shorthand import captioned, h_box, named, v_box
-from subflow_app.qt.widgets.tables import set_up_table, sorting
 from subflow_app.qt.widgets.time_box import TimeBox
-from subflow_app.qt.widgets.wrap_layout import WrapLayout
+from subflow_app.toolkit.dialogs import CSV_FILTER, Dialogs
+from subflow_app.toolkit.models.table_model import TableModel
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.shorthand import captioned, h_box, named, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table, sorting
+from subflow_app.toolkit.widgets.wrap_layout import WrapLayout
 from subflow_app.vocabulary.language import tr, trn
 from subflow_store.values import RunRow
 

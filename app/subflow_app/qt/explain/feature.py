@@ -13,12 +13,12 @@ from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.qt.agent_feature import AgentFeature
 from subflow_app.qt.explain.watching import Watching
-from subflow_app.qt.feature import FeatureMap, PanelFeature
-from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.script.feature import ScriptFeature
 from subflow_app.qt.script.moment import ScriptMoment
-from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.toolkit.feature import FeatureMap, PanelFeature
+from subflow_app.toolkit.latest_reader import LatestReader
+from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
     from subflow_app.core.replay.decision_steps import DecisionSteps, ExplainedDecision
     from subflow_app.core.replay.replay import Replay
-    from subflow_app.qt.action_bar import ActionBar
-    from subflow_app.qt.database import DatabaseControl
-    from subflow_app.qt.docks import Docks
     from subflow_app.qt.explain.panel import ExplainPanel
     from subflow_app.qt.plot_view import PlotView
     from subflow_app.qt.plotting.curve_id import CurveId
-    from subflow_app.qt.preferences import Preferences
     from subflow_app.qt.run_control import RunControl
     from subflow_app.qt.shown_runs import ShownRuns
-    from subflow_app.qt.workers import Workers
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.docks import Docks
+    from subflow_app.toolkit.preferences import Preferences
+    from subflow_app.toolkit.workers import Workers
     from subflow_sim.scenario_model import ScriptKind
 
 # What is quick is shown in one go; what is not never holds up the window.

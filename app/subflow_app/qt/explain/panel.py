@@ -25,14 +25,14 @@ from subflow_app.core.replay.worked_rules import WorkedRule
 from subflow_app.qt.explain.number_table import COLUMNS, SCRIPT_COLUMNS, script_numbers
 from subflow_app.qt.explain.script_lines import ScriptLines
 from subflow_app.qt.explain.watch_row import WatchRow
-from subflow_app.qt.models.table_model import TableModel
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, muted
-from subflow_app.qt.widgets.action_buttons import action_buttons
-from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.formula_view import FormulaView, Span
-from subflow_app.qt.widgets.shorthand import h_box, named, pages, v_box
-from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.toolkit.models.table_model import TableModel
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, muted
+from subflow_app.toolkit.widgets.action_buttons import action_buttons
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.formula_view import FormulaView, Span
+from subflow_app.toolkit.widgets.shorthand import h_box, named, pages, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column
 from subflow_sim.decisions import Explanation, Number

@@ -8,12 +8,12 @@ from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QAction, QFontDatabase, QResizeEvent
 from PySide6.QtWidgets import QTableView, QWidget
 
-from subflow_app.qt.models.table_model import TableModel
-from subflow_app.qt.theme import muted
-from subflow_app.qt.widgets.action_buttons import action_buttons
-from subflow_app.qt.widgets.elided_label import ElidedLabel
-from subflow_app.qt.widgets.shorthand import h_box, named, v_box
-from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.toolkit.models.table_model import TableModel
+from subflow_app.toolkit.theme import muted
+from subflow_app.toolkit.widgets.action_buttons import action_buttons
+from subflow_app.toolkit.widgets.elided_label import ElidedLabel
+from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_sim.decisions import Explanation

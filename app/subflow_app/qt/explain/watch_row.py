@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QPushButton, QToolButton, QWidget
 
-from subflow_app.qt.icons import icon
-from subflow_app.qt.plain_text import as_written
-from subflow_app.qt.widgets.problem_label import ProblemLabel
-from subflow_app.qt.widgets.shorthand import h_box, named, v_box
+from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.plain_text import as_written
+from subflow_app.toolkit.widgets.problem_label import ProblemLabel
+from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:

@@ -12,15 +12,15 @@ from subflow_app.core.plots.spec import Curve, PlotSpec, transport_colours
 from subflow_app.core.traces import FLOW, SUBFLOW, Traces
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.qt.latest_reader import LatestReader
-from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.toolkit.latest_reader import LatestReader
+from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
     from subflow_app.core.replay.replay import Replay
     from subflow_app.core.replay.watches import Series, Watch
     from subflow_app.qt.plot_view import PlotView
-    from subflow_app.qt.workers import Workers
+    from subflow_app.toolkit.workers import Workers
 
 MOST_WATCHES = 8
 _PROGRESS_MS = 200

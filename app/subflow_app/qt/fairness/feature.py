@@ -6,28 +6,28 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from subflow_app.core.history.run_names import run_names
-from subflow_app.qt.feature import PanelFeature
-from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.playhead.feature import PlayheadFeature
+from subflow_app.toolkit.feature import PanelFeature
+from subflow_app.toolkit.latest_reader import LatestReader
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
     from subflow_app.core.fairness.analysis_view import AnalysisView
     from subflow_app.core.fairness.trade_offs import KnownFigures, Point, TradeOffKind
-    from subflow_app.qt.action_bar import ActionBar
     from subflow_app.qt.documents import Documents
     from subflow_app.qt.exporting import Exports
     from subflow_app.qt.fairness.panel import FairnessPanel
     from subflow_app.qt.fairness.shares import SharesPage
     from subflow_app.qt.fairness.trade_offs import TradeOffPage
-    from subflow_app.qt.feature import FeatureMap
     from subflow_app.qt.history_panel import History
     from subflow_app.qt.plot_view import PlotView
     from subflow_app.qt.run_control import RunControl
     from subflow_app.qt.shown_runs import ShownRuns
     from subflow_app.qt.topology.view import TopologyView
-    from subflow_app.qt.workers import Workers
-    from subflow_app.qt.workspaces import Workspaces
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.feature import FeatureMap
+    from subflow_app.toolkit.workers import Workers
+    from subflow_app.toolkit.workspaces import Workspaces
 
 _EXPORT = "study.export_trade_offs"
 Cancelled = Callable[[], bool]

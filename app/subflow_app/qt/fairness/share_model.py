@@ -11,10 +11,10 @@ from PySide6.QtCore import QModelIndex, QObject, Qt
 
 from subflow_app.core.fairness.analysis import ConnectionShare, FairnessAnalysis
 from subflow_app.core.fairness.analysis_view import ShareGroup, grouped
-from subflow_app.qt import format as fmt
-from subflow_app.qt.models.table_model import RIGHT, Index
-from subflow_app.qt.models.tree_model import TreeModel
-from subflow_app.qt.plain_text import as_written
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.models.table_model import RIGHT, Index
+from subflow_app.toolkit.models.tree_model import TreeModel
+from subflow_app.toolkit.plain_text import as_written
 from subflow_app.vocabulary.language import tr, translatable, trn
 
 BAR_ROLE = Qt.ItemDataRole.UserRole + 1  # ShareBar, of the column with the bars

@@ -19,14 +19,14 @@ from PySide6.QtWidgets import (
 from subflow_app.core.fairness.analysis import FairnessAnalysis
 from subflow_app.core.fairness.analysis_text import meaning, window_text
 from subflow_app.core.fairness.analysis_view import WINDOW_TEXTS, AnalysisView, WindowChoice
-from subflow_app.qt import format as fmt
 from subflow_app.qt.fairness.drawing import JainCurve, ShareBarDelegate, ShareDelegate
 from subflow_app.qt.fairness.share_model import BAR, COLUMNS, NAME, ShareModel
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, muted, set_style, table_style
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.shorthand import h_box, named, pages, v_box
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, muted, set_style, table_style
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.shorthand import h_box, named, pages, v_box
 from subflow_app.vocabulary.language import tr, translatable, trn
 
 SCENARIO = -1

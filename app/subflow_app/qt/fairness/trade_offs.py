@@ -25,13 +25,13 @@ from subflow_app.core.fairness.trade_offs import (
     trade_off_panel,
     write_points,
 )
-from subflow_app.qt.models.table_model import TableModel
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.plotting.panel_view import PanelView
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.shorthand import h_box, named, pages, split, v_box
-from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.toolkit.models.table_model import TableModel
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.plotting.panel_view import PanelView
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.shorthand import h_box, named, pages, split, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.tables import Column
 

@@ -19,11 +19,11 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.forking.draft import BOTH, FLOWS, LINKS, ForkDraft, Target
 from subflow_app.core.forking.plan import ForkPlan
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import muted, set_style
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.problem_label import ProblemLabel
-from subflow_app.qt.widgets.shorthand import accept_buttons, heading, named, v_box
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import muted, set_style
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.problem_label import ProblemLabel
+from subflow_app.toolkit.widgets.shorthand import accept_buttons, heading, named, v_box
 from subflow_app.vocabulary.language import tr
 
 _WIDTH = 460

@@ -12,10 +12,10 @@ from subflow_app.core.scenarios.scenario_source import ScenarioSource
 from subflow_app.core.traces import StoredTraces, Traces
 from subflow_app.core.uses import Use
 from subflow_app.foundation.errors import InputError
-from subflow_app.qt.feature import Feature, FeatureMap
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.queue.session import QueueSession
+from subflow_app.toolkit.feature import Feature, FeatureMap
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import SimError
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
     from subflow_app.core.forking.origin import ForkOrigin, ForkState
     from subflow_app.core.forking.plan import ForkPlan
-    from subflow_app.qt.database import DatabaseControl
     from subflow_app.qt.forking.dialog import ForkDialog
     from subflow_app.qt.history_panel import History
-    from subflow_app.qt.notices import Notices
     from subflow_app.qt.plot_view import PlotView
-    from subflow_app.qt.preferences import Preferences
     from subflow_app.qt.run_control import RunControl
     from subflow_app.qt.shown_runs import ShownRuns
     from subflow_app.qt.topology.view import TopologyView
-    from subflow_app.qt.workers import Workers
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.preferences import Preferences
+    from subflow_app.toolkit.workers import Workers
     from subflow_store import Store
 
 _PATIENCE_MS = 40  # what is read quicker than this opens the dialog at once

@@ -11,8 +11,8 @@ from subflow_app.core.experiments.reproduction_queue import QueuedState
 from subflow_app.core.library.thumbnails import HEIGHT_PX, WIDTH_PX
 from subflow_app.qt.gallery.list_model import COUNTS_ROLE, EXHIBIT_ROLE, PICTURE_ROLE, QUEUED_ROLE
 from subflow_app.qt.gallery.texts import badges, state_text
-from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.shorthand import sized
+from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.widgets.shorthand import sized
 from subflow_app.vocabulary.language import tr
 
 PICTURE_SIZE = QSize(WIDTH_PX, HEIGHT_PX)

@@ -28,10 +28,10 @@ from subflow_app.core.experiments.rulings import rulings
 from subflow_app.qt.gallery.figure_view import FigureView
 from subflow_app.qt.gallery.text_table import TextTableView
 from subflow_app.qt.gallery.texts import cause_text, counts_text, state_text, takes_text, verdict_text
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import muted
-from subflow_app.qt.widgets.action_buttons import action_buttons
-from subflow_app.qt.widgets.shorthand import h_box, heading, named, split, v_box
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import muted
+from subflow_app.toolkit.widgets.action_buttons import action_buttons
+from subflow_app.toolkit.widgets.shorthand import h_box, heading, named, split, v_box
 from subflow_app.vocabulary.language import tr
 
 _FIGURE_SHARE = (7, 3)

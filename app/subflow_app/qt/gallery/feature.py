@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from subflow_app.qt.feature import SessionFeature
+from subflow_app.toolkit.feature import SessionFeature
 from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:

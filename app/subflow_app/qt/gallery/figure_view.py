@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from subflow_app.qt.plain_text import Label
+from subflow_app.toolkit.plain_text import Label
 from subflow_app.vocabulary.language import tr
 
 

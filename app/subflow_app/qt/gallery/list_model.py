@@ -11,9 +11,9 @@ from subflow_app.core.experiments.exhibits import Exhibit, paper_order, summed_c
 from subflow_app.core.experiments.recipe import PAPERS
 from subflow_app.core.experiments.reproduction_queue import QueuedState
 from subflow_app.qt.gallery.texts import counts_text, spoken, takes_text
-from subflow_app.qt.models.table_model import Index
-from subflow_app.qt.models.tree_model import TreeModel
-from subflow_app.qt.plain_text import as_written
+from subflow_app.toolkit.models.table_model import Index
+from subflow_app.toolkit.models.tree_model import TreeModel
+from subflow_app.toolkit.plain_text import as_written
 from subflow_app.vocabulary.language import tr, trn
 
 EXHIBIT_ROLE = Qt.ItemDataRole.UserRole + 1

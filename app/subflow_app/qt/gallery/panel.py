@@ -16,14 +16,14 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.experiments.exhibits import Exhibit
 from subflow_app.core.experiments.reproduction_queue import QueuedState, left_s
-from subflow_app.qt import format as fmt
 from subflow_app.qt.gallery.card_delegate import CardDelegate
 from subflow_app.qt.gallery.experiment_page import ExperimentPage
 from subflow_app.qt.gallery.list_model import EXHIBIT_ROLE, ExperimentModel
-from subflow_app.qt.theme import set_style
-from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.list_beside import ListBeside
-from subflow_app.qt.widgets.shorthand import named, v_box
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.theme import set_style
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.list_beside import ListBeside
+from subflow_app.toolkit.widgets.shorthand import named, v_box
 from subflow_app.vocabulary.language import tr
 
 _LIST_WIDTHS = (460, 0.38, 220)

@@ -31,24 +31,24 @@ from subflow_app.foundation.files import write_file
 from subflow_app.foundation.jobs.executors import jobs_beside_window
 from subflow_app.qt.gallery.card_delegate import PICTURE_SIZE
 from subflow_app.qt.gallery.panel import GalleryPanel
-from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
-from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme
+from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QStatusBar
 
-    from subflow_app.qt.action_bar import ActionBar
-    from subflow_app.qt.database import DatabaseControl
-    from subflow_app.qt.dialogs import Dialogs
-    from subflow_app.qt.docks import Docks
     from subflow_app.qt.documents import Documents
     from subflow_app.qt.exporting import Exports
     from subflow_app.qt.history_panel import History
-    from subflow_app.qt.notices import Notices
     from subflow_app.qt.shown_runs import ShownRuns
-    from subflow_app.qt.workers import Workers
-    from subflow_app.qt.workspaces import Workspaces
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.dialogs import Dialogs
+    from subflow_app.toolkit.docks import Docks
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.workers import Workers
+    from subflow_app.toolkit.workspaces import Workspaces
     from subflow_store import Store
 
 RUN_QUICK, RUN_FULL, RESUME, STOP = "gallery.run_quick", "gallery.run_full", "gallery.resume", "gallery.stop"

@@ -6,9 +6,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
-from subflow_app.qt.models.text_table_model import TextTableModel
-from subflow_app.qt.theme import CELL_PADDING
-from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.toolkit.models.text_table_model import TextTableModel
+from subflow_app.toolkit.theme import CELL_PADDING
+from subflow_app.toolkit.widgets.tables import set_up_table
 from subflow_app.vocabulary.tables import TextTable
 
 _MOST_SHARE = 0.4  # of the width

@@ -10,7 +10,7 @@ from subflow_app.core.experiments.report_tables import mark, settled_mark, shown
 from subflow_app.core.experiments.reproduction import expected_s
 from subflow_app.core.experiments.reproduction_queue import QueuedState
 from subflow_app.core.experiments.results import SETTLEMENTS, Settled, Settlement, Verdict, VerdictKind
-from subflow_app.qt import format as fmt
+from subflow_app.toolkit import format as fmt
 from subflow_app.vocabulary.language import tr, translatable
 
 VERDICTS: Mapping[VerdictKind, str] = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
-from subflow_app.qt.workers import Workers
+from subflow_app.toolkit.workers import Workers
 
 if TYPE_CHECKING:
     from subflow_store import Store

@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QDialogButtonBox, QLineEdit, QListView, QWidget
 
-from subflow_app.qt.widgets.shorthand import named, v_box
-from subflow_app.qt.widgets.tables import sorting
+from subflow_app.toolkit.widgets.shorthand import named, v_box
+from subflow_app.toolkit.widgets.tables import sorting
 from subflow_app.vocabulary.language import tr
 
 

@@ -10,14 +10,14 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from subflow_app.core.history.run_columns import COLUMNS, MORE_COLUMNS, NAME
 from subflow_app.core.history.run_groups import GROUPINGS
-from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.history_panel.search_field import SearchField, help_html
-from subflow_app.qt.icons import icon
-from subflow_app.qt.plain_text import Label, as_written
-from subflow_app.qt.preferences import Preferences
-from subflow_app.qt.theme import muted
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.shorthand import h_box, named
+from subflow_app.toolkit.dialogs import Dialogs
+from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.plain_text import Label, as_written
+from subflow_app.toolkit.preferences import Preferences
+from subflow_app.toolkit.theme import muted
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.shorthand import h_box, named
 from subflow_app.vocabulary.language import tr
 
 

@@ -14,16 +14,16 @@ from PySide6.QtWidgets import QWidget
 from subflow_app.core.history.run_columns import TRANSFERS, column
 from subflow_app.core.history.run_groups import GROUPINGS, SWEEP
 from subflow_app.core.history.run_query import Vocabulary
-from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.history_panel.changes import HistoryCommand, RunChanges, change_tags
 from subflow_app.qt.history_panel.list_bar import ListBar
 from subflow_app.qt.history_panel.run_reader import Listing, RunReader
 from subflow_app.qt.history_panel.run_view import RunView
 from subflow_app.qt.models.run_table import DEFAULT_COLUMNS, RunTable
-from subflow_app.qt.preferences import Preferences
-from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.shorthand import pages, v_box
-from subflow_app.qt.workers import Workers
+from subflow_app.toolkit.dialogs import Dialogs
+from subflow_app.toolkit.preferences import Preferences
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.shorthand import pages, v_box
+from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary.language import ENGLISH, current_language, tr, trn
 from subflow_sim.gate import json_tree
 from subflow_store import RunRow, StoreError

@@ -11,7 +11,7 @@ from PySide6.QtCore import QDeadlineTimer, QObject, Signal
 
 from subflow_app.core.history.run_columns import column, read_totals
 from subflow_app.core.history.run_query import Vocabulary
-from subflow_app.qt.workers import Task, Workers
+from subflow_app.toolkit.workers import Task, Workers
 from subflow_store import StoreCorrupt, StoreError
 from subflow_store.conditions import Condition
 from subflow_store.values import RunRow

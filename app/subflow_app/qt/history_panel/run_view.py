@@ -28,8 +28,8 @@ from PySide6.QtWidgets import (
 from subflow_app.core.history.run_columns import NOTE, STARTED
 from subflow_app.core.history.run_groups import RunGroup
 from subflow_app.qt.models.run_table import GROUP_ROLE, SHARED_ROLE, RunTable, short_heading
-from subflow_app.qt.theme import CELL_PADDING
-from subflow_app.qt.widgets.tables import set_up_table, set_widths
+from subflow_app.toolkit.theme import CELL_PADDING
+from subflow_app.toolkit.widgets.tables import set_up_table, set_widths
 from subflow_app.vocabulary.language import tr
 from subflow_store.values import RunRow
 

@@ -17,10 +17,10 @@ from subflow_app.core.history.run_query import (
     parse_query,
 )
 from subflow_app.foundation.problem_texts import problem_text
-from subflow_app.qt.icons import icon
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
-from subflow_app.qt.widgets.shorthand import named, timer, v_box
+from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme
+from subflow_app.toolkit.widgets.shorthand import named, timer, v_box
 from subflow_app.vocabulary.language import tr
 from subflow_store.conditions import Condition
 

@@ -33,9 +33,9 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.scenarios.form import FieldOption
-from subflow_app.qt.plain_text import Label, as_written
-from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.shorthand import h_box
+from subflow_app.toolkit.plain_text import Label, as_written
+from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.widgets.shorthand import h_box
 from subflow_app.vocabulary.language import tr
 from subflow_store.recording_texts import folded, unfolded
 

@@ -13,13 +13,13 @@ from subflow_app.core.scenarios.form import FieldOption, FormField, default_text
 from subflow_app.core.scenarios.form_text import Previewer, TextCheck, check_text, read_text
 from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.foundation.toml_edit import TomlValue
-from subflow_app.qt import format as fmt
-from subflow_app.qt.icons import icon
 from subflow_app.qt.inspector.editors import ChoiceEditor, FlagEditor, PairEditor, TextEditor
-from subflow_app.qt.plain_text import Label, as_written
-from subflow_app.qt.theme import muted
-from subflow_app.qt.widgets.icon_label import IconLabel
-from subflow_app.qt.widgets.steady import when_released
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.plain_text import Label, as_written
+from subflow_app.toolkit.theme import muted
+from subflow_app.toolkit.widgets.icon_label import IconLabel
+from subflow_app.toolkit.widgets.steady import when_released
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.plain_text import capitalised
 from subflow_sim.params import Dimension

@@ -27,9 +27,9 @@ from subflow_app.qt.inspector.outline_model import KEY_ROLE, OutlineModel
 from subflow_app.qt.inspector.param_form import ParamForm
 from subflow_app.qt.inspector.problem_list import ProblemList
 from subflow_app.qt.inspector.source_editor import SourceEditor
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import Tokens, set_style
-from subflow_app.qt.widgets.shorthand import named, split, v_box
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import Tokens, set_style
+from subflow_app.toolkit.widgets.shorthand import named, split, v_box
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import Problem
 from subflow_sim.params import AlgorithmCatalog

@@ -10,11 +10,11 @@ from PySide6.QtGui import QColor, QFont
 
 from subflow_app.core.scenarios.outline import OutlineEntry, outline
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.qt.icons import icon
-from subflow_app.qt.models.table_model import Index
-from subflow_app.qt.models.tree_model import TreeModel
-from subflow_app.qt.plain_text import as_written
-from subflow_app.qt.theme import current_tokens
+from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.models.table_model import Index
+from subflow_app.toolkit.models.tree_model import TreeModel
+from subflow_app.toolkit.plain_text import as_written
+from subflow_app.toolkit.theme import current_tokens
 from subflow_app.vocabulary.language import trn
 
 KEY_ROLE = Qt.ItemDataRole.UserRole

@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QToolBut
 from subflow_app.core.scenarios.form import Form, FormGroup
 from subflow_app.core.scenarios.form_text import Previewer
 from subflow_app.foundation.problem_texts import problem_text
-from subflow_app.qt.icons import icon
 from subflow_app.qt.inspector.field_row import FieldRow
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import muted
-from subflow_app.qt.widgets.problem_label import ProblemLabel
-from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
+from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import muted
+from subflow_app.toolkit.widgets.problem_label import ProblemLabel
+from subflow_app.toolkit.widgets.shorthand import h_box, heading, named, v_box
 from subflow_app.vocabulary.language import tr
 
 

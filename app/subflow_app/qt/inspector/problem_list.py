@@ -8,11 +8,11 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QWidget
 
 from subflow_app.foundation.problem_texts import problem_text
-from subflow_app.qt.models.table_model import ListModel
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
-from subflow_app.qt.widgets.icon_label import IconLabel
-from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
+from subflow_app.toolkit.models.table_model import ListModel
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme
+from subflow_app.toolkit.widgets.icon_label import IconLabel
+from subflow_app.toolkit.widgets.shorthand import h_box, heading, named, v_box
 from subflow_app.vocabulary.language import tr, trn
 from subflow_sim.errors import Problem
 

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QWidget
 
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.foundation.problem_texts import problem_text
-from subflow_app.qt.theme import Tokens
-from subflow_app.qt.widgets.code_editor import CodeEditor
-from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.toolkit.theme import Tokens
+from subflow_app.toolkit.widgets.code_editor import CodeEditor
+from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr
 from subflow_store.recording_texts import folded, unfolded
 

@@ -10,18 +10,18 @@ from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QPushButton, Q
 from subflow_app.core.labs.grading import COLUMNS, Grade, class_csv, grade_class, result_files, steps_csv
 from subflow_app.core.labs.lab_file import load_lab
 from subflow_app.foundation.files import write_file
-from subflow_app.qt.models.table_model import TableModel
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.widgets.shorthand import h_box, named, v_box
-from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.toolkit.models.table_model import TableModel
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from subflow_app.qt.dialogs import Dialogs
     from subflow_app.qt.exporting import Exports
-    from subflow_app.qt.workers import Workers
+    from subflow_app.toolkit.dialogs import Dialogs
+    from subflow_app.toolkit.workers import Workers
 
 
 class ClassDialog(QDialog):

@@ -15,14 +15,14 @@ from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QFrame, QSizePol
 
 from subflow_app.core.explorables import Equation, Explorable, Input, Point, axis_top
 from subflow_app.foundation.expressions import numbers_text
-from subflow_app.qt.plain_text import Label
 from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.plotting.plot_item import colour_axes, label_style, make_plot_item, show_bottom_axis
-from subflow_app.qt.plotting.view_box import PlotViewBox
-from subflow_app.qt.theme import Tokens, follow_theme, set_style
-from subflow_app.qt.widgets.formula_view import FormulaView, Span
-from subflow_app.qt.widgets.shorthand import heading, named, v_box
-from subflow_app.qt.widgets.wrap_layout import WrapLayout
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.plotting.view_box import PlotViewBox
+from subflow_app.toolkit.theme import Tokens, follow_theme, set_style
+from subflow_app.toolkit.widgets.formula_view import FormulaView, Span
+from subflow_app.toolkit.widgets.shorthand import heading, named, v_box
+from subflow_app.toolkit.widgets.wrap_layout import WrapLayout
 from subflow_app.vocabulary.language import current_language, tr
 
 _DRAG_PX = 250.0  # from one end of a number to the other

@@ -19,9 +19,9 @@ from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expressions import numbers_text
 from subflow_app.qt.labs.option_button import OptionButton
 from subflow_app.qt.labs.sketch import SketchCanvas
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import Tokens, current_tokens
-from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import Tokens, current_tokens
+from subflow_app.toolkit.widgets.shorthand import h_box, heading, named, v_box
 from subflow_app.vocabulary.language import tr
 
 

@@ -18,10 +18,10 @@ from subflow_app.core.exporting.web_page import is_offered
 from subflow_app.core.labs.lab import Lab
 from subflow_app.foundation.resources import resource_path
 from subflow_app.qt.labs.list_model import COLUMNS, LEVELS, ListedLab
-from subflow_app.qt.models.table_model import TableModel
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.widgets.shorthand import h_box, named, v_box
-from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.toolkit.models.table_model import TableModel
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table
 from subflow_app.vocabulary.language import tr
 
 

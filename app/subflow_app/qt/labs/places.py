@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QGraphicsView, QMenu, QScrollArea, QWidget
 
 from subflow_app.core.labs.lab import Target
 from subflow_app.core.plots import PLOTS_BY_ID
-from subflow_app.qt.panels import PANELS
 from subflow_app.qt.topology.items import NODE_RADIUS
+from subflow_app.toolkit.panels import PANELS
 
 if TYPE_CHECKING:
     from subflow_app.qt.labs.ports import LabPorts

@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QMenuBar, QToolBar, QWidget
 
-    from subflow_app.qt.action_bar import ActionBar
-    from subflow_app.qt.database import DatabaseControl
-    from subflow_app.qt.dialogs import Dialogs
-    from subflow_app.qt.docks import Docks
     from subflow_app.qt.documents import Documents
     from subflow_app.qt.exporting import Exports
-    from subflow_app.qt.feature import FeatureMap
     from subflow_app.qt.help_panel import HelpPanel
     from subflow_app.qt.inspector.inspector import Inspector
     from subflow_app.qt.plot_view import PlotView
-    from subflow_app.qt.preferences import Preferences
     from subflow_app.qt.run_control import RunControl
     from subflow_app.qt.run_session import RunSession
     from subflow_app.qt.shown_runs import ShownRuns
     from subflow_app.qt.topology.view import TopologyView
-    from subflow_app.qt.workers import Workers
-    from subflow_app.qt.workspaces import Workspaces
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.dialogs import Dialogs
+    from subflow_app.toolkit.docks import Docks
+    from subflow_app.toolkit.feature import FeatureMap
+    from subflow_app.toolkit.preferences import Preferences
+    from subflow_app.toolkit.workers import Workers
+    from subflow_app.toolkit.workspaces import Workspaces
 
 
 class LabPorts(Protocol):

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from subflow_app.core.labs.lab import Prediction
 from subflow_app.foundation.expressions import UNIT_WORTH
-from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.shorthand import named
+from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr
 
 COLUMNS = 61

@@ -10,8 +10,8 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QStyle, QWidget
 
 from subflow_app.core.labs.lab import Target
-from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.widgets.shorthand import timer
 
 Finder = Callable[[Target], QRect | None]
 """Where something is in the window, px; None while it is not to be seen."""

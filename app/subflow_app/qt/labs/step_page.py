@@ -19,13 +19,13 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.labs.lab import Step
 from subflow_app.core.labs.session import LabSession, StepState
-from subflow_app.qt.icons import icon
 from subflow_app.qt.labs.forms import PredictionForm, QuestionForm
 from subflow_app.qt.labs.step_text import StepText
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import current_tokens, muted, set_style
-from subflow_app.qt.widgets.elided_label import ElidedLabel
-from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
+from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import current_tokens, muted, set_style
+from subflow_app.toolkit.widgets.elided_label import ElidedLabel
+from subflow_app.toolkit.widgets.shorthand import h_box, heading, named, v_box
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:

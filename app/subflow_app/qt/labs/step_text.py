@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QWidget
 
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.widgets.formula_view import FormulaView, Span
-from subflow_app.qt.widgets.shorthand import h_box, v_box
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.widgets.formula_view import FormulaView, Span
+from subflow_app.toolkit.widgets.shorthand import h_box, v_box
 from subflow_app.vocabulary.formula_text import block_formulas, split_blocks
 
 _INDENT = 24

@@ -25,12 +25,12 @@ from subflow_app.qt.labs.list_model import ListedLab
 from subflow_app.qt.labs.panel import LabPanel
 from subflow_app.qt.labs.places import PREDICTION, place_of, place_of_widget, reveal
 from subflow_app.qt.labs.spotlight import Spotlight
-from subflow_app.qt.latest_reader import LatestReader
-from subflow_app.qt.plain_text import as_written
 from subflow_app.qt.queue.session import QueueSession
 from subflow_app.qt.sweeps.feature import SweepFeature
-from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
 from subflow_app.qt.training.session import TrainingSession
+from subflow_app.toolkit.latest_reader import LatestReader
+from subflow_app.toolkit.plain_text import as_written
+from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme
 from subflow_app.vocabulary.language import tr
 from subflow_store import StoreError
 

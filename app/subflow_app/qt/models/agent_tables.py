@@ -11,9 +11,9 @@ from PySide6.QtCore import QModelIndex, QObject, Qt
 from PySide6.QtGui import QColor
 
 from subflow_app.core.learning.agent_replay import AgentReplay, NumberRow, number_rows
-from subflow_app.qt import format as fmt
-from subflow_app.qt.models.table_model import Index, TableModel, bold
-from subflow_app.qt.theme import current_tokens
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.models.table_model import Index, TableModel, bold
+from subflow_app.toolkit.theme import current_tokens
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_sim.agent_steps import AgentDecision

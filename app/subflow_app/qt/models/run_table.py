@@ -34,10 +34,10 @@ from subflow_app.core.history.run_groups import (
     sweep_of,
     with_sweeps,
 )
-from subflow_app.qt import format as fmt
-from subflow_app.qt.icons import STATE_ICONS, icon
-from subflow_app.qt.models.table_model import LEFT, RIGHT, Index, bold
-from subflow_app.qt.plain_text import as_written
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.icons import STATE_ICONS, icon
+from subflow_app.toolkit.models.table_model import LEFT, RIGHT, Index, bold
+from subflow_app.toolkit.plain_text import as_written
 from subflow_app.vocabulary.language import tr, trn
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_store.values import RunRow

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from PySide6.QtCore import QObject, Qt
 
 from subflow_app.core.plots.reading import Stretch
-from subflow_app.qt import format as fmt
-from subflow_app.qt.models.table_model import FollowedTable
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.models.table_model import FollowedTable
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 

@@ -15,9 +15,9 @@ from subflow_app.qt.playhead.gauges import Gauge, Gauges
 from subflow_app.qt.playhead.packet_item import PacketItem
 from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.playhead.tracks import track_of
-from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
 from subflow_app.qt.topology.view import TopologyView
-from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme
+from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.palette import hex_colour
 

@@ -11,13 +11,13 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.replay.run_events import DEFAULT_KINDS, GROUPS, KINDS
 from subflow_app.qt.models.event_list import EventList
-from subflow_app.qt.plain_text import Label
 from subflow_app.qt.playhead.playhead import Playhead
-from subflow_app.qt.theme import muted
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.shorthand import h_box, named, pages, v_box
-from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import muted
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.shorthand import h_box, named, pages, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table
 from subflow_app.vocabulary.language import tr, trn
 
 _COMBO_LETTERS = 18  # longer names are cut; the list that opens is wider

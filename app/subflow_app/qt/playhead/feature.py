@@ -7,11 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from subflow_app.core.events import DECISION
-from subflow_app.qt.feature import PanelFeature
 from subflow_app.qt.playhead.playhead import Playhead, ScrubbedRun
 from subflow_app.qt.playhead.plots_show import PlotsShow
 from subflow_app.qt.playhead.strip import BUTTONS, TransportStrip
-from subflow_app.qt.widgets.banner import Way
+from subflow_app.toolkit.feature import PanelFeature
+from subflow_app.toolkit.widgets.banner import Way
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from subflow_app.core.replay.seek_loop import SeekableRun
     from subflow_app.core.running.runs import RunJob
     from subflow_app.core.traces import Traces
-    from subflow_app.qt.action_bar import ActionBar
-    from subflow_app.qt.database import DatabaseControl
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.notices import Notices
     from subflow_app.qt.playhead.canvas_show import CanvasShow
     from subflow_app.qt.playhead.events_panel import EventsPanel
     from subflow_app.qt.plot_view import PlotView
-    from subflow_app.qt.preferences import Preferences
     from subflow_app.qt.run_control import RunControl
     from subflow_app.qt.run_opening import RunOpening
     from subflow_app.qt.run_session import RunSession
     from subflow_app.qt.shown_runs import ShownRuns
     from subflow_app.qt.topology.view import TopologyView
-    from subflow_app.qt.workers import Workers
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.preferences import Preferences
+    from subflow_app.toolkit.workers import Workers
     from subflow_store import Store
 
 

@@ -11,9 +11,9 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPol
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from subflow_app.core.replay.run_samples import SubflowGauge
-from subflow_app.qt import format as fmt
-from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.shorthand import named
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.owners import split_owner
 

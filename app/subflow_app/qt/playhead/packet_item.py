@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPixmap
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from subflow_app.core.replay.packet_places import Floats, PacketPlaces
-from subflow_app.qt.theme import current_tokens
+from subflow_app.toolkit.theme import current_tokens
 
 DATA, ACK, DATAGRAM = 0, 1, 2  # as in `Instant`, which is not loaded before there is one
 _Z = 12.0  # over links, under nodes

@@ -15,8 +15,8 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from subflow_app.core.replay.transport import Transport, neighbour_s
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.qt.widgets.shorthand import timer
-from subflow_app.qt.workers import Workers
+from subflow_app.toolkit.widgets.shorthand import timer
+from subflow_app.toolkit.workers import Workers
 
 if TYPE_CHECKING:
     from subflow_app.core.replay.run_events import RunEvents

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Qt
 
 from subflow_app.qt.playhead.playhead import Playhead
-from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.toolkit.widgets.shorthand import timer
 
 if TYPE_CHECKING:
     from subflow_app.qt.plot_view import PlotView

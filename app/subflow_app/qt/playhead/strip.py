@@ -12,13 +12,13 @@ from subflow_app.core.history.run_names import shared_words
 from subflow_app.core.replay.time_texts import parse_time, shown_time
 from subflow_app.core.replay.transport import SPEEDS, speed_label
 from subflow_app.foundation.errors import InputError
-from subflow_app.qt import format as fmt
-from subflow_app.qt.icons import icon
-from subflow_app.qt.plain_text import Label, as_written
 from subflow_app.qt.playhead.playhead import Playhead
-from subflow_app.qt.theme import current_tokens, muted, set_style
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.shorthand import h_box, named
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.plain_text import Label, as_written
+from subflow_app.toolkit.theme import current_tokens, muted, set_style
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.shorthand import h_box, named
 from subflow_app.vocabulary.language import tr, trn
 
 _ICON = 16

@@ -10,8 +10,8 @@ from PySide6.QtCore import QLineF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QSlider, QWidget
 
-from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.shorthand import named
+from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr
 
 _STEPS = 100_000  # of the value that screen readers are told

@@ -13,13 +13,13 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF
 
 from subflow_app.core.plots import Bar, PlotSpec
 from subflow_app.core.plots.bars import bar_places, run_count
-from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.plotting.plot_item import show_bottom_axis
 from subflow_app.qt.plotting.stacked_plot import StackedPlot
-from subflow_app.qt.plotting.title_item import Span
-from subflow_app.qt.plotting.view_box import PlotViewBox
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.plotting.title_item import Span
+from subflow_app.toolkit.plotting.view_box import PlotViewBox
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
 

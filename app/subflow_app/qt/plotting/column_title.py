@@ -7,8 +7,8 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QGraphicsWidget, QStyleOptionGraphicsItem, QWidget
 
 from subflow_app.core.history.plot_columns import PlotColumn
-from subflow_app.qt.plain_text import as_written
-from subflow_app.qt.widgets.shorthand import sized
+from subflow_app.toolkit.plain_text import as_written
+from subflow_app.toolkit.widgets.shorthand import sized
 
 _MARGIN = 4.0
 

@@ -19,7 +19,7 @@ from subflow_app.core.plots.drawing.colouring import BY_RUN, Colouring
 from subflow_app.core.plots.drawing.summaries import LEAST_SEEDS, Crowd, mean_of_seeds, with_crowds
 from subflow_app.core.traces import TraceMark, Traces
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id, line_kind
-from subflow_app.qt.plotting.event_ticks import LINE_KINDS
+from subflow_app.toolkit.plotting.event_ticks import LINE_KINDS
 from subflow_app.vocabulary.language import tr
 
 _NANOSECOND = 1e-9

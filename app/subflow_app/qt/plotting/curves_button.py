@@ -7,8 +7,8 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QAbstractScrollArea, QMenu, QToolButton
 
 from subflow_app.qt.plotting.plot_texts import bins_text
-from subflow_app.qt.theme import Tokens, set_style
-from subflow_app.qt.widgets.shorthand import sized
+from subflow_app.toolkit.theme import Tokens, set_style
+from subflow_app.toolkit.widgets.shorthand import sized
 from subflow_app.vocabulary.language import tr
 
 _TOP = 1  # px; beside the title of the first plot

@@ -16,12 +16,12 @@ from subflow_app.core.traces import Traces
 from subflow_app.qt.plotting.bar_plot import BarPlot
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id
 from subflow_app.qt.plotting.curve_looks import CurveLooks
-from subflow_app.qt.plotting.scrolled_plots import ScrolledPlots
-from subflow_app.qt.plotting.sliced_feed import END_OF_SLICE, SlicedFeed
 from subflow_app.qt.plotting.stacked_plot import StackedPlot
 from subflow_app.qt.plotting.time_plot import TimePlot
 from subflow_app.qt.plotting.xy_plot import XYPlot
-from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.toolkit.plotting.scrolled_plots import ScrolledPlots
+from subflow_app.toolkit.plotting.sliced_feed import END_OF_SLICE, SlicedFeed
+from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary import palette
 
 _MOST_SAMPLES_OF_WIDE_LINES = 100_000

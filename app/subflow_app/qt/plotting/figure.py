@@ -16,10 +16,10 @@ from subflow_app.foundation.files import write_file
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id, run_names
 from subflow_app.qt.plotting.curve_item import curve_pen
 from subflow_app.qt.plotting.figure_file import LAYOUT_DPI, FigureSize, paper_font, picture_content
-from subflow_app.qt.plotting.legend_strip import Entry, LegendStrip
 from subflow_app.qt.plotting.plot_item import PAPER_WIDTH
 from subflow_app.qt.plotting.plot_stack import PlotStack
-from subflow_app.qt.theme import LIGHT
+from subflow_app.toolkit.plotting.legend_strip import Entry, LegendStrip
+from subflow_app.toolkit.theme import LIGHT
 from subflow_app.vocabulary.language import tr
 
 _LEGEND_MARGIN = 70.0

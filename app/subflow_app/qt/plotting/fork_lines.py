@@ -10,7 +10,7 @@ import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a wh
 from subflow_app.core.forking.ghosts import Ghost
 from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.plotting.time_plot import TimePlot
-from subflow_app.qt.theme import LIGHT, Tokens
+from subflow_app.toolkit.theme import LIGHT, Tokens
 
 _DASH = (3.0, 3.0)
 # Where the words of the first fork stand, as a share of the height of the plot; those of the next below.

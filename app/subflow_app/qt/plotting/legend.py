@@ -42,9 +42,9 @@ from subflow_app.core.plots import Curve
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.legend_model import BRIEF_ROLE, CURVE_ROLE, WORDS_ROLE, LegendModel, line_colour
 from subflow_app.qt.plotting.legend_values import LegendValues
-from subflow_app.qt.theme import current_tokens, muted, set_style
-from subflow_app.qt.widgets.elided_label import ElidedLabel
-from subflow_app.qt.widgets.shorthand import heading, named, sized, v_box
+from subflow_app.toolkit.theme import current_tokens, muted, set_style
+from subflow_app.toolkit.widgets.elided_label import ElidedLabel
+from subflow_app.toolkit.widgets.shorthand import heading, named, sized, v_box
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr, translatable
 

@@ -10,13 +10,13 @@ from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 
 from subflow_app.core.history.run_names import told_apart
 from subflow_app.core.plots import Curve, PlotSpec
-from subflow_app.qt import format as fmt
-from subflow_app.qt.models.table_model import RIGHT, Index, bold
-from subflow_app.qt.models.tree_model import TreeModel
-from subflow_app.qt.plain_text import as_written
 from subflow_app.qt.plotting.curve_id import CurveId, run_names
 from subflow_app.qt.plotting.legend_values import NO_WORDS, FlowWords
 from subflow_app.qt.plotting.plot_texts import axis_of, title_of
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.models.table_model import RIGHT, Index, bold
+from subflow_app.toolkit.models.tree_model import TreeModel
+from subflow_app.toolkit.plain_text import as_written
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.owners import label_of

@@ -12,8 +12,8 @@ from subflow_app.core.history.run_comparison import run_figures
 from subflow_app.core.plots import TIME, PlotSpec
 from subflow_app.core.plots.measured import figure_column, measured_value
 from subflow_app.core.traces import Traces
-from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id
+from subflow_app.toolkit import format as fmt
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.measures import default_measures
 from subflow_app.vocabulary.number_text import finite

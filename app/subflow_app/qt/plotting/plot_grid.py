@@ -13,10 +13,10 @@ from PySide6.QtGui import QFont
 
 from subflow_app.core.history.plot_columns import PlotColumn
 from subflow_app.qt.plotting.column_title import ColumnTitle
-from subflow_app.qt.plotting.legend_strip import LegendStrip
 from subflow_app.qt.plotting.plot_item import INNER_AXIS_HEIGHT, INNER_AXIS_WIDTH, LEAST_HEIGHT
 from subflow_app.qt.plotting.stacked_plot import StackedPlot
-from subflow_app.qt.theme import Tokens
+from subflow_app.toolkit.plotting.legend_strip import LegendStrip
+from subflow_app.toolkit.theme import Tokens
 
 LEAST_COLUMN_WIDTH = 220  # of a run beside others, px; in the window more columns than that allows can be scrolled
 _NO_LIMIT = 16_777_215.0  # of a width, as Qt has it, px

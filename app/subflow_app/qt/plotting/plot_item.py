@@ -7,9 +7,9 @@ from typing import Any
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
 from PySide6.QtGui import QFont, QFontInfo, QFontMetricsF
 
-from subflow_app.qt.plotting.axis import Axis
 from subflow_app.qt.plotting.curve_item import make_pen
-from subflow_app.qt.theme import Tokens
+from subflow_app.toolkit.plotting.axis import Axis
+from subflow_app.toolkit.theme import Tokens
 
 SIDES = ("left", "bottom", "top", "right")
 PAPER_WIDTH = 1.2  # of lines, px at the resolution of the layout: 0.9 pt

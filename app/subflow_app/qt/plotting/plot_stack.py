@@ -18,7 +18,6 @@ from subflow_app.qt.plotting.bar_plot import BarPlot
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.fed_plots import FedPlots
 from subflow_app.qt.plotting.fork_lines import ForkLines
-from subflow_app.qt.plotting.legend_strip import LegendStrip
 from subflow_app.qt.plotting.plot_grid import PlotGrid
 from subflow_app.qt.plotting.plot_item import PAPER_WIDTH
 from subflow_app.qt.plotting.readout import readout
@@ -27,8 +26,9 @@ from subflow_app.qt.plotting.span_table import span_rows
 from subflow_app.qt.plotting.stacked_plot import StackedPlot
 from subflow_app.qt.plotting.time_plot import TimePlot, plot_row
 from subflow_app.qt.plotting.xy_plot import XYPlot
-from subflow_app.qt.theme import LIGHT, Tokens, current_tokens, follow_theme
-from subflow_app.qt.widgets.shorthand import named
+from subflow_app.toolkit.plotting.legend_strip import LegendStrip
+from subflow_app.toolkit.theme import LIGHT, Tokens, current_tokens, follow_theme
+from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr
 
 _ZOOM_STEP = 1.25

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from subflow_app.core.plots import PlotSpec
-from subflow_app.qt import format as fmt
+from subflow_app.toolkit import format as fmt
 from subflow_app.vocabulary.language import tr
 
 

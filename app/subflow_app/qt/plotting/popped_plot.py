@@ -7,9 +7,9 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.core.plots import PlotSpec
-from subflow_app.qt.plotting.plot_scroll import PlotScroll
 from subflow_app.qt.plotting.plot_stack import PlotStack
-from subflow_app.qt.widgets.shorthand import v_box
+from subflow_app.toolkit.plotting.plot_scroll import PlotScroll
+from subflow_app.toolkit.widgets.shorthand import v_box
 from subflow_app.vocabulary.language import tr
 
 _SIZE = QSize(760, 420)

@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping
 
 from subflow_app.core.plots import Curve
-from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.curve_id import CurveId
-from subflow_app.qt.plotting.title_item import Span
-from subflow_app.qt.theme import Tokens
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.plotting.title_item import Span
+from subflow_app.toolkit.theme import Tokens
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
 

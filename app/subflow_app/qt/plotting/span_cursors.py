@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.plotting.time_plot import TimePlot
-from subflow_app.qt.theme import Tokens
+from subflow_app.toolkit.theme import Tokens
 
 NAMES = ("A", "B")
 # Where the letter stands, as a share of the height of the plot: apart, so that close cursors can both be read.

@@ -15,9 +15,9 @@ from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.curve_item import curve_pen
 from subflow_app.qt.plotting.plot_item import PAPER_WIDTH, bottom_axis_height, colour_axes, label_style, make_plot_item
 from subflow_app.qt.plotting.plot_texts import axis_of, title_of
-from subflow_app.qt.plotting.title_item import Span, TitleItem
-from subflow_app.qt.plotting.view_box import PlotViewBox
-from subflow_app.qt.theme import LIGHT, Tokens, current_tokens
+from subflow_app.toolkit.plotting.title_item import Span, TitleItem
+from subflow_app.toolkit.plotting.view_box import PlotViewBox
+from subflow_app.toolkit.theme import LIGHT, Tokens, current_tokens
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
 

@@ -13,16 +13,16 @@ from PySide6.QtGui import QColor, QFont
 
 from subflow_app.core.plots import Curve, PlotSpec
 from subflow_app.core.traces import TraceMark
-from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.band_item import BandItem
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id
 from subflow_app.qt.plotting.curve_item import TraceCurve, make_pen
-from subflow_app.qt.plotting.event_ticks import HEIGHTS, LINE_KINDS, EventTicks
 from subflow_app.qt.plotting.plot_item import INNER_AXIS_WIDTH, show_bottom_axis
 from subflow_app.qt.plotting.plot_texts import x_axis_of
 from subflow_app.qt.plotting.stacked_plot import StackedPlot, make_crosshair
-from subflow_app.qt.plotting.title_item import Span
-from subflow_app.qt.plotting.view_box import TimeViewBox
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.plotting.event_ticks import HEIGHTS, LINE_KINDS, EventTicks
+from subflow_app.toolkit.plotting.title_item import Span
+from subflow_app.toolkit.plotting.view_box import TimeViewBox
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
 

@@ -14,9 +14,7 @@ from PySide6.QtWidgets import QWidget
 
 from subflow_app.core.learning.training_metrics import TrainingPlot
 from subflow_app.core.learning.training_progress import Comparison, Training
-from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.curve_item import make_pen
-from subflow_app.qt.plotting.legend_strip import Entry, LegendStrip
 from subflow_app.qt.plotting.plot_item import (
     INNER_AXIS_HEIGHT,
     LEAST_HEIGHT,
@@ -25,11 +23,13 @@ from subflow_app.qt.plotting.plot_item import (
     make_plot_item,
     show_bottom_axis,
 )
-from subflow_app.qt.plotting.scrolled_plots import ScrolledPlots
-from subflow_app.qt.plotting.title_item import Span, TitleItem
-from subflow_app.qt.plotting.view_box import TimeViewBox
-from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
-from subflow_app.qt.widgets.shorthand import named
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.plotting.legend_strip import Entry, LegendStrip
+from subflow_app.toolkit.plotting.scrolled_plots import ScrolledPlots
+from subflow_app.toolkit.plotting.title_item import Span, TitleItem
+from subflow_app.toolkit.plotting.view_box import TimeViewBox
+from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme
+from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.picture import interval_ends

@@ -17,11 +17,11 @@ from PySide6.QtWidgets import (
 from subflow_app.core.running.run_queue import MOST_AT_ONCE
 from subflow_app.core.scenarios.algorithm_choices import AlgorithmChoice
 from subflow_app.foundation.toml_edit import TomlValue
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.algorithm_list import AlgorithmList
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.shorthand import accept_buttons, h_box, named, v_box
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import muted
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.shorthand import accept_buttons, h_box, named, v_box
 from subflow_app.vocabulary.language import tr, trn
 
 _MOST_SEED = 999_999_999

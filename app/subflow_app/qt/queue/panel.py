@@ -16,16 +16,16 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.running.run_queue import QueueEntry
 from subflow_app.foundation.jobs.progress import JobProgress, JobState
-from subflow_app.qt import format as fmt
-from subflow_app.qt.models.table_model import ROW_ROLE, FollowedTable
-from subflow_app.qt.plain_text import Label
 from subflow_app.qt.queue.table_model import COLUMNS
-from subflow_app.qt.theme import muted
-from subflow_app.qt.widgets.action_buttons import action_buttons
-from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.share_bar import ShareBar
-from subflow_app.qt.widgets.shorthand import h_box, named, v_box
-from subflow_app.qt.widgets.tables import select_rows, set_up_table
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.models.table_model import ROW_ROLE, FollowedTable
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import muted
+from subflow_app.toolkit.widgets.action_buttons import action_buttons
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.share_bar import ShareBar
+from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
+from subflow_app.toolkit.widgets.tables import select_rows, set_up_table
 from subflow_app.vocabulary.language import tr
 
 _MOST_PARALLEL = 64

@@ -14,22 +14,22 @@ from subflow_app.core.uses import Use
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.toml_edit import read_toml
-from subflow_app.qt.feature import Feature
-from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.queue.panel import QueuePanel
-from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.toolkit.feature import Feature
+from subflow_app.toolkit.latest_reader import LatestReader
+from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
     from subflow_app.core.running.runs import RunJob
-    from subflow_app.qt.action_bar import ActionBar
-    from subflow_app.qt.database import DatabaseControl
-    from subflow_app.qt.dialogs import Dialogs
     from subflow_app.qt.documents import Documents
     from subflow_app.qt.history_panel import History
-    from subflow_app.qt.preferences import Preferences
     from subflow_app.qt.unsaved_runs import UnsavedRuns
-    from subflow_app.qt.workers import Workers
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.dialogs import Dialogs
+    from subflow_app.toolkit.preferences import Preferences
+    from subflow_app.toolkit.workers import Workers
     from subflow_store import Store
 
 QUEUE_BUTTONS = ("add", "add_several", "toggle", "cancel", "retry", "up", "down", "remove", "clear")

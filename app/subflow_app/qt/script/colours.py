@@ -7,7 +7,7 @@ import re
 
 from PySide6.QtGui import QColor, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
-from subflow_app.qt.theme import Tokens, mixed
+from subflow_app.toolkit.theme import Tokens, mixed
 from subflow_sim.scenario_model import ScriptKind
 from subflow_sim.script import vocabulary
 

@@ -8,11 +8,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from subflow_app.core.conformance import ARENA, Finding, Question
-from subflow_app.qt.icons import icon
-from subflow_app.qt.plain_text import as_written
-from subflow_app.qt.theme import Tokens, follow_theme
-from subflow_app.qt.widgets.shorthand import named
-from subflow_app.qt.widgets.wrap_layout import WrapLayout
+from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.plain_text import as_written
+from subflow_app.toolkit.theme import Tokens, follow_theme
+from subflow_app.toolkit.widgets.shorthand import named
+from subflow_app.toolkit.widgets.wrap_layout import WrapLayout
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.plain_text import capitalised
 

@@ -22,8 +22,8 @@ from subflow_app.core.scenarios.scripts import (
 from subflow_app.foundation.errors import AppError, InputError
 from subflow_app.qt.commands import EditCommand
 from subflow_app.qt.script.new_dialog import NewScriptDialog
-from subflow_app.qt.widgets.banner import Way
-from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.toolkit.widgets.banner import Way
+from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr
 from subflow_sim.scenario_model import ScriptKind
 from subflow_sim.script import kind_of

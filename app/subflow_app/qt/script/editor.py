@@ -10,8 +10,6 @@ from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QKeyEvent, QTextCharF
 from PySide6.QtWidgets import QCompleter, QListView, QTextEdit, QToolTip, QWidget
 
 from subflow_app.foundation.problem_texts import problem_text
-from subflow_app.qt.models.table_model import ROW_ROLE, ListModel
-from subflow_app.qt.plain_text import as_written
 from subflow_app.qt.script.colours import ScriptHighlighter
 from subflow_app.qt.script.editing import (
     INDENT,
@@ -22,9 +20,11 @@ from subflow_app.qt.script.editing import (
     indented,
     other_bracket,
 )
-from subflow_app.qt.theme import current_tokens, mixed
-from subflow_app.qt.widgets.code_editor import CodeEditor
-from subflow_app.qt.widgets.shorthand import named, timer
+from subflow_app.toolkit.models.table_model import ROW_ROLE, ListModel
+from subflow_app.toolkit.plain_text import as_written
+from subflow_app.toolkit.theme import current_tokens, mixed
+from subflow_app.toolkit.widgets.code_editor import CodeEditor
+from subflow_app.toolkit.widgets.shorthand import named, timer
 from subflow_app.vocabulary.language import tr
 from subflow_sim.scenario_model import ScriptKind
 from subflow_sim.script import Completion, ScriptProblem, check_script, completions

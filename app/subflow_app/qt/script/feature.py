@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from subflow_app.foundation.errors import InputError
-from subflow_app.qt.feature import SessionFeature
+from subflow_app.toolkit.feature import SessionFeature
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:

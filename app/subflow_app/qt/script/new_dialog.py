@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QDialog, QFormLayout, QLineEdit, QWidget
 
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import problem_text
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.shorthand import accept_buttons, named, v_box
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.shorthand import accept_buttons, named, v_box
 from subflow_app.vocabulary.language import tr
 from subflow_sim.parameter import MAX_NAME_LENGTH
 from subflow_sim.scenario_model import ScriptKind

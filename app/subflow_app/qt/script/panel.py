@@ -13,13 +13,13 @@ from subflow_app.qt.inspector.problem_list import ProblemList
 from subflow_app.qt.script.conformance_strip import ConformanceStrip
 from subflow_app.qt.script.editor import ScriptEditor, problem_line
 from subflow_app.qt.script.versions import VersionList
-from subflow_app.qt.theme import muted
-from subflow_app.qt.widgets.action_buttons import action_buttons
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.elided_label import ElidedLabel
-from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.find_bar import FindBar
-from subflow_app.qt.widgets.shorthand import h_box, named, split, v_box
+from subflow_app.toolkit.theme import muted
+from subflow_app.toolkit.widgets.action_buttons import action_buttons
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.elided_label import ElidedLabel
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.find_bar import FindBar
+from subflow_app.toolkit.widgets.shorthand import h_box, named, split, v_box
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import Problem
 from subflow_sim.script import ScriptProblem

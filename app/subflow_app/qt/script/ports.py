@@ -8,19 +8,19 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QUndoStack
     from PySide6.QtWidgets import QStatusBar
 
-    from subflow_app.qt.action_bar import ActionBar
-    from subflow_app.qt.database import DatabaseControl
-    from subflow_app.qt.dialogs import Dialogs
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.feature import FeatureMap
-    from subflow_app.qt.preferences import Preferences
     from subflow_app.qt.recovery import Recovery
     from subflow_app.qt.run_control import RunControl
     from subflow_app.qt.run_session import RunSession
     from subflow_app.qt.shown_runs import ShownRuns
-    from subflow_app.qt.widgets.banner import Banners
-    from subflow_app.qt.workers import Workers
-    from subflow_app.qt.workspaces import Workspaces
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.dialogs import Dialogs
+    from subflow_app.toolkit.feature import FeatureMap
+    from subflow_app.toolkit.preferences import Preferences
+    from subflow_app.toolkit.widgets.banner import Banners
+    from subflow_app.toolkit.workers import Workers
+    from subflow_app.toolkit.workspaces import Workspaces
 
 
 class ScriptPorts(Protocol):

@@ -12,10 +12,10 @@ from subflow_app.core.history.script_versions import script_versions
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.qt.comparison.feature import CompareFeature
-from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.script.desk import ScriptDesk
 from subflow_app.qt.script.panel import ScriptPanel
-from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.toolkit.latest_reader import LatestReader
+from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ScriptRunError
 from subflow_sim.script import ScriptProblem

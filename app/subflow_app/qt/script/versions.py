@@ -9,13 +9,13 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractItemView, QStackedWidget, QTableView, QWidget
 
 from subflow_app.core.history.script_versions import ScriptVersion
-from subflow_app.qt import format as fmt
-from subflow_app.qt.models.table_model import TableModel, bold
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import muted
-from subflow_app.qt.widgets.action_buttons import action_buttons
-from subflow_app.qt.widgets.shorthand import h_box, heading, v_box
-from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.models.table_model import TableModel, bold
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import muted
+from subflow_app.toolkit.widgets.action_buttons import action_buttons
+from subflow_app.toolkit.widgets.shorthand import h_box, heading, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.measures import MEASURES, headline_measures

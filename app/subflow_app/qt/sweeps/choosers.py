@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QComboBox, QMenu, QToolButton, QWidget
 from subflow_app.core.sweeps.views.choice import VIEWS, held_parameters, varying
 from subflow_app.core.sweeps.views.study import Study, short_key
 from subflow_app.core.sweeps.views.view import ViewChoice
-from subflow_app.qt.plain_text import Label, as_written
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.shorthand import h_box, named
-from subflow_app.qt.widgets.wrap_layout import WrapLayout
+from subflow_app.toolkit.plain_text import Label, as_written
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.shorthand import h_box, named
+from subflow_app.toolkit.widgets.wrap_layout import WrapLayout
 from subflow_app.vocabulary.language import tr
 
 _NARROWEST = 12  # characters

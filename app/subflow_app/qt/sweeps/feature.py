@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QGuiApplication
 
 from subflow_app.foundation.paths import file_stem
-from subflow_app.qt.dialogs import CSV_FILTER
-from subflow_app.qt.feature import SessionFeature
+from subflow_app.toolkit.dialogs import CSV_FILTER
+from subflow_app.toolkit.feature import SessionFeature
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:

@@ -35,14 +35,14 @@ from subflow_app.core.sweeps.sweep_draft import (
 from subflow_app.core.sweeps.sweep_parameters import SweepParameter
 from subflow_app.core.sweeps.sweep_plan import KINDS, SweepPlan
 from subflow_app.foundation.toml_edit import render
-from subflow_app.qt.icons import icon
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import current_tokens, muted
 from subflow_app.qt.widgets.algorithm_list import AlgorithmList
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.problem_label import ProblemLabel
-from subflow_app.qt.widgets.shorthand import h_box, named, split, timer, v_box
-from subflow_app.qt.workers import Workers
+from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import current_tokens, muted
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.problem_label import ProblemLabel
+from subflow_app.toolkit.widgets.shorthand import h_box, named, split, timer, v_box
+from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_sim.units import split_quantity
 

@@ -14,14 +14,14 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.sweeps.sweep_list import SweepEntry
-from subflow_app.qt import format as fmt
-from subflow_app.qt.models.table_model import ROW_ROLE, FollowedTable
 from subflow_app.qt.sweeps.list_model import COLUMNS, done_text, tip_of
 from subflow_app.qt.sweeps.study_page import StudyPage
-from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.list_beside import ListBeside
-from subflow_app.qt.widgets.tables import select_rows, set_up_table
-from subflow_app.qt.workers import Workers
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.models.table_model import ROW_ROLE, FollowedTable
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.list_beside import ListBeside
+from subflow_app.toolkit.widgets.tables import select_rows, set_up_table
+from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary.language import tr
 
 _LIST_WIDTHS = (400, 0.3, 170)

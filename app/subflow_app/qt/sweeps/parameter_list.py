@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QLineEdit, QTableView, QWidget
 
 from subflow_app.core.sweeps.sweep_parameters import SweepParameter
 from subflow_app.foundation.problem_texts import problem_text
-from subflow_app.qt.models.table_model import TableModel
-from subflow_app.qt.widgets.shorthand import named, v_box
-from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.toolkit.models.table_model import TableModel
+from subflow_app.toolkit.widgets.shorthand import named, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column
 

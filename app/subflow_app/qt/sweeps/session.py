@@ -25,27 +25,27 @@ from subflow_app.foundation.jobs.job import JobOutcome
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.foundation.toml_edit import read_toml
-from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.sweeps.new_dialog import NewSweepDialog, SweepSubject, SweepSuggestion
 from subflow_app.qt.sweeps.panel import SweepPanel
-from subflow_app.qt.widgets.banner import Banners, Way
-from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.toolkit.latest_reader import LatestReader
+from subflow_app.toolkit.widgets.banner import Banners, Way
+from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
-    from subflow_app.qt.action_bar import ActionBar
-    from subflow_app.qt.database import DatabaseControl
-    from subflow_app.qt.database_watch import DatabaseWatch
-    from subflow_app.qt.dialogs import Dialogs
     from subflow_app.qt.documents import Documents
     from subflow_app.qt.exporting import Exports
     from subflow_app.qt.history_panel import History
     from subflow_app.qt.inspector.inspector import Inspector
-    from subflow_app.qt.notices import Notices
-    from subflow_app.qt.preferences import Preferences
     from subflow_app.qt.shown_runs import ShownRuns
-    from subflow_app.qt.workers import Workers
-    from subflow_app.qt.workspaces import Workspaces
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.database_watch import DatabaseWatch
+    from subflow_app.toolkit.dialogs import Dialogs
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.preferences import Preferences
+    from subflow_app.toolkit.workers import Workers
+    from subflow_app.toolkit.workspaces import Workspaces
     from subflow_store import Store
     from subflow_store.sweep_values import SweepRecord
 

@@ -19,15 +19,15 @@ from subflow_app.core.sweeps.views.choice import VIEWS, Shown, show
 from subflow_app.core.sweeps.views.picture import Hit
 from subflow_app.core.sweeps.views.study import Study
 from subflow_app.core.sweeps.views.view import MAP, PARALLEL, PLOT, TABLE, SweepView, ViewChoice
-from subflow_app.qt.latest_reader import LatestReader
-from subflow_app.qt.plain_text import Label
 from subflow_app.qt.sweeps.choosers import Choosers
 from subflow_app.qt.sweeps.study_table import StudyTable
-from subflow_app.qt.theme import current_tokens, follow_theme, muted
-from subflow_app.qt.widgets.action_buttons import action_buttons
-from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.shorthand import h_box, named, v_box
-from subflow_app.qt.workers import Workers
+from subflow_app.toolkit.latest_reader import LatestReader
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import current_tokens, follow_theme, muted
+from subflow_app.toolkit.widgets.action_buttons import action_buttons
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
+from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary.language import tr, trn
 
 _PATIENCE_MS = 60

@@ -15,7 +15,7 @@ from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt import commands
 from subflow_app.qt.topology.canvas import TopologyCanvas
 from subflow_app.qt.topology.scene import TopologyScene
-from subflow_app.qt.workers import Workers
+from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary.language import tr
 
 _MOST_AT_ONCE = 100  # nodes, which are laid out before anybody notices

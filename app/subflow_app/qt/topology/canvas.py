@@ -31,7 +31,7 @@ from subflow_app.qt.topology.label_item import label_scale
 from subflow_app.qt.topology.scene import TopologyScene
 from subflow_app.qt.topology.tool_strip import PART_MIME
 from subflow_app.qt.topology.tools import Tool
-from subflow_app.qt.widgets.shorthand import named
+from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr
 
 _LEAST_ZOOM, _MOST_ZOOM = 0.08, 6.0

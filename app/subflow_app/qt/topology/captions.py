@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from subflow_app.core.scenarios.event_words import change_words, entry_of
 from subflow_app.core.scenarios.topology import PictureLink, SubflowPath
-from subflow_app.qt import format as fmt
+from subflow_app.toolkit import format as fmt
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.scenario import Event, Link, LinkDirection, QueueSpec
 

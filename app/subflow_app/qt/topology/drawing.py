@@ -14,16 +14,16 @@ from subflow_app.core.scenarios.scenario_edits import Edited, add_link, add_node
 from subflow_app.core.scenarios.scenario_parts import NAMED
 from subflow_app.foundation.errors import AppError
 from subflow_app.qt import commands
-from subflow_app.qt.feature import Feature
 from subflow_app.qt.topology.flow_drawing import FlowDrawing
 from subflow_app.qt.topology.tools import JoinTool, PlaceTool, Tool
+from subflow_app.toolkit.feature import Feature
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
-    from subflow_app.qt.action_bar import ActionBar
-    from subflow_app.qt.dialogs import Dialogs
-    from subflow_app.qt.notices import Notices
     from subflow_app.qt.topology.view import TopologyView
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.dialogs import Dialogs
+    from subflow_app.toolkit.notices import Notices
 
 # Right-click menus of the canvas, by what is clicked: the section of its key, empty for the canvas itself.
 _PART_MENU = (

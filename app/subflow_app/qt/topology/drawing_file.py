@@ -10,10 +10,10 @@ from PySide6.QtSvg import QSvgGenerator
 
 from subflow_app.core.scenarios.topology import TopologyPicture
 from subflow_app.foundation.errors import AppError
-from subflow_app.qt.theme import LIGHT, Tokens
 from subflow_app.qt.topology.captions import copies_text
 from subflow_app.qt.topology.look import Look
 from subflow_app.qt.topology.scene import TopologyScene
+from subflow_app.toolkit.theme import LIGHT, Tokens
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.palette import hex_colour
 

@@ -37,12 +37,12 @@ from subflow_app.core.scenarios.form_text import check_text, completed
 from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
 from subflow_app.foundation import toml_edit
 from subflow_app.foundation.toml_edit import TomlEditError
-from subflow_app.qt import format as fmt
-from subflow_app.qt.theme import current_tokens, set_style
 from subflow_app.qt.topology.strip_edits import FIRST_VALUES, StripEdits, dotted
 from subflow_app.qt.topology.strip_layout import ROW_HEIGHT, Hit, StripLayout
 from subflow_app.qt.topology.strip_painter import AXIS_HEIGHT, Preview, StripPainter, describe_item
-from subflow_app.qt.widgets.shorthand import named
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.theme import current_tokens, set_style
+from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr
 from subflow_sim.params import params_by_key
 from subflow_sim.toml_map import Path

@@ -14,11 +14,11 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.scenarios.flow_draft import KINDS, FlowDraft
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.topology.path_list import PathList
-from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.shorthand import accept_buttons, named, v_box
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.shorthand import accept_buttons, named, v_box
 from subflow_app.vocabulary.language import tr
 from subflow_sim.scenario_model import MAX_COPIES
 

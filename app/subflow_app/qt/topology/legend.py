@@ -21,9 +21,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.topology.look import paint_clock
-from subflow_app.qt.widgets.shorthand import named
+from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr
 
 _SWATCH = 18

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPen, QPolygonF
 
-from subflow_app.qt.theme import Tokens
+from subflow_app.toolkit.theme import Tokens
 
 
 @dataclass(slots=True)

@@ -6,9 +6,9 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QGraphicsView, QWidget
 
-from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.topology.scene import TopologyScene
-from subflow_app.qt.widgets.shorthand import named
+from subflow_app.toolkit.theme import Tokens, current_tokens
+from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr
 
 _SIZE = QSize(150, 104)

@@ -8,9 +8,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-from subflow_app.qt.plain_text import as_written
 from subflow_app.qt.topology.items import CanvasItem
 from subflow_app.qt.topology.look import Look
+from subflow_app.toolkit.plain_text import as_written
 
 _MOST_WIDTH = 200.0
 _LEAST_WIDTH = 48.0

@@ -7,10 +7,10 @@ from typing import Literal, TypeAlias
 from PySide6.QtCore import QRect, QSize, Qt, Signal, SignalInstance
 from PySide6.QtWidgets import QFrame, QLabel, QToolButton, QWidget
 
-from subflow_app.qt.icons import icon
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, set_style
-from subflow_app.qt.widgets.shorthand import h_box, named
+from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, set_style
+from subflow_app.toolkit.widgets.shorthand import h_box, named
 from subflow_app.vocabulary.language import tr
 
 NoticeKind: TypeAlias = Literal["empty", "hint", "banner"]

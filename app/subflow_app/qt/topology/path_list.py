@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor
 
 from subflow_app.core.scenarios.flow_draft import DraftPath, FlowDraft
-from subflow_app.qt import format as fmt
-from subflow_app.qt.models.table_model import Index, ListModel
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.models.table_model import Index, ListModel
 from subflow_app.vocabulary.language import tr, trn
 from subflow_app.vocabulary.palette import ColourKey, hex_colour
 

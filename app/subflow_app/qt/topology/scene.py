@@ -11,7 +11,6 @@ from PySide6.QtGui import QColor, QTransform
 from PySide6.QtWidgets import QGraphicsScene
 
 from subflow_app.core.scenarios.topology import Hop, PictureLink, SubflowPath, TopologyPicture
-from subflow_app.qt.plain_text import as_written
 from subflow_app.qt.topology.captions import describe_link, link_caption
 from subflow_app.qt.topology.geometry import link_curve
 from subflow_app.qt.topology.items import NODE_RADIUS, CanvasItem, Lane, LinkItem, NodeItem
@@ -20,7 +19,8 @@ from subflow_app.qt.topology.label_room import LabelRoom
 from subflow_app.qt.topology.look import Look
 from subflow_app.qt.topology.note_item import NoteItem
 from subflow_app.qt.topology.preview import PreviewItem, Ribbon
-from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.toolkit.plain_text import as_written
+from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.palette import hex_colour
 from subflow_sim.scenario import Note

@@ -10,9 +10,9 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygon
 
 from subflow_app.core.scenarios.event_strip import StripBar, StripItem, StripMark, tick_step
 from subflow_app.core.scenarios.event_words import change_words
-from subflow_app.qt import format as fmt
-from subflow_app.qt.theme import Tokens
 from subflow_app.qt.topology.strip_layout import MARK_RADIUS, StripLayout
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.theme import Tokens
 from subflow_app.vocabulary.language import tr
 from subflow_sim.toml_map import Path
 

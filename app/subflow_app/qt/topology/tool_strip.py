@@ -8,8 +8,8 @@ from PySide6.QtCore import QMimeData, QPoint, QSize, Qt
 from PySide6.QtGui import QAction, QDrag, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QToolButton, QWidget
 
-from subflow_app.qt.theme import Tokens, set_style
-from subflow_app.qt.widgets.shorthand import named
+from subflow_app.toolkit.theme import Tokens, set_style
+from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr
 
 PART_MIME = "application/x-subflow-part"

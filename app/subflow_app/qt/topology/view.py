@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QWidget
 from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
 from subflow_app.core.scenarios.topology import picture_of
 from subflow_app.qt import commands
-from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, set_style
 from subflow_app.qt.topology.arranging import Arranging
 from subflow_app.qt.topology.canvas import TopologyCanvas
 from subflow_app.qt.topology.captions import UNREAD, copies_text, describe_link, describe_path
@@ -22,7 +21,8 @@ from subflow_app.qt.topology.minimap import Minimap
 from subflow_app.qt.topology.overlays import Notice, ZoomBar
 from subflow_app.qt.topology.scene import TopologyScene
 from subflow_app.qt.topology.tool_strip import ToolStrip
-from subflow_app.qt.widgets.shorthand import h_box, named, v_box
+from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, set_style
+from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
 from subflow_app.vocabulary.language import tr, trn
 from subflow_app.vocabulary.palette import hex_colour
 

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from subflow_app.core.learning.training_metrics import DEFAULT_TRAINING_PLOTS, TRAINING_PLOTS, TrainingPlot
 from subflow_app.core.learning.training_progress import Training
-from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.shorthand import h_box, named, pages, v_box
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.shorthand import h_box, named, pages, v_box
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
@@ -93,8 +93,8 @@ class TrainingCurves(QWidget):
 
     def _load(self) -> TrainingPlots:
         if self.plots is None:
-            from subflow_app.qt.plotting.plot_scroll import PlotScroll
             from subflow_app.qt.plotting.training_plots import TrainingPlots
+            from subflow_app.toolkit.plotting.plot_scroll import PlotScroll
 
             self.plots = TrainingPlots(self.specs, self)
             self.plots.set_x(self._x)

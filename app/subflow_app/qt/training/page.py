@@ -30,18 +30,18 @@ from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.expected_errors import is_expected
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.qt.dialogs import SCENARIO_FILTER, Dialogs
-from subflow_app.qt.models.table_model import ROW_ROLE
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import muted, set_style, tab_style
 from subflow_app.qt.training.curves import TrainingCurves
 from subflow_app.qt.training.policy_view import PolicyView
 from subflow_app.qt.training.start_form import StartForm
 from subflow_app.qt.training.table_model import TrainingTable
-from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.shorthand import h_box, named, split, timer, v_box
-from subflow_app.qt.widgets.tables import select_rows, set_up_table
-from subflow_app.qt.workers import Workers
+from subflow_app.toolkit.dialogs import SCENARIO_FILTER, Dialogs
+from subflow_app.toolkit.models.table_model import ROW_ROLE
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import muted, set_style, tab_style
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.shorthand import h_box, named, split, timer, v_box
+from subflow_app.toolkit.widgets.tables import select_rows, set_up_table
+from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.learning.training_progress import Training
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.shorthand import accept_buttons, named, v_box
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.widgets.shorthand import accept_buttons, named, v_box
 from subflow_app.vocabulary.language import tr
 from subflow_sim.parameter import MAX_NAME_LENGTH
 from subflow_sim.policy_library import NEUTRAL, RANDOM, is_policy_name

@@ -9,22 +9,22 @@ from PySide6.QtCore import QTimer, Signal
 
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.problem_texts import problem_text
-from subflow_app.qt.feature import PanelFeature
+from subflow_app.toolkit.feature import PanelFeature
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
     from subflow_app.core.learning.training_draft import DocumentText
     from subflow_app.core.learning.training_progress import Training
     from subflow_app.core.learning.trainings import Trainings
-    from subflow_app.qt.action_bar import ActionBar
-    from subflow_app.qt.database import DatabaseControl
-    from subflow_app.qt.dialogs import Dialogs
-    from subflow_app.qt.docks import Docks
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.notices import Notices
     from subflow_app.qt.run_session import RunSession
     from subflow_app.qt.training.page import TrainPage
-    from subflow_app.qt.workers import Workers
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.dialogs import Dialogs
+    from subflow_app.toolkit.docks import Docks
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.workers import Workers
     from subflow_store import Store
 
 TRAINING_MENU = (

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QToolButton, QWidget
 
 from subflow_app.core.learning.training_draft import FROM_FILE, TrainingDraft
 from subflow_app.qt.inspector.param_form import ParamForm
-from subflow_app.qt.theme import call_style, set_style
-from subflow_app.qt.widgets.shorthand import heading, named, v_box
+from subflow_app.toolkit.theme import call_style, set_style
+from subflow_app.toolkit.widgets.shorthand import heading, named, v_box
 from subflow_app.vocabulary.language import tr
 
 

@@ -12,10 +12,10 @@ from subflow_app.core.learning.training_metrics import SATURATION_WARNING
 from subflow_app.core.learning.training_progress import Training
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.problem_texts import problem_text
-from subflow_app.qt import format as fmt
-from subflow_app.qt.icons import STATE_ICONS, icon
-from subflow_app.qt.models.table_model import FollowedTable
-from subflow_app.qt.theme import current_tokens
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.icons import STATE_ICONS, icon
+from subflow_app.toolkit.models.table_model import FollowedTable
+from subflow_app.toolkit.theme import current_tokens
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column, NumberColumn

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 from subflow_app.core.scenarios.algorithm_choices import AlgorithmChoice
 from subflow_app.core.scenarios.algorithm_values import replaced_text, value_text
 from subflow_app.foundation.toml_edit import TomlValue
-from subflow_app.qt.plain_text import as_written
-from subflow_app.qt.widgets.shorthand import named
+from subflow_app.toolkit.plain_text import as_written
+from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr
 
 _CHOICE = Qt.ItemDataRole.UserRole

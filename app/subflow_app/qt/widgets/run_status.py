@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from subflow_app.core.running.runs import RunProgress
 from subflow_app.foundation.jobs.progress import JobState
-from subflow_app.qt import format as fmt
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import muted
-from subflow_app.qt.widgets.share_bar import ShareBar
-from subflow_app.qt.widgets.shorthand import h_box, named
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import muted
+from subflow_app.toolkit.widgets.share_bar import ShareBar
+from subflow_app.toolkit.widgets.shorthand import h_box, named
 from subflow_app.vocabulary.language import tr
 
 

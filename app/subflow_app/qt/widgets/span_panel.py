@@ -8,12 +8,12 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton, QTableView, QWidget
 
-from subflow_app.qt import format as fmt
 from subflow_app.qt.models.span_model import SpanModel, SpanRow
-from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import muted
-from subflow_app.qt.widgets.shorthand import h_box, named, v_box
-from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import muted
+from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table
 from subflow_app.vocabulary.language import tr
 
 

@@ -7,7 +7,7 @@ from PySide6.QtGui import QValidator
 from PySide6.QtWidgets import QDoubleSpinBox, QWidget
 
 from subflow_app.core.scenarios.form_text import unit_of, with_unit
-from subflow_app.qt import format as fmt
+from subflow_app.toolkit import format as fmt
 from subflow_sim.errors import ParamError
 from subflow_sim.units import Dimension, parse_quantity
 

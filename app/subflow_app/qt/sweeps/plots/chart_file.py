@@ -12,7 +12,7 @@ from subflow_app.foundation.files import write_file
 from subflow_app.qt.plotting.figure_file import FigureSize, paper_font, picture_content
 from subflow_app.qt.sweeps.plots.parallel_chart import ParallelChart
 from subflow_app.qt.sweeps.plots.study_plot import StudyPlot
-from subflow_app.qt.theme import LIGHT
+from subflow_app.toolkit.theme import LIGHT
 
 CHART_SIZE = FigureSize(170.0, 105.0)
 

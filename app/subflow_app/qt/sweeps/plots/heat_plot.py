@@ -18,7 +18,7 @@ from subflow_app.core.sweeps.views.view import SweepView
 from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.plotting.plot_item import colour_axis, label_style
 from subflow_app.qt.sweeps.plots.study_plot import StudyPlot
-from subflow_app.qt.theme import Tokens, contrast_ratio
+from subflow_app.toolkit.theme import Tokens, contrast_ratio
 
 # Uniform to the eye, safe for the colour-blind, and from dark to light in print.
 _COLOURS = "viridis"

@@ -15,11 +15,11 @@ from subflow_app.core.sweeps.views.picture import Box, Hit, Marks, Picture, Pict
 from subflow_app.core.sweeps.views.view import SweepView
 from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.plotting.plot_item import colour_axes, label_style, make_plot_item, show_bottom_axis
-from subflow_app.qt.plotting.view_box import PlotViewBox
 from subflow_app.qt.sweeps.plots.series_strip import SeriesStrip, StripEntry
 from subflow_app.qt.sweeps.plots.study_axis import StudyAxis
-from subflow_app.qt.theme import Tokens
-from subflow_app.qt.widgets.shorthand import named
+from subflow_app.toolkit.plotting.view_box import PlotViewBox
+from subflow_app.toolkit.theme import Tokens
+from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.palette import ColourKey

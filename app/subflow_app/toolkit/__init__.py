@@ -1,0 +1,1 @@
+"""Qt building blocks that know no feature."""

@@ -1,0 +1,1 @@
+"""Item models over core objects; views and delegates draw them."""
