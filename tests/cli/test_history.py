@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from tests.cli.conftest import Subflow
 
-from subflow_app.cli import exit_codes, history
+from subflow_app.cli import history
+from subflow_app.terminal import exit_codes
 from subflow_store import RunStart, open_store
 
 

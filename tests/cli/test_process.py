@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.cli import exit_codes
+from subflow_app.terminal import exit_codes
 
 SUBFLOW = [sys.executable, "-m", "subflow_app"]
 TIMEOUT_S = 60

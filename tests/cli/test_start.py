@@ -11,8 +11,8 @@ import pytest
 from tests.cli.conftest import Subflow
 
 from subflow_app import __main__, __version__
-from subflow_app.cli import exit_codes
 from subflow_app.foundation.crash_reports import crash_reports
+from subflow_app.terminal import exit_codes
 
 COMMANDS = (
     "run",

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from subflow_app.cli.options import Json
-from subflow_app.cli.terminal import print_json, print_line, print_list
+from subflow_app.terminal.options import Json
+from subflow_app.terminal.terminal import print_json, print_line, print_list
 
 agents_app = typer.Typer(invoke_without_command=True, no_args_is_help=False, help="List the trained policies.")
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from subflow_app.cli import exit_codes
-from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.reproduce import seeds_option
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
-from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
 from subflow_app.foundation.errors import InputError
+from subflow_app.terminal import exit_codes
+from subflow_app.terminal.options import Database, Json, opened_store
+from subflow_app.terminal.terminal import print_error, print_json, print_line, print_note, print_tables
 from subflow_app.vocabulary.number_text import counted, duration_text
 from subflow_sim.gate import is_folder, is_there
 
@@ -118,7 +118,7 @@ def assess(
 
 def _run(assessment: Assessment, *, is_quiet: bool, is_kept: bool) -> int:
     """Make all and return the exit code."""
-    from subflow_app.cli.progress import in_background
+    from subflow_app.terminal.progress import in_background
 
     if not is_quiet:
         runs = counted(sum(each.progress.runs for each in assessment.criteria), "run")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from subflow_app.cli.terminal import print_note, print_rows
+from subflow_app.terminal.terminal import print_note, print_rows
 from subflow_app.vocabulary.number_text import count_text, fixed
 from subflow_app.vocabulary.tables import Column, NumberColumn
 

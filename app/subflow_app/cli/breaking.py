@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from subflow_app.cli import exit_codes
-from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
-from subflow_app.cli.terminal import print_json, print_line, print_note, print_rows
 from subflow_app.foundation.errors import AppError, InputError
 from subflow_app.foundation.json_document import fields
+from subflow_app.terminal import exit_codes
+from subflow_app.terminal.options import Database, Json, opened_store
+from subflow_app.terminal.terminal import print_json, print_line, print_note, print_rows
 from subflow_app.vocabulary.plain_text import capitalised
 from subflow_sim.gate import is_folder, is_there
 
@@ -194,7 +194,7 @@ def _on_kernel(each: Counterexample) -> str:
 
 def _run(job: BreakJob, *, is_quiet: bool, is_kept: bool) -> int:
     """Search and return the exit code."""
-    from subflow_app.cli.progress import in_background
+    from subflow_app.terminal.progress import in_background
 
     if not is_quiet:
         question = job.question

@@ -6,11 +6,11 @@ import math
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.cli.options import Json
-from subflow_app.cli.terminal import print_json, print_line, print_list, print_rows, print_tables
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import fields
 from subflow_app.foundation.resources import find_scenario, scenario_names, way_on
+from subflow_app.terminal.options import Json
+from subflow_app.terminal.terminal import print_json, print_line, print_list, print_rows, print_tables
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_app.vocabulary.tables import Column, TextTable
 from subflow_sim.units import Dimension

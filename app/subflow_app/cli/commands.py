@@ -44,13 +44,13 @@ from subflow_app.cli import (
     trainings,
     verify,
 )
-from subflow_app.cli.failures import reporting_bugs
-from subflow_app.cli.group import WINDOW_COMMAND, SubflowGroup
-from subflow_app.cli.terminal import print_line
 from subflow_app.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
 from subflow_app.cli.window import open_window
 from subflow_app.foundation.own_program import FIGURE_WORKER
 from subflow_app.kernel.worker_process import WORKER_COMMAND as KERNEL_WORKER_COMMAND
+from subflow_app.terminal.failures import reporting_bugs
+from subflow_app.terminal.group import WINDOW_COMMAND, SubflowGroup
+from subflow_app.terminal.terminal import print_line
 
 __all__ = ["app", "main"]
 

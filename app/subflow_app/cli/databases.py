@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from subflow_app.cli import exit_codes
-from subflow_app.cli.options import Json
-from subflow_app.cli.terminal import print_json, print_line, print_note, print_rows
+from subflow_app.terminal import exit_codes
+from subflow_app.terminal.options import Json
+from subflow_app.terminal.terminal import print_json, print_line, print_note, print_rows
 
 if TYPE_CHECKING:
     from subflow_app.core.rescue import Rescue
@@ -91,7 +91,7 @@ def upgrade(
 
 
 def _carried_out(job: Rescue) -> Findings:
-    from subflow_app.cli.progress import in_background
+    from subflow_app.terminal.progress import in_background
 
     outcome, signal_number = in_background(job, job.name, lambda: f"{job.progress.fraction:.0%}")
     outcome.check()

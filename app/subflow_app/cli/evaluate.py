@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from subflow_app.cli import exit_codes
-from subflow_app.cli.options import Json
 from subflow_app.cli.sweep import Cluster
-from subflow_app.cli.terminal import print_json, print_line, print_note, print_tables
+from subflow_app.terminal import exit_codes
+from subflow_app.terminal.options import Json
+from subflow_app.terminal.terminal import print_json, print_line, print_note, print_tables
 
 DEFAULT_SEEDS = "1000000-1000004"
 """Five that no training uses."""
@@ -46,13 +46,13 @@ def evaluate(
     loss and Jain's index, and the goodput as a multiple of the best classic's. A policy decides in the core
     as in any run; a controller with options is written { name = "mplibra", classic = "lia", policy = "random" }.
     """
-    from subflow_app.cli.progress import in_background
     from subflow_app.core.learning.evaluations import EvaluationJob
     from subflow_app.core.learning.recipes import parse_seeds
     from subflow_app.core.learning.training_text import evaluation_table
     from subflow_app.core.scenarios.scenario_source import open_scenario
     from subflow_app.core.uses import Use
     from subflow_app.foundation.resources import find_scenario
+    from subflow_app.terminal.progress import in_background
 
     source = open_scenario(scenario, use=Use.EVALUATE, overrides=overrides or ())
     for line in source.replaced:

@@ -10,9 +10,9 @@ import typer
 from typer.core import TyperCommand
 
 from subflow_app.cli.history import shown_document
-from subflow_app.cli.options import Database, Json, RunIds, opened_store, run_number, time_option
-from subflow_app.cli.terminal import print_json, print_line, print_note
 from subflow_app.foundation.errors import InputError
+from subflow_app.terminal.options import Database, Json, RunIds, opened_store, run_number, time_option
+from subflow_app.terminal.terminal import print_json, print_line, print_note
 
 if TYPE_CHECKING:
     from subflow_app.core.exporting.run_export import RunExport

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from subflow_app.cli.options import Database, Json, opened_store, run_number, time_option
-from subflow_app.cli.terminal import print_json, print_line, print_tables
 from subflow_app.foundation.errors import InputError
+from subflow_app.terminal.options import Database, Json, opened_store, run_number, time_option
+from subflow_app.terminal.terminal import print_json, print_line, print_tables
 
 if TYPE_CHECKING:
     from subflow_app.core.fairness.analysis import FairnessAnalysis

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from subflow_app.cli.options import Json
-from subflow_app.cli.terminal import print_json, print_line
+from subflow_app.terminal.options import Json
+from subflow_app.terminal.terminal import print_json, print_line
 
 Topic = Annotated[
     str,

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from subflow_app.cli import exit_codes
 from subflow_app.cli.fork import fork_document
-from subflow_app.cli.group import ListingGroup
-from subflow_app.cli.options import Database, Json, RunId, RunIds, opened_store, run_number, tag_text
-from subflow_app.cli.terminal import (
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.json_document import fields
+from subflow_app.terminal import exit_codes
+from subflow_app.terminal.group import ListingGroup
+from subflow_app.terminal.options import Database, Json, RunId, RunIds, opened_store, run_number, tag_text
+from subflow_app.terminal.terminal import (
     output_width,
     print_error,
     print_json,
@@ -22,8 +24,6 @@ from subflow_app.cli.terminal import (
     print_note,
     print_tables,
 )
-from subflow_app.foundation.errors import InputError
-from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.measures import RUN_MEASURES
 from subflow_app.vocabulary.number_text import counted, finite, fixed, mbit_text
 from subflow_app.vocabulary.tables import Column, NumberColumn

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from subflow_app.cli.options import Database, Json, opened_store, positive_time_option
-from subflow_app.cli.terminal import print_json, print_line, print_note, print_rows
 from subflow_app.foundation.errors import InputError
+from subflow_app.terminal.options import Database, Json, opened_store, positive_time_option
+from subflow_app.terminal.terminal import print_json, print_line, print_note, print_rows
 from subflow_app.vocabulary.number_text import counted
 from subflow_app.vocabulary.tables import Column, NumberColumn
 

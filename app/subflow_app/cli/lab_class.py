@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from subflow_app.cli.exit_codes import worst_of
 from subflow_app.cli.lab_steps import LabName
-from subflow_app.cli.options import Json
-from subflow_app.cli.terminal import print_line, print_list, print_note
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import fields
+from subflow_app.terminal.exit_codes import worst_of
+from subflow_app.terminal.options import Json
+from subflow_app.terminal.terminal import print_line, print_list, print_note
 from subflow_app.vocabulary.language import LANGUAGES
 from subflow_app.vocabulary.plain_text import readable_line
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from subflow_app.cli.options import Database, Json, opened_store
-from subflow_app.cli.terminal import print_json, print_line, print_note
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import fields
+from subflow_app.terminal.options import Database, Json, opened_store
+from subflow_app.terminal.terminal import print_json, print_line, print_note
 from subflow_app.vocabulary.language import current_language
 from subflow_sim.gate import is_there
 

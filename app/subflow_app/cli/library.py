@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from subflow_app.cli import exit_codes
-from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
-from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_rows
 from subflow_app.foundation.errors import LibraryError
 from subflow_app.foundation.json_document import fields
+from subflow_app.terminal import exit_codes
+from subflow_app.terminal.options import Database, Json, opened_store
+from subflow_app.terminal.terminal import print_error, print_json, print_line, print_note, print_rows
 from subflow_app.vocabulary.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def build(
     1 when something failed and is missing from it, 2 for a wrong name, 130 after Ctrl-C, 143 after
     SIGTERM.
     """
-    from subflow_app.cli.progress import in_background
     from subflow_app.core.library.building import LibraryBuild
+    from subflow_app.terminal.progress import in_background
 
     recipes, labs, has_arena = _chosen(names or ())
     job = LibraryBuild(out, recipes=recipes, labs=labs, has_arena=has_arena, jobs=job_count(jobs), cluster=cluster)

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from subflow_app.cli.options import Database, opened_store
-from subflow_app.cli.terminal import print_line
 from subflow_app.foundation.errors import InputError
+from subflow_app.terminal.options import Database, opened_store
+from subflow_app.terminal.terminal import print_line
 from subflow_sim.gate import is_file, is_folder
 
 

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from subflow_app.cli.options import Database, Json, RunId, opened_store, run_number, time_option
-from subflow_app.cli.terminal import print_json, print_line, print_note, print_tables
 from subflow_app.foundation.errors import InputError
+from subflow_app.terminal.options import Database, Json, RunId, opened_store, run_number, time_option
+from subflow_app.terminal.terminal import print_json, print_line, print_note, print_tables
 
 
 def replay(

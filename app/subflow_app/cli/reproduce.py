@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from subflow_app.cli import exit_codes
-from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.retraining import retrain
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
-from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_rows, print_tables
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import fields
+from subflow_app.terminal import exit_codes
+from subflow_app.terminal.options import Database, Json, opened_store
+from subflow_app.terminal.terminal import print_error, print_json, print_line, print_note, print_rows, print_tables
 from subflow_app.vocabulary.number_text import count_text, counted, duration_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, text_columns
 from subflow_sim.gate import is_folder, is_there
@@ -101,8 +101,8 @@ def reproduce(
     if is_page:
         _write_gallery_page(recipes, out, database, as_json=as_json)
         return
-    from subflow_app.cli.progress import in_background
     from subflow_app.core.experiments.reproduction import Reproductions
+    from subflow_app.terminal.progress import in_background
     from subflow_store import open_store
 
     with ExitStack() as stack:

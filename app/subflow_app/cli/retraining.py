@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from subflow_app.cli.terminal import print_error, print_note
 from subflow_app.foundation.errors import TrainingError
+from subflow_app.terminal.terminal import print_error, print_note
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
@@ -31,9 +31,9 @@ def retrain(
     Raises:
         TrainingError: if training is not possible here, or does not come to its end.
     """
-    from subflow_app.cli.progress import in_background, progress_text
     from subflow_app.core.experiments.retraining import Retraining
     from subflow_app.core.learning.training_service import default_limit
+    from subflow_app.terminal.progress import in_background, progress_text
 
     settings = {} if steps is None else {"steps": steps}
     training = Retraining(recipes, store, is_quick=is_quick, settings=settings, jobs=default_limit())

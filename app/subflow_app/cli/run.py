@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from subflow_app.cli import exit_codes
-from subflow_app.cli.options import Database, Json, opened_store, positive_time_option, tag_text
-from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
 from subflow_app.foundation.errors import ExportError, InputError
 from subflow_app.foundation.expected_errors import message_of
+from subflow_app.terminal import exit_codes
+from subflow_app.terminal.options import Database, Json, opened_store, positive_time_option, tag_text
+from subflow_app.terminal.terminal import print_error, print_json, print_line, print_note, print_tables
 
 if TYPE_CHECKING:
     from subflow_app.core.running.runs import RunJob, RunProgress, RunResult
@@ -144,7 +144,7 @@ def carry_out_and_tell(
     Returns:
         The exit code.
     """
-    from subflow_app.cli.progress import in_background
+    from subflow_app.terminal.progress import in_background
 
     warnings = job.warnings
     for warning in warnings:

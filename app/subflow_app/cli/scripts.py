@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from subflow_app.cli import exit_codes
 from subflow_app.cli.catalogue import show_algorithms
-from subflow_app.cli.group import ListingGroup
-from subflow_app.cli.options import Json
-from subflow_app.cli.terminal import print_error, print_json, print_line, print_note
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import fields
+from subflow_app.terminal import exit_codes
+from subflow_app.terminal.group import ListingGroup
+from subflow_app.terminal.options import Json
+from subflow_app.terminal.terminal import print_error, print_json, print_line, print_note
 from subflow_sim.errors import ParamError
 
 if TYPE_CHECKING:
@@ -181,10 +181,10 @@ def convert(
 
 def _try(script: ScriptFile, *, is_quiet: bool) -> list[Finding]:
     """What a script stands, told as it comes."""
-    from subflow_app.cli.progress import in_background
     from subflow_app.core.catalog import app_catalog
     from subflow_app.core.conformance import ArenaTrial, ConformanceJob
     from subflow_app.core.scenarios.script_files import check_script_name
+    from subflow_app.terminal.progress import in_background
 
     name = script.name
     try:

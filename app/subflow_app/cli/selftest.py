@@ -6,9 +6,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.cli import exit_codes
-from subflow_app.cli.terminal import print_line, print_note
 from subflow_app.foundation.errors import InputError
+from subflow_app.terminal import exit_codes
+from subflow_app.terminal.terminal import print_line, print_note
 
 if TYPE_CHECKING:
     from subflow_app.selftest.outcome import Outcome

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from subflow_app.cli import exit_codes
-from subflow_app.cli.options import Database, Json, opened_store, positive_time_option
-from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
 from subflow_app.foundation.errors import ClusterError, ExportError, InputError
 from subflow_app.foundation.json_document import fields, json_text
+from subflow_app.terminal import exit_codes
+from subflow_app.terminal.options import Database, Json, opened_store, positive_time_option
+from subflow_app.terminal.terminal import print_error, print_json, print_line, print_note, print_tables
 from subflow_app.vocabulary.number_text import count_text, duration_text
 from subflow_sim.gate import is_folder
 
@@ -164,7 +164,7 @@ def sweep(
 
 def carry_out(job: SweepJob, out: Path | None, *, is_long: bool, as_json: bool) -> int:
     """Run a sweep and tell what came of it; returns the exit code."""
-    from subflow_app.cli.progress import in_background
+    from subflow_app.terminal.progress import in_background
 
     result, signal_number = in_background(job, job.plan.name)
     table = job.table()

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from subflow_app.cli import exit_codes
-from subflow_app.cli.options import Database, opened_store, positive_time_option
-from subflow_app.cli.terminal import print_error, print_line, print_note, print_tables
 from subflow_app.foundation.errors import InputError
+from subflow_app.terminal import exit_codes
+from subflow_app.terminal.options import Database, opened_store, positive_time_option
+from subflow_app.terminal.terminal import print_error, print_line, print_note, print_tables
 from subflow_app.vocabulary.number_text import duration_text
 from subflow_sim.gate import is_there
 
@@ -248,8 +248,8 @@ def _folder(resume: str, out: Path | None, store: Store | None) -> Path:
 
 def _watch(service: TrainingService, number: int, *, show_json: bool, is_stored: bool) -> int:
     """Show the training until it is over or a signal ends that; returns the exit code."""
-    from subflow_app.cli.progress import stopping_on_signals
     from subflow_app.cli.training_display import JsonLines, LiveTable, json_line
+    from subflow_app.terminal.progress import stopping_on_signals
 
     job = service.job(number)
     was_attached = job.is_attached

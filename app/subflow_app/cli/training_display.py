@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.cli.terminal import stderr_console
 from subflow_app.core.learning.training_metrics import SATURATION_WARNING
 from subflow_app.core.learning.training_text import (
     budget_fraction,
@@ -16,6 +15,7 @@ from subflow_app.core.learning.training_text import (
     progress_line,
 )
 from subflow_app.foundation.json_document import plain
+from subflow_app.terminal.terminal import stderr_console
 from subflow_app.vocabulary.training_measures import REPORT_MEASURES
 
 if TYPE_CHECKING:

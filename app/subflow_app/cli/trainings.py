@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from subflow_app.cli.options import Database, Json, listed_number, opened_store
-from subflow_app.cli.terminal import print_json, print_line, print_list, print_note, print_tables
 from subflow_app.foundation.errors import InputError, TrainingError
 from subflow_app.foundation.json_document import fields
+from subflow_app.terminal.options import Database, Json, listed_number, opened_store
+from subflow_app.terminal.terminal import print_json, print_line, print_list, print_note, print_tables
 from subflow_app.vocabulary.number_text import duration_text
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from subflow_app.cli.exit_codes import worst_of
-from subflow_app.cli.options import Json
-from subflow_app.cli.terminal import print_json, print_line
 from subflow_app.foundation.json_document import fields
+from subflow_app.terminal.exit_codes import worst_of
+from subflow_app.terminal.options import Json
+from subflow_app.terminal.terminal import print_json, print_line
 
 
 def verify(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from subflow_app.cli import exit_codes, failures
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.file_kinds import OPENED_SUFFIXES, is_database_file
+from subflow_app.terminal import exit_codes, failures
 from subflow_sim.gate import is_file
 
 

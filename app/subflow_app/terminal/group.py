@@ -11,8 +11,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from subflow_app.cli import exit_codes, failures
 from subflow_app.foundation.file_kinds import OPENED_SUFFIXES
+from subflow_app.terminal import exit_codes, failures
 from subflow_sim.gate import is_file
 
 WINDOW_COMMAND = "window"

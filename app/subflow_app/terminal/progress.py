@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from subflow_app.cli.terminal import stderr_console
 from subflow_app.foundation.interruption import stopping_signals
 from subflow_app.foundation.jobs.tasks import Stoppable
+from subflow_app.terminal.terminal import stderr_console
 from subflow_app.vocabulary.number_text import count_text, duration_text
 
 if TYPE_CHECKING:

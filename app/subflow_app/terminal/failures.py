@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from subflow_app.cli import exit_codes
-from subflow_app.cli.terminal import print_error, print_note
 from subflow_app.foundation.crash_reports import report_error
 from subflow_app.foundation.crash_watch import watched
 from subflow_app.foundation.errors import InputError, RecipeError, SweepError
 from subflow_app.foundation.expected_errors import is_expected, is_of_the_system, is_short_of_memory, message_of
+from subflow_app.terminal import exit_codes
+from subflow_app.terminal.terminal import print_error, print_note
 
 
 @contextmanager
