@@ -67,17 +67,17 @@ def carry_out() -> int:
     keep_ascii_case()
     # NumPy would begin with a thread per core for products of matrices; ours are small, and PyTorch has its own.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from subflow_app.cli.window import is_for_window, window_of
     from subflow_app.foundation.own_program import SELFTEST_CHECK
+    from subflow_app.shell.window_command import is_for_window, window_of
 
     words = sys.argv[1:]
     if words[:1] == [SELFTEST_CHECK]:
-        from subflow_app.selftest.worker import be_check
+        from subflow_app.shell.selftest.worker import be_check
 
         return be_check(words[1:])
     if is_for_window(words):
         return window_of(words)
-    from subflow_app.cli.commands import main as run_command
+    from subflow_app.shell.commands import main as run_command
 
     return run_command()
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from guide_live import demo, live
 
-from subflow_app.cli.commands import app as command_line
 from subflow_app.core.plots import PLOTS
 from subflow_app.core.replay.decisions import rule_sources
 from subflow_app.foundation.resources import find_scenario, resource_path, scenario_names, sweep_names
+from subflow_app.shell.commands import app as command_line
 from subflow_app.vocabulary.measure import PERIODS
 from subflow_app.vocabulary.measures import MEASURES, RUN_MEASURES
 from subflow_sim.catalog import controllers, schedulers

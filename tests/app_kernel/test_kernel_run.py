@@ -163,7 +163,7 @@ def test_a_worker_whose_parent_is_gone_does_nothing(able_machine: Machine) -> No
 
 def test_the_worker_starts_without_threads() -> None:
     # A process with threads may not enter a user namespace, and numpy starts some.
-    code = "import sys, subflow_app.cli.commands, subflow_app.kernel.worker\nprint('numpy' in sys.modules)"
+    code = "import sys, subflow_app.shell.commands, subflow_app.kernel.worker\nprint('numpy' in sys.modules)"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True)
     assert answer.stdout == "False\n"
 

@@ -19,9 +19,9 @@ from pytestqt.qtbot import QtBot
 from pytestqt.wait_signal import SignalBlocker
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, be_patient, make_window
 
-from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.plot_view import PlotView
+from subflow_app.shell.actions import ACTIONS
+from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit import theme
 from subflow_app.toolkit.action_spec import ActionSpec
 from subflow_app.toolkit.app_theme import Theme

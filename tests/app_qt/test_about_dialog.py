@@ -11,7 +11,7 @@ from subflow_app.core.licences import Part
 from subflow_app.foundation.errors import ResourceError
 from subflow_app.qt import about_dialog
 from subflow_app.qt.about_dialog import AboutDialog
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.shell.main_window import MainWindow
 
 pytestmark = pytest.mark.one_window
 

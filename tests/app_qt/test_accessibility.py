@@ -12,9 +12,9 @@ from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
 from tests.helpers.window import make_window
 
-from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.window_state import placed_on
+from subflow_app.shell.actions import ACTIONS
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.shell.window_state import placed_on
 from subflow_app.toolkit.app_theme import Theme
 from subflow_app.toolkit.docks import LAYOUT_VERSION
 from subflow_app.toolkit.theme import CONTRAST, DARK, ThemeMode, Tokens, contrast_ratio

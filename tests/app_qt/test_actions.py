@@ -15,9 +15,9 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.foundation.paths import crash_directory, log_path
-from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.menus import HISTORY_MENU, MENUS, PLOT_MENU, SUBMENUS, TOOLBAR, TOOLBAR_WORDS
+from subflow_app.shell.actions import ACTIONS
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.shell.menus import HISTORY_MENU, MENUS, PLOT_MENU, SUBMENUS, TOOLBAR, TOOLBAR_WORDS
 from subflow_app.toolkit.action_spec import ActionSpec, Scope, WindowState
 from subflow_app.toolkit.icons import GLYPHS
 from subflow_app.toolkit.panels import PANELS, WORKSPACES
@@ -307,7 +307,7 @@ def test_zoom_goes_to_where_the_focus_is(window: MainWindow, run_once: Callable[
 
 
 def test_shortcut_list_has_every_action(window: MainWindow) -> None:
-    from subflow_app.qt.help_dialogs import ShortcutsDialog
+    from subflow_app.shell.help_dialogs import ShortcutsDialog
 
     window.bar.trigger("help.shortcuts")
     dialog = window.findChild(ShortcutsDialog)

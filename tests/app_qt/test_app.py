@@ -19,9 +19,9 @@ from tests.helpers.window import TWO_PATHS
 from tools.measure.start import start_modules
 
 from subflow_app.foundation.crash_reports import crash_reports
-from subflow_app.qt.app import _AfterFirstPaint, _log_qt_message, _Signals
 from subflow_app.qt.bug_reports import BugReports
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.shell.app import _AfterFirstPaint, _log_qt_message, _Signals
+from subflow_app.shell.main_window import MainWindow
 from subflow_store import StoreError, open_store
 
 pytestmark = pytest.mark.one_window
@@ -101,16 +101,16 @@ def test_window_starts_without_the_slow_libraries() -> None:
         "subflow_app.core.learning.trainings",
         "subflow_app.qt.about_dialog",
         "subflow_app.qt.agent_panel",
-        "subflow_app.qt.command_palette",
+        "subflow_app.shell.command_palette",
         "subflow_app.qt.crash_dialog",
-        "subflow_app.qt.help_dialogs",
+        "subflow_app.shell.help_dialogs",
         "subflow_app.qt.report_dialog",
         "subflow_app.qt.settings_dialog",
         "subflow_app.qt.template_gallery",
         "subflow_app.qt.training.page",
         "subflow_sim.agent_steps",
         "subflow_sim.vec_env",
-        "subflow_app.qt.welcome",
+        "subflow_app.shell.welcome",
     }
     assert moments["listed"] & later == set()
     assert "pyqtgraph" in moments["usable"]
@@ -234,7 +234,7 @@ def test_a_file_that_the_desktop_hands_over_is_opened() -> None:
     code = (
         "from PySide6.QtCore import QCoreApplication\n"
         "from PySide6.QtGui import QFileOpenEvent\n"
-        "from subflow_app.qt.display import application_or_end\n"
+        "from subflow_app.shell.display import application_or_end\n"
         "application = application_or_end(['subflow'], lambda kind, context, text: None)\n"
         "application.file_wanted.connect(print)\n"
         "QCoreApplication.sendEvent(application, QFileOpenEvent('/tmp/My lab.subflow'))\n"

@@ -12,7 +12,7 @@ from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.core.arena import results
 from subflow_app.qt.arena.feature import EXPORT, RUN_QUICK, STOP, ArenaFeature
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.shell.main_window import MainWindow
 
 
 def test_the_arena_is_run_shown_and_written(

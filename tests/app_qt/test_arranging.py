@@ -15,8 +15,8 @@ from tests.helpers.window import TWO_PATHS, make_window
 from tools.measure.canvas import mesh_text
 
 from subflow_app.core.scenarios.arrange import EDGES
-from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.topology.label_item import LabelItem
+from subflow_app.shell.main_window import MainWindow
 
 pytestmark = pytest.mark.one_window
 

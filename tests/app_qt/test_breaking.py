@@ -19,7 +19,7 @@ from subflow_app.core.exporting.page_import import read_page
 from subflow_app.qt.breaking.feature import EXPORT, FILL, OPEN, PAGE, PAUSE, RUN_BOTH, SAVE, START, STOP, BreakFeature
 from subflow_app.qt.breaking.form import OWN
 from subflow_app.qt.explain.feature import ExplainFeature
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.shell.main_window import MainWindow
 
 _NETWORK = """\
 format = 1

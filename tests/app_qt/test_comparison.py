@@ -23,7 +23,7 @@ from subflow_app.kernel import probe as kernel_probe
 from subflow_app.kernel.probe import Machine
 from subflow_app.qt import commands
 from subflow_app.qt.comparison.feature import CompareFeature
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.shell.main_window import MainWindow
 
 pytestmark = pytest.mark.one_window
 

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from subflow_app.foundation.crash_reports import crash_reports, write_report
 from subflow_app.foundation.paths import crash_directory
 from subflow_app.qt.crash_dialog import CrashDialog
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.shell.main_window import MainWindow
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ from subflow_app.foundation.session_log import SessionLog
 from subflow_app.foundation.settings import Settings, load_settings
 from subflow_app.qt.labs.feature import LabFeature
 from subflow_app.qt.log_panel import LogPanel
-from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.settings_dialog import SettingsDialog
-from subflow_app.qt.welcome import WelcomeDialog
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.shell.welcome import WelcomeDialog
 from subflow_app.toolkit.panels import PANELS
 
 pytestmark = pytest.mark.one_window

@@ -19,9 +19,9 @@ from subflow_app.core.traces import LiveTraces, StoredTraces, TraceMark, nearest
 from subflow_app.foundation.resources import resource_path
 from subflow_app.qt.explain.feature import ExplainFeature, deciding_owner
 from subflow_app.qt.explain.panel import ExplainPanel, prr_text
-from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.plotting.curve_id import CurveId
+from subflow_app.shell.main_window import MainWindow
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.scenario import parse_scenario
 from subflow_store import Store

@@ -20,9 +20,9 @@ from subflow_app.core.scenarios.scenario_source import open_scenario
 from subflow_app.foundation.errors import InputError
 from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.qt.explain.panel import ExplainPanel
-from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.plotting.plot_texts import title_of
 from subflow_app.qt.script.feature import ScriptFeature
+from subflow_app.shell.main_window import MainWindow
 from subflow_sim.decisions import DecisionLimits
 
 pytestmark = pytest.mark.one_window

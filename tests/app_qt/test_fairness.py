@@ -19,7 +19,7 @@ from subflow_app.foundation.errors import InputError
 from subflow_app.qt.fairness.feature import FairnessFeature
 from subflow_app.qt.fairness.share_model import BAR, BAR_ROLE, GOODPUT, LIMITED, MAX_MIN, NAME, POOLING, ShareModel
 from subflow_app.qt.fairness.shares import SharesPage
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.latest_reader import LatestReader
 from subflow_app.toolkit.workers import Workers
 

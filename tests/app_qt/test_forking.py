@@ -19,9 +19,9 @@ from subflow_app.core.traces import StoredTraces
 from subflow_app.qt.figure_source import shown_plan
 from subflow_app.qt.forking.dialog import ForkDialog
 from subflow_app.qt.forking.feature import ForkFeature
-from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.plotting.curve_id import CurveId
+from subflow_app.shell.main_window import MainWindow
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
 

@@ -23,7 +23,7 @@ from subflow_app.qt.gallery.experiment_page import ExperimentPage
 from subflow_app.qt.gallery.feature import GalleryFeature
 from subflow_app.qt.gallery.list_model import COUNTS_ROLE, PICTURE_ROLE, ExperimentModel
 from subflow_app.qt.gallery.session import GallerySession
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.shell.main_window import MainWindow
 from subflow_store import open_store
 
 pytestmark = pytest.mark.one_window

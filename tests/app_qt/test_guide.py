@@ -17,7 +17,7 @@ from subflow_app.core import guide
 from subflow_app.core.scenarios.script_files import add_script
 from subflow_app.foundation.errors import GuideError, InputError
 from subflow_app.qt.guide_feature import GuideFeature, topic_of
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.shell.main_window import MainWindow
 
 pytestmark = pytest.mark.one_window
 

@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.core.history.run_columns import COLUMNS
-from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.models.run_table import RunTable
+from subflow_app.shell.main_window import MainWindow
 from subflow_store import RunRow, StoreLocked
 
 pytestmark = pytest.mark.one_window

@@ -13,7 +13,7 @@ from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.comparison.import_dialog import ImportDialog
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.shell.main_window import MainWindow
 
 pytestmark = pytest.mark.one_window
 

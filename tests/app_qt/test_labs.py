@@ -36,9 +36,9 @@ from subflow_app.qt.labs.sketch import SketchCanvas, round_ticks
 from subflow_app.qt.labs.spotlight import Spotlight
 from subflow_app.qt.labs.step_page import StepPage
 from subflow_app.qt.labs.teacher import Teacher
-from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.sweeps.new_dialog import SweepSuggestion
+from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.plotting.plot_scroll import PlotScroll
 from subflow_store import open_store
 

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QTableView
 from pytestqt.qtbot import QtBot
 from tests.helpers.skeletons import loaded_skeleton
 
-from subflow_app.qt import main_window, menus
-from subflow_app.qt.actions import ACTIONS, view
-from subflow_app.qt.features import KINDS
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.shell import main_window, menus
+from subflow_app.shell.actions import ACTIONS, view
+from subflow_app.shell.features import KINDS
+from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit import panels, workspaces
 from subflow_app.toolkit.action_spec import ActionSpec
 from subflow_app.toolkit.docks import Side

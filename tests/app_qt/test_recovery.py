@@ -20,8 +20,8 @@ from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
 from subflow_app.core.scenarios.recovery import find_orphans
 from subflow_app.qt import commands
-from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.recovery import DifferencesDialog
+from subflow_app.shell.main_window import MainWindow
 from subflow_store.liveness import this_process
 
 pytestmark = pytest.mark.one_window

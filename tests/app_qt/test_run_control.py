@@ -22,9 +22,9 @@ from subflow_app.core.running import runs as core_runs
 from subflow_app.core.traces import StoredTraces
 from subflow_app.foundation.errors import ExportError
 from subflow_app.foundation.settings import load_settings
-from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.plotting.curve_id import curve_id
 from subflow_app.qt.run_control import RunControl, is_kept
+from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.workers import Workers
 from subflow_store import RunRow, StoreFull, open_store
 

@@ -16,9 +16,9 @@ from subflow_app.core.exporting.page_import import read_page
 from subflow_app.core.sweeps.sweep_draft import SweepDraft, estimate_draft
 from subflow_app.core.sweeps.sweep_job import SweepJob
 from subflow_app.qt.comparison.feature import CompareFeature
-from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.sweeps.new_dialog import SweepWish
+from subflow_app.shell.main_window import MainWindow
 from subflow_store import open_store
 from subflow_store.liveness import this_process
 

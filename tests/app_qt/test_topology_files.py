@@ -19,7 +19,7 @@ from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.paths import policy_folder
 from subflow_app.foundation.toml_edit import get_value, set_value
 from subflow_app.qt import commands
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.shell.main_window import MainWindow
 from subflow_sim import parse_scenario
 
 pytestmark = pytest.mark.one_window

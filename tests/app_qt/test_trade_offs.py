@@ -17,7 +17,7 @@ from subflow_app.core.fairness.trade_offs import Point, TradeOffKind, trade_off_
 from subflow_app.foundation.errors import AppError
 from subflow_app.qt.fairness.feature import FairnessFeature
 from subflow_app.qt.fairness.trade_offs import TradeOffPage
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.plotting.painted_axes import ticks
 
 

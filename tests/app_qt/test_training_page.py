@@ -23,10 +23,10 @@ from subflow_app.core.learning.training_progress import TRAINING_ACTIONS, Traini
 from subflow_app.foundation.errors import TrainingError
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.qt.inspector.editors import TextEditor
-from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.training.page import TrainPage
 from subflow_app.qt.training.promote_dialog import PromoteDialog, Promotion
 from subflow_app.qt.training.table_model import COLUMNS
+from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.workers import Workers
 
 pytestmark = pytest.mark.one_window

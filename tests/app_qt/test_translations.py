@@ -34,12 +34,12 @@ from subflow_app.foundation.catalogues import use_language
 from subflow_app.foundation.problem_texts import ERRORS, FORMS, problem_text
 from subflow_app.foundation.settings import Settings
 from subflow_app.qt.about_dialog import AboutDialog
-from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.help_dialogs import ShortcutsDialog
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.menus import MENUS, SUBMENUS
 from subflow_app.qt.settings_dialog import SettingsDialog
-from subflow_app.qt.translation_setup import choose_language
+from subflow_app.shell.actions import ACTIONS
+from subflow_app.shell.help_dialogs import ShortcutsDialog
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.shell.menus import MENUS, SUBMENUS
+from subflow_app.shell.translation_setup import choose_language
 from subflow_app.vocabulary import language as core_language
 from subflow_app.vocabulary.language import ENGLISH, LANGUAGES, tr
 from subflow_app.vocabulary.po_file import Catalogue, read_po

@@ -14,13 +14,13 @@ import typer
 from tests.cli.conftest import Subflow
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 
-from subflow_app.cli.commands import app
 from subflow_app.cli.lab_steps import terminal_ways
 from subflow_app.core.labs.lab_file import lab_names, load_lab
 from subflow_app.core.labs.progress import ProgressFolder
 from subflow_app.core.labs.runner import LabRunner
 from subflow_app.core.labs.solution import parse_order
 from subflow_app.foundation.paths import default_database, labs_directory
+from subflow_app.shell.commands import app
 from subflow_store import open_store
 
 

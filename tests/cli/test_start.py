@@ -69,9 +69,9 @@ def windows(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
 
 
 def replace_window(monkeypatch: pytest.MonkeyPatch, window_main: Callable[[str | None], int]) -> None:
-    module = ModuleType("subflow_app.qt.app")
+    module = ModuleType("subflow_app.shell.app")
     module.main = window_main  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "subflow_app.qt.app", module)
+    monkeypatch.setitem(sys.modules, "subflow_app.shell.app", module)
 
 
 def test_no_arguments_open_the_window(subflow: Subflow, windows: list[str | None]) -> None:
@@ -172,7 +172,7 @@ def test_a_bug_is_not_swallowed(subflow: Subflow, monkeypatch: pytest.MonkeyPatc
 def test_the_window_opens_without_reading_the_commands(
     monkeypatch: pytest.MonkeyPatch, windows: list[str | None], words: list[str], expected: int, n_windows: int
 ) -> None:
-    commands = ModuleType("subflow_app.cli.commands")
+    commands = ModuleType("subflow_app.shell.commands")
     commands.main = lambda: 7  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, commands.__name__, commands)
     monkeypatch.setattr(sys, "argv", ["subflow", *words])

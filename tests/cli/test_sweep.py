@@ -192,7 +192,7 @@ KILLED_AT_THE_FIFTH = """
         children = sys.argv.pop(1)
         arguments = sys.argv[1:]
         sys.argv = ["subflow", children]
-        from subflow_app.cli.commands import app
+        from subflow_app.shell.commands import app
         app(arguments, prog_name="subflow")
 """
 

@@ -198,7 +198,7 @@ import sys
 import pytest
 from tests.helpers.fake_agent import register_fake_agent
 register_fake_agent(pytest.MonkeyPatch())
-from subflow_app.cli.commands import main
+from subflow_app.shell.commands import main
 sys.exit(main())
 """
 
@@ -284,7 +284,7 @@ def test_a_real_agent_is_trained_and_what_it_learned_runs_in_any_scenario(
 
 def test_the_command_line_and_the_services_import_no_torch() -> None:
     code = (
-        "import sys, subflow_agents, subflow_app.cli.commands, subflow_app.core.learning.training_service, "
+        "import sys, subflow_agents, subflow_app.shell.commands, subflow_app.core.learning.training_service, "
         "subflow_app.core.learning.training_setup, subflow_app.core.learning.training_worker; "
         "sys.exit('torch' in sys.modules)"
     )

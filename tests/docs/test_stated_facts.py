@@ -15,7 +15,7 @@ from subflow_app.core.labs.lab_file import lab_names
 from subflow_app.core.paper.paper_styles import STYLES
 from subflow_app.foundation.crash_reports import REPORTS_KEPT
 from subflow_app.foundation.paths import default_database, log_path, settings_path
-from subflow_app.qt.actions import ACTIONS
+from subflow_app.shell.actions import ACTIONS
 from subflow_app.terminal import exit_codes
 from subflow_sim.catalog import controllers, schedulers
 from subflow_sim.limits import Limits

@@ -303,7 +303,7 @@ def window_state() -> bytes:
 def _read_window_state(path: Path) -> str | None:
     from PySide6.QtCore import QByteArray, QSettings
 
-    from subflow_app.qt.window_state import WindowStateFile
+    from subflow_app.shell.window_state import WindowStateFile
 
     _, window, docks = _window()
     kept = WindowStateFile(path)

@@ -47,7 +47,7 @@ def start_training() -> None:
 
 def close_after_a_run() -> None:
     """Has each window run its scenario and close."""
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.shell.main_window import MainWindow
 
     load = MainWindow.load
 

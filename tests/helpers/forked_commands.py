@@ -25,7 +25,7 @@ import subflow_app.core.labs.session
 import subflow_app.core.running.runs
 import subflow_store.store
 from subflow_app.__main__ import main as subflow
-from subflow_app.cli.commands import app
+from subflow_app.shell.commands import app
 
 TRAINING = "from tests.helpers.commands_in_turn import start_training as s; s(); print('.', flush=True); input()"
 PATIENCE_S = 120

@@ -27,10 +27,10 @@ from subflow_app.core.scenarios.form import label_of
 from subflow_app.core.scenarios.templates import TEMPLATES
 from subflow_app.core.setting_specs import SETTINGS
 from subflow_app.foundation.jobs.progress import JobState
-from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.choices import SPEEDS
-from subflow_app.qt.help_dialogs import GESTURES
-from subflow_app.qt.menus import MENUS, SUBMENUS
+from subflow_app.shell.actions import ACTIONS
+from subflow_app.shell.choices import SPEEDS
+from subflow_app.shell.help_dialogs import GESTURES
+from subflow_app.shell.menus import MENUS, SUBMENUS
 from subflow_app.toolkit.action_spec import Scope
 from subflow_app.toolkit.panels import PANELS, WORKSPACES
 from subflow_app.vocabulary.language import ENGLISH, LANGUAGES

@@ -194,7 +194,7 @@ def everything_in(instant: Instant) -> list[tuple[object, ...]]:
 
 def main(folder: Path) -> None:
     """The whole way, in a window of its own."""
-    from subflow_app.qt.app import make_application
+    from subflow_app.shell.app import make_application
 
     folder.mkdir(parents=True, exist_ok=True)
     application = make_application([])

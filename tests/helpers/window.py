@@ -11,10 +11,10 @@ from typing import Any
 from PySide6.QtWidgets import QApplication
 
 from subflow_app.foundation.settings import Settings
-from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.training.session import DeskMaker
-from subflow_app.qt.window_state import WindowStateFile
+from subflow_app.shell.actions import ACTIONS
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.shell.window_state import WindowStateFile
 from subflow_app.toolkit.action_spec import ActionSpec
 from subflow_app.toolkit.app_theme import Theme
 from subflow_app.toolkit.dialogs import Dialogs
