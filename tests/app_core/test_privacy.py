@@ -18,7 +18,7 @@ NETWORK = (
 )
 # Folder or file -> why it may.
 ALLOWED = {
-    "app/subflow_app/kernel": "the machine's own TCP, in a network namespace without a way out",
+    "app/subflow_app/features/kernel/core": "the machine's own TCP, in a network namespace without a way out",
     "app/subflow_app/shell/app.py": "a pair of sockets in the process wakes the window at a signal",
     "app/subflow_app/core/measured/pcap_reader.py": "names of address families and addresses as text",
     "app/subflow_store/machine.py": "the host's name, kept with a run",

@@ -46,10 +46,10 @@ from subflow_app.core.sweeps.plan_file import SweepOptions, open_plan, parse_pla
 from subflow_app.core.sweeps.sweep_plan import SweepPlan
 from subflow_app.core.sweeps.sweep_points import PointReader
 from subflow_app.core.uses import Part, Use, check_kept, read_scenario, replacements
+from subflow_app.features.kernel.core.plan import plan_network
 from subflow_app.foundation.errors import InputError, ReplacedError
 from subflow_app.foundation.paths import policy_folder
 from subflow_app.foundation.toml_edit import read_toml, set_value
-from subflow_app.kernel.plan import plan_network
 from subflow_sim import Simulation, load_scenario
 from subflow_sim.arena.networks import Network
 from subflow_sim.portable import portable

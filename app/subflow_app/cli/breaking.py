@@ -177,7 +177,7 @@ def _margins(each: Counterexample) -> str:
 def _on_kernel(each: Counterexample) -> str:
     """What comes of it there, or why it cannot be run."""
     from subflow_app.core.breaking.claim_words import measured_words
-    from subflow_app.kernel.claims import kernel_verdict
+    from subflow_app.features.kernel.core.claims import kernel_verdict
     from subflow_sim.errors import SimError
 
     print_note(f"on the kernel: {each.says}")

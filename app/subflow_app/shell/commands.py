@@ -17,7 +17,6 @@ from subflow_app.cli import (
     breaking,
     catalogue,
     compare,
-    compare_kernel,
     databases,
     evaluate,
     explain,
@@ -44,8 +43,9 @@ from subflow_app.cli import (
     verify,
 )
 from subflow_app.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
+from subflow_app.features.kernel import cli as compare_kernel
+from subflow_app.features.kernel.core.worker_process import WORKER_COMMAND as KERNEL_WORKER_COMMAND
 from subflow_app.foundation.own_program import FIGURE_WORKER
-from subflow_app.kernel.worker_process import WORKER_COMMAND as KERNEL_WORKER_COMMAND
 from subflow_app.shell import selftest_command as selftest
 from subflow_app.shell.window_command import open_window
 from subflow_app.terminal.failures import reporting_bugs

@@ -20,8 +20,8 @@ from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.core.comparison.compared_runs import Choices, ComparedRuns, ComparedTraces
+    from subflow_app.features.kernel.core.study import KernelStudy
     from subflow_app.foundation.jobs.job import JobOutcome
-    from subflow_app.kernel.study import KernelStudy
     from subflow_app.qt.comparison.kernel_strip import KernelStrip
     from subflow_app.qt.comparison.panel import ComparisonView
     from subflow_app.qt.documents import Documents
@@ -163,8 +163,8 @@ class CompareFeature(Feature):
         """Runs the scenario of the window on this machine's kernel, beside a simulation of it."""
         from subflow_app.core.scenarios.scenario_source import source_of_document
         from subflow_app.core.uses import Use
-        from subflow_app.kernel.plan import plan_network
-        from subflow_app.kernel.study import KernelStudy
+        from subflow_app.features.kernel.core.plan import plan_network
+        from subflow_app.features.kernel.core.study import KernelStudy
         from subflow_app.qt.comparison.kernel_strip import KernelStrip
 
         ports, doc = self.ports, self.ports.documents.doc

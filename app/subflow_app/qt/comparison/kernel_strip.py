@@ -7,7 +7,7 @@ import math
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from subflow_app.kernel.study import KernelStudy
+from subflow_app.features.kernel.core.study import KernelStudy
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.widgets.share_bar import ShareBar

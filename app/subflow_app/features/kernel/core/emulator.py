@@ -34,8 +34,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from subflow_app.core.capture.headers import with_ecn
-from subflow_app.kernel.link_queue import NANOSECONDS, LinkQueue
-from subflow_app.kernel.network_plan import NetworkPlan
+from subflow_app.features.kernel.core.link_queue import NANOSECONDS, LinkQueue
+from subflow_app.features.kernel.core.network_plan import NetworkPlan
 
 PathCounts: TypeAlias = list[list[list[int]]]
 """Of each flow and path: data packets offered, and those of them that were lost on the way."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import deque
 
-from subflow_app.kernel.network_plan import LinkPlan
+from subflow_app.features.kernel.core.network_plan import LinkPlan
 
 NANOSECONDS = 1_000_000_000
 

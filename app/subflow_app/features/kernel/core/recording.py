@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.kernel.network_plan import FlowPlan, NetworkPlan
+from subflow_app.features.kernel.core.network_plan import FlowPlan, NetworkPlan
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.errors import SimulationError
 from subflow_sim.scenario import Event, Scenario

@@ -7,8 +7,8 @@ from typing import Any
 
 from subflow_app.core.breaking.counterexample import Counterexample
 from subflow_app.core.breaking.trial import Verdict
-from subflow_app.kernel.compare import Case, run_comparisons
-from subflow_app.kernel.probe import probe_machine
+from subflow_app.features.kernel.core.compare import Case, run_comparisons
+from subflow_app.features.kernel.core.probe import probe_machine
 from subflow_sim.scenario import Scenario
 
 _SOCKET_BUFFER_BYTES = 64_000_000

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from subflow_app.features.kernel.core.network_plan import CONGESTION_CONTROLS, ECN_MODES, NetworkPlan
+from subflow_app.features.kernel.core.worker_process import ask_worker
 from subflow_app.foundation.errors import KernelError
-from subflow_app.kernel.network_plan import CONGESTION_CONTROLS, ECN_MODES, NetworkPlan
-from subflow_app.kernel.worker_process import ask_worker
 
 _PROBE_TIMEOUT_S = 20.0
 

@@ -46,8 +46,8 @@ class KernelStudy(Job):
             InputError: if the kernel has no counterpart of something in the scenario.
             StoreError: if the store cannot hold the runs.
         """
-        from subflow_app.kernel import compare, probe
-        from subflow_app.kernel.keeping import keep_both
+        from subflow_app.features.kernel.core import compare, probe
+        from subflow_app.features.kernel.core.keeping import keep_both
 
         scenario = self._source.scenario
         case = compare.Case.of(scenario, seed=scenario.seed, socket_buffer_bytes=_SOCKET_BUFFER_BYTES)

@@ -7,8 +7,7 @@ from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.uses import option_texts, own_options
-from subflow_app.foundation.errors import InputError
-from subflow_app.kernel.network_plan import (
+from subflow_app.features.kernel.core.network_plan import (
     CONGESTION_CONTROLS,
     ECN_MODES,
     HEADER_BYTES,
@@ -22,6 +21,7 @@ from subflow_app.kernel.network_plan import (
     PathPlan,
     RedPlan,
 )
+from subflow_app.foundation.errors import InputError
 
 if TYPE_CHECKING:
     from subflow_sim.scenario import Flow, Link, LinkDirection, Scenario

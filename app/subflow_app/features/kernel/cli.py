@@ -17,7 +17,7 @@ from subflow_app.vocabulary.number_text import duration_text
 
 if TYPE_CHECKING:
     from subflow_app.core.scenarios.scenario_source import ScenarioSource
-    from subflow_app.kernel.compare import Comparison
+    from subflow_app.features.kernel.core.compare import Comparison
     from subflow_store import Store
 
 DEFAULT_SEEDS = 10
@@ -99,10 +99,10 @@ def _compare_one(
     as_json: bool,
     out: Path | None,
 ) -> None:
-    from subflow_app.kernel.compare import Case, run_comparisons
-    from subflow_app.kernel.comparison_text import comparison_line, comparison_table
-    from subflow_app.kernel.keeping import keep_both
-    from subflow_app.kernel.probe import probe_machine
+    from subflow_app.features.kernel.core.compare import Case, run_comparisons
+    from subflow_app.features.kernel.core.comparison_text import comparison_line, comparison_table
+    from subflow_app.features.kernel.core.keeping import keep_both
+    from subflow_app.features.kernel.core.probe import probe_machine
 
     case = Case.of(source.scenario, seed=source.scenario.seed, socket_buffer_bytes=buffer_bytes)
     machine = probe_machine()
@@ -134,11 +134,11 @@ def _compare_grid(
     as_json: bool,
     out: Path | None,
 ) -> None:
-    from subflow_app.kernel.compare import Case, run_comparisons
-    from subflow_app.kernel.comparison_text import grid_table, grid_verdict
-    from subflow_app.kernel.grid import grid_scenarios
-    from subflow_app.kernel.keeping import write_traces
-    from subflow_app.kernel.probe import probe_machine
+    from subflow_app.features.kernel.core.compare import Case, run_comparisons
+    from subflow_app.features.kernel.core.comparison_text import grid_table, grid_verdict
+    from subflow_app.features.kernel.core.grid import grid_scenarios
+    from subflow_app.features.kernel.core.keeping import write_traces
+    from subflow_app.features.kernel.core.probe import probe_machine
 
     scenarios = grid_scenarios(only, changes)
     if not scenarios:
@@ -196,6 +196,6 @@ def _progress(name: str) -> Iterator[Callable[[float, float], None]]:
 
 def kernel_worker() -> None:
     """Carry out one job of a kernel run (used by compare-kernel itself)."""
-    from subflow_app.kernel.worker import main
+    from subflow_app.features.kernel.core.worker import main
 
     raise typer.Exit(main())

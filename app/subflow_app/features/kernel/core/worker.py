@@ -18,12 +18,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from subflow_app.kernel import namespaces
-from subflow_app.kernel.emulator import Emulator, Route
-from subflow_app.kernel.endpoint import HOST_INTERFACE, RECEIVER_ADDRESS, Connection, run_connections, sender_address
-from subflow_app.kernel.link_queue import NANOSECONDS
-from subflow_app.kernel.netlink import Netlink
-from subflow_app.kernel.network_plan import FlowPlan, NetworkPlan
+from subflow_app.features.kernel.core import namespaces
+from subflow_app.features.kernel.core.emulator import Emulator, Route
+from subflow_app.features.kernel.core.endpoint import (
+    HOST_INTERFACE,
+    RECEIVER_ADDRESS,
+    Connection,
+    run_connections,
+    sender_address,
+)
+from subflow_app.features.kernel.core.link_queue import NANOSECONDS
+from subflow_app.features.kernel.core.netlink import Netlink
+from subflow_app.features.kernel.core.network_plan import FlowPlan, NetworkPlan
 
 _EMULATOR_PRIORITY, _ENDPOINT_PRIORITY = 20, 10
 _HEAD_START_S = 0.3

@@ -11,11 +11,11 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from subflow_app.kernel.link_queue import NANOSECONDS
-from subflow_app.kernel.namespaces import inside
-from subflow_app.kernel.netlink import Netlink
-from subflow_app.kernel.network_plan import FlowPlan, NetworkPlan, PathChange
-from subflow_app.kernel.tcp_info import TcpInfo, mptcp_info, tcp_info
+from subflow_app.features.kernel.core.link_queue import NANOSECONDS
+from subflow_app.features.kernel.core.namespaces import inside
+from subflow_app.features.kernel.core.netlink import Netlink
+from subflow_app.features.kernel.core.network_plan import FlowPlan, NetworkPlan, PathChange
+from subflow_app.features.kernel.core.tcp_info import TcpInfo, mptcp_info, tcp_info
 
 RECEIVER_ADDRESS = "10.9.0.1"
 PORT = 5001

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from subflow_app.core.exports import ExportPlan, export_run
 from subflow_app.core.running.runs import RunJob, RunResult
-from subflow_app.kernel.compare import Comparison
+from subflow_app.features.kernel.core.compare import Comparison
 
 if TYPE_CHECKING:
     from subflow_store import Store
