@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.scripts import CONTROLLER
 
-from subflow_app.qt.script import editing
-from subflow_app.qt.script.editor import ScriptEditor
+from subflow_app.features.script.qt import editing
+from subflow_app.features.script.qt.editor import ScriptEditor
 from subflow_app.toolkit.app_theme import Theme
 from subflow_app.toolkit.theme import current_tokens
 from subflow_app.toolkit.widgets.find_bar import FindBar

@@ -29,6 +29,8 @@ from subflow_app.core.arena.entrants import chosen_entrants
 from subflow_app.core.breaking.claim_file import load_claim
 from subflow_app.core.breaking.job import BreakJob, Question
 from subflow_app.core.breaking.space import load_space
+from subflow_app.features.script.qt.feature import ScriptFeature
+from subflow_app.features.script.qt.new_dialog import NewScript
 from subflow_app.foundation.session_log import SESSION_LOG
 from subflow_app.qt import commands
 from subflow_app.qt.arena.feature import ArenaFeature
@@ -37,8 +39,6 @@ from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.gallery.feature import GalleryFeature
 from subflow_app.qt.labs.feature import LabFeature
 from subflow_app.qt.queue.enqueue_dialog import Enqueueing
-from subflow_app.qt.script.feature import ScriptFeature
-from subflow_app.qt.script.new_dialog import NewScript
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.shell.app import make_application
 from subflow_app.shell.main_window import MainWindow

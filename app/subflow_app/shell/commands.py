@@ -35,7 +35,6 @@ from subflow_app.cli import (
     report,
     reproduce,
     run,
-    scripts,
     sweep,
     sweeps,
     train,
@@ -45,6 +44,7 @@ from subflow_app.cli import (
 from subflow_app.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
 from subflow_app.features.kernel import cli as compare_kernel
 from subflow_app.features.kernel.core.worker_process import WORKER_COMMAND as KERNEL_WORKER_COMMAND
+from subflow_app.features.script import cli as scripts
 from subflow_app.foundation.own_program import FIGURE_WORKER
 from subflow_app.shell import selftest_command as selftest
 from subflow_app.shell.window_command import open_window

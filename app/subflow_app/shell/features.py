@@ -8,6 +8,7 @@ from typing import TypeVar
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
+from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.qt.agent_feature import AgentFeature
 from subflow_app.qt.arena.feature import ArenaFeature
 from subflow_app.qt.breaking.feature import BreakFeature
@@ -22,7 +23,6 @@ from subflow_app.qt.labs.feature import LabFeature
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.queue.session import QueueSession
 from subflow_app.qt.rescue_feature import RescueFeature
-from subflow_app.qt.script.feature import ScriptFeature
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.topology.drawing import Drawing
 from subflow_app.qt.training.session import TrainingSession

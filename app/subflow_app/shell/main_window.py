@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.qt.agent_feature import AgentFeature
 from subflow_app.qt.comparison.feature import CompareFeature
@@ -32,7 +33,6 @@ from subflow_app.qt.run_control import RunControl
 from subflow_app.qt.run_exports import RunExports
 from subflow_app.qt.run_opening import RunOpening
 from subflow_app.qt.run_session import RunSession
-from subflow_app.qt.script.feature import ScriptFeature
 from subflow_app.qt.shown_runs import ShownRuns
 from subflow_app.qt.stepping import Stepping
 from subflow_app.qt.sweeps.feature import SweepFeature

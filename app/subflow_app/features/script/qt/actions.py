@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from subflow_app.qt.script.feature import ScriptFeature
+from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.toolkit.action_spec import ActionSpec, Scope, possible
 from subflow_app.toolkit.feature import FeatureHolder
 from subflow_app.vocabulary.language import translatable

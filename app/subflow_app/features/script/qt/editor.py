@@ -9,9 +9,8 @@ from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QKeyEvent, QTextCharFormat, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QCompleter, QListView, QTextEdit, QToolTip, QWidget
 
-from subflow_app.foundation.problem_texts import problem_text
-from subflow_app.qt.script.colours import ScriptHighlighter
-from subflow_app.qt.script.editing import (
+from subflow_app.features.script.qt.colours import ScriptHighlighter
+from subflow_app.features.script.qt.editing import (
     INDENT,
     commented,
     dedented,
@@ -20,6 +19,7 @@ from subflow_app.qt.script.editing import (
     indented,
     other_bracket,
 )
+from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.toolkit.models.table_model import ROW_ROLE, ListModel
 from subflow_app.toolkit.plain_text import as_written
 from subflow_app.toolkit.theme import current_tokens, mixed

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from subflow_app.core.conformance import ArenaTrial, ConformanceJob, questions_of
 from subflow_app.core.history.script_versions import script_versions
+from subflow_app.features.script.core.conformance import ArenaTrial, ConformanceJob, questions_of
+from subflow_app.features.script.qt.desk import ScriptDesk
+from subflow_app.features.script.qt.panel import ScriptPanel
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.qt.comparison.feature import CompareFeature
-from subflow_app.qt.script.desk import ScriptDesk
-from subflow_app.qt.script.panel import ScriptPanel
 from subflow_app.toolkit.latest_reader import LatestReader
 from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr
@@ -21,12 +21,12 @@ from subflow_sim.errors import ScriptRunError
 from subflow_sim.script import ScriptProblem
 
 if TYPE_CHECKING:
-    from subflow_app.core.conformance import Finding
     from subflow_app.core.history.script_versions import ScriptVersion
     from subflow_app.core.running.runs import RunJob, RunResult
+    from subflow_app.features.script.core.conformance import Finding
+    from subflow_app.features.script.qt.moment import ScriptMoment
+    from subflow_app.features.script.qt.ports import ScriptPorts
     from subflow_app.foundation.jobs.job import JobOutcome
-    from subflow_app.qt.script.moment import ScriptMoment
-    from subflow_app.qt.script.ports import ScriptPorts
     from subflow_sim.scenario_model import ScriptKind
     from subflow_store import Store
 

@@ -10,9 +10,9 @@ from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
     from subflow_app.core.scenarios.recovery import UnsavedText
-    from subflow_app.qt.script.moment import ScriptMoment
-    from subflow_app.qt.script.ports import ScriptPorts
-    from subflow_app.qt.script.session import ScriptSession
+    from subflow_app.features.script.qt.moment import ScriptMoment
+    from subflow_app.features.script.qt.ports import ScriptPorts
+    from subflow_app.features.script.qt.session import ScriptSession
     from subflow_sim.scenario_model import ScriptKind
 
 _SUFFIX = ".py"
@@ -34,7 +34,7 @@ class ScriptFeature(SessionFeature["ScriptSession"]):
 
     def make(self) -> ScriptSession:
         """The editor with what is known of its script."""
-        from subflow_app.qt.script.session import ScriptSession
+        from subflow_app.features.script.qt.session import ScriptSession
 
         session = ScriptSession(self.ports, self)
         session.mark_moment(self._moment)

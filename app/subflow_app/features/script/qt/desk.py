@@ -19,9 +19,9 @@ from subflow_app.core.scenarios.scripts import (
     scripts_of,
     with_new_script,
 )
+from subflow_app.features.script.qt.new_dialog import NewScriptDialog
 from subflow_app.foundation.errors import AppError, InputError
 from subflow_app.qt.commands import EditCommand
-from subflow_app.qt.script.new_dialog import NewScriptDialog
 from subflow_app.toolkit.widgets.banner import Way
 from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr
@@ -31,8 +31,8 @@ from subflow_sim.script_reader import SUFFIX, shipped_scripts
 
 if TYPE_CHECKING:
     from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
-    from subflow_app.qt.script.panel import ScriptPanel
-    from subflow_app.qt.script.ports import ScriptPorts
+    from subflow_app.features.script.qt.panel import ScriptPanel
+    from subflow_app.features.script.qt.ports import ScriptPorts
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from subflow_app.core.conformance import ARENA, Finding, Question
+from subflow_app.features.script.core.conformance import ARENA, Finding, Question
 from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.plain_text import as_written
 from subflow_app.toolkit.theme import Tokens, follow_theme
