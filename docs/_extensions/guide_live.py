@@ -21,7 +21,7 @@ from subflow_app.core.experiments.recipe_files import recipe_names
 from subflow_app.core.exporting.gallery_page import PAGE_NAME, gallery_page
 from subflow_app.core.exporting.live_figure import LiveFigure, live_figure
 from subflow_app.core.exporting.web_page import shared_parts
-from subflow_app.core.library.shipped import open_library
+from subflow_app.features.library.core.shipped import open_library
 from subflow_app.foundation.errors import InputError
 
 if TYPE_CHECKING:

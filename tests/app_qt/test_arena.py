@@ -19,7 +19,7 @@ def test_the_arena_is_run_shown_and_written(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, dialogs: ScriptedDialogs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("subflow_app.foundation.jobs.executors.jobs_beside_window", lambda: 1)
-    monkeypatch.setattr("subflow_app.core.library.shipped.shipped_outcomes", list)
+    monkeypatch.setattr("subflow_app.features.library.core.shipped.shipped_outcomes", list)
     monkeypatch.setattr(results, "QUICK_NUMBERS", range(1, 2))
     feature = window.features[ArenaFeature]
     feature.limit_to(["newreno", "lia", "idle"])

@@ -17,8 +17,8 @@ from subflow_app.core.experiments.recipe import CauseKind
 from subflow_app.core.experiments.reproduction_queue import QueuedState, ReproductionQueue
 from subflow_app.core.experiments.results import Settlement
 from subflow_app.core.experiments.rulings import experiments_folder, rulings
-from subflow_app.core.library import shipped
-from subflow_app.core.library.building import LibraryBuild
+from subflow_app.features.library.core import shipped
+from subflow_app.features.library.core.building import LibraryBuild
 from subflow_app.qt.gallery.experiment_page import ExperimentPage
 from subflow_app.qt.gallery.feature import GalleryFeature
 from subflow_app.qt.gallery.list_model import COUNTS_ROLE, PICTURE_ROLE, ExperimentModel

@@ -86,7 +86,7 @@ def arena(
     from subflow_app.core.arena.job import ArenaJob
     from subflow_app.core.arena.results import entry, known_board
     from subflow_app.core.arena.standings import standings
-    from subflow_app.core.library.shipped import shipped_outcomes
+    from subflow_app.features.library.core.shipped import shipped_outcomes
     from subflow_store import open_store
 
     if as_csv and as_json:

@@ -29,7 +29,6 @@ from subflow_app.cli import (
     history,
     import_trace,
     labs,
-    library,
     promote,
     replay,
     report,
@@ -44,6 +43,7 @@ from subflow_app.cli import (
 from subflow_app.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
 from subflow_app.features.kernel import cli as compare_kernel
 from subflow_app.features.kernel.core.worker_process import WORKER_COMMAND as KERNEL_WORKER_COMMAND
+from subflow_app.features.library import cli as library
 from subflow_app.features.script import cli as scripts
 from subflow_app.foundation.own_program import FIGURE_WORKER
 from subflow_app.shell import selftest_command as selftest

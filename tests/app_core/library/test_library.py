@@ -19,13 +19,20 @@ from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.reproduction import Reproduction
 from subflow_app.core.experiments.results import stored_results
 from subflow_app.core.labs.lab import Lab
-from subflow_app.core.library import building, contents, shipped
-from subflow_app.core.library.building import LibraryBuild
-from subflow_app.core.library.checking import check, sample
-from subflow_app.core.library.contents import entries_of, versions
-from subflow_app.core.library.copying import SHIPPED_TAG, copy, copy_arena, copy_experiment, copy_lab, copy_to_go_on
-from subflow_app.core.library.records import of_experiment, of_lab
-from subflow_app.core.library.shipped import open_library, shipped_outcomes
+from subflow_app.features.library.core import building, contents, shipped
+from subflow_app.features.library.core.building import LibraryBuild
+from subflow_app.features.library.core.checking import check, sample
+from subflow_app.features.library.core.contents import entries_of, versions
+from subflow_app.features.library.core.copying import (
+    SHIPPED_TAG,
+    copy,
+    copy_arena,
+    copy_experiment,
+    copy_lab,
+    copy_to_go_on,
+)
+from subflow_app.features.library.core.records import of_experiment, of_lab
+from subflow_app.features.library.core.shipped import open_library, shipped_outcomes
 from subflow_app.foundation.errors import LibraryError
 from subflow_sim import Simulation, parse_scenario
 from subflow_store import Store, StoreCorrupt, open_store
@@ -168,7 +175,7 @@ def test_going_on_copies_only_what_this_simulator_made(
     library: Store, own: Store, parts: tuple[Recipe, Lab], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe = parts[0]
-    monkeypatch.setattr("subflow_app.core.library.copying.simulator_version", lambda: "another")
+    monkeypatch.setattr("subflow_app.features.library.core.copying.simulator_version", lambda: "another")
     assert not copy_to_go_on(library, recipe, own)
     monkeypatch.undo()
     assert copy_to_go_on(library, recipe, own)

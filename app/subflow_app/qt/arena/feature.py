@@ -134,7 +134,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
             return
         # Imported here: at the start nobody has opened the panel, and these are a tenth of what is imported then.
         from subflow_app.core.arena.results import entry, known_board
-        from subflow_app.core.library.shipped import shipped_outcomes
+        from subflow_app.features.library.core.shipped import shipped_outcomes
 
         entrants, is_quick = self._entrants, self.shown.quick.isChecked()
 

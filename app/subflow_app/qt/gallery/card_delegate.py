@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from subflow_app.core.experiments.exhibits import Exhibit
 from subflow_app.core.experiments.reproduction_queue import QueuedState
-from subflow_app.core.library.thumbnails import HEIGHT_PX, WIDTH_PX
+from subflow_app.features.library.core.thumbnails import HEIGHT_PX, WIDTH_PX
 from subflow_app.qt.gallery.list_model import COUNTS_ROLE, EXHIBIT_ROLE, PICTURE_ROLE, QUEUED_ROLE
 from subflow_app.qt.gallery.texts import badges, state_text
 from subflow_app.toolkit.theme import current_tokens

@@ -19,13 +19,13 @@ from subflow_app.core.experiments.recipe_files import recipe_names
 from subflow_app.core.experiments.report import figure_caption, write_report
 from subflow_app.core.experiments.reproduction_queue import QueuedState, ReproductionQueue
 from subflow_app.core.experiments.results import Results
-from subflow_app.core.library.copying import copy_experiment, copy_to_go_on
-from subflow_app.core.library.shipped import open_library
-from subflow_app.core.library.thumbnails import shipped_thumbnail, thumbnail
 from subflow_app.core.paper.figure_plan import figure_kind
 from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.core.paper.panel_plan import Ground, PanelFigure
 from subflow_app.core.paper.paper_styles import MM_PER_INCH
+from subflow_app.features.library.core.copying import copy_experiment, copy_to_go_on
+from subflow_app.features.library.core.shipped import open_library
+from subflow_app.features.library.core.thumbnails import shipped_thumbnail, thumbnail
 from subflow_app.foundation.errors import ExportError, InputError, LibraryError
 from subflow_app.foundation.files import write_file
 from subflow_app.foundation.jobs.executors import jobs_beside_window

@@ -20,12 +20,12 @@ from subflow_app.core.arena.job import ArenaJob
 from subflow_app.core.arena.results import entry
 from subflow_app.core.experiments.reproduction import Reproductions
 from subflow_app.core.labs.runner import LabRunner
-from subflow_app.core.library.copying import AsShipped
-from subflow_app.core.library.reading import ReadLog, read_all
-from subflow_app.core.library.records import lab_tag, of_experiment, sweeps_of
-from subflow_app.core.library.thumbnails import write_thumbnails
 from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.core.running.run_key import simulator_version
+from subflow_app.features.library.core.copying import AsShipped
+from subflow_app.features.library.core.reading import ReadLog, read_all
+from subflow_app.features.library.core.records import lab_tag, of_experiment, sweeps_of
+from subflow_app.features.library.core.thumbnails import write_thumbnails
 from subflow_app.foundation.errors import AppError, LibraryError
 from subflow_app.foundation.jobs.job import Job, Series
 from subflow_app.foundation.jobs.progress import JobProgress, JobState

@@ -11,12 +11,7 @@ from subflow_app.core.experiments.coverage import is_complete
 from subflow_app.core.experiments.recipe_files import load_recipe, recipe_names
 from subflow_app.core.experiments.results import stored_results
 from subflow_app.core.labs.lab_file import shipped_labs
-from subflow_app.core.library.records import (
-    of_experiment,
-    of_lab,
-    run_signatures,
-    signature,
-)
+from subflow_app.features.library.core.records import of_experiment, of_lab, run_signatures, signature
 from subflow_store.values import Records
 
 if TYPE_CHECKING:

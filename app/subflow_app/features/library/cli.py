@@ -20,8 +20,8 @@ from subflow_app.vocabulary.tables import Column, NumberColumn
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
     from subflow_app.core.labs.lab import Lab
-    from subflow_app.core.library.checking import CheckedRun
-    from subflow_app.core.library.contents import LibraryEntry
+    from subflow_app.features.library.core.checking import CheckedRun
+    from subflow_app.features.library.core.contents import LibraryEntry
     from subflow_store import Store
 
 LibraryFile = Annotated[
@@ -53,7 +53,7 @@ def build(
     1 when something failed and is missing from it, 2 for a wrong name, 130 after Ctrl-C, 143 after
     SIGTERM.
     """
-    from subflow_app.core.library.building import LibraryBuild
+    from subflow_app.features.library.core.building import LibraryBuild
     from subflow_app.terminal.progress import in_background
 
     recipes, labs, has_arena = _chosen(names or ())
@@ -78,9 +78,9 @@ def build(
 @library_app.command()
 def info(file: LibraryFile = None, as_json: Json = False) -> None:
     """Show the library's size, contents and version."""
-    from subflow_app.core.library.contents import versions
-    from subflow_app.core.library.records import run_signatures, signature
-    from subflow_app.core.library.shipped import schema_version
+    from subflow_app.features.library.core.contents import versions
+    from subflow_app.features.library.core.records import run_signatures, signature
+    from subflow_app.features.library.core.shipped import schema_version
     from subflow_store.values import Records
 
     with _opened(file) as store:
@@ -115,8 +115,8 @@ def list_entries(file: LibraryFile = None, as_json: Json = False) -> None:
 
     Lists the experiments, the labs and the arena, each with its runs and signature.
     """
-    from subflow_app.core.library.contents import entries
-    from subflow_app.core.library.records import run_signatures
+    from subflow_app.features.library.core.contents import entries
+    from subflow_app.features.library.core.records import run_signatures
 
     with _opened(file) as store:
         found = list(entries(store))
@@ -150,8 +150,8 @@ def check(
     Runs are chosen at random, and their signatures compared. The shipped counterexamples are also tried again, and
     their margins compared. Exit code: 0 when all results are as stored, 1 when one differs.
     """
-    from subflow_app.core.library.checking import check as checked
-    from subflow_app.core.library.checking import check_counterexamples, sample
+    from subflow_app.features.library.core.checking import check as checked
+    from subflow_app.features.library.core.checking import check_counterexamples, sample
 
     runs, tried = [], []
     with _opened(file) as store:
@@ -186,7 +186,7 @@ def copy(
 
     There you can plot, compare, explain and export them. Copying them again changes nothing.
     """
-    from subflow_app.core.library.copying import copy_arena, copy_experiment, copy_lab
+    from subflow_app.features.library.core.copying import copy_arena, copy_experiment, copy_lab
 
     recipes, labs, has_arena = _chosen(names)
     with _opened(file) as store, opened_store(database) as own:
@@ -206,7 +206,7 @@ def _chosen(names: Sequence[str]) -> tuple[Sequence[Recipe], Sequence[Lab], bool
     """
     from subflow_app.core.experiments.recipe_files import chosen_recipes
     from subflow_app.core.labs.lab_file import LAB_SUFFIX, lab_names, load_lab
-    from subflow_app.core.library.contents import ARENA_NAMES
+    from subflow_app.features.library.core.contents import ARENA_NAMES
     from subflow_app.vocabulary.language import ENGLISH
 
     in_labs = [name for name in names if name in lab_names() or name.endswith(LAB_SUFFIX)]
@@ -224,7 +224,7 @@ def _opened(file: Path | None) -> Iterator[Store]:
     Raises:
         LibraryError: if it cannot be used, or none was shipped.
     """
-    from subflow_app.core.library.shipped import open_library
+    from subflow_app.features.library.core.shipped import open_library
 
     store = open_library(file)
     if store is None:
