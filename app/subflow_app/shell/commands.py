@@ -12,7 +12,6 @@ import typer
 from subflow_app.cli import (
     agents,
     arena,
-    assess,
     bench,
     breaking,
     catalogue,
@@ -41,6 +40,7 @@ from subflow_app.cli import (
     verify,
 )
 from subflow_app.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
+from subflow_app.features.assess import cli as assess
 from subflow_app.features.kernel import cli as compare_kernel
 from subflow_app.features.kernel.core.worker_process import WORKER_COMMAND as KERNEL_WORKER_COMMAND
 from subflow_app.features.library import cli as library

@@ -8,18 +8,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from subflow_app.core.assessing.assessment_text import (
-    assessment_document,
-    counts,
-    criteria_table,
-    marked,
-    search_text,
-    searches_table,
-    untried_table,
-    values_table,
-)
-from subflow_app.core.assessing.criteria import section
-from subflow_app.core.assessing.job import Assessment, judgement, search_judgement
 from subflow_app.core.breaking.break_text import METHOD, margin_text
 from subflow_app.core.breaking.failure_words import failure_words
 from subflow_app.core.breaking.job import BreakJob
@@ -32,6 +20,18 @@ from subflow_app.core.experiments.report_tables import seeds_text, verdict_table
 from subflow_app.core.experiments.results import Results
 from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report
 from subflow_app.core.paper.report_file import render_report
+from subflow_app.features.assess.core.assessment_text import (
+    assessment_document,
+    counts,
+    criteria_table,
+    marked,
+    search_text,
+    searches_table,
+    untried_table,
+    values_table,
+)
+from subflow_app.features.assess.core.criteria import section
+from subflow_app.features.assess.core.job import Assessment, judgement, search_judgement
 from subflow_app.foundation.citation import FILE as CITATION
 from subflow_app.foundation.citation import citation_cff
 from subflow_app.foundation.files import made_folder, write_file, writing

@@ -19,7 +19,7 @@ from subflow_app.vocabulary.number_text import counted, duration_text
 from subflow_sim.gate import is_folder, is_there
 
 if TYPE_CHECKING:
-    from subflow_app.core.assessing.job import Assessment
+    from subflow_app.features.assess.core.job import Assessment
 
 _MOST_MINUTES = 24 * 60
 
@@ -67,8 +67,8 @@ def assess(
     option, 130 after Ctrl-C, 143 after SIGTERM.
     """
     from subflow_app.core.arena.entrants import chosen_entrants
-    from subflow_app.core.assessing.assessment_text import assessment_document, criteria_list, summary_tables
-    from subflow_app.core.assessing.job import Assessment, Extent
+    from subflow_app.features.assess.core.assessment_text import assessment_document, criteria_list, summary_tables
+    from subflow_app.features.assess.core.job import Assessment, Extent
     from subflow_store import open_store
 
     if list_only:
@@ -101,7 +101,7 @@ def assess(
         code = _run(assessment, is_quiet=as_json, is_kept=not no_store)
         results = assessment.results()
         if out is not None:
-            from subflow_app.core.assessing.dossier import write_dossier
+            from subflow_app.features.assess.core.dossier import write_dossier
 
             print_note(f"written: {', '.join(map(str, write_dossier(assessment, results, out, controller)))}")
         if as_json:
