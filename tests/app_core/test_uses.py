@@ -17,9 +17,6 @@ from tests.helpers.scripts import CONTROLLER, SCHEDULER
 
 from subflow_agents.scenarios import read_scenario as read_for_training
 from subflow_app.core.arena.entrants import chosen_entrants
-from subflow_app.core.breaking.claim_file import load_claim
-from subflow_app.core.breaking.job import Question
-from subflow_app.core.breaking.space import space_of
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.exporting.bundle import write_bundle
 from subflow_app.core.exporting.page_import import read_page
@@ -46,6 +43,9 @@ from subflow_app.core.sweeps.plan_file import SweepOptions, open_plan, parse_pla
 from subflow_app.core.sweeps.sweep_plan import SweepPlan
 from subflow_app.core.sweeps.sweep_points import PointReader
 from subflow_app.core.uses import Part, Use, check_kept, read_scenario, replacements
+from subflow_app.features.breaking.core.claim_file import load_claim
+from subflow_app.features.breaking.core.job import Question
+from subflow_app.features.breaking.core.space import space_of
 from subflow_app.features.kernel.core.plan import plan_network
 from subflow_app.foundation.errors import InputError, ReplacedError
 from subflow_app.foundation.paths import policy_folder

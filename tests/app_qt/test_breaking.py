@@ -11,13 +11,24 @@ from tests.helpers.scripts import CONTROLLER, SCENARIO, SCHEDULER
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.core.arena.entrants import chosen_entrants
-from subflow_app.core.breaking.claim_file import load_claim, said_claim
-from subflow_app.core.breaking.counterexample import PROFILES, Counterexample, read_counterexample
-from subflow_app.core.breaking.job import BreakJob, Question
-from subflow_app.core.breaking.space import load_space
 from subflow_app.core.exporting.page_import import read_page
-from subflow_app.qt.breaking.feature import EXPORT, FILL, OPEN, PAGE, PAUSE, RUN_BOTH, SAVE, START, STOP, BreakFeature
-from subflow_app.qt.breaking.form import OWN
+from subflow_app.features.breaking.core.claim_file import load_claim, said_claim
+from subflow_app.features.breaking.core.counterexample import PROFILES, Counterexample, read_counterexample
+from subflow_app.features.breaking.core.job import BreakJob, Question
+from subflow_app.features.breaking.core.space import load_space
+from subflow_app.features.breaking.qt.feature import (
+    EXPORT,
+    FILL,
+    OPEN,
+    PAGE,
+    PAUSE,
+    RUN_BOTH,
+    SAVE,
+    START,
+    STOP,
+    BreakFeature,
+)
+from subflow_app.features.breaking.qt.form import OWN
 from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.shell.main_window import MainWindow
 

@@ -13,7 +13,6 @@ from subflow_app.cli import (
     agents,
     arena,
     bench,
-    breaking,
     catalogue,
     compare,
     databases,
@@ -41,6 +40,7 @@ from subflow_app.cli import (
 )
 from subflow_app.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
 from subflow_app.features.assess import cli as assess
+from subflow_app.features.breaking import cli as breaking
 from subflow_app.features.kernel import cli as compare_kernel
 from subflow_app.features.kernel.core.worker_process import WORKER_COMMAND as KERNEL_WORKER_COMMAND
 from subflow_app.features.library import cli as library

@@ -8,9 +8,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from subflow_app.core.breaking.break_text import METHOD, margin_text
-from subflow_app.core.breaking.failure_words import failure_words
-from subflow_app.core.breaking.job import BreakJob
 from subflow_app.core.crate import METADATA, CrateFile, crate_text
 from subflow_app.core.experiments.coverage import problems
 from subflow_app.core.experiments.figure import experiment_figure
@@ -32,6 +29,9 @@ from subflow_app.features.assess.core.assessment_text import (
 )
 from subflow_app.features.assess.core.criteria import section
 from subflow_app.features.assess.core.job import Assessment, judgement, search_judgement
+from subflow_app.features.breaking.core.break_text import METHOD, margin_text
+from subflow_app.features.breaking.core.failure_words import failure_words
+from subflow_app.features.breaking.core.job import BreakJob
 from subflow_app.foundation.citation import FILE as CITATION
 from subflow_app.foundation.citation import citation_cff
 from subflow_app.foundation.files import made_folder, write_file, writing

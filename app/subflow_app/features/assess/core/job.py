@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subflow_app.core.arena.entrants import Entrant
-from subflow_app.core.breaking.job import BreakJob, Question
-from subflow_app.core.breaking.space import load_space
 from subflow_app.core.experiments.reproduction import Reproduction
 from subflow_app.core.experiments.results import Results, VerdictKind
 from subflow_app.features.assess.core.criteria import (
@@ -20,6 +18,8 @@ from subflow_app.features.assess.core.criteria import (
     load_dossier,
     written_criteria,
 )
+from subflow_app.features.breaking.core.job import BreakJob, Question
+from subflow_app.features.breaking.core.space import load_space
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.jobs.executors import Shared, executor_maker
 from subflow_app.foundation.jobs.job import Job, Series

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from subflow_app.core.breaking.counterexample import Counterexample
-from subflow_app.core.breaking.trial import Verdict
+from subflow_app.features.breaking.core.counterexample import Counterexample
+from subflow_app.features.breaking.core.trial import Verdict
 from subflow_app.features.kernel.core.compare import Case, run_comparisons
 from subflow_app.features.kernel.core.probe import probe_machine
 from subflow_sim.scenario import Scenario

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from subflow_app.qt.breaking.feature import BreakFeature
+from subflow_app.features.breaking.qt.feature import BreakFeature
 from subflow_app.toolkit.action_spec import NOT_RUNNING, WRITABLE, ActionSpec, possible
 from subflow_app.toolkit.feature import FeatureHolder
 from subflow_app.vocabulary.language import translatable

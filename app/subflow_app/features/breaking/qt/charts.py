@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QLinearGradient, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from subflow_app.core.breaking.search_map import SearchMap
+from subflow_app.features.breaking.core.search_map import SearchMap
 from subflow_app.qt.plotting.figure_file import FigureSize
 from subflow_app.toolkit.plain_text import as_written
 from subflow_app.toolkit.theme import LIGHT, Tokens, current_tokens, mixed

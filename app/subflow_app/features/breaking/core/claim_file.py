@@ -26,7 +26,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from subflow_app.core.breaking.measures import MEASURES
+from subflow_app.features.breaking.core.measures import MEASURES
 from subflow_app.foundation.claims import Claim
 from subflow_app.foundation.errors import ClaimFileError
 from subflow_app.foundation.expressions import MOST_CHARACTERS, ClaimError, Expression

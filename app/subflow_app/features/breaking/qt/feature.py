@@ -23,11 +23,11 @@ from subflow_app.vocabulary.number_text import duration_text
 from subflow_app.vocabulary.plain_text import capitalised
 
 if TYPE_CHECKING:
-    from subflow_app.core.breaking.case_source import CaseRun
-    from subflow_app.core.breaking.job import BreakJob, Question
-    from subflow_app.core.breaking.parting import Parting
-    from subflow_app.qt.breaking.form import BreakForm
-    from subflow_app.qt.breaking.panel import BreakPanel, Listed, Shown
+    from subflow_app.features.breaking.core.case_source import CaseRun
+    from subflow_app.features.breaking.core.job import BreakJob, Question
+    from subflow_app.features.breaking.core.parting import Parting
+    from subflow_app.features.breaking.qt.form import BreakForm
+    from subflow_app.features.breaking.qt.panel import BreakPanel, Listed, Shown
     from subflow_app.qt.documents import Documents
     from subflow_app.qt.exporting import Exports
     from subflow_app.qt.plot_view import PlotView
@@ -115,7 +115,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
 
     def make(self) -> BreakPanel:
         """The form, the searches and what was found."""
-        from subflow_app.qt.breaking.panel import BreakPanel
+        from subflow_app.features.breaking.qt.panel import BreakPanel
 
         bar = self.ports.bar
         content = BreakPanel(
@@ -169,7 +169,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
 
     def start(self) -> None:
         """Searches, from where the same search was the last time; its panel comes to the front."""
-        from subflow_app.core.breaking.job import BreakJob
+        from subflow_app.features.breaking.core.job import BreakJob
         from subflow_app.foundation.jobs.executors import jobs_beside_window
 
         store, question = self.ports.database.store, self.question
@@ -201,7 +201,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         Raises:
             InputError: if the form cannot say that.
         """
-        from subflow_app.qt.breaking.form import asked_of
+        from subflow_app.features.breaking.qt.form import asked_of
 
         row = self.content.row
         if row is not None and row.record is not None:
@@ -228,8 +228,8 @@ class BreakFeature(PanelFeature["BreakPanel"]):
             return
 
         def work() -> tuple[list[CaseRun], Parting | None]:
-            from subflow_app.core.breaking.case_source import case_runs
-            from subflow_app.core.breaking.parting import find_parting
+            from subflow_app.features.breaking.core.case_source import case_runs
+            from subflow_app.features.breaking.core.parting import find_parting
 
             runs = case_runs(each)
             return runs, find_parting(each, runs)
@@ -272,7 +272,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
 
     def ask_page(self) -> None:
         """Asks for a place, and writes the selected network with both runs as a web page, in the background."""
-        from subflow_app.core.breaking.claim_page import write_claim_page
+        from subflow_app.features.breaking.core.claim_page import write_claim_page
 
         each = self.content.selected
         if each is not None:
@@ -305,7 +305,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         form.offer_scripts(doc.scripts, own_entries(doc.scenario) if doc.scenario is not None else ())
 
     def _on_edited(self) -> None:
-        from subflow_app.qt.breaking.form import OWN
+        from subflow_app.features.breaking.qt.form import OWN
 
         if self.shown is not None:
             self._offer(self.shown.form)
@@ -315,7 +315,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
     def _ask(self) -> None:
         from dataclasses import replace
 
-        from subflow_app.qt.breaking.form import OWN
+        from subflow_app.features.breaking.qt.form import OWN
 
         documents = self.ports.documents
         path = documents.doc.path
@@ -392,9 +392,9 @@ class BreakFeature(PanelFeature["BreakPanel"]):
 
 def _known_of(store: Store, listed: Listed) -> Shown:
     """What there is of a row of the list."""
-    from subflow_app.core.breaking.counterexample import of_document, shipped_counterexamples
-    from subflow_app.core.breaking.search_map import read_map
-    from subflow_app.qt.breaking.panel import Shown
+    from subflow_app.features.breaking.core.counterexample import of_document, shipped_counterexamples
+    from subflow_app.features.breaking.core.search_map import read_map
+    from subflow_app.features.breaking.qt.panel import Shown
 
     if listed.record is None:
         try:
@@ -410,7 +410,7 @@ def _known_of(store: Store, listed: Listed) -> Shown:
 
 
 def _name_of(each: object) -> str:
-    from subflow_app.core.breaking.counterexample import Counterexample
+    from subflow_app.features.breaking.core.counterexample import Counterexample
 
     assert isinstance(each, Counterexample)
     return each.name or file_stem(f"{each.claim.name}-{each.entrant}")
@@ -418,8 +418,8 @@ def _name_of(each: object) -> str:
 
 def _write(content: BreakPanel, path: Path) -> None:
     from subflow_app.core.paper.figure_plan import figure_kind
+    from subflow_app.features.breaking.qt.charts import FILE_SIZE
     from subflow_app.foundation.files import write_file
-    from subflow_app.qt.breaking.charts import FILE_SIZE
     from subflow_app.qt.plotting.figure_file import picture_content
     from subflow_app.qt.sweeps.plots.chart_file import save_chart
 

@@ -9,14 +9,14 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHeaderView, QSplitter, QTableView, QTabWidget, QWidget
 
-from subflow_app.core.breaking.break_text import METHOD, listed_words, margin_text
-from subflow_app.core.breaking.claim_file import OWN_NAME
-from subflow_app.core.breaking.counterexample import PROFILES, Counterexample
-from subflow_app.core.breaking.failure_words import failure_words
-from subflow_app.core.breaking.search_map import SearchMap
 from subflow_app.core.sweeps.views.view import SweepView
-from subflow_app.qt.breaking.charts import MapChart
-from subflow_app.qt.breaking.form import BreakForm
+from subflow_app.features.breaking.core.break_text import METHOD, listed_words, margin_text
+from subflow_app.features.breaking.core.claim_file import OWN_NAME
+from subflow_app.features.breaking.core.counterexample import PROFILES, Counterexample
+from subflow_app.features.breaking.core.failure_words import failure_words
+from subflow_app.features.breaking.core.search_map import SearchMap
+from subflow_app.features.breaking.qt.charts import MapChart
+from subflow_app.features.breaking.qt.form import BreakForm
 from subflow_app.qt.sweeps.plots.parallel_chart import ParallelChart
 from subflow_app.toolkit.models.table_model import TableModel
 from subflow_app.toolkit.plain_text import Label

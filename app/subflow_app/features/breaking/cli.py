@@ -19,8 +19,8 @@ from subflow_app.vocabulary.plain_text import capitalised
 from subflow_sim.gate import is_folder, is_there
 
 if TYPE_CHECKING:
-    from subflow_app.core.breaking.counterexample import Counterexample
-    from subflow_app.core.breaking.job import BreakJob
+    from subflow_app.features.breaking.core.counterexample import Counterexample
+    from subflow_app.features.breaking.core.job import BreakJob
     from subflow_store import Store
 
 _MOST_MINUTES = 24 * 60
@@ -102,11 +102,11 @@ def break_claim(
     name or option, 130 after Ctrl-C, 143 after SIGTERM.
     """
     from subflow_app.core.arena.entrants import chosen_entrants
-    from subflow_app.core.breaking.break_text import METHOD, break_document, told_of
-    from subflow_app.core.breaking.claim_file import named_or_said
-    from subflow_app.core.breaking.failure_words import failure_words
-    from subflow_app.core.breaking.job import BreakJob, Question
-    from subflow_app.core.breaking.space import load_space
+    from subflow_app.features.breaking.core.break_text import METHOD, break_document, told_of
+    from subflow_app.features.breaking.core.claim_file import named_or_said
+    from subflow_app.features.breaking.core.failure_words import failure_words
+    from subflow_app.features.breaking.core.job import BreakJob, Question
+    from subflow_app.features.breaking.core.space import load_space
     from subflow_store import open_store
 
     if list_only:
@@ -168,7 +168,7 @@ def break_claim(
 
 
 def _margins(each: Counterexample) -> str:
-    from subflow_app.core.breaking.break_text import margin_text
+    from subflow_app.features.breaking.core.break_text import margin_text
 
     told = ", ".join(f"{profile} {margin_text(each, profile)}" for profile in each.confirmed)
     return f"margin {told}; {'fails with all ten seeds' if each.is_confirmed else 'does not fail with all seeds'}"
@@ -176,7 +176,7 @@ def _margins(each: Counterexample) -> str:
 
 def _on_kernel(each: Counterexample) -> str:
     """What comes of it there, or why it cannot be run."""
-    from subflow_app.core.breaking.claim_words import measured_words
+    from subflow_app.features.breaking.core.claim_words import measured_words
     from subflow_app.features.kernel.core.claims import kernel_verdict
     from subflow_sim.errors import SimError
 
@@ -222,10 +222,10 @@ def _write(found: Sequence[Counterexample], folder: Path) -> None:
 
 
 def _print_list(*, as_json: bool) -> None:
-    from subflow_app.core.breaking.break_text import CLAIM_COLUMNS, SPACE_COLUMNS
-    from subflow_app.core.breaking.claim_file import claim_names, load_claim
-    from subflow_app.core.breaking.measures import ABOUT
-    from subflow_app.core.breaking.space import load_space, space_names
+    from subflow_app.features.breaking.core.break_text import CLAIM_COLUMNS, SPACE_COLUMNS
+    from subflow_app.features.breaking.core.claim_file import claim_names, load_claim
+    from subflow_app.features.breaking.core.measures import ABOUT
+    from subflow_app.features.breaking.core.space import load_space, space_names
 
     claims = [load_claim(name) for name in claim_names()]
     spaces = [load_space(name) for name in space_names()]
@@ -246,9 +246,9 @@ def _print_list(*, as_json: bool) -> None:
 
 
 def _print_shipped(claim: str | None, *, as_json: bool) -> None:
-    from subflow_app.core.breaking.break_text import FOUND_COLUMNS, METHOD, found_document
-    from subflow_app.core.breaking.claim_file import load_claim
-    from subflow_app.core.breaking.counterexample import shipped_counterexamples
+    from subflow_app.features.breaking.core.break_text import FOUND_COLUMNS, METHOD, found_document
+    from subflow_app.features.breaking.core.claim_file import load_claim
+    from subflow_app.features.breaking.core.counterexample import shipped_counterexamples
 
     wanted = None if claim is None else load_claim(claim).name
     found = [each for each in shipped_counterexamples() if wanted in (None, each.claim.name)]
@@ -260,8 +260,8 @@ def _print_shipped(claim: str | None, *, as_json: bool) -> None:
 
 
 def _write_claim_page(name: str, out: Path | None, *, as_json: bool) -> None:
-    from subflow_app.core.breaking.claim_page import write_claim_page
-    from subflow_app.core.breaking.counterexample import named_counterexample
+    from subflow_app.features.breaking.core.claim_page import write_claim_page
+    from subflow_app.features.breaking.core.counterexample import named_counterexample
     from subflow_app.foundation.files import page_place
 
     each = named_counterexample(name)
@@ -273,12 +273,12 @@ def _write_claim_page(name: str, out: Path | None, *, as_json: bool) -> None:
 
 
 def _explain(name: str, store: Store, *, as_json: bool) -> None:
-    from subflow_app.core.breaking.case_source import case_runs
-    from subflow_app.core.breaking.counterexample import named_counterexample
-    from subflow_app.core.breaking.parting import find_parting
     from subflow_app.core.explanations import explanation_document, explanation_lines
     from subflow_app.core.replay.explained import explained
     from subflow_app.core.running.runs import RunJob, decision_limits
+    from subflow_app.features.breaking.core.case_source import case_runs
+    from subflow_app.features.breaking.core.counterexample import named_counterexample
+    from subflow_app.features.breaking.core.parting import find_parting
 
     each = named_counterexample(name)
     runs = case_runs(each)

@@ -6,17 +6,17 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.breaking.claim_file import ClaimFile
-from subflow_app.core.breaking.claim_words import measured_words
-from subflow_app.core.breaking.counterexample import Counterexample
-from subflow_app.core.breaking.space import Space
+from subflow_app.features.breaking.core.claim_file import ClaimFile
+from subflow_app.features.breaking.core.claim_words import measured_words
+from subflow_app.features.breaking.core.counterexample import Counterexample
+from subflow_app.features.breaking.core.space import Space
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
-    from subflow_app.core.breaking.job import BreakJob
+    from subflow_app.features.breaking.core.job import BreakJob
 
 CLAIM_COLUMNS: Sequence[Column[ClaimFile]] = (
     Column("Claim", lambda claim: claim.name),

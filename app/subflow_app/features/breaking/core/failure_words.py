@@ -9,13 +9,13 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.core.breaking.claim_words import measured_words
+from subflow_app.features.breaking.core.claim_words import measured_words
 from subflow_app.foundation.claims import LARGEST_MARGIN
 from subflow_app.vocabulary.language import tr
 from subflow_sim.gate import toml_tree
 
 if TYPE_CHECKING:
-    from subflow_app.core.breaking.counterexample import Counterexample
+    from subflow_app.features.breaking.core.counterexample import Counterexample
 
 
 def failure_words(each: Counterexample) -> Iterator[str]:

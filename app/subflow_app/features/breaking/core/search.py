@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.breaking.niches import Niche
-from subflow_app.core.breaking.space import Points
+from subflow_app.features.breaking.core.niches import Niche
+from subflow_app.features.breaking.core.space import Points
 
 GENERATION = 24
 """How many points are asked for at a time."""

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from subflow_app.core.arena.entrants import Entrant, chosen_entrants
-from subflow_app.core.breaking.claim_file import ClaimFile
-from subflow_app.core.breaking.counterexample import Counterexample, found_counterexample
-from subflow_app.core.breaking.niches import Niche, niche_of
-from subflow_app.core.breaking.search import GENERATION, RANDOM_GENERATIONS, Elite, Search
-from subflow_app.core.breaking.space import Found, Space
-from subflow_app.core.breaking.trial import Trial, network_of
 from subflow_app.core.running.run_key import simulator_version
 from subflow_app.core.uses import told_replacements
+from subflow_app.features.breaking.core.claim_file import ClaimFile
+from subflow_app.features.breaking.core.counterexample import Counterexample, found_counterexample
+from subflow_app.features.breaking.core.niches import Niche, niche_of
+from subflow_app.features.breaking.core.search import GENERATION, RANDOM_GENERATIONS, Elite, Search
+from subflow_app.features.breaking.core.space import Found, Space
+from subflow_app.features.breaking.core.trial import Trial, network_of
 from subflow_app.foundation.errors import ArenaError
 from subflow_app.foundation.jobs.executors import Executor, ExecutorMaker, Shared, executor_maker
 from subflow_app.foundation.jobs.job import Batch
