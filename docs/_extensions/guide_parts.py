@@ -243,7 +243,7 @@ def measures() -> str:
 def explorable(name: str) -> str:
     """A formula whose numbers are dragged while its plot follows."""
     from subflow_app.core.explorables import load_explorable
-    from subflow_app.core.exporting.web_page import explorable_element
+    from subflow_app.features.exporting.core.web_page import explorable_element
 
     return explorable_element(load_explorable(name))
 

@@ -18,11 +18,6 @@ from tests.helpers.scripts import CONTROLLER, SCHEDULER
 from subflow_agents.scenarios import read_scenario as read_for_training
 from subflow_app.core.arena.entrants import chosen_entrants
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.exporting.bundle import write_bundle
-from subflow_app.core.exporting.page_import import read_page
-from subflow_app.core.exporting.run_export import RunExport, export_stored_run
-from subflow_app.core.exporting.verification import verify_bundle
-from subflow_app.core.exporting.web_page import stored_run_document, write_page
 from subflow_app.core.forking.keys import read_settings as fork_changes
 from subflow_app.core.forking.origin import ForkOrigin
 from subflow_app.core.forking.plan import ForkPlan
@@ -46,6 +41,11 @@ from subflow_app.core.uses import Part, Use, check_kept, read_scenario, replacem
 from subflow_app.features.breaking.core.claim_file import load_claim
 from subflow_app.features.breaking.core.job import Question
 from subflow_app.features.breaking.core.space import space_of
+from subflow_app.features.exporting.core.bundle import write_bundle
+from subflow_app.features.exporting.core.page_import import read_page
+from subflow_app.features.exporting.core.run_export import RunExport, export_stored_run
+from subflow_app.features.exporting.core.verification import verify_bundle
+from subflow_app.features.exporting.core.web_page import stored_run_document, write_page
 from subflow_app.features.kernel.core.plan import plan_network
 from subflow_app.foundation.errors import InputError, ReplacedError
 from subflow_app.foundation.paths import policy_folder

@@ -11,7 +11,6 @@ from tests.helpers.scripts import CONTROLLER, SCENARIO, SCHEDULER
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.core.arena.entrants import chosen_entrants
-from subflow_app.core.exporting.page_import import read_page
 from subflow_app.features.breaking.core.claim_file import load_claim, said_claim
 from subflow_app.features.breaking.core.counterexample import PROFILES, Counterexample, read_counterexample
 from subflow_app.features.breaking.core.job import BreakJob, Question
@@ -29,6 +28,7 @@ from subflow_app.features.breaking.qt.feature import (
     BreakFeature,
 )
 from subflow_app.features.breaking.qt.form import OWN
+from subflow_app.features.exporting.core.page_import import read_page
 from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.shell.main_window import MainWindow
 

@@ -19,9 +19,9 @@ from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.core.paper.figure_choice import FigureChoice
 from subflow_app.core.paper.figure_process import FigureProcess
+from subflow_app.features.exporting.qt.export_dialog import FigureDialog
+from subflow_app.features.exporting.qt.figure_source import FigureSource, shown_plan
 from subflow_app.foundation.errors import ExportError, InputError
-from subflow_app.qt.export_dialog import FigureDialog
-from subflow_app.qt.figure_source import FigureSource, shown_plan
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.figure import save_figure
@@ -440,8 +440,8 @@ application = QApplication([])
 from tests.helpers.fake_runs import finished_traces
 from subflow_app.core.paper.figure_choice import FigureChoice
 from subflow_app.core.paper.figure_process import FigureProcess
-from subflow_app.qt.export_dialog import FigureDialog
-from subflow_app.qt.figure_source import FigureSource
+from subflow_app.features.exporting.qt.export_dialog import FigureDialog
+from subflow_app.features.exporting.qt.figure_source import FigureSource
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.toolkit.workers import Workers
 view = PlotView()

@@ -16,7 +16,7 @@ from subflow_app.core.forking.draft import ForkDraft
 from subflow_app.core.forking.origin import ForkOrigin
 from subflow_app.core.plots import Curve
 from subflow_app.core.traces import StoredTraces
-from subflow_app.qt.figure_source import shown_plan
+from subflow_app.features.exporting.qt.figure_source import shown_plan
 from subflow_app.qt.forking.dialog import ForkDialog
 from subflow_app.qt.forking.feature import ForkFeature
 from subflow_app.qt.playhead.feature import PlayheadFeature

@@ -17,7 +17,6 @@ from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.exporting.lab_page import check_page
 from subflow_app.core.labs import lab_file
 from subflow_app.core.labs.lab import Prediction, Step, Target
 from subflow_app.core.labs.progress import ProgressFolder
@@ -28,6 +27,7 @@ from subflow_app.core.plots import PLOTS_BY_ID
 from subflow_app.core.scenarios.form import form_for
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
+from subflow_app.features.exporting.core.lab_page import check_page
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.paths import labs_directory
 from subflow_app.qt.labs.feature import LabFeature

@@ -18,7 +18,7 @@ from subflow_app.core.plots import PLOTS, PLOTS_BY_ID, TIME, Curve
 from subflow_app.core.plots.drawing.choices import CurveChoices
 from subflow_app.core.plots.drawing.colouring import BY_SUBFLOW
 from subflow_app.core.traces import LiveTraces, TraceMark
-from subflow_app.qt.figure_source import shown_plan
+from subflow_app.features.exporting.qt.figure_source import shown_plan
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id
 from subflow_app.qt.plotting.curve_item import TraceCurve

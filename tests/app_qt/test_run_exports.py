@@ -9,7 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.qt.run_export_dialog import RunExportDialog
+from subflow_app.features.exporting.qt.run_export_dialog import RunExportDialog
 from subflow_app.shell.main_window import MainWindow
 
 

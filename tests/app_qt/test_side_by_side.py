@@ -15,13 +15,13 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
-from subflow_app.core.exports import export_shown
 from subflow_app.core.forking.ghosts import Ghost
 from subflow_app.core.plots import Bar, Curve, PlotSpec
 from subflow_app.core.plots.drawing.choices import CurveChoices
 from subflow_app.core.plots.drawing.colouring import BY_SUBFLOW
 from subflow_app.core.traces import SUBFLOW, LiveTraces
-from subflow_app.qt.figure_source import shown_plan
+from subflow_app.features.exporting.core.exports import export_shown
+from subflow_app.features.exporting.qt.figure_source import shown_plan
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.figure import figure_content

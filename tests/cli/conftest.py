@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import typer.testing
 
-from subflow_app.core import exports
+from subflow_app.features.exporting.core import exports
 from subflow_app.shell.commands import app
 
 # typer makes the tree of commands for each call anew: two thirds of the time of a test that calls a short one.

@@ -79,7 +79,7 @@ def _read_policy(path: Path) -> None:
 
 
 def _verify_bundle(path: Path) -> None:
-    from subflow_app.core.exporting.verification import verify_bundle
+    from subflow_app.features.exporting.core.verification import verify_bundle
 
     verify_bundle(path)
 

@@ -106,7 +106,7 @@ def bundles() -> Sequence[bytes]:
     import tempfile
 
     from subflow_app.cli.history import shown_document
-    from subflow_app.core.exporting.bundle import write_bundle
+    from subflow_app.features.exporting.core.bundle import write_bundle
     from subflow_store import open_store
 
     with tempfile.TemporaryDirectory(prefix="subflow-fuzz-") as folder:

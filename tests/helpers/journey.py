@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from tests.helpers.inspector import choice_editor, choose, type_text
 from tests.helpers.window import ScriptedDialogs, make_window
 
-from subflow_app.qt.export_dialog import FigureDialog
+from subflow_app.features.exporting.qt.export_dialog import FigureDialog
 from subflow_app.shell.main_window import MainWindow
 
 SIZE = QSize(1400, 900)

@@ -111,8 +111,8 @@ def page(
     that `subflow labs publish` writes with that key. Labs whose students train agents or write controllers need the
     program. If only one step needs the program, the page names it and offers the scenario for download.
     """
-    from subflow_app.core.exporting.lab_page import write_lab_page
     from subflow_app.core.labs.lab_file import load_lab
+    from subflow_app.features.exporting.core.lab_page import write_lab_page
 
     if language is not None and language not in LANGUAGES:
         from subflow_sim.plain_text import either

@@ -210,7 +210,7 @@ def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
 
 def _write_gallery_page(recipes: Sequence[Recipe], out: Path | None, database: Path | None, *, as_json: bool) -> None:
     from subflow_app.core.experiments.exhibits import read_exhibit
-    from subflow_app.core.exporting.gallery_page import PAGE_NAME, write_gallery_page
+    from subflow_app.features.exporting.core.gallery_page import PAGE_NAME, write_gallery_page
     from subflow_app.features.library.core.shipped import open_library
     from subflow_app.foundation.files import page_place
 

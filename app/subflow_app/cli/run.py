@@ -199,7 +199,7 @@ def _print_summary(summary: dict[str, Any]) -> None:
 
 
 def _rescue(job: RunJob, result: RunResult) -> Path | None:
-    from subflow_app.core.exports import save_rescue_copy
+    from subflow_app.features.exporting.core.exports import save_rescue_copy
 
     try:
         return save_rescue_copy(job.traces, result.summary, job.scenario_text)
@@ -210,7 +210,7 @@ def _rescue(job: RunJob, result: RunResult) -> Path | None:
 
 def _export(job: RunJob, result: RunResult, directory: Path, *, as_json: bool) -> bool:
     """Write data and figures; whether that went well. The run itself is safe by now."""
-    from subflow_app.core.exports import ExportPlan, export_run
+    from subflow_app.features.exporting.core.exports import ExportPlan, export_run
 
     plan = ExportPlan(figure_formats=("svg", "png"))
     try:

@@ -18,7 +18,7 @@ from subflow_app.vocabulary.language import tr
 from subflow_store import RunRow
 
 if TYPE_CHECKING:
-    from subflow_app.qt.exporting import Exports
+    from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.workers import Workers
 

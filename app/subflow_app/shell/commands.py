@@ -18,7 +18,6 @@ from subflow_app.cli import (
     databases,
     evaluate,
     explain,
-    export,
     fairness,
     figure_worker,
     fork,
@@ -36,11 +35,11 @@ from subflow_app.cli import (
     sweeps,
     train,
     trainings,
-    verify,
 )
 from subflow_app.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
 from subflow_app.features.assess import cli as assess
 from subflow_app.features.breaking import cli as breaking
+from subflow_app.features.exporting.cli import export, verify
 from subflow_app.features.kernel import cli as compare_kernel
 from subflow_app.features.kernel.core.worker_process import WORKER_COMMAND as KERNEL_WORKER_COMMAND
 from subflow_app.features.library import cli as library

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 
+from subflow_app.features.exporting.qt.topology_files import is_graph_file
 from subflow_app.foundation.file_kinds import DATABASE_SUFFIXES, PAGE_SUFFIX, TRACE_SUFFIXES
 from subflow_app.foundation.resources import SCENARIO_SUFFIX
-from subflow_app.qt.topology_files import is_graph_file
 from subflow_app.vocabulary.language import tr, trn
 from subflow_sim.gate import is_folder
 
 if TYPE_CHECKING:
+    from subflow_app.features.exporting.qt.topology_files import TopologyFiles
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.topology_files import TopologyFiles
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.preferences import Preferences

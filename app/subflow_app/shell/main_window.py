@@ -13,13 +13,15 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.features.exporting.qt.exporting import Exports
+from subflow_app.features.exporting.qt.run_exports import RunExports
+from subflow_app.features.exporting.qt.topology_files import TopologyFiles
 from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.qt.agent_feature import AgentFeature
 from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.curve_finder import CurveFinder
 from subflow_app.qt.documents import Documents
-from subflow_app.qt.exporting import Exports
 from subflow_app.qt.help_panel import HelpPanel
 from subflow_app.qt.history_panel import History, HistoryCommand
 from subflow_app.qt.inspector.inspector import Inspector
@@ -30,7 +32,6 @@ from subflow_app.qt.queue.session import QueueSession
 from subflow_app.qt.recovery import Recovery
 from subflow_app.qt.reporting import Reports
 from subflow_app.qt.run_control import RunControl
-from subflow_app.qt.run_exports import RunExports
 from subflow_app.qt.run_opening import RunOpening
 from subflow_app.qt.run_session import RunSession
 from subflow_app.qt.shown_runs import ShownRuns
@@ -38,7 +39,6 @@ from subflow_app.qt.stepping import Stepping
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.topology.drawing import Drawing
 from subflow_app.qt.topology.view import TopologyView
-from subflow_app.qt.topology_files import TopologyFiles
 from subflow_app.qt.training.session import DeskMaker, TrainingSession, open_desk
 from subflow_app.qt.unsaved_runs import UnsavedRuns
 from subflow_app.qt.widgets.run_status import RunStatus

@@ -14,8 +14,8 @@ from subflow_app.vocabulary.number_text import duration_text
 if TYPE_CHECKING:
     from subflow_app.core.arena.job import ArenaJob
     from subflow_app.core.arena.results import Board
+    from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.qt.arena.panel import ArenaPanel
-    from subflow_app.qt.exporting import Exports
     from subflow_app.qt.history_panel import History
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl

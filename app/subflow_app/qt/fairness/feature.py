@@ -14,8 +14,8 @@ from subflow_app.vocabulary.language import tr, translatable
 if TYPE_CHECKING:
     from subflow_app.core.fairness.analysis_view import AnalysisView
     from subflow_app.core.fairness.trade_offs import KnownFigures, Point, TradeOffKind
+    from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.exporting import Exports
     from subflow_app.qt.fairness.panel import FairnessPanel
     from subflow_app.qt.fairness.shares import SharesPage
     from subflow_app.qt.fairness.trade_offs import TradeOffPage

@@ -19,7 +19,7 @@ from subflow_app.vocabulary.language import tr
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from subflow_app.qt.exporting import Exports
+    from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.toolkit.dialogs import Dialogs
     from subflow_app.toolkit.workers import Workers
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from subflow_app.core.exporting.lab_page import check_page, write_lab_page
+from subflow_app.features.exporting.core.lab_page import check_page, write_lab_page
 from subflow_app.foundation.errors import AppError
 
 if TYPE_CHECKING:
     from subflow_app.core.labs.lab import Lab
-    from subflow_app.qt.exporting import Exports
+    from subflow_app.features.exporting.qt.exporting import Exports
 
 
 def ask_lab_page(exports: Exports, lab: Lab, say: Callable[[str], object], *, key: str) -> None:

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.exporting.web_page import is_offered
 from subflow_app.core.labs.lab import Lab
+from subflow_app.features.exporting.core.web_page import is_offered
 from subflow_app.foundation.resources import resource_path
 from subflow_app.qt.labs.list_model import COLUMNS, LEVELS, ListedLab
 from subflow_app.toolkit.models.table_model import TableModel

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QMenuBar, QToolBar, QWidget
 
+    from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.exporting import Exports
     from subflow_app.qt.help_panel import HelpPanel
     from subflow_app.qt.inspector.inspector import Inspector
     from subflow_app.qt.plot_view import PlotView

@@ -103,7 +103,7 @@ class SweepFeature(SessionFeature["SweepSession"]):
 
     def save_page(self) -> None:
         """Writes the sweep as a web page, in the background."""
-        from subflow_app.core.exporting.sweep_page import write_sweep_page
+        from subflow_app.features.exporting.core.sweep_page import write_sweep_page
 
         sweep_id, store = self.session.shown_sweep, self.ports.database.store
         if sweep_id is not None and store is not None:

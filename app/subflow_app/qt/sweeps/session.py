@@ -33,8 +33,8 @@ from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
+    from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.exporting import Exports
     from subflow_app.qt.history_panel import History
     from subflow_app.qt.inspector.inspector import Inspector
     from subflow_app.qt.shown_runs import ShownRuns
@@ -122,7 +122,7 @@ class SweepSession(QObject):
         if page.is_drawn:
             is_table = page.pages.currentWidget() is page.table
             found |= {"sweep.export_data", "sweep.copy" if is_table else "sweep.export_figure"}
-            from subflow_app.core.exporting.web_page import is_offered
+            from subflow_app.features.exporting.core.web_page import is_offered
 
             found |= {"sweep.page"} if is_offered() else set()
         return frozenset(found)

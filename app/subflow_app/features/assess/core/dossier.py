@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from subflow_app.core.crate import METADATA, CrateFile, crate_text
 from subflow_app.core.experiments.coverage import problems
 from subflow_app.core.experiments.figure import experiment_figure
 from subflow_app.core.experiments.report import figure_caption, version_blocks
@@ -32,6 +31,7 @@ from subflow_app.features.assess.core.job import Assessment, judgement, search_j
 from subflow_app.features.breaking.core.break_text import METHOD, margin_text
 from subflow_app.features.breaking.core.failure_words import failure_words
 from subflow_app.features.breaking.core.job import BreakJob
+from subflow_app.features.exporting.core.crate import METADATA, CrateFile, crate_text
 from subflow_app.foundation.citation import FILE as CITATION
 from subflow_app.foundation.citation import citation_cff
 from subflow_app.foundation.files import made_folder, write_file, writing

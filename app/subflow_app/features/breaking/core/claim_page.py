@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import subflow_app
-from subflow_app.core.exporting.bundle import with_plain_policies
-from subflow_app.core.exporting.web_page import check_offered, recorded_curves, run_document, write_runs
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.sweeps.sweep_plan import DEFAULT_SAMPLE_INTERVAL_S
 from subflow_app.features.breaking.core.break_text import METHOD, margin_text
@@ -15,6 +13,8 @@ from subflow_app.features.breaking.core.case_source import case_runs
 from subflow_app.features.breaking.core.counterexample import Counterexample
 from subflow_app.features.breaking.core.failure_words import factor_text, failure_words
 from subflow_app.features.breaking.core.parting import find_parting
+from subflow_app.features.exporting.core.bundle import with_plain_policies
+from subflow_app.features.exporting.core.web_page import check_offered, recorded_curves, run_document, write_runs
 from subflow_app.vocabulary.language import tr
 
 

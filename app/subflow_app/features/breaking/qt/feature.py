@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from subflow_app.features.breaking.core.parting import Parting
     from subflow_app.features.breaking.qt.form import BreakForm
     from subflow_app.features.breaking.qt.panel import BreakPanel, Listed, Shown
+    from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.exporting import Exports
     from subflow_app.qt.plot_view import PlotView
     from subflow_app.qt.run_control import RunControl
     from subflow_app.qt.run_session import RunSession
@@ -150,7 +150,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
                 found.add(FILL)
             if self.shown.selected is not None:
                 found |= {OPEN, RUN_BOTH, SAVE}
-                from subflow_app.core.exporting.web_page import is_offered
+                from subflow_app.features.exporting.core.web_page import is_offered
 
                 found |= {PAGE} if is_offered() else set()
             if self.shown.tried is not None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.core.exports import ExportPlan, export_run
 from subflow_app.core.running.runs import RunJob, RunResult
+from subflow_app.features.exporting.core.exports import ExportPlan, export_run
 from subflow_app.features.kernel.core.compare import Comparison
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ def verify(
     simulated here, or another version made it and the results differ), 2 for a file that is not a bundle or was
     changed after it was made.
     """
-    from subflow_app.core.exporting.verification import verify_bundle
+    from subflow_app.features.exporting.core.verification import verify_bundle
 
     found = verify_bundle(bundle)
     if as_json:

@@ -100,8 +100,8 @@ class Exports(QObject):
         # Imported here, as is all that figures are made with: a start draws none.
         from subflow_app.core.paper.figure_choice import AS_SHOWN, FigureChoice
         from subflow_app.core.paper.figure_process import FigureProcess
-        from subflow_app.qt.export_dialog import FigureDialog
-        from subflow_app.qt.figure_source import FigureSource
+        from subflow_app.features.exporting.qt.export_dialog import FigureDialog
+        from subflow_app.features.exporting.qt.figure_source import FigureSource
 
         process = FigureProcess()
         source = FigureSource(self._plots.stack, self._workers, process, self)
@@ -172,7 +172,7 @@ class Exports(QObject):
         self._workers.start("export figure", export, succeeded=succeeded, failed=self.refuse, cancel=process.close)
 
     def _figure_path(self, choice: FigureChoice, plan: FigurePlan | None) -> Path | None:
-        from subflow_app.qt.export_dialog import FORMATS
+        from subflow_app.features.exporting.qt.export_dialog import FORMATS
 
         suffix = f".{choice.kind}"
         name = FORMATS[choice.kind].split(" ")[0]
@@ -207,7 +207,7 @@ class Exports(QObject):
     # ---- inside ----
 
     def _write_data(self, path: Path) -> None:
-        from subflow_app.core.exports import export_shown
+        from subflow_app.features.exporting.core.exports import export_shown
 
         stack = self._plots.stack
         # The samples, in whatever bins and means they are drawn.

@@ -15,13 +15,8 @@ from subflow_app.core.experiments.exhibits import Exhibit, paper_order
 from subflow_app.core.experiments.recipe import SOURCES
 from subflow_app.core.experiments.report import CAUSES_TEXT, figure_caption, figure_text, run_again_text
 from subflow_app.core.experiments.report_tables import settled_mark, settlement_table, verdict_table
-from subflow_app.core.exporting.web_page import (
-    check_offered,
-    packed_size,
-    runs_page,
-    stored_run_document,
-)
 from subflow_app.core.paper.panel_figure import render_panels
+from subflow_app.features.exporting.core.web_page import check_offered, packed_size, runs_page, stored_run_document
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expected_errors import is_expected
 from subflow_app.foundation.file_kinds import PAGE_SUFFIX

@@ -29,8 +29,8 @@ from subflow_app.core.paper.paper_styles import (
     WIDTH_RANGE_MM,
     Legend,
 )
-from subflow_app.qt.figure_preview import FigurePreview
-from subflow_app.qt.figure_source import FigureSource
+from subflow_app.features.exporting.qt.figure_preview import FigurePreview
+from subflow_app.features.exporting.qt.figure_source import FigureSource
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.shorthand import accept_buttons, h_box, named, v_box

@@ -15,10 +15,10 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.capture.packet_capture import STATIONS, CapturePlan
-from subflow_app.core.exporting.run_export import RunExport
-from subflow_app.core.exporting.tables import TABLE_KINDS, TableKind
-from subflow_app.core.exporting.web_page import is_offered
 from subflow_app.core.scenarios.form_text import with_unit
+from subflow_app.features.exporting.core.run_export import RunExport
+from subflow_app.features.exporting.core.tables import TABLE_KINDS, TableKind
+from subflow_app.features.exporting.core.web_page import is_offered
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.problem_label import ProblemLabel

@@ -18,8 +18,8 @@ from subflow_sim.scenario import Scenario
 
 if TYPE_CHECKING:
     from subflow_app.core.scenarios.graph_import import Imported
+    from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.exporting import Exports
     from subflow_app.qt.topology.drawing_file import DrawingFile
 
 SCALES = {"1×": 1.0, "2×": 2.0, "3×": 3.0, "4×": 4.0}
@@ -65,8 +65,8 @@ class TopologyFiles:
 
     def import_page(self, path: Path) -> bool:
         """Makes a scenario of a run of a web page; nothing changes if that cannot be, or no run is chosen."""
-        from subflow_app.core.exporting.page_import import read_page
         from subflow_app.core.policies.library import keep_policies
+        from subflow_app.features.exporting.core.page_import import read_page
 
         try:
             page = read_page(path)

@@ -17,7 +17,7 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
-from subflow_app.core.exporting.thrift import I32, I64, Field, List, Struct, Text, encoded, varint
+from subflow_app.features.exporting.core.thrift import I32, I64, Field, List, Struct, Text, encoded, varint
 
 _MAGIC = b"PAR1"
 _FORMAT_VERSION = 2

@@ -15,10 +15,10 @@ from subflow_app.terminal.options import Database, Json, RunIds, opened_store, r
 from subflow_app.terminal.terminal import print_json, print_line, print_note
 
 if TYPE_CHECKING:
-    from subflow_app.core.exporting.run_export import RunExport
-    from subflow_app.core.exports import ExportPlan
     from subflow_app.core.paper.figure_plan import FigureLook
     from subflow_app.core.plots import PlotSpec
+    from subflow_app.features.exporting.core.exports import ExportPlan
+    from subflow_app.features.exporting.core.run_export import RunExport
 
 
 CAPTURE, BUNDLE = "pcapng", "bundle"
@@ -55,8 +55,8 @@ def run_export(
         InputError: if a time is none.
     """
     from subflow_app.core.capture.packet_capture import CapturePlan
-    from subflow_app.core.exporting.run_export import RunExport
-    from subflow_app.core.exporting.tables import TABLE_KINDS
+    from subflow_app.features.exporting.core.run_export import RunExport
+    from subflow_app.features.exporting.core.tables import TABLE_KINDS
 
     capture = None
     if CAPTURE in kinds:
@@ -133,9 +133,9 @@ def export(
     decisions.csv and decision_rules.json; runs of learning agents, agent_steps.csv and agents.json. Figures of
     observations and actions of agents show the first number, or the named one: agent_observation:rtt.
     """
-    from subflow_app.core.exporting.run_export import export_stored_run
-    from subflow_app.core.exports import export_figures, require_numbers
     from subflow_app.core.traces import StoredTraces
+    from subflow_app.features.exporting.core.exports import export_figures, require_numbers
+    from subflow_app.features.exporting.core.run_export import export_stored_run
 
     if page:
         _export_page(runs, out, formats, figure, database, as_json)
@@ -168,8 +168,8 @@ def _export_page(
     runs: RunIds, out: Path | None, formats: str, figure: str | None, database: Database, as_json: bool
 ) -> None:
     from subflow_app.cli.sweeps import sweep_number
-    from subflow_app.core.exporting.sweep_page import write_sweep_page
-    from subflow_app.core.exporting.web_page import write_page
+    from subflow_app.features.exporting.core.sweep_page import write_sweep_page
+    from subflow_app.features.exporting.core.web_page import write_page
     from subflow_app.foundation.files import page_place
 
     if formats != "csv" or figure is not None:
@@ -199,8 +199,8 @@ def export_formats(text: str) -> tuple[str, ...]:
     Raises:
         InputError: if one does not exist.
     """
-    from subflow_app.core.exporting.tables import TABLE_KINDS
-    from subflow_app.core.exports import FORMATS
+    from subflow_app.features.exporting.core.exports import FORMATS
+    from subflow_app.features.exporting.core.tables import TABLE_KINDS
 
     return _listed(text, "--format", (*FORMATS, *TABLE_KINDS, CAPTURE, BUNDLE))
 
@@ -211,9 +211,9 @@ def export_plan(kinds: tuple[str, ...], figure: str | None, *, run_data: bool) -
     Raises:
         InputError: if a figure does not exist.
     """
-    from subflow_app.core.exports import DATA_FORMAT, ExportPlan
     from subflow_app.core.paper.figure_plan import FIGURE_KINDS
     from subflow_app.core.plots import PLOTS
+    from subflow_app.features.exporting.core.exports import DATA_FORMAT, ExportPlan
 
     return ExportPlan(
         run_data=run_data or (figure is None and DATA_FORMAT in kinds),

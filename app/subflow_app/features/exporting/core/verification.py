@@ -15,9 +15,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import subflow_app
 from subflow_app.core.catalog import policy_library
-from subflow_app.core.exporting.bundle import FORMAT, KIND, MANIFEST, POLICIES, README, SCENARIO, SUMMARY, TRACES
-from subflow_app.core.exports import ExportPlan, export_run
 from subflow_app.core.uses import Use, read_scenario
+from subflow_app.features.exporting.core.bundle import (
+    FORMAT,
+    KIND,
+    MANIFEST,
+    POLICIES,
+    README,
+    SCENARIO,
+    SUMMARY,
+    TRACES,
+)
+from subflow_app.features.exporting.core.exports import ExportPlan, export_run
 from subflow_app.foundation.confirmation import Confirmation, confirmation
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.jobs.progress import JobState

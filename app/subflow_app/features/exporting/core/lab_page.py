@@ -11,23 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import subflow_app
-from subflow_app.core.exporting.expression_document import compiled
-from subflow_app.core.exporting.lab_page_checks import (
-    check_document,
-    named_facts,
-    number_document,
-    unknown_functions,
-)
-from subflow_app.core.exporting.lab_page_scenarios import beyond_pages, lab_scenarios
-from subflow_app.core.exporting.markdown_html import inline_html, markdown_html
-from subflow_app.core.exporting.web_page import (
-    PageKind,
-    check_offered,
-    compact_json,
-    page_of,
-    policy_texts,
-    told_words,
-)
 from subflow_app.core.labs.explored import Exploration
 from subflow_app.core.labs.functions import functions
 from subflow_app.core.labs.lab import SKETCH, Lab, Prediction, Question, Step
@@ -35,6 +18,23 @@ from subflow_app.core.labs.lab_file import parse_lab
 from subflow_app.core.labs.misconceptions import SKETCH_FUNCTIONS
 from subflow_app.core.labs.publishing import published_text
 from subflow_app.core.labs.sealing import Sealed, Told
+from subflow_app.features.exporting.core.expression_document import compiled
+from subflow_app.features.exporting.core.lab_page_checks import (
+    check_document,
+    named_facts,
+    number_document,
+    unknown_functions,
+)
+from subflow_app.features.exporting.core.lab_page_scenarios import beyond_pages, lab_scenarios
+from subflow_app.features.exporting.core.markdown_html import inline_html, markdown_html
+from subflow_app.features.exporting.core.web_page import (
+    PageKind,
+    check_offered,
+    compact_json,
+    page_of,
+    policy_texts,
+    told_words,
+)
 from subflow_app.foundation.claims import Claim
 from subflow_app.foundation.errors import InputError, LabError
 from subflow_app.foundation.expressions import UNIT_WORTH, Expression

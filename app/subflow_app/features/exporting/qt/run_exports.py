@@ -17,10 +17,10 @@ from subflow_app.toolkit.dialogs import Dialogs, is_accepted
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
-    from subflow_app.core.exporting.run_export import ExportedRun, RunExport
-    from subflow_app.core.exporting.verification import Verification
     from subflow_app.core.running.runs import RunJob
-    from subflow_app.qt.exporting import Exports
+    from subflow_app.features.exporting.core.run_export import ExportedRun, RunExport
+    from subflow_app.features.exporting.core.verification import Verification
+    from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.workers import Workers
     from subflow_store import RunRow, Store
@@ -86,7 +86,7 @@ class RunExports(QObject):
 
     def _ask(self, row: RunRow, store: Store, flows: Sequence[str]) -> None:
         # Imported here: a start needs no exports.
-        from subflow_app.qt.run_export_dialog import RunExportDialog
+        from subflow_app.features.exporting.qt.run_export_dialog import RunExportDialog
 
         if store is not self._database.store:
             return  # a database that was opened meanwhile has other runs under this number
@@ -99,7 +99,7 @@ class RunExports(QObject):
 
     def export_run(self, store: Store, row: RunRow, folder: Path, wanted: RunExport) -> None:
         """Has it written into the folder; tells how it went."""
-        from subflow_app.core.exporting.run_export import export_stored_run
+        from subflow_app.features.exporting.core.run_export import export_stored_run
 
         is_cancelled = False
 
@@ -129,7 +129,7 @@ class RunExports(QObject):
         running: list[RunJob] = []
 
         def work() -> Verification:
-            from subflow_app.core.exporting.verification import verify_bundle
+            from subflow_app.features.exporting.core.verification import verify_bundle
 
             return verify_bundle(path, on_start=running.append)
 
