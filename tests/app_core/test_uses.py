@@ -16,7 +16,6 @@ from tests.helpers.policies import make_plan, write_random_policy
 from tests.helpers.scripts import CONTROLLER, SCHEDULER
 
 from subflow_agents.scenarios import read_scenario as read_for_training
-from subflow_app.core.arena.entrants import chosen_entrants
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.forking.keys import read_settings as fork_changes
 from subflow_app.core.forking.origin import ForkOrigin
@@ -38,6 +37,7 @@ from subflow_app.core.sweeps.plan_file import SweepOptions, open_plan, parse_pla
 from subflow_app.core.sweeps.sweep_plan import SweepPlan
 from subflow_app.core.sweeps.sweep_points import PointReader
 from subflow_app.core.uses import Part, Use, check_kept, read_scenario, replacements
+from subflow_app.features.arena.core.entrants import chosen_entrants
 from subflow_app.features.breaking.core.claim_file import load_claim
 from subflow_app.features.breaking.core.job import Question
 from subflow_app.features.breaking.core.space import space_of

@@ -10,8 +10,8 @@ from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.core.arena import results
-from subflow_app.qt.arena.feature import EXPORT, RUN_QUICK, STOP, ArenaFeature
+from subflow_app.features.arena.core import results
+from subflow_app.features.arena.qt.feature import EXPORT, RUN_QUICK, STOP, ArenaFeature
 from subflow_app.shell.main_window import MainWindow
 
 

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.scripts import CONTROLLER, SCENARIO, SCHEDULER
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.core.arena.entrants import chosen_entrants
+from subflow_app.features.arena.core.entrants import chosen_entrants
 from subflow_app.features.breaking.core.claim_file import load_claim, said_claim
 from subflow_app.features.breaking.core.counterexample import PROFILES, Counterexample, read_counterexample
 from subflow_app.features.breaking.core.job import BreakJob, Question

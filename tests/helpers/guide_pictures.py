@@ -25,7 +25,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 from tests.helpers.time_journey import SweepDialogs, TimeJourney
 from tests.helpers.window import make_window
 
-from subflow_app.core.arena.entrants import chosen_entrants
+from subflow_app.features.arena.core.entrants import chosen_entrants
+from subflow_app.features.arena.qt.feature import ArenaFeature
 from subflow_app.features.breaking.core.claim_file import load_claim
 from subflow_app.features.breaking.core.job import BreakJob, Question
 from subflow_app.features.breaking.core.space import load_space
@@ -34,7 +35,6 @@ from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.features.script.qt.new_dialog import NewScript
 from subflow_app.foundation.session_log import SESSION_LOG
 from subflow_app.qt import commands
-from subflow_app.qt.arena.feature import ArenaFeature
 from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.gallery.feature import GalleryFeature
 from subflow_app.qt.labs.feature import LabFeature

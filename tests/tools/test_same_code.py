@@ -13,7 +13,7 @@ from tools.same_code.names import Names
 from tools.same_code.revisions import Repository
 from tools.same_code.texts import cpp_tokens
 
-OLD, NEW = "app/subflow_app/core/arena/report.py", "app/subflow_app/features/arena/core/report.py"
+OLD, NEW = "app/subflow_app/features/arena/core/report.py", "app/subflow_app/features/arena/core/report.py"
 USER = "app/subflow_app/qt/panel.py"
 CPP, CPP_NEW = "sim/core/ring.h", "sim/core/base/ring.h"
 REPORT = '''"""Writes reports; see `core/arena/report.py`."""
@@ -35,11 +35,11 @@ LIMIT = 600
 
 def report(name: Labs) -> str:
     """A report, as tests/core/arena has it."""
-    return f"subflow_app.core.arena.report of {labs(name)}" * LIMIT
+    return f"subflow_app.features.arena.core.report of {labs(name)}" * LIMIT
 '''
-PANEL = """from subflow_app.core.arena import report
+PANEL = """from subflow_app.features.arena.core import report
 
-TEXT = report.report("subflow_app.core.arena.report")
+TEXT = report.report("subflow_app.features.arena.core.report")
 PLACE = report.ROOT / "app" / "subflow_app" / "core" / "arena"
 """
 RING = """// A ring, as sim/core/ring.h has it.
@@ -52,11 +52,11 @@ inline int least(int first, int second) { return first < second ? first : second
 """
 BEFORE = {
     OLD: REPORT,
-    "app/subflow_app/core/arena/__init__.py": '"""The arena."""\n',
+    "app/subflow_app/features/arena/core/__init__.py": '"""The arena."""\n',
     "app/subflow_app/foundation/paths.py": "class Labs:\n    pass\n\n\ndef labs(name):\n    return name\n",
     USER: PANEL,
     CPP: RING,
-    "docs/arena.md": "The arena lies in `app/subflow_app/core/arena/report.py`.\nIt ranks.\n",
+    "docs/arena.md": "The arena lies in `app/subflow_app/features/arena/core/report.py`.\nIt ranks.\n",
 }
 
 
@@ -135,10 +135,12 @@ def test_a_move_changes_nothing(after: Made) -> None:
 def test_imports_may_get_another_order_place_and_spelling(after: Made) -> None:
     files = {
         **BEFORE,
-        USER: PANEL.replace("from subflow_app.core.arena import report", "import subflow_app.core.arena.report"),
+        USER: PANEL.replace(
+            "from subflow_app.features.arena.core import report", "import subflow_app.features.arena.core.report"
+        ),
     }
-    files[USER] = files[USER].replace("report.report(", "subflow_app.core.arena.report.report(")
-    files[USER] = files[USER].replace("report.ROOT", "subflow_app.core.arena.report.ROOT")
+    files[USER] = files[USER].replace("report.report(", "subflow_app.features.arena.core.report.report(")
+    files[USER] = files[USER].replace("report.ROOT", "subflow_app.features.arena.core.report.ROOT")
     (verdict,) = after(files).verdicts
     assert (verdict.kind, verdict.problems) == (same_code.EQUAL, [])
 

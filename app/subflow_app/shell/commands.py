@@ -11,7 +11,6 @@ import typer
 
 from subflow_app.cli import (
     agents,
-    arena,
     bench,
     catalogue,
     compare,
@@ -37,6 +36,7 @@ from subflow_app.cli import (
     trainings,
 )
 from subflow_app.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
+from subflow_app.features.arena import cli as arena
 from subflow_app.features.assess import cli as assess
 from subflow_app.features.breaking import cli as breaking
 from subflow_app.features.exporting.cli import export, verify

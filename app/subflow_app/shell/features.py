@@ -8,10 +8,10 @@ from typing import TypeVar
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
+from subflow_app.features.arena.qt.feature import ArenaFeature
 from subflow_app.features.breaking.qt.feature import BreakFeature
 from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.qt.agent_feature import AgentFeature
-from subflow_app.qt.arena.feature import ArenaFeature
 from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.crash_feature import CrashFeature
 from subflow_app.qt.explain.feature import ExplainFeature

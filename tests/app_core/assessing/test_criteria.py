@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core.arena.entrants import chosen_entrants
 from subflow_app.core.experiments.planning import plan_experiment
+from subflow_app.features.arena.core.entrants import chosen_entrants
 from subflow_app.features.assess.core.criteria import (
     criterion_names,
     load_dossier,

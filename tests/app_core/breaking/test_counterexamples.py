@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.helpers.scripts import CONTROLLER
 
-from subflow_app.core.arena.entrants import chosen_entrants
+from subflow_app.features.arena.core.entrants import chosen_entrants
 from subflow_app.features.breaking.core.case_source import case_runs
 from subflow_app.features.breaking.core.claim_file import ENTRANT, claim_names, load_claim, said_claim
 from subflow_app.features.breaking.core.counterexample import (

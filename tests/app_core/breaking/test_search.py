@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.helpers.scripts import SCENARIO, write_scenario
 
-from subflow_app.core.arena.entrants import chosen_entrants
+from subflow_app.features.arena.core.entrants import chosen_entrants
 from subflow_app.features.breaking.core.case_source import case_runs
 from subflow_app.features.breaking.core.claim_file import load_claim, said_claim
 from subflow_app.features.breaking.core.counterexample import PROFILES, UNSEEN_SEEDS, of_document, read_counterexample

@@ -66,7 +66,7 @@ def assess(
     Exit code: 0 when everything ran, whatever the verdicts; 1 when some runs failed, 2 for a wrong name or
     option, 130 after Ctrl-C, 143 after SIGTERM.
     """
-    from subflow_app.core.arena.entrants import chosen_entrants
+    from subflow_app.features.arena.core.entrants import chosen_entrants
     from subflow_app.features.assess.core.assessment_text import assessment_document, criteria_list, summary_tables
     from subflow_app.features.assess.core.job import Assessment, Extent
     from subflow_store import open_store

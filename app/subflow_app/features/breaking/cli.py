@@ -101,7 +101,7 @@ def break_claim(
     was, even after a crash. Exit code: 0 when the search ran, whatever it found; 1 when it failed, 2 for a wrong
     name or option, 130 after Ctrl-C, 143 after SIGTERM.
     """
-    from subflow_app.core.arena.entrants import chosen_entrants
+    from subflow_app.features.arena.core.entrants import chosen_entrants
     from subflow_app.features.breaking.core.break_text import METHOD, break_document, told_of
     from subflow_app.features.breaking.core.claim_file import named_or_said
     from subflow_app.features.breaking.core.failure_words import failure_words

@@ -8,9 +8,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.core.arena.entrants import Entrant
 from subflow_app.core.experiments.reproduction import Reproduction
 from subflow_app.core.experiments.results import Results, VerdictKind
+from subflow_app.features.arena.core.entrants import Entrant
 from subflow_app.features.assess.core.criteria import (
     Untried,
     check_entrant,

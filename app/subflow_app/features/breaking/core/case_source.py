@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from subflow_app.core.arena.entrants import Entrant, chosen_entrants, entrants
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, source_of
 from subflow_app.core.uses import Use
+from subflow_app.features.arena.core.entrants import Entrant, chosen_entrants, entrants
 from subflow_app.features.breaking.core.claim_file import ENTRANT, Case
 from subflow_app.features.breaking.core.counterexample import Counterexample
 from subflow_app.features.breaking.core.trial import Trial

@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.arena.entrants import chosen_entrants
 from subflow_app.core.uses import Use, read_scenario
+from subflow_app.features.arena.core.entrants import chosen_entrants
 from subflow_app.features.breaking.core.claim_file import ENTRANT, ClaimFile, claim_names, load_claim, read_claim
 from subflow_app.features.breaking.core.claim_words import measured_words
 from subflow_app.features.breaking.core.network_words import network_words

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from subflow_app.core.arena.entrants import Entrant, chosen_entrants
 from subflow_app.core.running.run_key import simulator_version
 from subflow_app.core.uses import told_replacements
+from subflow_app.features.arena.core.entrants import Entrant, chosen_entrants
 from subflow_app.features.breaking.core.claim_file import ClaimFile
 from subflow_app.features.breaking.core.counterexample import Counterexample, found_counterexample
 from subflow_app.features.breaking.core.niches import Niche, niche_of

@@ -299,7 +299,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
 
     def _offer(self, form: BreakForm) -> None:
         """Offers the controllers of the open scenario."""
-        from subflow_app.core.arena.entrants import own_entries
+        from subflow_app.features.arena.core.entrants import own_entries
 
         doc = self.ports.documents.doc
         form.offer_scripts(doc.scripts, own_entries(doc.scenario) if doc.scenario is not None else ())

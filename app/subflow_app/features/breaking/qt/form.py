@@ -10,7 +10,7 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDoubleSpinBox, QLineEdit, QSpinBox, QWidget
 
-from subflow_app.core.arena.entrants import chosen_entrants, entrants
+from subflow_app.features.arena.core.entrants import chosen_entrants, entrants
 from subflow_app.features.breaking.core.claim_file import claim_names, load_claim, read_claim, said_claim
 from subflow_app.features.breaking.core.job import BreakJob, Question
 from subflow_app.features.breaking.core.measures import ABOUT, MEASURES

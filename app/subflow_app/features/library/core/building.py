@@ -16,12 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.arena.job import ArenaJob
-from subflow_app.core.arena.results import entry
 from subflow_app.core.experiments.reproduction import Reproductions
 from subflow_app.core.labs.runner import LabRunner
 from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.core.running.run_key import simulator_version
+from subflow_app.features.arena.core.job import ArenaJob
+from subflow_app.features.arena.core.results import entry
 from subflow_app.features.library.core.copying import AsShipped
 from subflow_app.features.library.core.reading import ReadLog, read_all
 from subflow_app.features.library.core.records import lab_tag, of_experiment, sweeps_of

@@ -71,7 +71,7 @@ def arena_entry(store: Store) -> LibraryEntry:
         ArenaError: if a contest is not usable.
         StoreError: if the library cannot be read.
     """
-    from subflow_app.core.arena.results import entry, known_board
+    from subflow_app.features.arena.core.results import entry, known_board
 
     board = known_board(entry(), store)
     told = sorted((name, network, repr(result)) for (name, network), result in board.results.items())

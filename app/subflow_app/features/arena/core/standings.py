@@ -15,8 +15,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.arena.columns import COLUMNS
-from subflow_app.core.arena.results import Board, Result
+from subflow_app.features.arena.core.columns import COLUMNS
+from subflow_app.features.arena.core.results import Board, Result
 from subflow_sim.arena.utility import mean_of, worst_decile_of
 
 _DRAWS = 2000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from subflow_app.qt.arena.feature import ArenaFeature
+from subflow_app.features.arena.qt.feature import ArenaFeature
 from subflow_app.toolkit.action_spec import WRITABLE, ActionSpec, possible
 from subflow_app.toolkit.feature import FeatureHolder
 from subflow_app.vocabulary.language import translatable

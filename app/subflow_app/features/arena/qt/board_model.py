@@ -9,9 +9,9 @@ from PySide6.QtCore import QObject, QRect, Qt
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from subflow_app.core.arena.arena_text import harm_text, interval_text, score_text
-from subflow_app.core.arena.columns import COLUMNS, ArenaColumn
-from subflow_app.core.arena.standings import Standing
+from subflow_app.features.arena.core.arena_text import harm_text, interval_text, score_text
+from subflow_app.features.arena.core.columns import COLUMNS, ArenaColumn
+from subflow_app.features.arena.core.standings import Standing
 from subflow_app.toolkit.models.table_model import Index, TableModel
 from subflow_app.toolkit.theme import current_tokens
 from subflow_app.vocabulary.language import tr

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from subflow_app.core.arena.columns import COLUMNS
-from subflow_app.core.arena.standings import Standing
+from subflow_app.features.arena.core.columns import COLUMNS
+from subflow_app.features.arena.core.standings import Standing
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.palette import ColourKey
 from subflow_app.vocabulary.pareto import pareto_front

@@ -8,11 +8,11 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QCheckBox, QStackedWidget, QTableView, QTabWidget, QWidget
 
-from subflow_app.core.arena.arena_text import METHOD, told_of
-from subflow_app.core.arena.frontier import scatter
-from subflow_app.core.arena.results import Board, family_titles
-from subflow_app.core.arena.standings import Standing, standings
-from subflow_app.qt.arena.board_model import NAME, BarDelegate, BoardModel
+from subflow_app.features.arena.core.arena_text import METHOD, told_of
+from subflow_app.features.arena.core.frontier import scatter
+from subflow_app.features.arena.core.results import Board, family_titles
+from subflow_app.features.arena.core.standings import Standing, standings
+from subflow_app.features.arena.qt.board_model import NAME, BarDelegate, BoardModel
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.plotting.panel_view import PanelView
 from subflow_app.toolkit.theme import muted, set_style, tab_style

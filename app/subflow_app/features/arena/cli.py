@@ -20,9 +20,9 @@ from subflow_app.vocabulary.number_text import count_text, counted
 from subflow_sim.gate import is_folder, is_there
 
 if TYPE_CHECKING:
-    from subflow_app.core.arena.job import ArenaJob
-    from subflow_app.core.arena.results import Board, Entry
-    from subflow_app.core.arena.standings import Standing
+    from subflow_app.features.arena.core.job import ArenaJob
+    from subflow_app.features.arena.core.results import Board, Entry
+    from subflow_app.features.arena.core.standings import Standing
 
 
 def arena(
@@ -82,10 +82,10 @@ def arena(
     database is not computed again. Exit code: 0 when everything was tried, 1 when something failed, 2 for a wrong
     name or option, 130 after Ctrl-C, 143 after SIGTERM.
     """
-    from subflow_app.core.arena.columns import COLUMNS
-    from subflow_app.core.arena.job import ArenaJob
-    from subflow_app.core.arena.results import entry, known_board
-    from subflow_app.core.arena.standings import standings
+    from subflow_app.features.arena.core.columns import COLUMNS
+    from subflow_app.features.arena.core.job import ArenaJob
+    from subflow_app.features.arena.core.results import entry, known_board
+    from subflow_app.features.arena.core.standings import standings
     from subflow_app.features.library.core.shipped import shipped_outcomes
     from subflow_store import open_store
 
@@ -129,7 +129,7 @@ def arena(
         board = known_board(shown, store, shipped_outcomes())
     rows = standings(board)
     if out is not None:
-        from subflow_app.core.arena.report import write_board
+        from subflow_app.features.arena.core.report import write_board
 
         if not rows:
             raise InputError(f"--out {out}: nothing to write, because the arena has no entrants yet")
@@ -166,7 +166,7 @@ def _run(job: ArenaJob, *, is_quiet: bool, is_kept: bool, is_here: bool) -> int:
 
 
 def _print(board: Board, rows: Sequence[Standing], metric: str | None, *, as_csv: bool, as_json: bool) -> None:
-    from subflow_app.core.arena.arena_text import (
+    from subflow_app.features.arena.core.arena_text import (
         METHOD,
         board_document,
         families_table,
@@ -202,8 +202,8 @@ def _print(board: Board, rows: Sequence[Standing], metric: str | None, *, as_csv
 
 
 def _print_list(chosen: Entry, *, as_json: bool) -> None:
-    from subflow_app.core.arena.arena_text import entry_table
-    from subflow_app.core.arena.results import family_titles
+    from subflow_app.features.arena.core.arena_text import entry_table
+    from subflow_app.features.arena.core.results import family_titles
 
     if as_json:
         titles = family_titles()

@@ -12,10 +12,10 @@ from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.number_text import duration_text
 
 if TYPE_CHECKING:
-    from subflow_app.core.arena.job import ArenaJob
-    from subflow_app.core.arena.results import Board
+    from subflow_app.features.arena.core.job import ArenaJob
+    from subflow_app.features.arena.core.results import Board
+    from subflow_app.features.arena.qt.panel import ArenaPanel
     from subflow_app.features.exporting.qt.exporting import Exports
-    from subflow_app.qt.arena.panel import ArenaPanel
     from subflow_app.qt.history_panel import History
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
@@ -68,7 +68,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
 
     def make(self) -> ArenaPanel:
         """The table and the charts."""
-        from subflow_app.qt.arena.panel import ArenaPanel
+        from subflow_app.features.arena.qt.panel import ArenaPanel
 
         bar = self.ports.bar
         content = ArenaPanel([bar[name] for name in ARENA_BUTTONS], bar[RUN_QUICK])
@@ -110,8 +110,8 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
 
     def run(self, *, is_quick: bool) -> None:
         """Makes all runs that are missing; its panel comes to the front."""
-        from subflow_app.core.arena.job import ArenaJob
-        from subflow_app.core.arena.results import entry
+        from subflow_app.features.arena.core.job import ArenaJob
+        from subflow_app.features.arena.core.results import entry
         from subflow_app.foundation.jobs.executors import jobs_beside_window
 
         store = self.ports.database.store
@@ -133,7 +133,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         if self.shown is None or store is None:
             return
         # Imported here: at the start nobody has opened the panel, and these are a tenth of what is imported then.
-        from subflow_app.core.arena.results import entry, known_board
+        from subflow_app.features.arena.core.results import entry, known_board
         from subflow_app.features.library.core.shipped import shipped_outcomes
 
         entrants, is_quick = self._entrants, self.shown.quick.isChecked()
@@ -152,8 +152,8 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         path = exports.ask_path(tr("Export the arena"), tr(_FILTERS), f"arena{suffix}")
         if path is None:
             return
-        from subflow_app.core.arena.arena_text import values_csv
         from subflow_app.core.paper.panel_file import write_panel
+        from subflow_app.features.arena.core.arena_text import values_csv
         from subflow_app.foundation.files import write_file
 
         panel = (content.chart or content.delay).panel
@@ -193,8 +193,8 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
 
     def _estimate(self) -> None:
         """Estimates the runs that are missing, in the background."""
-        from subflow_app.core.arena.job import ArenaJob
-        from subflow_app.core.arena.results import entry
+        from subflow_app.features.arena.core.job import ArenaJob
+        from subflow_app.features.arena.core.results import entry
         from subflow_app.foundation.jobs.executors import jobs_beside_window
 
         content, store = self.shown, self.ports.database.store
