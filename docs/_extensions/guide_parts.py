@@ -226,7 +226,7 @@ def words(of: str) -> str:
 
 def experiments(paper: str) -> str:
     """The recipes of a paper."""
-    from subflow_app.core.experiments.recipe_files import recipes_of
+    from subflow_app.features.gallery.core.recipe_files import recipes_of
 
     rows = [(_code(each.name), _prose(each.figure), _prose(each.title)) for each in recipes_of(paper)]
     return _table(("Id", "Figure", "Content"), rows) if rows else ""
@@ -234,7 +234,7 @@ def experiments(paper: str) -> str:
 
 def measures() -> str:
     """What recipes of experiments can measure of runs."""
-    from subflow_app.core.experiments.measures import MEASURES
+    from subflow_app.features.gallery.core.measures import MEASURES
 
     rows = [(_code(name), _prose(each.help)) for name, each in MEASURES.items()]
     return _table(("Measure", "Meaning"), rows)
@@ -262,7 +262,7 @@ def explorables() -> str:
 
 def rulings() -> str:
     """How ambiguities of the papers are settled."""
-    from subflow_app.core.experiments.rulings import rulings as all_rulings
+    from subflow_app.features.gallery.core.rulings import rulings as all_rulings
 
     rows = [(name, _prose(each.problem), _prose(each.ruling)) for name, each in all_rulings().items()]
     return _table(("Id", "Open point", "Reading"), rows)

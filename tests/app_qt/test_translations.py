@@ -29,7 +29,7 @@ from pytestqt.qtbot import QtBot
 from tests.app_qt.test_actions import named_like_commands
 from tests.helpers.messages import FOLDER, ROOT, Key, collect
 
-from subflow_app.core.experiments.rulings import rulings
+from subflow_app.features.gallery.core.rulings import rulings
 from subflow_app.foundation.catalogues import use_language
 from subflow_app.foundation.problem_texts import ERRORS, FORMS, problem_text
 from subflow_app.foundation.settings import Settings

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
 from tests.helpers.window import at_rest, make_window
 
-from subflow_app.core.experiments import recipe_files
+from subflow_app.features.gallery.core import recipe_files
 from subflow_app.foundation.catalogues import use_language
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.panels import DEFAULT_WORKSPACE, PANELS, WORKSPACES

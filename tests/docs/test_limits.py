@@ -16,8 +16,6 @@ from tests.fuzz.examples import SMALL_SCENARIO
 from tests.helpers.printed_code import ROOT
 from tests.helpers.scripts import CONTROLLER
 
-from subflow_app.core.experiments import axis
-from subflow_app.core.experiments.recipe_files import load_recipe
 from subflow_app.core.history import run_query
 from subflow_app.core.labs import progress, result_file
 from subflow_app.core.measured import measured_table, pcap_reader
@@ -31,6 +29,8 @@ from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.sweeps import plan_file
 from subflow_app.core.sweeps.sweep_estimate import SweepEstimate, SweepLimits
 from subflow_app.features.exporting.core import verification
+from subflow_app.features.gallery.core import axis
+from subflow_app.features.gallery.core.recipe_files import load_recipe
 from subflow_app.foundation import crash_reports, expressions, settings, toml_files
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.expected_errors import is_expected

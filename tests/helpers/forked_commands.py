@@ -20,9 +20,9 @@ from pathlib import Path
 import typer.main
 from tests.helpers.commands_in_turn import close_after_a_run
 
-import subflow_app.core.experiments.recipe  # the modules that many commands need
 import subflow_app.core.labs.session
 import subflow_app.core.running.runs
+import subflow_app.features.gallery.core.recipe  # the modules that many commands need
 import subflow_store.store
 from subflow_app.__main__ import main as subflow
 from subflow_app.shell.commands import app
@@ -30,7 +30,7 @@ from subflow_app.shell.commands import app
 TRAINING = "from tests.helpers.commands_in_turn import start_training as s; s(); print('.', flush=True); input()"
 PATIENCE_S = 120
 PRELOADED = (
-    subflow_app.core.experiments.recipe,
+    subflow_app.features.gallery.core.recipe,
     subflow_app.core.labs.session,
     subflow_app.core.running.runs,
     subflow_store.store,

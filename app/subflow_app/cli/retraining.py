@@ -9,8 +9,8 @@ from subflow_app.foundation.errors import TrainingError
 from subflow_app.terminal.terminal import print_error, print_note
 
 if TYPE_CHECKING:
-    from subflow_app.core.experiments.recipe import Recipe
-    from subflow_app.core.experiments.retraining import Retraining
+    from subflow_app.features.gallery.core.recipe import Recipe
+    from subflow_app.features.gallery.core.retraining import Retraining
     from subflow_store import Store
 
 
@@ -31,8 +31,8 @@ def retrain(
     Raises:
         TrainingError: if training is not possible here, or does not come to its end.
     """
-    from subflow_app.core.experiments.retraining import Retraining
     from subflow_app.core.learning.training_service import default_limit
+    from subflow_app.features.gallery.core.retraining import Retraining
     from subflow_app.terminal.progress import in_background, progress_text
 
     settings = {} if steps is None else {"steps": steps}

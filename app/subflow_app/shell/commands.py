@@ -28,7 +28,6 @@ from subflow_app.cli import (
     promote,
     replay,
     report,
-    reproduce,
     run,
     sweep,
     sweeps,
@@ -40,6 +39,7 @@ from subflow_app.features.arena import cli as arena
 from subflow_app.features.assess import cli as assess
 from subflow_app.features.breaking import cli as breaking
 from subflow_app.features.exporting.cli import export, verify
+from subflow_app.features.gallery import cli as reproduce
 from subflow_app.features.kernel import cli as compare_kernel
 from subflow_app.features.kernel.core.worker_process import WORKER_COMMAND as KERNEL_WORKER_COMMAND
 from subflow_app.features.library import cli as library

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core.experiments.planning import plan_experiment
 from subflow_app.features.arena.core.entrants import chosen_entrants
 from subflow_app.features.assess.core.criteria import (
     criterion_names,
@@ -16,6 +15,7 @@ from subflow_app.features.assess.core.criteria import (
     shown_name,
     written_criteria,
 )
+from subflow_app.features.gallery.core.planning import plan_experiment
 from subflow_app.foundation.errors import ArenaError
 
 

@@ -12,8 +12,6 @@ import pytest
 from matplotlib.figure import Figure
 from tests.helpers.experiments import GOODPUT, TINY, FixedValues, tiny_results
 
-from subflow_app.core.experiments.figure import experiment_figure, published_values
-from subflow_app.core.experiments.series_colours import OURS, series_colours
 from subflow_app.core.packed_values import pack, unpack
 from subflow_app.core.paper.figure_plan import FigureKind
 from subflow_app.core.paper.figure_worker import KINDS, _renderer
@@ -28,6 +26,8 @@ from subflow_app.core.paper.panel_forms import (
 )
 from subflow_app.core.paper.panel_plan import Ground, PanelFigure
 from subflow_app.core.paper.paper_styles import STYLES_BY_ID
+from subflow_app.features.gallery.core.figure import experiment_figure, published_values
+from subflow_app.features.gallery.core.series_colours import OURS, series_colours
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.picture import PanelForm
 

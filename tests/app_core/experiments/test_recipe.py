@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from tests.app_core.experiments.tiny import RECIPE, write_tiny
 
-from subflow_app.core.experiments.planning import plan_experiment
-from subflow_app.core.experiments.recipe import PAPERS
-from subflow_app.core.experiments.recipe_files import chosen_recipes, load_recipe, recipe_names
-from subflow_app.core.experiments.rulings import rulings
+from subflow_app.features.gallery.core.planning import plan_experiment
+from subflow_app.features.gallery.core.recipe import PAPERS
+from subflow_app.features.gallery.core.recipe_files import chosen_recipes, load_recipe, recipe_names
+from subflow_app.features.gallery.core.rulings import rulings
 from subflow_app.foundation.errors import InputError, RecipeError
 
 

@@ -8,12 +8,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from subflow_app.core.experiments.coverage import problems
-from subflow_app.core.experiments.figure import experiment_figure
-from subflow_app.core.experiments.report import figure_caption, version_blocks
-from subflow_app.core.experiments.report_csv import results_csv, verdicts_csv
-from subflow_app.core.experiments.report_tables import seeds_text, verdict_table
-from subflow_app.core.experiments.results import Results
 from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report
 from subflow_app.core.paper.report_file import render_report
 from subflow_app.features.assess.core.assessment_text import (
@@ -32,6 +26,12 @@ from subflow_app.features.breaking.core.break_text import METHOD, margin_text
 from subflow_app.features.breaking.core.failure_words import failure_words
 from subflow_app.features.breaking.core.job import BreakJob
 from subflow_app.features.exporting.core.crate import METADATA, CrateFile, crate_text
+from subflow_app.features.gallery.core.coverage import problems
+from subflow_app.features.gallery.core.figure import experiment_figure
+from subflow_app.features.gallery.core.report import figure_caption, version_blocks
+from subflow_app.features.gallery.core.report_csv import results_csv, verdicts_csv
+from subflow_app.features.gallery.core.report_tables import seeds_text, verdict_table
+from subflow_app.features.gallery.core.results import Results
 from subflow_app.foundation.citation import FILE as CITATION
 from subflow_app.foundation.citation import citation_cff
 from subflow_app.foundation.files import made_folder, write_file, writing

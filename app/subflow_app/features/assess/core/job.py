@@ -8,8 +8,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.core.experiments.reproduction import Reproduction
-from subflow_app.core.experiments.results import Results, VerdictKind
 from subflow_app.features.arena.core.entrants import Entrant
 from subflow_app.features.assess.core.criteria import (
     Untried,
@@ -20,6 +18,8 @@ from subflow_app.features.assess.core.criteria import (
 )
 from subflow_app.features.breaking.core.job import BreakJob, Question
 from subflow_app.features.breaking.core.space import load_space
+from subflow_app.features.gallery.core.reproduction import Reproduction
+from subflow_app.features.gallery.core.results import Results, VerdictKind
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.jobs.executors import Shared, executor_maker
 from subflow_app.foundation.jobs.job import Job, Series

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import zstandard
 
-from subflow_app.core.experiments.results import stored_results
 from subflow_app.core.running.run_key import simulator_version
+from subflow_app.features.gallery.core.results import stored_results
 from subflow_app.features.library.core.records import of_experiment, of_lab
 from subflow_app.foundation.paths import trainings_directory
 from subflow_store.errors import RunNotFound, StoreCorrupt
 from subflow_store.values import Records
 
 if TYPE_CHECKING:
-    from subflow_app.core.experiments.recipe import Recipe
     from subflow_app.core.labs.lab import Lab
+    from subflow_app.features.gallery.core.recipe import Recipe
     from subflow_store import Store
     from subflow_store.copies import Copied
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from subflow_app.core.experiments.figure import experiment_figure
-from subflow_app.core.experiments.results import Results, Verdict, stored_results
+from subflow_app.features.gallery.core.figure import experiment_figure
+from subflow_app.features.gallery.core.results import Results, Verdict, stored_results
 
 if TYPE_CHECKING:
-    from subflow_app.core.experiments.recipe import Recipe
+    from subflow_app.features.gallery.core.recipe import Recipe
     from subflow_store import Store
     from subflow_store.sweeps import SweepStore
 

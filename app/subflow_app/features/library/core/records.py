@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from subflow_app.core.experiments.kinds import KINDS
 from subflow_app.core.labs.lab import Lab
+from subflow_app.features.gallery.core.kinds import KINDS
 from subflow_store.values import Records
 
 if TYPE_CHECKING:
-    from subflow_app.core.experiments.recipe import Recipe
+    from subflow_app.features.gallery.core.recipe import Recipe
     from subflow_store import Store
 
 

@@ -16,7 +16,7 @@ from subflow_app.features.library.core import shipped
 from subflow_sim.whole_file import write_whole
 
 if TYPE_CHECKING:
-    from subflow_app.core.experiments.recipe import Recipe
+    from subflow_app.features.gallery.core.recipe import Recipe
     from subflow_store import Store
 
 WIDTH_PX, HEIGHT_PX = 112, 66
@@ -67,7 +67,7 @@ def write_thumbnails(
         OSError: if a picture cannot be written.
         StoreError: if the library cannot be read.
     """
-    from subflow_app.core.experiments.exhibits import read_exhibit
+    from subflow_app.features.gallery.core.exhibits import read_exhibit
 
     written = []
     for recipe in recipes:
