@@ -17,7 +17,6 @@ from subflow_app.cli import (
     databases,
     evaluate,
     explain,
-    fairness,
     figure_worker,
     fork,
     graph_files,
@@ -39,6 +38,7 @@ from subflow_app.features.arena import cli as arena
 from subflow_app.features.assess import cli as assess
 from subflow_app.features.breaking import cli as breaking
 from subflow_app.features.exporting.cli import export, verify
+from subflow_app.features.fairness import cli as fairness
 from subflow_app.features.gallery import cli as reproduce
 from subflow_app.features.kernel import cli as compare_kernel
 from subflow_app.features.kernel.core.worker_process import WORKER_COMMAND as KERNEL_WORKER_COMMAND

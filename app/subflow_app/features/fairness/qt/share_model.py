@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import QModelIndex, QObject, Qt
 
-from subflow_app.core.fairness.analysis import ConnectionShare, FairnessAnalysis
-from subflow_app.core.fairness.analysis_view import ShareGroup, grouped
+from subflow_app.features.fairness.core.analysis import ConnectionShare, FairnessAnalysis
+from subflow_app.features.fairness.core.analysis_view import ShareGroup, grouped
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.models.table_model import RIGHT, Index
 from subflow_app.toolkit.models.tree_model import TreeModel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from subflow_app.core.fairness.trade_offs import TRADE_OFFS, Point, TradeOffKind
+from subflow_app.features.fairness.core.trade_offs import TRADE_OFFS, Point, TradeOffKind
 from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 from subflow_sim.stats import Estimate

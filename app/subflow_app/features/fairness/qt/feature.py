@@ -12,13 +12,13 @@ from subflow_app.toolkit.latest_reader import LatestReader
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
-    from subflow_app.core.fairness.analysis_view import AnalysisView
-    from subflow_app.core.fairness.trade_offs import KnownFigures, Point, TradeOffKind
     from subflow_app.features.exporting.qt.exporting import Exports
+    from subflow_app.features.fairness.core.analysis_view import AnalysisView
+    from subflow_app.features.fairness.core.trade_offs import KnownFigures, Point, TradeOffKind
+    from subflow_app.features.fairness.qt.panel import FairnessPanel
+    from subflow_app.features.fairness.qt.shares import SharesPage
+    from subflow_app.features.fairness.qt.trade_offs import TradeOffPage
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.fairness.panel import FairnessPanel
-    from subflow_app.qt.fairness.shares import SharesPage
-    from subflow_app.qt.fairness.trade_offs import TradeOffPage
     from subflow_app.qt.history_panel import History
     from subflow_app.qt.plot_view import PlotView
     from subflow_app.qt.run_control import RunControl
@@ -85,7 +85,7 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
 
     def make(self) -> FairnessPanel:
         """Both pages."""
-        from subflow_app.qt.fairness.panel import FairnessPanel
+        from subflow_app.features.fairness.qt.panel import FairnessPanel
 
         panel = FairnessPanel(self.ports.bar[_EXPORT])
         panel.seen.connect(self._on_seen)
@@ -164,7 +164,7 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
 
     def _shares_work(self, shares: SharesPage) -> Callable[[Cancelled], Callable[[], None]] | None:
         """Computes in the thread; what it returns shows the result."""
-        from subflow_app.core.fairness.analysis_view import WindowOf, run_view, scenario_view
+        from subflow_app.features.fairness.core.analysis_view import WindowOf, run_view, scenario_view
 
         def showing(view: AnalysisView) -> Callable[[], None]:
             return lambda: shares.show_view(view)
@@ -180,7 +180,7 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
         return None
 
     def _points_work(self, page: TradeOffPage) -> Callable[[Cancelled], Callable[[], None]] | None:
-        from subflow_app.core.fairness.trade_offs import KnownFigures, default_kind, trade_off_points
+        from subflow_app.features.fairness.core.trade_offs import KnownFigures, default_kind, trade_off_points
 
         runs, chosen = self.ports.plots.runs, page.kind if page.is_kind_chosen else None
         # While one run grows, the others stay as they are.

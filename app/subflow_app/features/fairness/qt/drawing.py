@@ -10,7 +10,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRect, Q
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from subflow_app.qt.fairness.share_model import BAR_ROLE, ShareBar
+from subflow_app.features.fairness.qt.share_model import BAR_ROLE, ShareBar
 from subflow_app.toolkit.plain_text import as_written
 from subflow_app.toolkit.theme import Tokens, current_tokens
 from subflow_app.vocabulary.language import tr

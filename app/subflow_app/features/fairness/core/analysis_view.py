@@ -10,10 +10,15 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.fairness.analysis import ConnectionShare, FairnessAnalysis, run_analysis, scenario_analysis
-from subflow_app.core.fairness.measured import end_of
 from subflow_app.core.plots.jain import PLOT as JAIN
 from subflow_app.core.traces import Traces
+from subflow_app.features.fairness.core.analysis import (
+    ConnectionShare,
+    FairnessAnalysis,
+    run_analysis,
+    scenario_analysis,
+)
+from subflow_app.features.fairness.core.measured import end_of
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.scenario import Scenario

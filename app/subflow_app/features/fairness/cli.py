@@ -12,7 +12,7 @@ from subflow_app.terminal.options import Database, Json, opened_store, run_numbe
 from subflow_app.terminal.terminal import print_json, print_line, print_tables
 
 if TYPE_CHECKING:
-    from subflow_app.core.fairness.analysis import FairnessAnalysis
+    from subflow_app.features.fairness.core.analysis import FairnessAnalysis
 
 
 def fairness(
@@ -56,10 +56,10 @@ def fairness(
     divided by that. All rates are payload. Capacities are those of the links at the time, less headers and datagram
     flows. Where links or flows change within the interval, shares are means over it.
     """
-    from subflow_app.core.fairness.analysis import analysis_document, run_analysis, scenario_analysis
     from subflow_app.core.scenarios.scenario_source import open_scenario
     from subflow_app.core.traces import StoredTraces
     from subflow_app.core.uses import Use
+    from subflow_app.features.fairness.core.analysis import analysis_document, run_analysis, scenario_analysis
 
     from_s = None if begin is None else time_option("--from", begin)
     to_s = None if end is None else time_option("--to", end)
@@ -100,9 +100,14 @@ def fairness(
 
 
 def _weigh(runs: list[str], name: str, csv_file: Path | None, database: Path | None, *, as_json: bool) -> None:
-    from subflow_app.core.fairness.trade_offs import TradeOffKind, points_document, trade_off_points, write_points
-    from subflow_app.core.fairness.trade_offs_text import point_table
     from subflow_app.core.traces import StoredTraces
+    from subflow_app.features.fairness.core.trade_offs import (
+        TradeOffKind,
+        points_document,
+        trade_off_points,
+        write_points,
+    )
+    from subflow_app.features.fairness.core.trade_offs_text import point_table
 
     if name not in list(TradeOffKind):
         raise InputError(f'--trade-off = "{name}": must be one of {", ".join(TradeOffKind)}')
@@ -119,7 +124,7 @@ def _weigh(runs: list[str], name: str, csv_file: Path | None, database: Path | N
 
 
 def _print_analysis(analysis: FairnessAnalysis, run: int | None = None) -> None:
-    from subflow_app.core.fairness.analysis_text import bottleneck_table, meaning, share_table, window_text
+    from subflow_app.features.fairness.core.analysis_text import bottleneck_table, meaning, share_table, window_text
 
     print_line(f"{'' if run is None else f'Run {run}: '}{analysis.title}, {window_text(analysis)}")
     print_line()

@@ -16,11 +16,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.fairness.analysis import FairnessAnalysis
-from subflow_app.core.fairness.analysis_text import meaning, window_text
-from subflow_app.core.fairness.analysis_view import WINDOW_TEXTS, AnalysisView, WindowChoice
-from subflow_app.qt.fairness.drawing import JainCurve, ShareBarDelegate, ShareDelegate
-from subflow_app.qt.fairness.share_model import BAR, COLUMNS, NAME, ShareModel
+from subflow_app.features.fairness.core.analysis import FairnessAnalysis
+from subflow_app.features.fairness.core.analysis_text import meaning, window_text
+from subflow_app.features.fairness.core.analysis_view import WINDOW_TEXTS, AnalysisView, WindowChoice
+from subflow_app.features.fairness.qt.drawing import JainCurve, ShareBarDelegate, ShareDelegate
+from subflow_app.features.fairness.qt.share_model import BAR, COLUMNS, NAME, ShareModel
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, muted, set_style, table_style

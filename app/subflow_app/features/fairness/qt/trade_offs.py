@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.fairness.trade_offs import (
+from subflow_app.features.fairness.core.trade_offs import (
     TRADE_OFF_TEXTS,
     TRADE_OFFS,
     Point,

@@ -6,8 +6,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import QTabWidget, QWidget
 
-from subflow_app.qt.fairness.shares import SharesPage
-from subflow_app.qt.fairness.trade_offs import TradeOffPage
+from subflow_app.features.fairness.qt.shares import SharesPage
+from subflow_app.features.fairness.qt.trade_offs import TradeOffPage
 from subflow_app.toolkit.theme import set_style, tab_style
 from subflow_app.toolkit.widgets.shorthand import named, v_box
 from subflow_app.vocabulary.language import tr
