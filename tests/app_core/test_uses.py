@@ -25,7 +25,6 @@ from subflow_app.core.learning.evaluations import EvaluationJob
 from subflow_app.core.learning.race import race_sources, rivals
 from subflow_app.core.learning.training_progress import Training
 from subflow_app.core.learning.training_setup import TrainingRequest, prepare
-from subflow_app.core.paper.report import read_runs
 from subflow_app.core.policies.library import keep_policies
 from subflow_app.core.replay.origin import StoredOrigin
 from subflow_app.core.running.runs import RunJob
@@ -47,6 +46,7 @@ from subflow_app.features.exporting.core.run_export import RunExport, export_sto
 from subflow_app.features.exporting.core.verification import verify_bundle
 from subflow_app.features.exporting.core.web_page import stored_run_document, write_page
 from subflow_app.features.kernel.core.plan import plan_network
+from subflow_app.features.paper.core.report import read_runs
 from subflow_app.foundation.errors import InputError, ReplacedError
 from subflow_app.foundation.paths import policy_folder
 from subflow_app.foundation.toml_edit import read_toml, set_value

@@ -17,10 +17,10 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.core.paper.figure_choice import FigureChoice
-from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.features.exporting.qt.export_dialog import FigureDialog
 from subflow_app.features.exporting.qt.figure_source import FigureSource, shown_plan
+from subflow_app.features.paper.core.figure_choice import FigureChoice
+from subflow_app.features.paper.core.figure_process import FigureProcess
 from subflow_app.foundation.errors import ExportError, InputError
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.curve_id import CurveId
@@ -438,8 +438,8 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 from PySide6.QtWidgets import QApplication
 application = QApplication([])
 from tests.helpers.fake_runs import finished_traces
-from subflow_app.core.paper.figure_choice import FigureChoice
-from subflow_app.core.paper.figure_process import FigureProcess
+from subflow_app.features.paper.core.figure_choice import FigureChoice
+from subflow_app.features.paper.core.figure_process import FigureProcess
 from subflow_app.features.exporting.qt.export_dialog import FigureDialog
 from subflow_app.features.exporting.qt.figure_source import FigureSource
 from subflow_app.qt.plot_view import PlotView

@@ -9,7 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.qt.report_dialog import ReportDialog
+from subflow_app.features.paper.qt.report_dialog import ReportDialog
 from subflow_app.shell.main_window import MainWindow
 
 pytestmark = pytest.mark.one_window

@@ -75,10 +75,10 @@ def save_scale(documents: Sequence[dict[str, Any]], path: Path) -> None:
     """
     from dataclasses import replace
 
-    from subflow_app.core.paper.figure_plan import figure_kind
-    from subflow_app.core.paper.panel_figure import render_panels
-    from subflow_app.core.paper.panel_plan import PanelFigure
-    from subflow_app.core.paper.paper_styles import DEFAULT_STYLE
+    from subflow_app.features.paper.core.figure_plan import figure_kind
+    from subflow_app.features.paper.core.panel_figure import render_panels
+    from subflow_app.features.paper.core.panel_plan import PanelFigure
+    from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE
     from subflow_app.foundation.files import write_file
     from subflow_app.vocabulary.palette import ColourKey
     from subflow_app.vocabulary.picture import Panel, PanelSeries

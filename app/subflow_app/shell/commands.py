@@ -17,7 +17,6 @@ from subflow_app.cli import (
     databases,
     evaluate,
     explain,
-    figure_worker,
     fork,
     graph_files,
     guide,
@@ -26,7 +25,6 @@ from subflow_app.cli import (
     labs,
     promote,
     replay,
-    report,
     run,
     sweep,
     sweeps,
@@ -43,6 +41,7 @@ from subflow_app.features.gallery import cli as reproduce
 from subflow_app.features.kernel import cli as compare_kernel
 from subflow_app.features.kernel.core.worker_process import WORKER_COMMAND as KERNEL_WORKER_COMMAND
 from subflow_app.features.library import cli as library
+from subflow_app.features.paper.cli import figure_worker, report
 from subflow_app.features.script import cli as scripts
 from subflow_app.foundation.own_program import FIGURE_WORKER
 from subflow_app.shell import selftest_command as selftest

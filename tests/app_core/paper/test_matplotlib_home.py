@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core.paper.matplotlib_home import prepare_matplotlib
+from subflow_app.features.paper.core.matplotlib_home import prepare_matplotlib
 from subflow_app.foundation.paths import font_cache
 
 

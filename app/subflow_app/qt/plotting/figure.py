@@ -8,9 +8,9 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 
 from subflow_app.core.history.run_names import told_apart
-from subflow_app.core.paper.figure_plan import FigureKind, figure_kind
-from subflow_app.core.paper.paper_styles import HEIGHT_RANGE_MM, MM_PER_INCH
 from subflow_app.core.plots import Curve
+from subflow_app.features.paper.core.figure_plan import FigureKind, figure_kind
+from subflow_app.features.paper.core.paper_styles import HEIGHT_RANGE_MM, MM_PER_INCH
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.files import write_file
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id, run_names

@@ -12,8 +12,8 @@ from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRect, QRectF, QSize, 
 from PySide6.QtGui import QFont, QImage, QPageSize, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgGenerator
 
-from subflow_app.core.paper.figure_plan import FigureKind
-from subflow_app.core.paper.paper_styles import MM_PER_INCH, checked_height, checked_width
+from subflow_app.features.paper.core.figure_plan import FigureKind
+from subflow_app.features.paper.core.paper_styles import MM_PER_INCH, checked_height, checked_width
 
 # The layout is made at this resolution, px per inch, whatever the file's own; a font of 10.5 px is then 7.9 pt.
 LAYOUT_DPI = 96.0

@@ -9,10 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from subflow_app.core.paper.panel_plan import PanelFigure
-from subflow_app.core.paper.paper_styles import DEFAULT_STYLE
-from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report
-from subflow_app.core.paper.report_file import render_report
 from subflow_app.features.arena.core.arena_text import (
     METHOD,
     entry_table,
@@ -27,6 +23,10 @@ from subflow_app.features.arena.core.columns import COLUMNS
 from subflow_app.features.arena.core.frontier import scatter
 from subflow_app.features.arena.core.results import FULL_NUMBERS, QUICK_NUMBERS, Board, family_titles
 from subflow_app.features.arena.core.standings import Standing, standings
+from subflow_app.features.paper.core.panel_plan import PanelFigure
+from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE
+from subflow_app.features.paper.core.report import Block, Heading, Listing, Paragraph, Picture, Report
+from subflow_app.features.paper.core.report_file import render_report
 from subflow_app.foundation.files import made_folder, write_file
 from subflow_app.vocabulary.palette import ColourKey
 from subflow_app.vocabulary.picture import Panel, PanelSeries

@@ -152,8 +152,8 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         path = exports.ask_path(tr("Export the arena"), tr(_FILTERS), f"arena{suffix}")
         if path is None:
             return
-        from subflow_app.core.paper.panel_file import write_panel
         from subflow_app.features.arena.core.arena_text import values_csv
+        from subflow_app.features.paper.core.panel_file import write_panel
         from subflow_app.foundation.files import write_file
 
         panel = (content.chart or content.delay).panel

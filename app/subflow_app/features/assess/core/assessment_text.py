@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from subflow_app.core.paper.panel_forms import interval_text
 from subflow_app.features.assess.core.criteria import criterion_facts, load_dossier, section
 from subflow_app.features.assess.core.job import Assessment, Judgement, judgement, search_judgement
 from subflow_app.features.breaking.core.break_text import margin_text, told_of
@@ -14,6 +13,7 @@ from subflow_app.features.breaking.core.job import BreakJob
 from subflow_app.features.gallery.core.figure import measure_text, shown_value
 from subflow_app.features.gallery.core.report_tables import ours_text, why_text
 from subflow_app.features.gallery.core.results import Results
+from subflow_app.features.paper.core.panel_forms import interval_text
 from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_app.vocabulary.plain_text import capitalised

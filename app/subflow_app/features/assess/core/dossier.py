@@ -8,8 +8,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report
-from subflow_app.core.paper.report_file import render_report
 from subflow_app.features.assess.core.assessment_text import (
     assessment_document,
     counts,
@@ -32,6 +30,8 @@ from subflow_app.features.gallery.core.report import figure_caption, version_blo
 from subflow_app.features.gallery.core.report_csv import results_csv, verdicts_csv
 from subflow_app.features.gallery.core.report_tables import seeds_text, verdict_table
 from subflow_app.features.gallery.core.results import Results
+from subflow_app.features.paper.core.report import Block, Heading, Listing, Paragraph, Picture, Report
+from subflow_app.features.paper.core.report_file import render_report
 from subflow_app.foundation.citation import FILE as CITATION
 from subflow_app.foundation.citation import citation_cff
 from subflow_app.foundation.files import made_folder, write_file, writing

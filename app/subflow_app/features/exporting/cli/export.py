@@ -15,10 +15,10 @@ from subflow_app.terminal.options import Database, Json, RunIds, opened_store, r
 from subflow_app.terminal.terminal import print_json, print_line, print_note
 
 if TYPE_CHECKING:
-    from subflow_app.core.paper.figure_plan import FigureLook
     from subflow_app.core.plots import PlotSpec
     from subflow_app.features.exporting.core.exports import ExportPlan
     from subflow_app.features.exporting.core.run_export import RunExport
+    from subflow_app.features.paper.core.figure_plan import FigureLook
 
 
 CAPTURE, BUNDLE = "pcapng", "bundle"
@@ -211,9 +211,9 @@ def export_plan(kinds: tuple[str, ...], figure: str | None, *, run_data: bool) -
     Raises:
         InputError: if a figure does not exist.
     """
-    from subflow_app.core.paper.figure_plan import FIGURE_KINDS
     from subflow_app.core.plots import PLOTS
     from subflow_app.features.exporting.core.exports import DATA_FORMAT, ExportPlan
+    from subflow_app.features.paper.core.figure_plan import FIGURE_KINDS
 
     return ExportPlan(
         run_data=run_data or (figure is None and DATA_FORMAT in kinds),
@@ -238,8 +238,8 @@ def figure_look(
     Raises:
         InputError: if a style or place does not exist, or no figure is that large.
     """
-    from subflow_app.core.paper.figure_plan import FigureLook
-    from subflow_app.core.paper.paper_styles import LEGENDS, checked_dpi, style_named
+    from subflow_app.features.paper.core.figure_plan import FigureLook
+    from subflow_app.features.paper.core.paper_styles import LEGENDS, checked_dpi, style_named
 
     sized = style_named(style).sized(width_mm, height_mm)
     for place in LEGENDS:

@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_steps_of, stored_object
 from subflow_app.core.history.run_names import run_names
 from subflow_app.core.learning.agent_series import number_names, steps_of
-from subflow_app.core.paper.figure_plan import FIGURE_KINDS, FigureKind, FigureLook, run_plan
 from subflow_app.core.plots import BARS, PLOTS, TIME, Bar, PlotSpec
 from subflow_app.core.plots.spec import Curve
 from subflow_app.core.scenarios.scenario_source import with_policies
 from subflow_app.core.traces import FLOW, LINK, NANOSECONDS, SUBFLOW, SeriesKey, Traces, select_keys
 from subflow_app.core.uses import Use, policies_of, read_stored
+from subflow_app.features.paper.core.figure_plan import FIGURE_KINDS, FigureKind, FigureLook, run_plan
 from subflow_app.foundation.errors import ExportError, InputError
 from subflow_app.foundation.files import made_folder, write_csv, write_file
 from subflow_app.foundation.json_document import json_text
@@ -156,7 +156,7 @@ def export_figures(runs: Sequence[Traces], directory: str | Path, plan: ExportPl
             else:
                 written.append(export_curves(plot.overlay(runs), path, plot))
     if plan.figure_formats:
-        from subflow_app.core.paper.figures import save_figure
+        from subflow_app.features.paper.core.figures import save_figure
 
         together = [plots] if plan.look.is_stacked and plots else [[plot] for plot in plots]
         for group in together:

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from subflow_app.core.paper.panel_figure import render_panels
 from subflow_app.features.exporting.core.web_page import check_offered, packed_size, runs_page, stored_run_document
 from subflow_app.features.gallery.core.exhibits import Exhibit, paper_order
 from subflow_app.features.gallery.core.recipe import SOURCES
 from subflow_app.features.gallery.core.report import CAUSES_TEXT, figure_caption, figure_text, run_again_text
 from subflow_app.features.gallery.core.report_tables import settled_mark, settlement_table, verdict_table
+from subflow_app.features.paper.core.panel_figure import render_panels
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expected_errors import is_expected
 from subflow_app.foundation.file_kinds import PAGE_SUFFIX
@@ -27,8 +27,8 @@ from subflow_app.vocabulary.table_html import table_html
 from subflow_app.vocabulary.tables import TextTable
 
 if TYPE_CHECKING:
-    from subflow_app.core.paper.panel_plan import PanelFigure
     from subflow_app.features.gallery.core.results import Results
+    from subflow_app.features.paper.core.panel_plan import PanelFigure
     from subflow_store import Store
 
 PAGE_NAME = f"experiments{PAGE_SUFFIX}"

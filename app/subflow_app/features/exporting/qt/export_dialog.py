@@ -18,9 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.paper.figure_choice import AS_SHOWN, CUSTOM, FigureChoice
-from subflow_app.core.paper.figure_plan import FigureKind, FigurePlan
-from subflow_app.core.paper.paper_styles import (
+from subflow_app.features.exporting.qt.figure_preview import FigurePreview
+from subflow_app.features.exporting.qt.figure_source import FigureSource
+from subflow_app.features.paper.core.figure_choice import AS_SHOWN, CUSTOM, FigureChoice
+from subflow_app.features.paper.core.figure_plan import FigureKind, FigurePlan
+from subflow_app.features.paper.core.paper_styles import (
     DPI_RANGE,
     HEIGHT_RANGE_MM,
     LEGENDS,
@@ -29,8 +31,6 @@ from subflow_app.core.paper.paper_styles import (
     WIDTH_RANGE_MM,
     Legend,
 )
-from subflow_app.features.exporting.qt.figure_preview import FigurePreview
-from subflow_app.features.exporting.qt.figure_source import FigureSource
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.shorthand import accept_buttons, h_box, named, v_box

@@ -19,9 +19,9 @@ from subflow_sim.gate import is_folder, is_there
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
-    from subflow_app.core.paper.figure_choice import FigureChoice
-    from subflow_app.core.paper.figure_plan import FigurePlan
-    from subflow_app.core.paper.figure_process import FigureProcess
+    from subflow_app.features.paper.core.figure_choice import FigureChoice
+    from subflow_app.features.paper.core.figure_plan import FigurePlan
+    from subflow_app.features.paper.core.figure_process import FigureProcess
     from subflow_app.qt.plot_view import PlotView
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.preferences import Preferences
@@ -98,10 +98,10 @@ class Exports(QObject):
     def ask_figure(self) -> None:
         """Asks how the figure shall be, with a preview, then for the file, and writes it."""
         # Imported here, as is all that figures are made with: a start draws none.
-        from subflow_app.core.paper.figure_choice import AS_SHOWN, FigureChoice
-        from subflow_app.core.paper.figure_process import FigureProcess
         from subflow_app.features.exporting.qt.export_dialog import FigureDialog
         from subflow_app.features.exporting.qt.figure_source import FigureSource
+        from subflow_app.features.paper.core.figure_choice import AS_SHOWN, FigureChoice
+        from subflow_app.features.paper.core.figure_process import FigureProcess
 
         process = FigureProcess()
         source = FigureSource(self._plots.stack, self._workers, process, self)
@@ -145,7 +145,7 @@ class Exports(QObject):
 
     def export_paper_figure(self, path: Path, choice: FigureChoice, plan: FigurePlan, process: FigureProcess) -> None:
         """Has figures drawn in ``process``, which is closed then, and writes them; all or none of them are drawn."""
-        from subflow_app.core.paper.figure_plan import figure_kind
+        from subflow_app.features.paper.core.figure_plan import figure_kind
         from subflow_app.foundation.files import write_file
 
         def export() -> Path:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from subflow_app.core.paper.figure_choice import AS_SHOWN, FigureChoice
-from subflow_app.core.paper.figure_plan import FigurePlan, plot_data
-from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.core.plots import TIME
+from subflow_app.features.paper.core.figure_choice import AS_SHOWN, FigureChoice
+from subflow_app.features.paper.core.figure_plan import FigurePlan, plot_data
+from subflow_app.features.paper.core.figure_process import FigureProcess
 from subflow_app.toolkit.workers import Workers
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from subflow_app.core.paper.panel_plan import PanelFigure
 from subflow_app.features.gallery.core.coverage import is_complete, n_finished, n_wanted, problems
 from subflow_app.features.gallery.core.figure import experiment_figure
 from subflow_app.features.gallery.core.recipe import SOURCES, Recipe
@@ -19,6 +18,7 @@ from subflow_app.features.gallery.core.results import (
     settlement_counts,
     stored_results,
 )
+from subflow_app.features.paper.core.panel_plan import PanelFigure
 from subflow_app.foundation.expected_errors import is_expected
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from subflow_app.core.paper.panel_plan import PAPER, Ground, PanelFigure
-from subflow_app.core.paper.paper_styles import DEFAULT_STYLE, PaperStyle
 from subflow_app.features.gallery.core.series_colours import series_colours
+from subflow_app.features.paper.core.panel_plan import PAPER, Ground, PanelFigure
+from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE, PaperStyle
 from subflow_app.vocabulary.palette import HUES, TOTAL, ColourKey
 from subflow_app.vocabulary.picture import FloatArray, Panel, PanelSeries, Reference
 from subflow_sim.stats import Estimate

@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.core.paper.panel_figure import render_panels
-from subflow_app.core.paper.panel_plan import PanelFigure
 from subflow_app.features.gallery.core.figure import FIGURE_STYLE, experiment_figure
 from subflow_app.features.gallery.core.recipe import SOURCES
 from subflow_app.features.gallery.core.report import (
@@ -26,6 +24,8 @@ from subflow_app.features.gallery.core.report_tables import (
     trial_table,
     verdict_table,
 )
+from subflow_app.features.paper.core.panel_figure import render_panels
+from subflow_app.features.paper.core.panel_plan import PanelFigure
 from subflow_app.foundation.files import made_folder, write_file
 from subflow_app.vocabulary.plain_text import capitalised
 from subflow_app.vocabulary.tables import TextTable

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from subflow_app.core.paper.panel_forms import interval_text, number_text
 from subflow_app.features.gallery.core.coverage import n_finished, n_wanted
 from subflow_app.features.gallery.core.figure import cell_of, published_values, shown_value
 from subflow_app.features.gallery.core.recipe import SOURCES, CauseKind
@@ -21,6 +20,7 @@ from subflow_app.features.gallery.core.results import (
     settlement_counts,
 )
 from subflow_app.features.gallery.core.rulings import Ruling
+from subflow_app.features.paper.core.panel_forms import interval_text, number_text
 from subflow_app.foundation.toml_edit import TomlValue, render
 from subflow_app.vocabulary.language import translatable
 from subflow_app.vocabulary.number_text import NOTHING, duration_text

@@ -13,10 +13,6 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QPixmap
 
-from subflow_app.core.paper.figure_plan import figure_kind
-from subflow_app.core.paper.figure_process import FigureProcess
-from subflow_app.core.paper.panel_plan import Ground, PanelFigure
-from subflow_app.core.paper.paper_styles import MM_PER_INCH
 from subflow_app.features.gallery.core.exhibits import Exhibit, announce_exhibit, read_exhibit, run_ids
 from subflow_app.features.gallery.core.recipe import Recipe
 from subflow_app.features.gallery.core.recipe_files import recipe_names
@@ -28,6 +24,10 @@ from subflow_app.features.gallery.qt.panel import GalleryPanel
 from subflow_app.features.library.core.copying import copy_experiment, copy_to_go_on
 from subflow_app.features.library.core.shipped import open_library
 from subflow_app.features.library.core.thumbnails import shipped_thumbnail, thumbnail
+from subflow_app.features.paper.core.figure_plan import figure_kind
+from subflow_app.features.paper.core.figure_process import FigureProcess
+from subflow_app.features.paper.core.panel_plan import Ground, PanelFigure
+from subflow_app.features.paper.core.paper_styles import MM_PER_INCH
 from subflow_app.foundation.errors import ExportError, InputError, LibraryError
 from subflow_app.foundation.files import write_file
 from subflow_app.foundation.jobs.executors import jobs_beside_window

@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.core.paper.panel_plan import Ground, PanelFigure
-from subflow_app.core.paper.paper_styles import MM_PER_INCH
 from subflow_app.features.library.core import shipped
+from subflow_app.features.paper.core.panel_plan import Ground, PanelFigure
+from subflow_app.features.paper.core.paper_styles import MM_PER_INCH
 from subflow_sim.whole_file import write_whole
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import re
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from subflow_app.core.paper.figures import POINTS_PER_INCH, drawn_file, name_entries
-from subflow_app.core.paper.panel_forms import (
+from subflow_app.features.paper.core.figures import POINTS_PER_INCH, drawn_file, name_entries
+from subflow_app.features.paper.core.panel_forms import (
     FORMS,
     IMPLIED_HATCH,
     MARKERS,
@@ -17,8 +17,8 @@ from subflow_app.core.paper.panel_forms import (
     names_lines,
     table_layout,
 )
-from subflow_app.core.paper.panel_plan import PanelFigure
-from subflow_app.core.paper.paper_styles import MM_PER_INCH
+from subflow_app.features.paper.core.panel_plan import PanelFigure
+from subflow_app.features.paper.core.paper_styles import MM_PER_INCH
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.picture import Panel, PanelSeries
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-from subflow_app.core.paper.figure_plan import figure_kind
-from subflow_app.core.paper.figure_process import FigureProcess
-from subflow_app.core.paper.panel_plan import PanelFigure
-from subflow_app.core.paper.paper_styles import DEFAULT_STYLE
+from subflow_app.features.paper.core.figure_plan import figure_kind
+from subflow_app.features.paper.core.figure_process import FigureProcess
+from subflow_app.features.paper.core.panel_plan import PanelFigure
+from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE
 from subflow_app.foundation.files import write_file
 from subflow_app.vocabulary.picture import Panel
 

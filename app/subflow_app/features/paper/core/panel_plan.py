@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from subflow_app.core.paper.figure_plan import FigureKind
-from subflow_app.core.paper.paper_styles import DEFAULT_STYLE, MM_PER_INCH, PaperStyle, checked_dpi
+from subflow_app.features.paper.core.figure_plan import FigureKind
+from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE, MM_PER_INCH, PaperStyle, checked_dpi
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.picture import Panel
 

@@ -7,6 +7,6 @@ import typer
 
 def figure_worker() -> None:
     """Draw figures (used by the window)."""
-    from subflow_app.core.paper.figure_worker import main
+    from subflow_app.features.paper.core.figure_worker import main
 
     raise typer.Exit(main())

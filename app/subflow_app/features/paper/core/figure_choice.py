@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_app.core.paper.figure_plan import FIGURE_KINDS, FigureKind, FigureLook
-from subflow_app.core.paper.paper_styles import (
+from subflow_app.features.paper.core.figure_plan import FIGURE_KINDS, FigureKind, FigureLook
+from subflow_app.features.paper.core.paper_styles import (
     DPI_RANGE,
     HEIGHT_RANGE_MM,
     LEGENDS,

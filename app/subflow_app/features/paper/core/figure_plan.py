@@ -12,7 +12,10 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from subflow_app.core.paper.paper_styles import (
+from subflow_app.core.plots import Bar, Curve, PlotSpec
+from subflow_app.core.plots.spec import Kind
+from subflow_app.core.traces import Traces
+from subflow_app.features.paper.core.paper_styles import (
     DEFAULT_STYLE,
     LEGENDS,
     MM_PER_INCH,
@@ -21,9 +24,6 @@ from subflow_app.core.paper.paper_styles import (
     PaperStyle,
     checked_dpi,
 )
-from subflow_app.core.plots import Bar, Curve, PlotSpec
-from subflow_app.core.plots.spec import Kind
-from subflow_app.core.traces import Traces
 from subflow_app.foundation.errors import InputError
 
 FigureKind = Literal["svg", "pdf", "png"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from subflow_app.core.paper.panel_plan import PanelFigure
+from subflow_app.features.paper.core.panel_plan import PanelFigure
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.picture import FloatArray, Panel, PanelForm, PanelSeries, Reference
 

@@ -72,7 +72,7 @@ class Reports(QObject):
 
     def _ask(self, numbers: Sequence[int], rows: Sequence[RunRow], plots: Sequence[PlotSpec]) -> None:
         # Imported here: a start needs no reports.
-        from subflow_app.qt.report_dialog import FORMATS, ReportDialog
+        from subflow_app.features.paper.qt.report_dialog import FORMATS, ReportDialog
 
         dialog = ReportDialog(rows, plots, self._parent)
         if not is_accepted(dialog):
@@ -93,12 +93,12 @@ class Reports(QObject):
         store = self._database.store
         if store is None:
             return
-        from subflow_app.core.paper.figure_process import FigureProcess
+        from subflow_app.features.paper.core.figure_process import FigureProcess
 
         process = FigureProcess()
 
         def export() -> Path:
-            from subflow_app.core.paper.report import build_report, page_size, read_runs, report_kind
+            from subflow_app.features.paper.core.report import build_report, page_size, read_runs, report_kind
             from subflow_app.foundation.files import write_file
 
             try:

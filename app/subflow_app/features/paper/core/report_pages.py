@@ -10,12 +10,18 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from subflow_app.core.paper.figures import POINTS_PER_INCH, drawing, figure_size_in, fill_figure, spell_controls
-from subflow_app.core.paper.page_text import FAMILIES, Face, width_pt, wrapped
-from subflow_app.core.paper.panel_figure import fill_panels, panels_size_in
-from subflow_app.core.paper.paper_styles import DEFAULT_STYLE, MM_PER_INCH
-from subflow_app.core.paper.report import Heading, Listing, PageSize, Paragraph, Picture, Report
-from subflow_app.core.paper.topology_sketch import fill_sketch, sketch_size_in
+from subflow_app.features.paper.core.figures import (
+    POINTS_PER_INCH,
+    drawing,
+    figure_size_in,
+    fill_figure,
+    spell_controls,
+)
+from subflow_app.features.paper.core.page_text import FAMILIES, Face, width_pt, wrapped
+from subflow_app.features.paper.core.panel_figure import fill_panels, panels_size_in
+from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE, MM_PER_INCH
+from subflow_app.features.paper.core.report import Heading, Listing, PageSize, Paragraph, Picture, Report
+from subflow_app.features.paper.core.topology_sketch import fill_sketch, sketch_size_in
 from subflow_app.vocabulary.plain_text import readable_line
 from subflow_app.vocabulary.tables import TextTable
 

@@ -33,8 +33,8 @@ def report(
     Runs that differ only in their seed share a row, with mean and 95 % confidence interval. HTML is one
     self-contained file; PDF has numbered pages.
     """
-    from subflow_app.core.paper.report import build_report, page_size, read_runs, report_kind
-    from subflow_app.core.paper.report_file import render_report
+    from subflow_app.features.paper.core.report import build_report, page_size, read_runs, report_kind
+    from subflow_app.features.paper.core.report_file import render_report
     from subflow_app.foundation.files import write_file
 
     size = page_size(page)

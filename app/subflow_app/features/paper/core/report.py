@@ -13,10 +13,14 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
 from subflow_app.core.history.run_columns import fork_of
-from subflow_app.core.paper.figure_plan import FigurePlan, kind_of_suffix, run_plan
-from subflow_app.core.paper.panel_plan import PanelFigure
-from subflow_app.core.paper.paper_styles import DEFAULT_STYLE
-from subflow_app.core.paper.report_tables import (
+from subflow_app.core.plots import PLOTS_BY_ID, PlotSpec
+from subflow_app.core.summary_text import connection_table, flow_table, impossible_table, link_table, summary_line
+from subflow_app.core.traces import StoredTraces
+from subflow_app.core.uses import Use, read_scenario
+from subflow_app.features.paper.core.figure_plan import FigurePlan, kind_of_suffix, run_plan
+from subflow_app.features.paper.core.panel_plan import PanelFigure
+from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE
+from subflow_app.features.paper.core.report_tables import (
     ReportRun,
     comparison_table,
     events_table,
@@ -26,11 +30,7 @@ from subflow_app.core.paper.report_tables import (
     options_table,
     run_table,
 )
-from subflow_app.core.paper.topology_sketch import TopologySketch, sketch_of
-from subflow_app.core.plots import PLOTS_BY_ID, PlotSpec
-from subflow_app.core.summary_text import connection_table, flow_table, impossible_table, link_table, summary_line
-from subflow_app.core.traces import StoredTraces
-from subflow_app.core.uses import Use, read_scenario
+from subflow_app.features.paper.core.topology_sketch import TopologySketch, sketch_of
 from subflow_app.foundation.citation import citation_bibtex, citation_text
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, text_columns

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import IO, Any
 
-from subflow_app.core.packed_values import pack, read_message, unpack, write_message
+from subflow_app.features.paper.core.packed_values import pack, read_message, unpack, write_message
 from subflow_app.foundation.errors import ExportError, InputError
 from subflow_app.foundation.interruption import interrupts_held_back
 from subflow_app.foundation.own_program import FIGURE_WORKER, own_command

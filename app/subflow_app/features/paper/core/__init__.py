@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from subflow_app.core.paper.matplotlib_home import prepare_matplotlib
+from subflow_app.features.paper.core.matplotlib_home import prepare_matplotlib
 
 # Whoever draws imports something of this package first.
 prepare_matplotlib()
