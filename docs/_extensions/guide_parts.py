@@ -167,7 +167,7 @@ def pages(folder: str, *first: str) -> str:
 
 def labs() -> str:
     """The labs that ship, with what is learned in each."""
-    from subflow_app.core.labs.lab_file import shipped_labs
+    from subflow_app.features.labs.core.lab_file import shipped_labs
 
     lines = []
     for lab in shipped_labs():
@@ -178,7 +178,7 @@ def labs() -> str:
 
 def checks() -> str:
     """The functions that checks of labs may call."""
-    from subflow_app.core.labs.functions import described_functions
+    from subflow_app.features.labs.core.functions import described_functions
 
     rows = [(_code(_call(each.name, each.function)), _prose(each.about)) for each in described_functions()]
     return _table(("Function", "Result"), rows)
@@ -242,15 +242,15 @@ def measures() -> str:
 
 def explorable(name: str) -> str:
     """A formula whose numbers are dragged while its plot follows."""
-    from subflow_app.core.explorables import load_explorable
     from subflow_app.features.exporting.core.web_page import explorable_element
+    from subflow_app.features.labs.core.explorables import load_explorable
 
     return explorable_element(load_explorable(name))
 
 
 def explorables() -> str:
     """Those that ship, with what they can be told and what they give."""
-    from subflow_app.core.explorables import explorable_names, load_explorable
+    from subflow_app.features.labs.core.explorables import explorable_names, load_explorable
 
     found = [load_explorable(name) for name in explorable_names()]
     rows = [

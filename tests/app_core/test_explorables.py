@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.helpers.formulas import NAMES, NUMBERS
 
-from subflow_app.core.explorables import (
+from subflow_app.features.labs.core.explorables import (
     Formula,
     Point,
     axis_top,

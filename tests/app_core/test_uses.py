@@ -20,7 +20,6 @@ from subflow_app.core.catalog import app_catalog
 from subflow_app.core.forking.keys import read_settings as fork_changes
 from subflow_app.core.forking.origin import ForkOrigin
 from subflow_app.core.forking.plan import ForkPlan
-from subflow_app.core.labs.lab import first_text
 from subflow_app.core.learning.evaluations import EvaluationJob
 from subflow_app.core.learning.race import race_sources, rivals
 from subflow_app.core.learning.training_progress import Training
@@ -46,6 +45,7 @@ from subflow_app.features.exporting.core.run_export import RunExport, export_sto
 from subflow_app.features.exporting.core.verification import verify_bundle
 from subflow_app.features.exporting.core.web_page import stored_run_document, write_page
 from subflow_app.features.kernel.core.plan import plan_network
+from subflow_app.features.labs.core.lab import first_text
 from subflow_app.features.paper.core.report import read_runs
 from subflow_app.foundation.errors import InputError, ReplacedError
 from subflow_app.foundation.paths import policy_folder

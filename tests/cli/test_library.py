@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Subflow
 
-from subflow_app.core.labs.lab_file import lab_names, load_lab
 from subflow_app.features.gallery.core.recipe_files import load_recipe, recipe_names
+from subflow_app.features.labs.core.lab_file import lab_names, load_lab
 from subflow_app.features.library.core import contents
 from subflow_app.features.library.core.building import MOST_BYTES
 from subflow_app.features.library.core.checking import check, sample

@@ -17,7 +17,6 @@ from tests.helpers.printed_code import ROOT
 from tests.helpers.scripts import CONTROLLER
 
 from subflow_app.core.history import run_query
-from subflow_app.core.labs import progress, result_file
 from subflow_app.core.measured import measured_table, pcap_reader
 from subflow_app.core.measured.csv_reader import read_csv
 from subflow_app.core.measured.lines import text_lines
@@ -31,6 +30,7 @@ from subflow_app.core.sweeps.sweep_estimate import SweepEstimate, SweepLimits
 from subflow_app.features.exporting.core import verification
 from subflow_app.features.gallery.core import axis
 from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.labs.core import progress, result_file
 from subflow_app.foundation import crash_reports, expressions, settings, toml_files
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.expected_errors import is_expected

@@ -136,20 +136,20 @@ def _read_script(path: Path) -> None:
 
 
 def _read_lab(path: Path) -> None:
-    from subflow_app.core.labs.lab_file import load_lab
+    from subflow_app.features.labs.core.lab_file import load_lab
 
     load_lab(path)
 
 
 def _verify_result(path: Path) -> None:
-    from subflow_app.core.labs.lab_file import load_lab
-    from subflow_app.core.labs.result_file import read_result, verify_result
+    from subflow_app.features.labs.core.lab_file import load_lab
+    from subflow_app.features.labs.core.result_file import read_result, verify_result
 
     verify_result(read_result(path), load_lab("03-two-paths"))
 
 
 def _read_progress(path: Path) -> str | None:
-    from subflow_app.core.labs.progress import ProgressFolder
+    from subflow_app.features.labs.core.progress import ProgressFolder
 
     folder = ProgressFolder(path.parent)
     folder.peek(path.stem)

@@ -212,8 +212,8 @@ def lab_result() -> dict[str, Any]:
     import hashlib
 
     import subflow_app
-    from subflow_app.core.labs import result_file
-    from subflow_app.core.labs.lab_file import load_lab
+    from subflow_app.features.labs.core import result_file
+    from subflow_app.features.labs.core.lab_file import load_lab
 
     lab = load_lab("03-two-paths")
     run = {
@@ -273,7 +273,7 @@ def lab_results() -> Sequence[bytes]:
 
 
 def progress_files() -> Sequence[bytes]:
-    from subflow_app.core.labs.progress import FORMAT
+    from subflow_app.features.labs.core.progress import FORMAT
 
     steps = {step["id"]: {k: v for k, v in step.items() if k not in ("id", "title")} for step in lab_result()["steps"]}
     document = {

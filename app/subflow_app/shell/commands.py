@@ -22,7 +22,6 @@ from subflow_app.cli import (
     guide,
     history,
     import_trace,
-    labs,
     promote,
     replay,
     run,
@@ -40,6 +39,7 @@ from subflow_app.features.fairness import cli as fairness
 from subflow_app.features.gallery import cli as reproduce
 from subflow_app.features.kernel import cli as compare_kernel
 from subflow_app.features.kernel.core.worker_process import WORKER_COMMAND as KERNEL_WORKER_COMMAND
+from subflow_app.features.labs.cli import labs
 from subflow_app.features.library import cli as library
 from subflow_app.features.paper.cli import figure_worker, report
 from subflow_app.features.script import cli as scripts

@@ -137,7 +137,7 @@ class WindowDialogs(QObject):
             ports.workspaces.show("run")
             ports.toggle_run()
         elif name == "lab":
-            from subflow_app.qt.labs.feature import LabFeature
+            from subflow_app.features.labs.qt.feature import LabFeature
 
             ports.features[LabFeature].show_labs()
         elif name == "new" and ports.documents.new():

@@ -13,12 +13,12 @@ from tests.helpers.changed_rows import changing_rows
 from tests.helpers.experiments import tiny_recipe
 from tests.helpers.labs import small_lab
 
-from subflow_app.core.labs.lab import Lab
 from subflow_app.features.arena.core.results import entry, known_board
 from subflow_app.features.gallery.core.exhibits import read_exhibit
 from subflow_app.features.gallery.core.recipe import Recipe
 from subflow_app.features.gallery.core.reproduction import Reproduction
 from subflow_app.features.gallery.core.results import stored_results
+from subflow_app.features.labs.core.lab import Lab
 from subflow_app.features.library.core import building, contents, shipped
 from subflow_app.features.library.core.building import LibraryBuild
 from subflow_app.features.library.core.checking import check, sample

@@ -18,8 +18,8 @@ from subflow_app.terminal.terminal import print_error, print_json, print_line, p
 from subflow_app.vocabulary.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
-    from subflow_app.core.labs.lab import Lab
     from subflow_app.features.gallery.core.recipe import Recipe
+    from subflow_app.features.labs.core.lab import Lab
     from subflow_app.features.library.core.checking import CheckedRun
     from subflow_app.features.library.core.contents import LibraryEntry
     from subflow_store import Store
@@ -204,8 +204,8 @@ def _chosen(names: Sequence[str]) -> tuple[Sequence[Recipe], Sequence[Lab], bool
     Raises:
         InputError: if a name is neither that of an experiment, a paper nor a lab.
     """
-    from subflow_app.core.labs.lab_file import LAB_SUFFIX, lab_names, load_lab
     from subflow_app.features.gallery.core.recipe_files import chosen_recipes
+    from subflow_app.features.labs.core.lab_file import LAB_SUFFIX, lab_names, load_lab
     from subflow_app.features.library.core.contents import ARENA_NAMES
     from subflow_app.vocabulary.language import ENGLISH
 

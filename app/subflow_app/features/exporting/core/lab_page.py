@@ -11,13 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import subflow_app
-from subflow_app.core.labs.explored import Exploration
-from subflow_app.core.labs.functions import functions
-from subflow_app.core.labs.lab import SKETCH, Lab, Prediction, Question, Step
-from subflow_app.core.labs.lab_file import parse_lab
-from subflow_app.core.labs.misconceptions import SKETCH_FUNCTIONS
-from subflow_app.core.labs.publishing import published_text
-from subflow_app.core.labs.sealing import Sealed, Told
 from subflow_app.features.exporting.core.expression_document import compiled
 from subflow_app.features.exporting.core.lab_page_checks import (
     check_document,
@@ -35,6 +28,13 @@ from subflow_app.features.exporting.core.web_page import (
     policy_texts,
     told_words,
 )
+from subflow_app.features.labs.core.explored import Exploration
+from subflow_app.features.labs.core.functions import functions
+from subflow_app.features.labs.core.lab import SKETCH, Lab, Prediction, Question, Step
+from subflow_app.features.labs.core.lab_file import parse_lab
+from subflow_app.features.labs.core.misconceptions import SKETCH_FUNCTIONS
+from subflow_app.features.labs.core.publishing import published_text
+from subflow_app.features.labs.core.sealing import Sealed, Told
 from subflow_app.foundation.claims import Claim
 from subflow_app.foundation.errors import InputError, LabError
 from subflow_app.foundation.expressions import UNIT_WORTH, Expression

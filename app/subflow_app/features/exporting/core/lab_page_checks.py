@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from subflow_app.core.labs.functions import functions
-from subflow_app.core.labs.lab import NUMBER, Lab, Step
-from subflow_app.core.labs.scenario_values import subflow_count, value_of
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.features.exporting.core.expression_document import compiled
+from subflow_app.features.labs.core.functions import functions
+from subflow_app.features.labs.core.lab import NUMBER, Lab, Step
+from subflow_app.features.labs.core.scenario_values import subflow_count, value_of
 from subflow_app.foundation.claims import Claim
 from subflow_app.foundation.expressions import Call, Expression, Missing
 

@@ -47,7 +47,7 @@ from subflow_sim.simulation import mark_kinds
 from subflow_sim.vec_env import agent_spec
 
 if TYPE_CHECKING:
-    from subflow_app.core.explorables import Explorable, Point
+    from subflow_app.features.labs.core.explorables import Explorable, Point
     from subflow_app.vocabulary.palette import ColourKey
     from subflow_sim.scenario import Link, Scenario
     from subflow_sim.scenario_model import Profile

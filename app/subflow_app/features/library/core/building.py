@@ -16,11 +16,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.labs.runner import LabRunner
 from subflow_app.core.running.run_key import simulator_version
 from subflow_app.features.arena.core.job import ArenaJob
 from subflow_app.features.arena.core.results import entry
 from subflow_app.features.gallery.core.reproduction import Reproductions
+from subflow_app.features.labs.core.runner import LabRunner
 from subflow_app.features.library.core.copying import AsShipped
 from subflow_app.features.library.core.reading import ReadLog, read_all
 from subflow_app.features.library.core.records import lab_tag, of_experiment, sweeps_of
@@ -34,8 +34,8 @@ from subflow_store.copies import Changes
 from subflow_store.values import Records
 
 if TYPE_CHECKING:
-    from subflow_app.core.labs.lab import Lab
     from subflow_app.features.gallery.core.recipe import Recipe
+    from subflow_app.features.labs.core.lab import Lab
     from subflow_store import RunRow, Store
 
 MOST_BYTES = 25_000_000

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from subflow_app.core.labs.lab_file import shipped_labs
 from subflow_app.features.gallery.core.coverage import is_complete
 from subflow_app.features.gallery.core.recipe_files import load_recipe, recipe_names
 from subflow_app.features.gallery.core.results import stored_results
+from subflow_app.features.labs.core.lab_file import shipped_labs
 from subflow_app.features.library.core.records import of_experiment, of_lab, run_signatures, signature
 from subflow_store.values import Records
 
 if TYPE_CHECKING:
-    from subflow_app.core.labs.lab import Lab
     from subflow_app.features.gallery.core.recipe import Recipe
+    from subflow_app.features.labs.core.lab import Lab
     from subflow_store import Store
 
 ARENA = "arena"

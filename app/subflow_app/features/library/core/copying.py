@@ -19,8 +19,8 @@ from subflow_store.errors import RunNotFound, StoreCorrupt
 from subflow_store.values import Records
 
 if TYPE_CHECKING:
-    from subflow_app.core.labs.lab import Lab
     from subflow_app.features.gallery.core.recipe import Recipe
+    from subflow_app.features.labs.core.lab import Lab
     from subflow_store import Store
     from subflow_store.copies import Copied
 

@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from subflow_app.core.labs.lab import Lab
 from subflow_app.features.gallery.core.kinds import KINDS
+from subflow_app.features.labs.core.lab import Lab
 from subflow_store.values import Records
 
 if TYPE_CHECKING:
