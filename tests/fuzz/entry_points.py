@@ -92,9 +92,9 @@ def _import_graph(path: Path) -> None:
 
 
 def _import_trace(kind: str, path: Path) -> None:
-    from subflow_app.core.measured.measured_run import keep_run, make_run
-    from subflow_app.core.measured.measured_table import ReadingOptions
-    from subflow_app.core.measured.reading import read_trace
+    from subflow_app.features.measured.core.measured_run import keep_run, make_run
+    from subflow_app.features.measured.core.measured_table import ReadingOptions
+    from subflow_app.features.measured.core.reading import read_trace
     from subflow_store import open_store
 
     size = path.stat().st_size

@@ -21,7 +21,6 @@ from subflow_app.cli import (
     graph_files,
     guide,
     history,
-    import_trace,
     promote,
     replay,
     run,
@@ -41,6 +40,7 @@ from subflow_app.features.kernel import cli as compare_kernel
 from subflow_app.features.kernel.core.worker_process import WORKER_COMMAND as KERNEL_WORKER_COMMAND
 from subflow_app.features.labs.cli import labs
 from subflow_app.features.library import cli as library
+from subflow_app.features.measured import cli as import_trace
 from subflow_app.features.paper.cli import figure_worker, report
 from subflow_app.features.script import cli as scripts
 from subflow_app.foundation.own_program import FIGURE_WORKER

@@ -13,9 +13,9 @@ _FORMATS = ("csv", "csv-long", "parquet", "parquet-long", "pcapng", "bundle")
 
 def check(place: Place) -> str:
     """Exports a run in every format of data, and reads each file again."""
-    from subflow_app.core.measured.measured_table import ReadingOptions
-    from subflow_app.core.measured.pcap_reader import read_pcap
     from subflow_app.features.exporting.core.verification import verify_bundle
+    from subflow_app.features.measured.core.measured_table import ReadingOptions
+    from subflow_app.features.measured.core.pcap_reader import read_pcap
 
     number = keep_short_run(place.folder / "runs.subflow")
     words = ("--db", "runs.subflow", "--format", ",".join(_FORMATS), "--until", "5s", "--out", "data")

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.measured.measured_table import Clock
+from subflow_app.features.measured.core.measured_table import Clock
 from subflow_app.foundation.errors import InputError
 from subflow_sim.gate import MOST_SECONDS
 

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 import subflow_app
 from subflow_app.core.comparison.conditions import MEASURED_TAG
-from subflow_app.core.measured.measured_table import (
+from subflow_app.core.traces import LINK, SUBFLOW
+from subflow_app.features.measured.core.measured_table import (
     LEAST_INTERVAL_S,
     MOST_CELLS,
     MOST_SAMPLES,
@@ -24,8 +25,7 @@ from subflow_app.core.measured.measured_table import (
     RawColumn,
     Target,
 )
-from subflow_app.core.measured.quantities import BY_NAME, factor, units_of
-from subflow_app.core.traces import LINK, SUBFLOW
+from subflow_app.features.measured.core.quantities import BY_NAME, factor, units_of
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.number_text import count_text, ordinal
 from subflow_app.vocabulary.plain_text import readable_line

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.measured.clock import TIME_UNITS, Steps, guess_time_unit, time_of
-from subflow_app.core.measured.lines import text_lines
-from subflow_app.core.measured.measured_table import (
+from subflow_app.features.measured.core.clock import TIME_UNITS, Steps, guess_time_unit, time_of
+from subflow_app.features.measured.core.lines import text_lines
+from subflow_app.features.measured.core.measured_table import (
     MOST_CELLS,
     MeasuredTable,
     RawColumn,
@@ -24,7 +24,7 @@ from subflow_app.core.measured.measured_table import (
     distinct_targets,
     guess_target,
 )
-from subflow_app.core.measured.quantities import (
+from subflow_app.features.measured.core.quantities import (
     COUNTERS,
     METRIC_NAMES,
     OWNER_NAMES,

@@ -14,7 +14,7 @@ from subflow_app.vocabulary.number_text import counted
 from subflow_app.vocabulary.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
-    from subflow_app.core.measured.measured_table import MeasuredTable, RawColumn
+    from subflow_app.features.measured.core.measured_table import MeasuredTable, RawColumn
 
 
 def import_trace(
@@ -60,9 +60,9 @@ def import_trace(
     Meanings and units of columns are guessed from their headings; --preview shows the guess; --map, --unit change it.
     Give measured connections the names of the scenario's flows (--flow download) to lay them over simulated ones.
     """
-    from subflow_app.core.measured.measured_run import keep_run, make_run
-    from subflow_app.core.measured.measured_table import CLOCKS, ReadingOptions
-    from subflow_app.core.measured.reading import read_trace
+    from subflow_app.features.measured.core.measured_run import keep_run, make_run
+    from subflow_app.features.measured.core.measured_table import CLOCKS, ReadingOptions
+    from subflow_app.features.measured.core.reading import read_trace
 
     found = next((each for each in CLOCKS if each == clock), None)
     if found is None:
@@ -129,7 +129,7 @@ def _print_columns(table: MeasuredTable) -> None:
 
 
 def _unit(column: RawColumn) -> str:
-    from subflow_app.core.measured.quantities import BY_NAME
+    from subflow_app.features.measured.core.quantities import BY_NAME
 
     return column.unit or (BY_NAME[column.target.name].unit if column.target is not None else "")
 

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 
-from subflow_app.core.measured.measured_table import MOST_LINE_BYTES
+from subflow_app.features.measured.core.measured_table import MOST_LINE_BYTES
 from subflow_app.foundation.errors import InputError
 from subflow_sim.gate import open_file
 

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from subflow_app.core.measured.clock import Steps, guess_time_unit, time_of
-from subflow_app.core.measured.lines import text_lines
-from subflow_app.core.measured.measured_table import (
+from subflow_app.core.traces import SUBFLOW
+from subflow_app.features.measured.core.clock import Steps, guess_time_unit, time_of
+from subflow_app.features.measured.core.lines import text_lines
+from subflow_app.features.measured.core.measured_table import (
     MOST_CELLS,
     MOST_MSS_BYTES,
     MeasuredTable,
@@ -21,7 +22,6 @@ from subflow_app.core.measured.measured_table import (
     ReadingOptions,
     Target,
 )
-from subflow_app.core.traces import SUBFLOW
 from subflow_app.foundation.errors import InputError
 
 _STATES = "ESTAB|SYN-SENT|SYN-RECV|FIN-WAIT-1|FIN-WAIT-2|TIME-WAIT|CLOSE-WAIT|LAST-ACK|CLOSING|UNCONN|CLOSED"
