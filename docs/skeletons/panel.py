@@ -14,7 +14,7 @@ from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column
 
 if TYPE_CHECKING:
-    from subflow_app.qt.plot_view import PlotView
+    from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.qt.run_control import RunControl
 
 _COLUMNS: tuple[Column[tuple[str, int]], ...] = (

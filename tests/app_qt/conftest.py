@@ -19,7 +19,7 @@ from pytestqt.qtbot import QtBot
 from pytestqt.wait_signal import SignalBlocker
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, be_patient, make_window
 
-from subflow_app.qt.plot_view import PlotView
+from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.shell.actions import ACTIONS
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit import theme

@@ -21,11 +21,11 @@ from subflow_app.features.exporting.qt.export_dialog import FigureDialog
 from subflow_app.features.exporting.qt.figure_source import FigureSource, shown_plan
 from subflow_app.features.paper.core.figure_choice import FigureChoice
 from subflow_app.features.paper.core.figure_process import FigureProcess
+from subflow_app.features.plots.qt.curve_id import CurveId
+from subflow_app.features.plots.qt.figure import save_figure
+from subflow_app.features.plots.qt.figure_file import FigureSize, paper_font
+from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.foundation.errors import ExportError, InputError
-from subflow_app.qt.plot_view import PlotView
-from subflow_app.qt.plotting.curve_id import CurveId
-from subflow_app.qt.plotting.figure import save_figure
-from subflow_app.qt.plotting.figure_file import FigureSize, paper_font
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.plotting.legend_strip import Entry, LegendStrip
 from subflow_app.toolkit.theme import DARK, set_current
@@ -442,7 +442,7 @@ from subflow_app.features.paper.core.figure_choice import FigureChoice
 from subflow_app.features.paper.core.figure_process import FigureProcess
 from subflow_app.features.exporting.qt.export_dialog import FigureDialog
 from subflow_app.features.exporting.qt.figure_source import FigureSource
-from subflow_app.qt.plot_view import PlotView
+from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.toolkit.workers import Workers
 view = PlotView()
 view.show_runs([finished_traces()])

@@ -17,7 +17,6 @@ from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.plots import PLOTS_BY_ID
 from subflow_app.core.scenarios.form import form_for
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
@@ -34,6 +33,7 @@ from subflow_app.features.labs.qt.sketch import SketchCanvas, round_ticks
 from subflow_app.features.labs.qt.spotlight import Spotlight
 from subflow_app.features.labs.qt.step_page import StepPage
 from subflow_app.features.labs.qt.teacher import Teacher
+from subflow_app.features.plots.core import PLOTS_BY_ID
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.paths import labs_directory
 from subflow_app.qt.sweeps.feature import SweepFeature

@@ -17,12 +17,12 @@ from tests.app_qt.conftest import close_window
 from tests.helpers.fake_simulation import FakeSimulation
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
-from subflow_app.core.plots import PLOTS_BY_ID
 from subflow_app.core.running import runs as core_runs
 from subflow_app.core.traces import StoredTraces
+from subflow_app.features.plots.core import PLOTS_BY_ID
+from subflow_app.features.plots.qt.curve_id import curve_id
 from subflow_app.foundation.errors import ExportError
 from subflow_app.foundation.settings import load_settings
-from subflow_app.qt.plotting.curve_id import curve_id
 from subflow_app.qt.run_control import RunControl, is_kept
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.workers import Workers

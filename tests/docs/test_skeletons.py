@@ -82,7 +82,7 @@ def test_a_controller_and_a_scheduler_are_a_file_and_a_line(tmp_path: Path) -> N
 
 
 def test_a_plot_is_a_file_and_a_line() -> None:
-    plot = loaded_skeleton("plot.py", "subflow_app.core.plots.queueing_delay").PLOT
+    plot = loaded_skeleton("plot.py", "subflow_app.features.plots.core.queueing_delay").PLOT
     scenario = parse_scenario(TWO_PATHS)
     with open_store(":memory:") as store:
         result = RunJob(scenario, TWO_PATHS, seed=1, store=store, name="two").run()

@@ -10,8 +10,8 @@ from subflow_app.toolkit.feature import FeatureMap, PanelFeature
 from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:
+    from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.qt.agent_panel import AgentPanel
-    from subflow_app.qt.plot_view import PlotView
     from subflow_app.qt.run_control import RunControl
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.notices import Notices

@@ -24,8 +24,8 @@ from subflow_app.vocabulary.language import tr
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
+    from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.plot_view import PlotView
     from subflow_app.qt.shown_runs import ShownRuns
     from subflow_app.qt.topology.view import TopologyView
     from subflow_app.qt.unsaved_runs import UnsavedRuns

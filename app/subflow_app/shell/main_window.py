@@ -17,6 +17,7 @@ from subflow_app.features.exporting.qt.exporting import Exports
 from subflow_app.features.exporting.qt.run_exports import RunExports
 from subflow_app.features.exporting.qt.topology_files import TopologyFiles
 from subflow_app.features.paper.qt.reporting import Reports
+from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.qt.agent_feature import AgentFeature
@@ -28,7 +29,6 @@ from subflow_app.qt.history_panel import History, HistoryCommand
 from subflow_app.qt.inspector.inspector import Inspector
 from subflow_app.qt.live_panel import LivePanel, beside_inspector
 from subflow_app.qt.log_panel import LogPanel
-from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.queue.session import QueueSession
 from subflow_app.qt.recovery import Recovery
 from subflow_app.qt.run_control import RunControl

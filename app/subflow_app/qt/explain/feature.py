@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from subflow_app.core.replay.decision_steps import DecisionSteps, ExplainedDecision
     from subflow_app.core.replay.replay import Replay
+    from subflow_app.features.plots.qt.curve_id import CurveId
+    from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.qt.explain.panel import ExplainPanel
-    from subflow_app.qt.plot_view import PlotView
-    from subflow_app.qt.plotting.curve_id import CurveId
     from subflow_app.qt.run_control import RunControl
     from subflow_app.qt.shown_runs import ShownRuns
     from subflow_app.toolkit.action_bar import ActionBar

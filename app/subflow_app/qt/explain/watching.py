@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from subflow_app.core.plots.spec import Curve, PlotSpec, transport_colours
 from subflow_app.core.traces import FLOW, SUBFLOW, Traces
+from subflow_app.features.plots.core.spec import Curve, PlotSpec, transport_colours
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.toolkit.latest_reader import LatestReader
@@ -19,7 +19,7 @@ from subflow_app.vocabulary.language import tr, translatable
 if TYPE_CHECKING:
     from subflow_app.core.replay.replay import Replay
     from subflow_app.core.replay.watches import Series, Watch
-    from subflow_app.qt.plot_view import PlotView
+    from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.toolkit.workers import Workers
 
 MOST_WATCHES = 8

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from subflow_app.core.plots.spec import transport_colours
 from subflow_app.core.replay.packet_places import PacketPlaces, Track, packet_places
 from subflow_app.core.replay.run_samples import SubflowGauge
 from subflow_app.core.traces import Traces, owner_label
+from subflow_app.features.plots.core.spec import transport_colours
 from subflow_app.qt.playhead.gauges import Gauge, Gauges
 from subflow_app.qt.playhead.packet_item import PacketItem
 from subflow_app.qt.playhead.playhead import Playhead
@@ -22,7 +22,7 @@ from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.palette import hex_colour
 
 if TYPE_CHECKING:
-    from subflow_app.qt.plot_view import PlotView
+    from subflow_app.features.plots.qt.plot_view import PlotView
 
 # Packets of the moment before are faint once the state that is wanted takes so long to come.
 _STALE_MS, _STALE_OPACITY = 100, 0.25

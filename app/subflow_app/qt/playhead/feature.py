@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from subflow_app.core.replay.seek_loop import SeekableRun
     from subflow_app.core.running.runs import RunJob
     from subflow_app.core.traces import Traces
+    from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.qt.documents import Documents
     from subflow_app.qt.playhead.canvas_show import CanvasShow
     from subflow_app.qt.playhead.events_panel import EventsPanel
-    from subflow_app.qt.plot_view import PlotView
     from subflow_app.qt.run_control import RunControl
     from subflow_app.qt.run_opening import RunOpening
     from subflow_app.qt.run_session import RunSession

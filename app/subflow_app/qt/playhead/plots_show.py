@@ -11,7 +11,7 @@ from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.toolkit.widgets.shorthand import timer
 
 if TYPE_CHECKING:
-    from subflow_app.qt.plot_view import PlotView
+    from subflow_app.features.plots.qt.plot_view import PlotView
 
 # While it plays, so often the plots follow: each time they are drawn anew as a whole.
 _PLAYING_MS = 66

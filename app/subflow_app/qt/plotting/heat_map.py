@@ -12,8 +12,8 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.core.learning.policy_surface import Surface
-from subflow_app.qt.plotting.curve_item import make_pen
-from subflow_app.qt.plotting.plot_item import SIDES, colour_axis, label_style, make_plot_item
+from subflow_app.features.plots.qt.curve_item import make_pen
+from subflow_app.features.plots.qt.plot_item import SIDES, colour_axis, label_style, make_plot_item
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.plotting.view_box import TimeViewBox
 from subflow_app.toolkit.theme import Tokens, follow_theme

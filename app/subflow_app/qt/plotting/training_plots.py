@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QWidget
 
 from subflow_app.core.learning.training_metrics import TrainingPlot
 from subflow_app.core.learning.training_progress import Comparison, Training
-from subflow_app.qt.plotting.curve_item import make_pen
-from subflow_app.qt.plotting.plot_item import (
+from subflow_app.features.plots.qt.curve_item import make_pen
+from subflow_app.features.plots.qt.plot_item import (
     INNER_AXIS_HEIGHT,
     LEAST_HEIGHT,
     bottom_axis_height,

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from subflow_app.core.plots import GROUPS, PLOTS
-from subflow_app.core.plots.drawing.colouring import BY_RUN
-from subflow_app.qt.plot_view import DEFAULT_PLOTS
+from subflow_app.features.plots.core import GROUPS, PLOTS
+from subflow_app.features.plots.core.drawing.colouring import BY_RUN
+from subflow_app.features.plots.qt.plot_view import DEFAULT_PLOTS
 from subflow_app.shell.choices import BINS, COLOURS, PLOT_KEYS, THEMES
 from subflow_app.toolkit.action_spec import PLOTS_SHOWN, ActionSpec, Need, Scope
 from subflow_app.toolkit.panels import DEFAULT_WORKSPACE, PANELS, WORKSPACES

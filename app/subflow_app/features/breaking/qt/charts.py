@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QLinearGradient, QP
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from subflow_app.features.breaking.core.search_map import SearchMap
-from subflow_app.qt.plotting.figure_file import FigureSize
+from subflow_app.features.plots.qt.figure_file import FigureSize
 from subflow_app.toolkit.plain_text import as_written
 from subflow_app.toolkit.theme import LIGHT, Tokens, current_tokens, mixed
 from subflow_app.toolkit.widgets.shorthand import named

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from subflow_app.features.breaking.qt.form import BreakForm
     from subflow_app.features.breaking.qt.panel import BreakPanel, Listed, Shown
     from subflow_app.features.exporting.qt.exporting import Exports
+    from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.plot_view import PlotView
     from subflow_app.qt.run_control import RunControl
     from subflow_app.qt.run_session import RunSession
     from subflow_app.toolkit.action_bar import ActionBar
@@ -419,8 +419,8 @@ def _name_of(each: object) -> str:
 def _write(content: BreakPanel, path: Path) -> None:
     from subflow_app.features.breaking.qt.charts import FILE_SIZE
     from subflow_app.features.paper.core.figure_plan import figure_kind
+    from subflow_app.features.plots.qt.figure_file import picture_content
     from subflow_app.foundation.files import write_file
-    from subflow_app.qt.plotting.figure_file import picture_content
     from subflow_app.qt.sweeps.plots.chart_file import save_chart
 
     suffix = path.suffix.lower()

@@ -15,10 +15,10 @@ from subflow_app.terminal.options import Database, Json, RunIds, opened_store, r
 from subflow_app.terminal.terminal import print_json, print_line, print_note
 
 if TYPE_CHECKING:
-    from subflow_app.core.plots import PlotSpec
     from subflow_app.features.exporting.core.exports import ExportPlan
     from subflow_app.features.exporting.core.run_export import RunExport
     from subflow_app.features.paper.core.figure_plan import FigureLook
+    from subflow_app.features.plots.core import PlotSpec
 
 
 CAPTURE, BUNDLE = "pcapng", "bundle"
@@ -40,7 +40,7 @@ class ExportCommand(TyperCommand):
 
 def figure_names() -> str:
     """The figures there are, in sentences."""
-    from subflow_app.core.plots import GROUPS, PLOTS
+    from subflow_app.features.plots.core import GROUPS, PLOTS
 
     names = {group: ", ".join(plot.id for plot in PLOTS if plot.group == group) for group in ("", *GROUPS)}
     return "\n".join(f"{group or 'Figures'}: {listed}." for group, listed in names.items())
@@ -211,9 +211,9 @@ def export_plan(kinds: tuple[str, ...], figure: str | None, *, run_data: bool) -
     Raises:
         InputError: if a figure does not exist.
     """
-    from subflow_app.core.plots import PLOTS
     from subflow_app.features.exporting.core.exports import DATA_FORMAT, ExportPlan
     from subflow_app.features.paper.core.figure_plan import FIGURE_KINDS
+    from subflow_app.features.plots.core import PLOTS
 
     return ExportPlan(
         run_data=run_data or (figure is None and DATA_FORMAT in kinds),
@@ -250,7 +250,7 @@ def figure_look(
 
 def named_figures(text: str) -> tuple[PlotSpec, ...]:
     """The plots of a list; behind the name of one of an agent's numbers may stand which: agent_observation:rtt."""
-    from subflow_app.core.plots import PLOTS, PLOTS_BY_ID
+    from subflow_app.features.plots.core import PLOTS, PLOTS_BY_ID
 
     figures: list[PlotSpec] = []
     for word in dict.fromkeys(word.strip().lower() for word in text.split(",")):

@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import subflow_app
-from subflow_app.core.plots import PLOTS_BY_ID
 from subflow_app.core.policies.library import content_name
 from subflow_app.core.replay.origin import StoredOrigin
 from subflow_app.core.scenarios.scenario_source import with_policies
@@ -36,6 +35,7 @@ from subflow_app.core.uses import policies_of
 from subflow_app.features.exporting.core.crate import METADATA as CRATE
 from subflow_app.features.exporting.core.crate import CrateFile, crate_text
 from subflow_app.features.exporting.core.exports import ExportPlan, export_run
+from subflow_app.features.plots.core import PLOTS_BY_ID
 from subflow_app.foundation.citation import FILE as CITATION
 from subflow_app.foundation.citation import citation_cff, citation_text
 from subflow_app.foundation.errors import InputError

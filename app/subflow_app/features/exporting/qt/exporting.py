@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from subflow_app.features.paper.core.figure_choice import FigureChoice
     from subflow_app.features.paper.core.figure_plan import FigurePlan
     from subflow_app.features.paper.core.figure_process import FigureProcess
-    from subflow_app.qt.plot_view import PlotView
+    from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.preferences import Preferences
     from subflow_app.toolkit.workers import Workers
@@ -131,8 +131,8 @@ class Exports(QObject):
 
     def export_figure(self, path: Path, choice: FigureChoice) -> None:
         """Writes the visible figure as shown; on the GUI thread, because it is drawn with widgets, in a moment."""
-        from subflow_app.qt.plotting.figure import save_figure
-        from subflow_app.qt.plotting.figure_file import FigureSize
+        from subflow_app.features.plots.qt.figure import save_figure
+        from subflow_app.features.plots.qt.figure_file import FigureSize
 
         size = FigureSize(choice.width_mm, choice.height_mm, choice.dpi)
 

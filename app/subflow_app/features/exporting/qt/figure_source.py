@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from subflow_app.core.plots import TIME
 from subflow_app.features.paper.core.figure_choice import AS_SHOWN, FigureChoice
 from subflow_app.features.paper.core.figure_plan import FigurePlan, plot_data
 from subflow_app.features.paper.core.figure_process import FigureProcess
+from subflow_app.features.plots.core import TIME
 from subflow_app.toolkit.workers import Workers
 
 if TYPE_CHECKING:
-    from subflow_app.qt.plotting.plot_stack import PlotStack
-    from subflow_app.qt.plotting.stacked_plot import StackedPlot
+    from subflow_app.features.plots.qt.plot_stack import PlotStack
+    from subflow_app.features.plots.qt.stacked_plot import StackedPlot
 
 
 class FigureSource(QObject):
@@ -34,8 +34,8 @@ class FigureSource(QObject):
         Raises:
             InputError: if nothing is shown.
         """
-        from subflow_app.qt.plotting.figure import figure_content
-        from subflow_app.qt.plotting.figure_file import FigureSize
+        from subflow_app.features.plots.qt.figure import figure_content
+        from subflow_app.features.plots.qt.figure_file import FigureSize
 
         assert choice.style == AS_SHOWN
         size = FigureSize(choice.width_mm, choice.height_mm, choice.dpi)

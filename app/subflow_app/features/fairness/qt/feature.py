@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from subflow_app.features.fairness.qt.panel import FairnessPanel
     from subflow_app.features.fairness.qt.shares import SharesPage
     from subflow_app.features.fairness.qt.trade_offs import TradeOffPage
+    from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.qt.documents import Documents
     from subflow_app.qt.history_panel import History
-    from subflow_app.qt.plot_view import PlotView
     from subflow_app.qt.run_control import RunControl
     from subflow_app.qt.shown_runs import ShownRuns
     from subflow_app.qt.topology.view import TopologyView

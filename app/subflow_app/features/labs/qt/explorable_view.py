@@ -14,9 +14,9 @@ from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent, QValidator, QWh
 from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QFrame, QSizePolicy, QWidget
 
 from subflow_app.features.labs.core.explorables import Equation, Explorable, Input, Point, axis_top
+from subflow_app.features.plots.qt.curve_item import make_pen
+from subflow_app.features.plots.qt.plot_item import colour_axes, label_style, make_plot_item, show_bottom_axis
 from subflow_app.foundation.expressions import numbers_text
-from subflow_app.qt.plotting.curve_item import make_pen
-from subflow_app.qt.plotting.plot_item import colour_axes, label_style, make_plot_item, show_bottom_axis
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.plotting.view_box import PlotViewBox
 from subflow_app.toolkit.theme import Tokens, follow_theme, set_style

@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QMenuBar, QToolBar, QWidget
 
     from subflow_app.features.exporting.qt.exporting import Exports
+    from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.qt.documents import Documents
     from subflow_app.qt.help_panel import HelpPanel
     from subflow_app.qt.inspector.inspector import Inspector
-    from subflow_app.qt.plot_view import PlotView
     from subflow_app.qt.run_control import RunControl
     from subflow_app.qt.run_session import RunSession
     from subflow_app.qt.shown_runs import ShownRuns

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from subflow_app.core.plots import Bar, interval_text
-from subflow_app.core.plots.bars import bar_places
 from subflow_app.features.paper.core.figure_plan import PlotData
 from subflow_app.features.paper.core.paper_styles import MM_PER_INCH, PaperStyle
+from subflow_app.features.plots.core import Bar, interval_text
+from subflow_app.features.plots.core.bars import bar_places
 from subflow_app.vocabulary import palette
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ import traceback
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from subflow_app.core.plots import Bar, Curve
 from subflow_app.features.paper.core.figure_plan import FigurePlan, PlotData
 from subflow_app.features.paper.core.figure_process import BROKEN, CONTENT, REFUSED
 from subflow_app.features.paper.core.figures import render_figure
@@ -22,6 +21,7 @@ from subflow_app.features.paper.core.paper_styles import PaperStyle
 from subflow_app.features.paper.core.report import Heading, Listing, Paragraph, Picture, Report
 from subflow_app.features.paper.core.report_file import render_report
 from subflow_app.features.paper.core.topology_sketch import SketchLink, SketchNode, TopologySketch
+from subflow_app.features.plots.core import Bar, Curve
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.interruption import ignore_interrupts
 from subflow_app.vocabulary.palette import ColourKey

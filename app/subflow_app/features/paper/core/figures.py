@@ -15,11 +15,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from subflow_app.core.plots import BARS, TIME, Curve
 from subflow_app.features.paper.core.figure_bars import draw_bars, experiment_handles
 from subflow_app.features.paper.core.figure_lines import Line, lines_of
 from subflow_app.features.paper.core.figure_plan import FigureKind, FigurePlan, PlotData, figure_kind
 from subflow_app.features.paper.core.paper_styles import MM_PER_INCH, PaperStyle, rc_settings
+from subflow_app.features.plots.core import BARS, TIME, Curve
 from subflow_app.foundation.files import write_file
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.plain_text import readable

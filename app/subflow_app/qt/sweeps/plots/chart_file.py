@@ -8,8 +8,8 @@ from typing import Any
 from PySide6.QtCore import Qt
 
 from subflow_app.features.paper.core.figure_plan import figure_kind
+from subflow_app.features.plots.qt.figure_file import FigureSize, paper_font, picture_content
 from subflow_app.foundation.files import write_file
-from subflow_app.qt.plotting.figure_file import FigureSize, paper_font, picture_content
 from subflow_app.qt.sweeps.plots.parallel_chart import ParallelChart
 from subflow_app.qt.sweeps.plots.study_plot import StudyPlot
 from subflow_app.toolkit.theme import LIGHT

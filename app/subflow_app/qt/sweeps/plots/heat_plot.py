@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QGraphicsRectItem, QWidget
 from subflow_app.core.sweeps.views.picture import Cells, Hit, Picture
 from subflow_app.core.sweeps.views.span import shade, spread_texts
 from subflow_app.core.sweeps.views.view import SweepView
-from subflow_app.qt.plotting.curve_item import make_pen
-from subflow_app.qt.plotting.plot_item import colour_axis, label_style
+from subflow_app.features.plots.qt.curve_item import make_pen
+from subflow_app.features.plots.qt.plot_item import colour_axis, label_style
 from subflow_app.qt.sweeps.plots.study_plot import StudyPlot
 from subflow_app.toolkit.theme import Tokens, contrast_ratio
 

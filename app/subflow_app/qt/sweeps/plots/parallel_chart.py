@@ -27,7 +27,7 @@ from subflow_app.core.sweeps.views.parallel import ParallelLines
 from subflow_app.core.sweeps.views.picture import Hit
 from subflow_app.core.sweeps.views.span import spread_texts
 from subflow_app.core.sweeps.views.view import SweepView
-from subflow_app.qt.plotting.curve_item import make_pen
+from subflow_app.features.plots.qt.curve_item import make_pen
 from subflow_app.toolkit.theme import Tokens
 from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QGraphicsLineItem, QGraphicsRectItem, QToolTip, QW
 
 from subflow_app.core.sweeps.views.picture import Box, Hit, Marks, Picture, PictureAxis
 from subflow_app.core.sweeps.views.view import SweepView
-from subflow_app.qt.plotting.curve_item import make_pen
-from subflow_app.qt.plotting.plot_item import colour_axes, label_style, make_plot_item, show_bottom_axis
+from subflow_app.features.plots.qt.curve_item import make_pen
+from subflow_app.features.plots.qt.plot_item import colour_axes, label_style, make_plot_item, show_bottom_axis
 from subflow_app.qt.sweeps.plots.series_strip import SeriesStrip, StripEntry
 from subflow_app.qt.sweeps.plots.study_axis import StudyAxis
 from subflow_app.toolkit.plotting.view_box import PlotViewBox
