@@ -14,8 +14,8 @@ from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
 from subflow_app.core.sweeps.sweep_draft import SweepDraft, estimate_draft
 from subflow_app.core.sweeps.sweep_job import SweepJob
+from subflow_app.features.comparison.qt.feature import CompareFeature
 from subflow_app.features.exporting.core.page_import import read_page
-from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.sweeps.new_dialog import SweepWish
 from subflow_app.shell.main_window import MainWindow

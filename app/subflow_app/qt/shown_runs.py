@@ -15,8 +15,8 @@ from subflow_app.vocabulary.language import tr, trn
 from subflow_store import RunNotFound, StoreError
 
 if TYPE_CHECKING:
-    from subflow_app.core.comparison.alignment import Alignment
     from subflow_app.core.running.runs import RunJob
+    from subflow_app.features.comparison.core.alignment import Alignment
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.toolkit.workers import Workers
     from subflow_sim.scenario import Scenario
@@ -117,7 +117,7 @@ class ShownRuns(QObject):
 
     def show_aligned(self, store: Store, reference: int, other: int, alignment: Alignment) -> None:
         """Shows two stored runs over each other, the second on the time of the first."""
-        from subflow_app.core.comparison.alignment import AlignedTraces
+        from subflow_app.features.comparison.core.alignment import AlignedTraces
 
         def show(runs: list[tuple[Traces, int | None]]) -> None:
             (first, _), (second, _) = runs

@@ -13,7 +13,6 @@ from subflow_app.cli import (
     agents,
     bench,
     catalogue,
-    compare,
     databases,
     evaluate,
     explain,
@@ -33,6 +32,7 @@ from subflow_app.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
 from subflow_app.features.arena import cli as arena
 from subflow_app.features.assess import cli as assess
 from subflow_app.features.breaking import cli as breaking
+from subflow_app.features.comparison import cli as compare
 from subflow_app.features.exporting.cli import export, verify
 from subflow_app.features.fairness import cli as fairness
 from subflow_app.features.gallery import cli as reproduce

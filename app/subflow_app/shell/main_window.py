@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.features.comparison.qt.feature import CompareFeature
 from subflow_app.features.exporting.qt.exporting import Exports
 from subflow_app.features.exporting.qt.run_exports import RunExports
 from subflow_app.features.exporting.qt.topology_files import TopologyFiles
@@ -21,7 +22,6 @@ from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.qt.agent_feature import AgentFeature
-from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.curve_finder import CurveFinder
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.help_panel import HelpPanel

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from subflow_app.features.comparison.qt.feature import CompareFeature
 from subflow_app.features.fairness.qt.feature import FairnessFeature
 from subflow_app.features.labs.qt.feature import LabFeature
-from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.toolkit.action_spec import WRITABLE, ActionSpec, possible
 from subflow_app.toolkit.feature import FeatureHolder
 from subflow_app.vocabulary.language import translatable

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import subflow_app
-from subflow_app.core.comparison.conditions import MEASURED_TAG
 from subflow_app.core.traces import LINK, SUBFLOW
+from subflow_app.features.comparison.core.conditions import MEASURED_TAG
 from subflow_app.features.measured.core.measured_table import (
     LEAST_INTERVAL_S,
     MOST_CELLS,

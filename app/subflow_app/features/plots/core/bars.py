@@ -65,7 +65,7 @@ class Group:
 
     def __init__(self, title: str, positions: Sequence[int], runs: Sequence[Traces]) -> None:
         """Of these runs at these positions of the overlay."""
-        from subflow_app.core.comparison.conditions import copies_among  # late: a start has no runs to compare
+        from subflow_app.features.comparison.core.conditions import copies_among  # late: a start has no runs to compare
 
         copies = copies_among([run.row for run in runs])
         self.title = title

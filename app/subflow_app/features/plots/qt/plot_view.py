@@ -544,7 +544,9 @@ class PlotView(QWidget):
             elif None in self._rows:
                 self._results.show_results(None, tr("Results are shown when the run is over."))
             else:
-                from subflow_app.core.comparison.results import results_of  # late: a start has no runs to compare
+                from subflow_app.features.comparison.core.results import (
+                    results_of,  # late: a start has no runs to compare
+                )
 
                 self._results.show_results(results_of(runs), tr("These runs have no results in common."))
 

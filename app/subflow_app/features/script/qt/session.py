@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.history.script_versions import script_versions
+from subflow_app.features.comparison.qt.feature import CompareFeature
 from subflow_app.features.script.core.conformance import ArenaTrial, ConformanceJob, questions_of
 from subflow_app.features.script.qt.desk import ScriptDesk
 from subflow_app.features.script.qt.panel import ScriptPanel
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.toolkit.latest_reader import LatestReader
 from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr

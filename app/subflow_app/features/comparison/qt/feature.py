@@ -19,11 +19,11 @@ from subflow_app.toolkit.widgets.shorthand import v_box
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
-    from subflow_app.core.comparison.compared_runs import Choices, ComparedRuns, ComparedTraces
+    from subflow_app.features.comparison.core.compared_runs import Choices, ComparedRuns, ComparedTraces
+    from subflow_app.features.comparison.qt.kernel_strip import KernelStrip
+    from subflow_app.features.comparison.qt.panel import ComparisonView
     from subflow_app.features.kernel.core.study import KernelStudy
     from subflow_app.foundation.jobs.job import JobOutcome
-    from subflow_app.qt.comparison.kernel_strip import KernelStrip
-    from subflow_app.qt.comparison.panel import ComparisonView
     from subflow_app.qt.documents import Documents
     from subflow_app.qt.history_panel import History
     from subflow_app.qt.inspector.inspector import Inspector
@@ -135,7 +135,7 @@ class CompareFeature(Feature):
 
     def compare_runs(self, run_ids: Sequence[int], pair: tuple[int, int] | None = None) -> None:
         """Compares these stored runs; with ``pair`` also the traces of two whose times are the same."""
-        from subflow_app.core.comparison.compared_runs import compare, read_runs
+        from subflow_app.features.comparison.core.compared_runs import compare, read_runs
 
         store = self.ports.database.store
         if store is None or len(run_ids) < 2:
@@ -163,9 +163,9 @@ class CompareFeature(Feature):
         """Runs the scenario of the window on this machine's kernel, beside a simulation of it."""
         from subflow_app.core.scenarios.scenario_source import source_of_document
         from subflow_app.core.uses import Use
+        from subflow_app.features.comparison.qt.kernel_strip import KernelStrip
         from subflow_app.features.kernel.core.plan import plan_network
         from subflow_app.features.kernel.core.study import KernelStudy
-        from subflow_app.qt.comparison.kernel_strip import KernelStrip
 
         ports, doc = self.ports, self.ports.documents.doc
         ports.inspector.commit_pending()
@@ -241,7 +241,7 @@ class CompareFeature(Feature):
 
     def import_file(self, path: Path) -> None:
         """Shows what a measured file would become, to be imported."""
-        from subflow_app.qt.comparison.import_dialog import ImportDialog
+        from subflow_app.features.comparison.qt.import_dialog import ImportDialog
 
         store = self.ports.database.store
         if store is None or store.is_read_only:
@@ -275,7 +275,7 @@ class CompareFeature(Feature):
     def view(self) -> ComparisonView:
         """What the panel shows, made when it is asked for first."""
         if self._view is None:
-            from subflow_app.qt.comparison.panel import ComparisonView
+            from subflow_app.features.comparison.qt.panel import ComparisonView
 
             self._view = ComparisonView(self.ports.dialogs)
             self._view.choices_changed.connect(self._recompare)
@@ -287,7 +287,7 @@ class CompareFeature(Feature):
     # ---- inside ----
 
     def _recompare(self, choices: Choices) -> None:
-        from subflow_app.core.comparison.compared_runs import compare
+        from subflow_app.features.comparison.core.compared_runs import compare
 
         runs = self._runs
         self._start(_COMPARING, lambda: compare(runs, choices), self._show)
@@ -298,8 +298,8 @@ class CompareFeature(Feature):
         self.pages.setCurrentWidget(self.view)
 
     def _align(self, reference: int, other: int, method: str, with_skew: bool, offset_s: float) -> None:
-        from subflow_app.core.comparison.alignment import METHODS
-        from subflow_app.core.comparison.compared_runs import compare_traces
+        from subflow_app.features.comparison.core.alignment import METHODS
+        from subflow_app.features.comparison.core.compared_runs import compare_traces
 
         store = self.ports.database.store
         if store is None:

@@ -16,9 +16,9 @@ from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from subflow_app.core.comparison.alignment import SeriesError
-    from subflow_app.core.comparison.conditions import By, ConditionGroup
-    from subflow_app.core.comparison.group_table import FigureRow, GroupTable
+    from subflow_app.features.comparison.core.alignment import SeriesError
+    from subflow_app.features.comparison.core.conditions import By, ConditionGroup
+    from subflow_app.features.comparison.core.group_table import FigureRow, GroupTable
     from subflow_store import RunRow, Store
 
 
@@ -65,8 +65,8 @@ def compare(
     if align is not None or offset is not None:
         _compare_traces(runs, align or "manual", offset, skew, database, as_json=as_json)
         return
-    from subflow_app.core.comparison.conditions import group_runs
-    from subflow_app.core.comparison.group_table import compare_groups, reference_of, table_csv, table_document
+    from subflow_app.features.comparison.core.conditions import group_runs
+    from subflow_app.features.comparison.core.group_table import compare_groups, reference_of, table_csv, table_document
 
     way = _way(by)
     with opened_store(database, read_only=True) as store:
@@ -97,8 +97,8 @@ def compare(
 def _compare_traces(
     runs: list[str], way: str, offset: str | None, with_skew: bool, database: Path | None, *, as_json: bool
 ) -> None:
-    from subflow_app.core.comparison.alignment import METHODS, errors_document
-    from subflow_app.core.comparison.compared_runs import compare_traces
+    from subflow_app.features.comparison.core.alignment import METHODS, errors_document
+    from subflow_app.features.comparison.core.compared_runs import compare_traces
 
     ways = {name.replace(" ", "-"): method for name, method in METHODS.items()}
     if way not in ways:
@@ -128,14 +128,14 @@ def _compare_traces(
 
 def _errors_table(errors: Sequence[SeriesError]) -> TextTable:
     """The errors of matched traces, in the units of the list of runs."""
-    from subflow_app.core.comparison.alignment import ERROR_COLUMNS
+    from subflow_app.features.comparison.core.alignment import ERROR_COLUMNS
 
     titles = ("owner", "trace", "unit", "n", "RMSE", "MAE", "rel. error %", "correlation", "mean diff.", "p95 diff.")
     return TextTable.of(errors, [replace(each, title=told) for each, told in zip(ERROR_COLUMNS, titles, strict=True)])
 
 
 def _way(by: str) -> By:
-    from subflow_app.core.comparison.conditions import WAYS
+    from subflow_app.features.comparison.core.conditions import WAYS
 
     for way in WAYS:
         if way == by:
@@ -179,7 +179,7 @@ def _groups_table(table: GroupTable, by: By) -> TextTable:
 
 
 def _figures_table(table: GroupTable) -> TextTable:
-    from subflow_app.core.comparison.group_table import figure_columns
+    from subflow_app.features.comparison.core.group_table import figure_columns
     from subflow_app.vocabulary.language import tr
 
     columns: list[Column[FigureRow]] = [
