@@ -30,10 +30,6 @@ from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.graph_export import left_out
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.scenario_source import open_scenario, source_of_document
-from subflow_app.core.sweeps.axes import Axis
-from subflow_app.core.sweeps.plan_file import SweepOptions, open_plan, parse_plan, plan_text
-from subflow_app.core.sweeps.sweep_plan import SweepPlan
-from subflow_app.core.sweeps.sweep_points import PointReader
 from subflow_app.core.uses import Part, Use, check_kept, read_scenario, replacements
 from subflow_app.features.arena.core.entrants import chosen_entrants
 from subflow_app.features.breaking.core.claim_file import load_claim
@@ -47,6 +43,10 @@ from subflow_app.features.exporting.core.web_page import stored_run_document, wr
 from subflow_app.features.kernel.core.plan import plan_network
 from subflow_app.features.labs.core.lab import first_text
 from subflow_app.features.paper.core.report import read_runs
+from subflow_app.features.sweeps.core.axes import Axis
+from subflow_app.features.sweeps.core.plan_file import SweepOptions, open_plan, parse_plan, plan_text
+from subflow_app.features.sweeps.core.sweep_plan import SweepPlan
+from subflow_app.features.sweeps.core.sweep_points import PointReader
 from subflow_app.foundation.errors import InputError, ReplacedError
 from subflow_app.foundation.paths import policy_folder
 from subflow_app.foundation.toml_edit import read_toml, set_value

@@ -34,10 +34,10 @@ from subflow_app.features.labs.qt.spotlight import Spotlight
 from subflow_app.features.labs.qt.step_page import StepPage
 from subflow_app.features.labs.qt.teacher import Teacher
 from subflow_app.features.plots.core import PLOTS_BY_ID
+from subflow_app.features.sweeps.qt.feature import SweepFeature
+from subflow_app.features.sweeps.qt.new_dialog import SweepSuggestion
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.paths import labs_directory
-from subflow_app.qt.sweeps.feature import SweepFeature
-from subflow_app.qt.sweeps.new_dialog import SweepSuggestion
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.plotting.plot_scroll import PlotScroll
 from subflow_store import open_store

@@ -19,8 +19,6 @@ from tests.helpers.scripts import CONTROLLER
 from subflow_app.core.history import run_query
 from subflow_app.core.scenarios import graph_files, recovery
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.sweeps import plan_file
-from subflow_app.core.sweeps.sweep_estimate import SweepEstimate, SweepLimits
 from subflow_app.features.exporting.core import verification
 from subflow_app.features.gallery.core import axis
 from subflow_app.features.gallery.core.recipe_files import load_recipe
@@ -31,6 +29,8 @@ from subflow_app.features.measured.core.lines import text_lines
 from subflow_app.features.measured.core.measured_run import make_run
 from subflow_app.features.measured.core.measured_table import ReadingOptions
 from subflow_app.features.measured.core.reading import read_trace
+from subflow_app.features.sweeps.core import plan_file
+from subflow_app.features.sweeps.core.sweep_estimate import SweepEstimate, SweepLimits
 from subflow_app.foundation import crash_reports, expressions, settings, toml_files
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.expected_errors import is_expected

@@ -159,8 +159,8 @@ def _read_progress(path: Path) -> str | None:
 
 
 def _read_plan(path: Path) -> None:
-    from subflow_app.core.sweeps.plan_file import open_plan, parse_plan, plan_text
-    from subflow_app.core.sweeps.sweep_points import check_points
+    from subflow_app.features.sweeps.core.plan_file import open_plan, parse_plan, plan_text
+    from subflow_app.features.sweeps.core.sweep_points import check_points
     from subflow_sim.limits import Limits
 
     plan = open_plan(str(path))

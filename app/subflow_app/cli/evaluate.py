@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from subflow_app.cli.sweep import Cluster
+from subflow_app.features.sweeps.cli.sweep import Cluster
 from subflow_app.terminal import exit_codes
 from subflow_app.terminal.options import Json
 from subflow_app.terminal.terminal import print_json, print_line, print_note, print_tables

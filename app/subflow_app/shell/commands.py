@@ -23,8 +23,6 @@ from subflow_app.cli import (
     promote,
     replay,
     run,
-    sweep,
-    sweeps,
     train,
     trainings,
 )
@@ -43,6 +41,7 @@ from subflow_app.features.library import cli as library
 from subflow_app.features.measured import cli as import_trace
 from subflow_app.features.paper.cli import figure_worker, report
 from subflow_app.features.script import cli as scripts
+from subflow_app.features.sweeps.cli import sweep, sweeps
 from subflow_app.foundation.own_program import FIGURE_WORKER
 from subflow_app.shell import selftest_command as selftest
 from subflow_app.shell.window_command import open_window

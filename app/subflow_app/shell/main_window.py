@@ -20,6 +20,7 @@ from subflow_app.features.exporting.qt.topology_files import TopologyFiles
 from subflow_app.features.paper.qt.reporting import Reports
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.script.qt.feature import ScriptFeature
+from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.qt.agent_feature import AgentFeature
 from subflow_app.qt.curve_finder import CurveFinder
@@ -36,7 +37,6 @@ from subflow_app.qt.run_opening import RunOpening
 from subflow_app.qt.run_session import RunSession
 from subflow_app.qt.shown_runs import ShownRuns
 from subflow_app.qt.stepping import Stepping
-from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.topology.drawing import Drawing
 from subflow_app.qt.topology.view import TopologyView
 from subflow_app.qt.training.session import DeskMaker, TrainingSession, open_desk

@@ -12,8 +12,8 @@ import pytest
 from tests.app_core.sweeps.plans import LOSS, plan
 from tests.helpers.fake_cluster import FAKE_RAY, NOT_FOUND, WEB_SERVER, head
 
-from subflow_app.core.sweeps.sweep_job import SweepJob
-from subflow_app.core.sweeps.sweep_results import long_csv
+from subflow_app.features.sweeps.core.sweep_job import SweepJob
+from subflow_app.features.sweeps.core.sweep_results import long_csv
 from subflow_app.foundation.errors import ClusterError, InputError
 from subflow_app.foundation.jobs import cluster, cluster_address
 from subflow_app.foundation.jobs.cluster_address import ClusterAddress

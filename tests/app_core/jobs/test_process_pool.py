@@ -10,8 +10,8 @@ from multiprocessing import active_children
 import pytest
 from tests.app_core.sweeps.plans import LOSS, plan
 
-from subflow_app.core.sweeps.sweep_job import SweepJob
-from subflow_app.core.sweeps.sweep_results import long_csv
+from subflow_app.features.sweeps.core.sweep_job import SweepJob
+from subflow_app.features.sweeps.core.sweep_results import long_csv
 from subflow_app.foundation.jobs.executors import executor_maker
 from subflow_app.foundation.jobs.process_pool import ProcessPool
 from subflow_app.foundation.jobs.progress import JobState

@@ -15,9 +15,9 @@ from subflow_app.core.running import run_queue
 from subflow_app.core.running.run_queue import QueuedRun, RunQueue
 from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.core.scenarios.scenario_source import ScenarioSource
-from subflow_app.core.sweeps.axes import Axis
-from subflow_app.core.sweeps.sweep_plan import SweepPlan
 from subflow_app.core.uses import Use
+from subflow_app.features.sweeps.core.axes import Axis
+from subflow_app.features.sweeps.core.sweep_plan import SweepPlan
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_sim.errors import ScenarioError
 from subflow_sim.scenario import parse_scenario

@@ -12,11 +12,11 @@ import pytest
 from tests.app_core.sweeps.plans import CONTROLLER, LOSS, SCENARIO, plan
 
 from subflow_app.core.running.run_task import RunOutcome, RunTask, make_run
-from subflow_app.core.sweeps import sweep_job
-from subflow_app.core.sweeps.sweep_estimate import SweepEstimate, SweepLimits, estimate_sweep
-from subflow_app.core.sweeps.sweep_job import SweepJob
-from subflow_app.core.sweeps.sweep_points import MOST_PROBLEMS, PointReader, check_points
-from subflow_app.core.sweeps.sweep_results import wide_csv
+from subflow_app.features.sweeps.core import sweep_job
+from subflow_app.features.sweeps.core.sweep_estimate import SweepEstimate, SweepLimits, estimate_sweep
+from subflow_app.features.sweeps.core.sweep_job import SweepJob
+from subflow_app.features.sweeps.core.sweep_points import MOST_PROBLEMS, PointReader, check_points
+from subflow_app.features.sweeps.core.sweep_results import wide_csv
 from subflow_app.foundation.errors import ClusterError, SweepError
 from subflow_app.foundation.jobs import pace
 from subflow_app.foundation.jobs.executors import Threads
@@ -319,7 +319,7 @@ def test_limits_can_be_raised_and_lowered(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_disk_that_is_too_full_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told = estimate_sweep(plan(), is_tried=False)
-    monkeypatch.setattr("subflow_app.core.sweeps.sweep_estimate._free_bytes", lambda database: 200e6)
+    monkeypatch.setattr("subflow_app.features.sweeps.core.sweep_estimate._free_bytes", lambda database: 200e6)
     with pytest.raises(SweepError, match="its disk has 200 MB free, of which 200 MB stay unused: keep no traces"):
         SweepLimits().check(told, tmp_path / "x.db")
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from subflow_app.cli.retraining import retrain
-from subflow_app.cli.sweep import Cluster, Jobs, job_count
+from subflow_app.features.sweeps.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import fields
 from subflow_app.terminal import exit_codes
@@ -160,7 +160,7 @@ def seeds_option(text: str) -> Sequence[int]:
     Raises:
         InputError: if it is neither.
     """
-    from subflow_app.core.sweeps.plan_file import read_seeds
+    from subflow_app.features.sweeps.core.plan_file import read_seeds
     from subflow_sim.errors import ParamError
 
     if text.isascii() and text.isdecimal() and len(text) < 10:

@@ -130,8 +130,8 @@ class QueueSession(Feature):
             ScenarioError: if the scenario does not take one of them.
         """
         from subflow_app.core.scenarios.algorithm_choices import controller_choices
-        from subflow_app.core.sweeps.axes import Axis
-        from subflow_app.core.sweeps.sweep_plan import SweepPlan
+        from subflow_app.features.sweeps.core.axes import Axis
+        from subflow_app.features.sweeps.core.sweep_plan import SweepPlan
         from subflow_app.qt.queue.enqueue_dialog import EnqueueDialog
 
         source = self._source()

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.sweeps.views.parallel import ParallelAxis, passing_lines
 from subflow_app.features.breaking.core.space import Space, space_of
+from subflow_app.features.sweeps.core.views.parallel import ParallelAxis, passing_lines
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.number_text import rounded_text

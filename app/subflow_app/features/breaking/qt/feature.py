@@ -420,8 +420,8 @@ def _write(content: BreakPanel, path: Path) -> None:
     from subflow_app.features.breaking.qt.charts import FILE_SIZE
     from subflow_app.features.paper.core.figure_plan import figure_kind
     from subflow_app.features.plots.qt.figure_file import picture_content
+    from subflow_app.features.sweeps.qt.plots.chart_file import save_chart
     from subflow_app.foundation.files import write_file
-    from subflow_app.qt.sweeps.plots.chart_file import save_chart
 
     suffix = path.suffix.lower()
     if suffix == ".csv" and content.tried is not None:

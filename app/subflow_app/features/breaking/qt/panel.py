@@ -9,7 +9,6 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHeaderView, QSplitter, QTableView, QTabWidget, QWidget
 
-from subflow_app.core.sweeps.views.view import SweepView
 from subflow_app.features.breaking.core.break_text import METHOD, listed_words, margin_text
 from subflow_app.features.breaking.core.claim_file import OWN_NAME
 from subflow_app.features.breaking.core.counterexample import PROFILES, Counterexample
@@ -17,7 +16,8 @@ from subflow_app.features.breaking.core.failure_words import failure_words
 from subflow_app.features.breaking.core.search_map import SearchMap
 from subflow_app.features.breaking.qt.charts import MapChart
 from subflow_app.features.breaking.qt.form import BreakForm
-from subflow_app.qt.sweeps.plots.parallel_chart import ParallelChart
+from subflow_app.features.sweeps.core.views.view import SweepView
+from subflow_app.features.sweeps.qt.plots.parallel_chart import ParallelChart
 from subflow_app.toolkit.models.table_model import TableModel
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens, follow_theme, muted, set_style, tab_style

@@ -167,9 +167,9 @@ def export(
 def _export_page(
     runs: RunIds, out: Path | None, formats: str, figure: str | None, database: Database, as_json: bool
 ) -> None:
-    from subflow_app.cli.sweeps import sweep_number
     from subflow_app.features.exporting.core.sweep_page import write_sweep_page
     from subflow_app.features.exporting.core.web_page import write_page
+    from subflow_app.features.sweeps.cli.sweeps import sweep_number
     from subflow_app.foundation.files import page_place
 
     if formats != "csv" or figure is not None:

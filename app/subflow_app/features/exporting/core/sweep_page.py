@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from subflow_app.core.sweeps.sweep_results import stored_table, text_table
-from subflow_app.core.sweeps.views.choice import settled, show
-from subflow_app.core.sweeps.views.from_table import study_of
-from subflow_app.core.sweeps.views.view import ViewChoice
 from subflow_app.features.exporting.core.web_page import both_colours, check_offered, stored_run_document, write_runs
+from subflow_app.features.sweeps.core.sweep_results import stored_table, text_table
+from subflow_app.features.sweeps.core.views.choice import settled, show
+from subflow_app.features.sweeps.core.views.from_table import study_of
+from subflow_app.features.sweeps.core.views.view import ViewChoice
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.palette import ColourKey
 from subflow_app.vocabulary.picture import interval_ends
 from subflow_app.vocabulary.table_html import html_text, table_html
 
 if TYPE_CHECKING:
-    from subflow_app.core.sweeps.views.picture import Picture
-    from subflow_app.core.sweeps.views.study import Study
+    from subflow_app.features.sweeps.core.views.picture import Picture
+    from subflow_app.features.sweeps.core.views.study import Study
     from subflow_store import Store
 
 MOST_POINTS = 200

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_app.core.sweeps.axes import check_value
-from subflow_app.core.sweeps.plan_file import flat_pairs
+from subflow_app.features.sweeps.core.axes import check_value
+from subflow_app.features.sweeps.core.plan_file import flat_pairs
 from subflow_app.foundation.toml_edit import TomlValue, render
 from subflow_sim.draws import Independent, read_independent, uniform
 from subflow_sim.errors import ParamError

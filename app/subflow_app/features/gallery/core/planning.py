@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, open_scenario
-from subflow_app.core.sweeps.axes import Axis
-from subflow_app.core.sweeps.sweep_plan import SweepPlan
-from subflow_app.core.sweeps.sweep_points import PointReader
 from subflow_app.core.uses import Use
 from subflow_app.features.gallery.core.axis import AxisPoint
 from subflow_app.features.gallery.core.recipe import Recipe, Series
+from subflow_app.features.sweeps.core.axes import Axis
+from subflow_app.features.sweeps.core.sweep_plan import SweepPlan
+from subflow_app.features.sweeps.core.sweep_points import PointReader
 from subflow_app.foundation.errors import RecipeError
 from subflow_app.foundation.resources import resource_path
 from subflow_app.foundation.toml_edit import TomlValue, render

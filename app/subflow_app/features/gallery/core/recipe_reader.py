@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.sweeps.plan_file import noted_seeds
-from subflow_app.core.sweeps.sweep_plan import DEFAULT_SAMPLE_INTERVAL_S
 from subflow_app.features.gallery.core.axis import ExperimentAxis, read_axis, read_set
 from subflow_app.features.gallery.core.kind import Kind
 from subflow_app.features.gallery.core.kinds import KINDS
@@ -27,6 +25,8 @@ from subflow_app.features.gallery.core.recipe import (
     Variant,
 )
 from subflow_app.features.gallery.core.rulings import rulings
+from subflow_app.features.sweeps.core.plan_file import noted_seeds
+from subflow_app.features.sweeps.core.sweep_plan import DEFAULT_SAMPLE_INTERVAL_S
 from subflow_app.foundation.claims import Claim
 from subflow_app.foundation.errors import RecipeError
 from subflow_app.foundation.expressions import ClaimError, Function

@@ -23,10 +23,10 @@ from subflow_app.core.learning.training_folder import best_policy
 from subflow_app.core.learning.training_setup import TrainingRequest, request_of
 from subflow_app.core.learning.training_worker import TRAINER
 from subflow_app.core.policies.library import card_of
-from subflow_app.core.sweeps.sweep_points import PointReader
 from subflow_app.features.gallery.core.cost_kind import cost_scenarios
 from subflow_app.features.gallery.core.planning import plan_experiment
 from subflow_app.features.gallery.core.recipe import Recipe, Series
+from subflow_app.features.sweeps.core.sweep_points import PointReader
 from subflow_app.foundation.errors import RecipeError, TrainingError
 from subflow_app.foundation.json_document import number
 from subflow_app.vocabulary.number_text import NOTHING

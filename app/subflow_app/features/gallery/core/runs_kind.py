@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from subflow_app.core.sweeps.plan_file import plan_text
-from subflow_app.core.sweeps.sweep_job import SweepJob
-from subflow_app.core.sweeps.sweep_points import PointReader
 from subflow_app.features.gallery.core.kind import Values
 from subflow_app.features.gallery.core.measure_kind import MeasureKind
 from subflow_app.features.gallery.core.measures import MEASURES, RunMeasure
 from subflow_app.features.gallery.core.measuring import capacity_course
 from subflow_app.features.gallery.core.planning import ExperimentPlan, Part, Place, plan_experiment
 from subflow_app.features.gallery.core.run_data import RunData
+from subflow_app.features.sweeps.core.plan_file import plan_text
+from subflow_app.features.sweeps.core.sweep_job import SweepJob
+from subflow_app.features.sweeps.core.sweep_points import PointReader
 from subflow_app.foundation.jobs.job import Job
 from subflow_app.foundation.jobs.progress import JobProgress
 from subflow_store.values import Records

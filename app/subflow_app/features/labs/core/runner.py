@@ -215,8 +215,8 @@ class LabRunner:
         self.session.answer(step, question, answered)
 
     def _sweep(self, values: Mapping[str, str]) -> None:
-        from subflow_app.core.sweeps.plan_file import SweepOptions, read_plan
-        from subflow_app.core.sweeps.sweep_job import SweepJob
+        from subflow_app.features.sweeps.core.plan_file import SweepOptions, read_plan
+        from subflow_app.features.sweeps.core.sweep_job import SweepJob
 
         axes = [f"{key}={value}" for key, value in values.items() if key != "seeds"]
         options = SweepOptions(axes=axes, seeds=values.get("seeds"))

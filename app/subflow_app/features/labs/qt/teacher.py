@@ -23,10 +23,10 @@ from subflow_app.features.labs.qt.list_model import ListedLab
 from subflow_app.features.labs.qt.panel import LabPanel
 from subflow_app.features.labs.qt.places import PREDICTION, place_of, place_of_widget, reveal
 from subflow_app.features.labs.qt.spotlight import Spotlight
+from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.paths import file_stem, labs_directory
 from subflow_app.qt.queue.session import QueueSession
-from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.training.session import TrainingSession
 from subflow_app.toolkit.latest_reader import LatestReader
 from subflow_app.toolkit.plain_text import as_written
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from subflow_app.features.labs.core.progress import Answered, PredictionValue, Progress
     from subflow_app.features.labs.core.session import Judgement
     from subflow_app.features.labs.qt.ports import LabPorts
-    from subflow_app.qt.sweeps.new_dialog import SweepSuggestion
+    from subflow_app.features.sweeps.qt.new_dialog import SweepSuggestion
     from subflow_store import Store
 
 T = TypeVar("T")
@@ -435,7 +435,7 @@ class Teacher(QObject):
         """As many seeds as the step asks for, and controllers only if these are what it varies."""
         if self._step is None or not self._is_kept():
             return None
-        from subflow_app.qt.sweeps.new_dialog import SweepSuggestion
+        from subflow_app.features.sweeps.qt.new_dialog import SweepSuggestion
 
         if not self._step.do:  # a published lab: nothing says what is to vary
             return SweepSuggestion("1..3", compares_controllers=False)
