@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.core.history.run_columns import COLUMNS
-from subflow_app.qt.models.run_table import RunTable
+from subflow_app.features.history.core.run_columns import COLUMNS
+from subflow_app.features.history.qt.run_table import RunTable
 from subflow_app.shell.main_window import MainWindow
 from subflow_store import RunRow, StoreLocked
 

@@ -17,12 +17,12 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.scenario_texts import TWO_PATHS
 
-from subflow_app.core.history.run_columns import column
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.summary_text import flow_table
 from subflow_app.core.traces import StoredTraces
 from subflow_app.features.comparison.core.conditions import group_runs
 from subflow_app.features.comparison.core.group_table import compare_groups, table_csv
+from subflow_app.features.history.core.run_columns import column
 from subflow_app.features.plots.core import PLOTS_BY_ID
 from subflow_app.features.plots.core.spec import measured_mean
 from subflow_app.features.plots.qt.curve_id import CurveId

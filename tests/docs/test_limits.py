@@ -16,12 +16,12 @@ from tests.fuzz.examples import SMALL_SCENARIO
 from tests.helpers.printed_code import ROOT
 from tests.helpers.scripts import CONTROLLER
 
-from subflow_app.core.history import run_query
 from subflow_app.core.scenarios import graph_files, recovery
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.features.exporting.core import verification
 from subflow_app.features.gallery.core import axis
 from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.history.core import run_query
 from subflow_app.features.labs.core import progress, result_file
 from subflow_app.features.measured.core import measured_table, pcap_reader
 from subflow_app.features.measured.core.csv_reader import read_csv

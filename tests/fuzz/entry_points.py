@@ -240,7 +240,7 @@ def _paste(path: Path) -> None:
 
 
 def _search(path: Path) -> None:
-    from subflow_app.core.history.run_query import Vocabulary, complete_query, parse_query
+    from subflow_app.features.history.core.run_query import Vocabulary, complete_query, parse_query
     from subflow_store import open_store
 
     text = path.read_bytes().decode("utf-8", "replace")
@@ -318,7 +318,7 @@ def _read_window_state(path: Path) -> str | None:
 
 
 def _read_store(path: Path) -> None:
-    from subflow_app.cli.history import run_document
+    from subflow_app.features.history.cli import run_document
     from subflow_store import open_store
 
     with open_store(path, read_only=True) as store:

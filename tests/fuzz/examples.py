@@ -105,8 +105,8 @@ def store_files() -> Sequence[bytes]:
 def bundles() -> Sequence[bytes]:
     import tempfile
 
-    from subflow_app.cli.history import shown_document
     from subflow_app.features.exporting.core.bundle import write_bundle
+    from subflow_app.features.history.cli import shown_document
     from subflow_store import open_store
 
     with tempfile.TemporaryDirectory(prefix="subflow-fuzz-") as folder:

@@ -27,13 +27,13 @@ def follow(store: Store, run_id: int, folder: Path, chance: int) -> None:
     Raises:
         Exception: what the project tells people, and what is a bug.
     """
-    from subflow_app.cli.history import run_document, shown_document
-    from subflow_app.core.history.run_comparison import compare_settings, run_figures, settings_text
     from subflow_app.core.summary_text import summary_line, summary_tables
     from subflow_app.features.comparison.core.results import results_of
     from subflow_app.features.exporting.core.exports import ExportPlan, export_run
     from subflow_app.features.exporting.core.tables import export_table
     from subflow_app.features.exporting.core.web_page import recorded_curves
+    from subflow_app.features.history.cli import run_document, shown_document
+    from subflow_app.features.history.core.run_comparison import compare_settings, run_figures, settings_text
     from subflow_app.features.plots.core import PLOTS, TIME
     from subflow_app.features.plots.core.measured import measured_value
     from subflow_app.foundation.json_document import json_text

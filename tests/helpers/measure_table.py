@@ -16,13 +16,13 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from subflow_app.cli.history import shown_document
-from subflow_app.core.history.run_columns import column, read_totals
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.summary_text import flow_table, link_table
 from subflow_app.core.traces import StoredTraces
 from subflow_app.features.comparison.core.conditions import group_runs
 from subflow_app.features.comparison.core.group_table import compare_groups, table_csv
+from subflow_app.features.history.cli import shown_document
+from subflow_app.features.history.core.run_columns import column, read_totals
 from subflow_app.features.paper.core.report import build_report, read_runs
 from subflow_app.features.paper.core.report_file import render_report
 from subflow_app.features.plots.core import PLOTS_BY_ID

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
+    from subflow_app.features.history.qt import History
     from subflow_app.features.plots.qt.curve_id import CurveId
     from subflow_app.features.plots.qt.plot_view import PlotView
-    from subflow_app.qt.history_panel import History
     from subflow_app.qt.shown_runs import ShownRuns
     from subflow_app.toolkit.docks import Docks
 

@@ -17,7 +17,7 @@ from subflow_app.vocabulary.language import tr, trn
 from subflow_store import StoreCorrupt
 
 if TYPE_CHECKING:
-    from subflow_app.qt.history_panel import History
+    from subflow_app.features.history.qt import History
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.workers import Workers

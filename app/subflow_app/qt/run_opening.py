@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from subflow_app.features.history.qt import History
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.history_panel import History
     from subflow_app.qt.shown_runs import ShownRuns
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_store import RunRow

@@ -19,7 +19,6 @@ from subflow_app.cli import (
     fork,
     graph_files,
     guide,
-    history,
     promote,
     replay,
     run,
@@ -34,6 +33,7 @@ from subflow_app.features.comparison import cli as compare
 from subflow_app.features.exporting.cli import export, verify
 from subflow_app.features.fairness import cli as fairness
 from subflow_app.features.gallery import cli as reproduce
+from subflow_app.features.history import cli as history
 from subflow_app.features.kernel import cli as compare_kernel
 from subflow_app.features.kernel.core.worker_process import WORKER_COMMAND as KERNEL_WORKER_COMMAND
 from subflow_app.features.labs.cli import labs

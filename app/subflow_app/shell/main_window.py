@@ -17,6 +17,7 @@ from subflow_app.features.comparison.qt.feature import CompareFeature
 from subflow_app.features.exporting.qt.exporting import Exports
 from subflow_app.features.exporting.qt.run_exports import RunExports
 from subflow_app.features.exporting.qt.topology_files import TopologyFiles
+from subflow_app.features.history.qt import History, HistoryCommand
 from subflow_app.features.paper.qt.reporting import Reports
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.script.qt.feature import ScriptFeature
@@ -26,7 +27,6 @@ from subflow_app.qt.agent_feature import AgentFeature
 from subflow_app.qt.curve_finder import CurveFinder
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.help_panel import HelpPanel
-from subflow_app.qt.history_panel import History, HistoryCommand
 from subflow_app.qt.inspector.inspector import Inspector
 from subflow_app.qt.live_panel import LivePanel, beside_inspector
 from subflow_app.qt.log_panel import LogPanel

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from subflow_app.core.forking.origin import ForkOrigin, ForkState
     from subflow_app.core.forking.plan import ForkPlan
+    from subflow_app.features.history.qt import History
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.qt.forking.dialog import ForkDialog
-    from subflow_app.qt.history_panel import History
     from subflow_app.qt.run_control import RunControl
     from subflow_app.qt.shown_runs import ShownRuns
     from subflow_app.qt.topology.view import TopologyView

@@ -22,8 +22,8 @@ from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
     from subflow_app.core.running.runs import RunJob
+    from subflow_app.features.history.qt import History
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.history_panel import History
     from subflow_app.qt.unsaved_runs import UnsavedRuns
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from subflow_app.features.arena.core.results import Board
     from subflow_app.features.arena.qt.panel import ArenaPanel
     from subflow_app.features.exporting.qt.exporting import Exports
-    from subflow_app.qt.history_panel import History
+    from subflow_app.features.history.qt import History
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.workers import Workers

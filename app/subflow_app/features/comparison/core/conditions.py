@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from subflow_app.core.forking.words import fork_text
-from subflow_app.core.history.run_columns import Value, recorded_column
-from subflow_app.core.history.run_comparison import run_parameters
-from subflow_app.core.history.run_names import numbered
 from subflow_app.core.traces import stored_condition
+from subflow_app.features.history.core.run_columns import Value, recorded_column
+from subflow_app.features.history.core.run_comparison import run_parameters
+from subflow_app.features.history.core.run_names import numbered
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.repeats import repeated
 from subflow_store.values import RunRow

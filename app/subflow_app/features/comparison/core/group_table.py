@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from subflow_app.core.history.run_columns import RunColumn, column
-from subflow_app.core.history.run_comparison import run_figures
 from subflow_app.features.comparison.core.conditions import ConditionGroup, Grouping, flows_of
+from subflow_app.features.history.core.run_columns import RunColumn, column
+from subflow_app.features.history.core.run_comparison import run_figures
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.measures import MEASURES, default_measures, headline_measures

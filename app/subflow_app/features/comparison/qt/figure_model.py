@@ -6,9 +6,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt
 
-from subflow_app.core.history.run_comparison import ComparedSetting
 from subflow_app.features.comparison.core.group_table import FigureRow, GroupTable, figure_columns
-from subflow_app.qt.models.run_table import heading
+from subflow_app.features.history.core.run_comparison import ComparedSetting
+from subflow_app.features.history.qt.run_table import heading
 from subflow_app.toolkit.models.table_model import RIGHT, Index, TableModel, bold
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.tables import Column

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer.core import TyperCommand
 
-from subflow_app.cli.history import shown_document
+from subflow_app.features.history.cli import shown_document
 from subflow_app.foundation.errors import InputError
 from subflow_app.terminal.options import Database, Json, RunIds, opened_store, run_number, time_option
 from subflow_app.terminal.terminal import print_json, print_line, print_note

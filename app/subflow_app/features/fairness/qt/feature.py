@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from subflow_app.core.history.run_names import run_names
+from subflow_app.features.history.core.run_names import run_names
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.toolkit.feature import PanelFeature
 from subflow_app.toolkit.latest_reader import LatestReader
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from subflow_app.features.fairness.qt.panel import FairnessPanel
     from subflow_app.features.fairness.qt.shares import SharesPage
     from subflow_app.features.fairness.qt.trade_offs import TradeOffPage
+    from subflow_app.features.history.qt import History
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.history_panel import History
     from subflow_app.qt.run_control import RunControl
     from subflow_app.qt.shown_runs import ShownRuns
     from subflow_app.qt.topology.view import TopologyView

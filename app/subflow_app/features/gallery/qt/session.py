@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QStatusBar
 
     from subflow_app.features.exporting.qt.exporting import Exports
+    from subflow_app.features.history.qt import History
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.history_panel import History
     from subflow_app.qt.shown_runs import ShownRuns
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl

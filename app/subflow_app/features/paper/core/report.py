@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
-from subflow_app.core.history.run_columns import fork_of
 from subflow_app.core.summary_text import connection_table, flow_table, impossible_table, link_table, summary_line
 from subflow_app.core.traces import StoredTraces
 from subflow_app.core.uses import Use, read_scenario
+from subflow_app.features.history.core.run_columns import fork_of
 from subflow_app.features.paper.core.figure_plan import FigurePlan, kind_of_suffix, run_plan
 from subflow_app.features.paper.core.panel_plan import PanelFigure
 from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE

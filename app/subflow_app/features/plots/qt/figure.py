@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 
-from subflow_app.core.history.run_names import told_apart
+from subflow_app.features.history.core.run_names import told_apart
 from subflow_app.features.paper.core.figure_plan import FigureKind, figure_kind
 from subflow_app.features.paper.core.paper_styles import HEIGHT_RANGE_MM, MM_PER_INCH
 from subflow_app.features.plots.core import Curve

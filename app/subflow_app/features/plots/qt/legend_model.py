@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 
-from subflow_app.core.history.run_names import told_apart
+from subflow_app.features.history.core.run_names import told_apart
 from subflow_app.features.plots.core import Curve, PlotSpec
 from subflow_app.features.plots.qt.curve_id import CurveId, run_names
 from subflow_app.features.plots.qt.legend_values import NO_WORDS, FlowWords

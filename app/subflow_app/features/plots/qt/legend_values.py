@@ -7,9 +7,9 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from subflow_app.core.history.run_comparison import run_figures
 from subflow_app.core.traces import Traces
 from subflow_app.features.comparison.core.conditions import flows_of
+from subflow_app.features.history.core.run_comparison import run_figures
 from subflow_app.features.plots.core import TIME, PlotSpec
 from subflow_app.features.plots.core.measured import figure_column, measured_value
 from subflow_app.features.plots.qt.curve_id import CurveId, curve_id

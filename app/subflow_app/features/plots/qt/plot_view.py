@@ -9,8 +9,8 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QFont, QPalette, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QSplitter, QWidget
 
-from subflow_app.core.history.run_names import told_apart
 from subflow_app.core.traces import SeriesKey, Traces
+from subflow_app.features.history.core.run_names import told_apart
 from subflow_app.features.plots.core import PLOTS, PLOTS_BY_ID, TIME, PlotSpec
 from subflow_app.features.plots.core.drawing.choices import CurveChoices
 from subflow_app.features.plots.qt.curve_id import run_names

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from subflow_app.core.history.script_versions import script_versions
 from subflow_app.features.comparison.qt.feature import CompareFeature
+from subflow_app.features.history.core.script_versions import script_versions
 from subflow_app.features.script.core.conformance import ArenaTrial, ConformanceJob, questions_of
 from subflow_app.features.script.qt.desk import ScriptDesk
 from subflow_app.features.script.qt.panel import ScriptPanel
@@ -21,8 +21,8 @@ from subflow_sim.errors import ScriptRunError
 from subflow_sim.script import ScriptProblem
 
 if TYPE_CHECKING:
-    from subflow_app.core.history.script_versions import ScriptVersion
     from subflow_app.core.running.runs import RunJob, RunResult
+    from subflow_app.features.history.core.script_versions import ScriptVersion
     from subflow_app.features.script.core.conformance import Finding
     from subflow_app.features.script.qt.moment import ScriptMoment
     from subflow_app.features.script.qt.ports import ScriptPorts

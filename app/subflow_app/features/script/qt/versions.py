@@ -8,7 +8,7 @@ from PySide6.QtCore import QItemSelectionModel, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractItemView, QStackedWidget, QTableView, QWidget
 
-from subflow_app.core.history.script_versions import ScriptVersion
+from subflow_app.features.history.core.script_versions import ScriptVersion
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.models.table_model import TableModel, bold
 from subflow_app.toolkit.plain_text import Label

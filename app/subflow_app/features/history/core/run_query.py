@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
-from subflow_app.core.history.run_columns import COLUMNS, MORE_COLUMNS, RunColumn
+from subflow_app.features.history.core.run_columns import COLUMNS, MORE_COLUMNS, RunColumn
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.measure import dimension_of
 from subflow_sim.errors import ParamError

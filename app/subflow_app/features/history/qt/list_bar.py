@@ -8,9 +8,9 @@ from functools import partial
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
-from subflow_app.core.history.run_columns import COLUMNS, MORE_COLUMNS, NAME
-from subflow_app.core.history.run_groups import GROUPINGS
-from subflow_app.qt.history_panel.search_field import SearchField, help_html
+from subflow_app.features.history.core.run_columns import COLUMNS, MORE_COLUMNS, NAME
+from subflow_app.features.history.core.run_groups import GROUPINGS
+from subflow_app.features.history.qt.search_field import SearchField, help_html
 from subflow_app.toolkit.dialogs import Dialogs
 from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.plain_text import Label, as_written
@@ -131,7 +131,7 @@ class ListBar(QWidget):
         self.columns_chosen.emit([each for each in self._columns if each != key] + [key] * is_on)
 
     def _ask_keys(self) -> None:
-        from subflow_app.qt.history_panel.key_dialog import KeyDialog
+        from subflow_app.features.history.qt.key_dialog import KeyDialog
 
         vocabulary = self.search.vocabulary
         keys = vocabulary.keys if vocabulary is not None else ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from subflow_app.core.history.run_columns import Value, local_day
+from subflow_app.features.history.core.run_columns import Value, local_day
 from subflow_app.vocabulary.language import translatable
 from subflow_app.vocabulary.repeats import is_one_run
 from subflow_sim.stats import Estimate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from subflow_app.core.history.run_columns import RunColumn, Value, column, totals_of
+from subflow_app.features.history.core.run_columns import RunColumn, Value, column, totals_of
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_app.vocabulary.tables import csv_text
 from subflow_store.run_values import RunValue, figure_values, parameter_values

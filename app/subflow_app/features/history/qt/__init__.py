@@ -3,7 +3,7 @@
 Start reading at ``panel.py``.
 """
 
-from subflow_app.qt.history_panel.changes import HistoryCommand
-from subflow_app.qt.history_panel.panel import History
+from subflow_app.features.history.qt.changes import HistoryCommand
+from subflow_app.features.history.qt.panel import History
 
 __all__ = ["History", "HistoryCommand"]

@@ -30,7 +30,7 @@ from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_app.vocabulary.time_text import short_time_text
 
 if TYPE_CHECKING:
-    from subflow_app.core.history.run_columns import Value
+    from subflow_app.features.history.core.run_columns import Value
     from subflow_store import RunRow
 
     Totals = Mapping[str, Mapping[int, Value]]
@@ -129,8 +129,8 @@ def _list_runs(
     database: Path | None,
     as_json: bool,
 ) -> None:
-    from subflow_app.core.history.run_columns import read_totals
-    from subflow_app.core.history.run_query import parse_query
+    from subflow_app.features.history.core.run_columns import read_totals
+    from subflow_app.features.history.core.run_query import parse_query
 
     _check_status(status)
     with opened_store(database, read_only=True) as store:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from subflow_app.core.history.run_names import shared_words
+from subflow_app.features.history.core.run_names import shared_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QIcon
 
-from subflow_app.core.history.run_columns import (
+from subflow_app.features.history.core.run_columns import (
     COLUMNS,
     NAME,
     NOTE,
@@ -25,7 +25,7 @@ from subflow_app.core.history.run_columns import (
     fork_of,
     sorted_runs,
 )
-from subflow_app.core.history.run_groups import (
+from subflow_app.features.history.core.run_groups import (
     SWEEP,
     RunGroup,
     grouped,

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QStringListModel, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPalette
 from PySide6.QtWidgets import QCompleter, QLineEdit, QWidget
 
-from subflow_app.core.history.run_query import (
+from subflow_app.features.history.core.run_query import (
     Completion,
     QueryError,
     Vocabulary,

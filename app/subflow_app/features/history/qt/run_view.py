@@ -25,9 +25,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.history.run_columns import NOTE, STARTED
-from subflow_app.core.history.run_groups import RunGroup
-from subflow_app.qt.models.run_table import GROUP_ROLE, SHARED_ROLE, RunTable, short_heading
+from subflow_app.features.history.core.run_columns import NOTE, STARTED
+from subflow_app.features.history.core.run_groups import RunGroup
+from subflow_app.features.history.qt.run_table import GROUP_ROLE, SHARED_ROLE, RunTable, short_heading
 from subflow_app.toolkit.theme import CELL_PADDING
 from subflow_app.toolkit.widgets.tables import set_up_table, set_widths
 from subflow_app.vocabulary.language import tr
