@@ -17,9 +17,6 @@ from tests.helpers.scripts import CONTROLLER, SCHEDULER
 
 from subflow_agents.scenarios import read_scenario as read_for_training
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.forking.keys import read_settings as fork_changes
-from subflow_app.core.forking.origin import ForkOrigin
-from subflow_app.core.forking.plan import ForkPlan
 from subflow_app.core.learning.evaluations import EvaluationJob
 from subflow_app.core.learning.race import race_sources, rivals
 from subflow_app.core.learning.training_progress import Training
@@ -40,6 +37,9 @@ from subflow_app.features.exporting.core.page_import import read_page
 from subflow_app.features.exporting.core.run_export import RunExport, export_stored_run
 from subflow_app.features.exporting.core.verification import verify_bundle
 from subflow_app.features.exporting.core.web_page import stored_run_document, write_page
+from subflow_app.features.forking.core.keys import read_settings as fork_changes
+from subflow_app.features.forking.core.origin import ForkOrigin
+from subflow_app.features.forking.core.plan import ForkPlan
 from subflow_app.features.kernel.core.plan import plan_network
 from subflow_app.features.labs.core.lab import first_text
 from subflow_app.features.paper.core.report import read_runs

@@ -16,7 +16,6 @@ from subflow_app.cli import (
     databases,
     evaluate,
     explain,
-    fork,
     graph_files,
     guide,
     promote,
@@ -32,6 +31,7 @@ from subflow_app.features.breaking import cli as breaking
 from subflow_app.features.comparison import cli as compare
 from subflow_app.features.exporting.cli import export, verify
 from subflow_app.features.fairness import cli as fairness
+from subflow_app.features.forking import cli as fork
 from subflow_app.features.gallery import cli as reproduce
 from subflow_app.features.history import cli as history
 from subflow_app.features.kernel import cli as compare_kernel

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from subflow_app.cli.fork import fork_document
+from subflow_app.features.forking.cli import fork_document
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import fields
 from subflow_app.terminal import exit_codes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.qt.forking.feature import ForkFeature
+from subflow_app.features.forking.qt.feature import ForkFeature
 from subflow_app.toolkit.action_spec import (
     NOT_RUNNING,
     ONE_SELECTED,

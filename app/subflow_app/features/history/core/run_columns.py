@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from subflow_app.core.forking.words import difference_text
+from subflow_app.features.forking.core.words import difference_text
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.measures import RUN_MEASURES, measure_title, run_measure, run_values
 from subflow_app.vocabulary.number_text import NOTHING, fixed_text

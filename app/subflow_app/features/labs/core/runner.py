@@ -229,8 +229,8 @@ class LabRunner:
         self._last_run = max(self._last_run, runs[0].id)
 
     def _fork(self, values: Mapping[str, str]) -> None:
-        from subflow_app.core.forking.origin import ForkOrigin
-        from subflow_app.core.forking.plan import ForkPlan
+        from subflow_app.features.forking.core.origin import ForkOrigin
+        from subflow_app.features.forking.core.plan import ForkPlan
 
         plan = ForkPlan.of(
             ForkOrigin.stored(self._store, self._last_run),

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QPoint
     from PySide6.QtWidgets import QStatusBar, QWidget
 
-    from subflow_app.core.forking.origin import ForkOrigin, ForkState
-    from subflow_app.core.forking.plan import ForkPlan
+    from subflow_app.features.forking.core.origin import ForkOrigin, ForkState
+    from subflow_app.features.forking.core.plan import ForkPlan
+    from subflow_app.features.forking.qt.dialog import ForkDialog
     from subflow_app.features.history.qt import History
     from subflow_app.features.plots.qt.plot_view import PlotView
-    from subflow_app.qt.forking.dialog import ForkDialog
     from subflow_app.qt.run_control import RunControl
     from subflow_app.qt.shown_runs import ShownRuns
     from subflow_app.qt.topology.view import TopologyView
@@ -115,7 +115,7 @@ class ForkFeature(Feature):
 
     def fork_shown(self) -> None:
         """Asks what shall be different in the run that is shown, from the time that is marked in the plots on."""
-        from subflow_app.core.forking.origin import ForkOrigin
+        from subflow_app.features.forking.core.origin import ForkOrigin
 
         runs = self.ports.plots.runs
         traces = runs[self._run_looked_at()]
@@ -164,7 +164,7 @@ class ForkFeature(Feature):
         return f"{section}.{curve.owner.partition('/')[0]}"
 
     def _fork_stored(self, run_id: int, at_s: float | None) -> None:
-        from subflow_app.core.forking.origin import ForkOrigin
+        from subflow_app.features.forking.core.origin import ForkOrigin
 
         store = self.ports.database.store
         if store is not None:
@@ -181,8 +181,8 @@ class ForkFeature(Feature):
         )
 
     def _open(self, origin: ForkOrigin, at_s: float | None) -> None:
-        from subflow_app.core.forking.draft import ForkDraft
-        from subflow_app.qt.forking.dialog import ForkDialog
+        from subflow_app.features.forking.core.draft import ForkDraft
+        from subflow_app.features.forking.qt.dialog import ForkDialog
 
         if self.dialog is not None:
             self.dialog.reject()
@@ -281,7 +281,7 @@ class ForkFeature(Feature):
         self._clicked_s = cursor_s if cursor_s is not None else self._clicked_s
 
     def _tell(self, error: Exception) -> None:
-        from subflow_app.core.forking.origin import ForkCancelledError
+        from subflow_app.features.forking.core.origin import ForkCancelledError
 
         if isinstance(error, ForkCancelledError):
             return

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.forking.plan import Values, flow_values, read_fork_change
+from subflow_app.features.forking.core.plan import Values, flow_values, read_fork_change
 from subflow_app.foundation.errors import InputError
 from subflow_sim.errors import ScenarioError
 from subflow_sim.overrides import override_value
 from subflow_sim.plain_text import did_you_mean, either
 
 if TYPE_CHECKING:
-    from subflow_app.core.forking.origin import ForkOrigin
+    from subflow_app.features.forking.core.origin import ForkOrigin
 
 LINK_KEYS: tuple[str, ...] = ("rate", "delay", "loss", "queue", "up")
 FLOW_KEYS: tuple[str, ...] = ("controller", "open", "backup", "announce", "refuse")

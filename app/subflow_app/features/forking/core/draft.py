@@ -10,8 +10,9 @@ from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.forking.origin import ForkOrigin
-from subflow_app.core.forking.plan import (
+from subflow_app.core.scenarios.form_text import completed, with_unit
+from subflow_app.features.forking.core.origin import ForkOrigin
+from subflow_app.features.forking.core.plan import (
     ForkPlan,
     Values,
     check_time,
@@ -20,8 +21,7 @@ from subflow_app.core.forking.plan import (
     read_fork_change,
     values_before,
 )
-from subflow_app.core.forking.words import fork_text
-from subflow_app.core.scenarios.form_text import completed, with_unit
+from subflow_app.features.forking.core.words import fork_text
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.foundation.toml_edit import TomlValue

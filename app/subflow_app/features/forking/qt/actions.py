@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from subflow_app.qt.forking.feature import ForkFeature
+from subflow_app.features.forking.qt.feature import ForkFeature
 from subflow_app.toolkit.action_spec import ActionSpec, Need
 from subflow_app.toolkit.feature import FeatureHolder
 from subflow_app.vocabulary.language import translatable

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.forking.draft import BOTH, FLOWS, LINKS, ForkDraft, Target
-from subflow_app.core.forking.plan import ForkPlan
+from subflow_app.features.forking.core.draft import BOTH, FLOWS, LINKS, ForkDraft, Target
+from subflow_app.features.forking.core.plan import ForkPlan
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import muted, set_style
 from subflow_app.toolkit.widgets.choice import Choice
