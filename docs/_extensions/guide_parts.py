@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from guide_live import demo, live
 
-from subflow_app.core.replay.decisions import rule_sources
+from subflow_app.features.explain.core.decisions import rule_sources
 from subflow_app.features.plots.core import PLOTS
 from subflow_app.foundation.resources import find_scenario, resource_path, scenario_names, sweep_names
 from subflow_app.shell.commands import app as command_line

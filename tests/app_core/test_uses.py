@@ -22,7 +22,6 @@ from subflow_app.core.learning.race import race_sources, rivals
 from subflow_app.core.learning.training_progress import Training
 from subflow_app.core.learning.training_setup import TrainingRequest, prepare
 from subflow_app.core.policies.library import keep_policies
-from subflow_app.core.replay.origin import StoredOrigin
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.graph_export import left_out
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
@@ -32,6 +31,7 @@ from subflow_app.features.arena.core.entrants import chosen_entrants
 from subflow_app.features.breaking.core.claim_file import load_claim
 from subflow_app.features.breaking.core.job import Question
 from subflow_app.features.breaking.core.space import space_of
+from subflow_app.features.explain.core.origin import StoredOrigin
 from subflow_app.features.exporting.core.bundle import write_bundle
 from subflow_app.features.exporting.core.page_import import read_page
 from subflow_app.features.exporting.core.run_export import RunExport, export_stored_run

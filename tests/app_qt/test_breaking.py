@@ -28,8 +28,8 @@ from subflow_app.features.breaking.qt.feature import (
     BreakFeature,
 )
 from subflow_app.features.breaking.qt.form import OWN
+from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.features.exporting.core.page_import import read_page
-from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.shell.main_window import MainWindow
 
 _NETWORK = """\

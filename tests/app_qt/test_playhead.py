@@ -19,10 +19,10 @@ from tests.helpers.fake_simulation import make_scenario
 from tests.helpers.instants import P, make_instant
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.core.replay.packet_places import PacketPlaces
-from subflow_app.core.replay.run_events import RunEvents
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.traces import TraceMark
+from subflow_app.features.explain.core.packet_places import PacketPlaces
+from subflow_app.features.explain.core.run_events import RunEvents
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.qt.playhead.canvas_show import CanvasShow
 from subflow_app.qt.playhead.events_panel import EventsPanel

@@ -20,6 +20,7 @@ from tests.helpers.walk.hands import Hands, front_dialog
 from tests.helpers.walk.route import choose
 from tests.helpers.x_screen import on_own_screen
 
+from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.features.forking.qt.feature import ForkFeature
 from subflow_app.features.labs.core.lab import Step, Target
 from subflow_app.features.labs.core.session import StepState
@@ -28,7 +29,6 @@ from subflow_app.features.labs.qt.feature import LabFeature
 from subflow_app.features.labs.qt.forms import AskForm
 from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.features.sweeps.qt.new_dialog import NewSweepDialog
-from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.shell.selftest.window_story import Until, play

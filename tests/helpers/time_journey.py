@@ -23,12 +23,12 @@ from PySide6.QtTest import QTest
 from tests.helpers.journey import SIZE, Journey
 from tests.helpers.window import ScriptedDialogs, at_rest, make_window
 
-from subflow_app.core.replay.decision_steps import ExplainedDecision
+from subflow_app.features.explain.core.decision_steps import ExplainedDecision
+from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.features.forking.qt.feature import ForkFeature
 from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.features.sweeps.qt.new_dialog import NewSweepDialog
-from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.playhead.packet_item import PacketItem
 from subflow_app.qt.playhead.playhead import Playhead

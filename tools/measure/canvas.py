@@ -16,8 +16,8 @@ from PySide6.QtCore import QEvent, QPoint, QPointF
 from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QApplication
 
-from subflow_app.core.replay.packet_places import packet_places
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.features.explain.core.packet_places import packet_places
 from subflow_app.qt.playhead.packet_item import PacketItem
 from subflow_app.qt.playhead.tracks import track_of
 from subflow_app.qt.topology.gestures import MoveGesture, PanGesture

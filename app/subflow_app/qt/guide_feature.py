@@ -9,8 +9,8 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication, QStatusBar, QWidget
 
+from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.foundation.errors import GuideError
-from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.toolkit.feature import Feature, FeatureMap
 from subflow_app.toolkit.panels import PANELS
 from subflow_app.toolkit.widgets.shorthand import timer

@@ -15,11 +15,9 @@ from subflow_app.cli import (
     catalogue,
     databases,
     evaluate,
-    explain,
     graph_files,
     guide,
     promote,
-    replay,
     run,
     train,
     trainings,
@@ -29,6 +27,7 @@ from subflow_app.features.arena import cli as arena
 from subflow_app.features.assess import cli as assess
 from subflow_app.features.breaking import cli as breaking
 from subflow_app.features.comparison import cli as compare
+from subflow_app.features.explain.cli import explain, replay
 from subflow_app.features.exporting.cli import export, verify
 from subflow_app.features.fairness import cli as fairness
 from subflow_app.features.forking import cli as fork

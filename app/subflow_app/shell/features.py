@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from subflow_app.features.arena.qt.feature import ArenaFeature
 from subflow_app.features.breaking.qt.feature import BreakFeature
 from subflow_app.features.comparison.qt.feature import CompareFeature
+from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.features.fairness.qt.feature import FairnessFeature
 from subflow_app.features.forking.qt.feature import ForkFeature
 from subflow_app.features.gallery.qt.feature import GalleryFeature
@@ -19,7 +20,6 @@ from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.qt.agent_feature import AgentFeature
 from subflow_app.qt.crash_feature import CrashFeature
-from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.qt.guide_feature import GuideFeature
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.queue.session import QueueSession

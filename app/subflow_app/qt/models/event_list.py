@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QModelIndex, QObject
 
-from subflow_app.core.replay.run_events import RunEvent, RunEvents
+from subflow_app.features.explain.core.run_events import RunEvent, RunEvents
 from subflow_app.toolkit.models.table_model import Index, TableModel
 from subflow_app.vocabulary.language import translatable
 from subflow_app.vocabulary.tables import Column, NumberColumn

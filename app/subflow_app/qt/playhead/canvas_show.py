@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from subflow_app.core.replay.packet_places import PacketPlaces, Track, packet_places
-from subflow_app.core.replay.run_samples import SubflowGauge
 from subflow_app.core.traces import Traces, owner_label
+from subflow_app.features.explain.core.packet_places import PacketPlaces, Track, packet_places
+from subflow_app.features.explain.core.run_samples import SubflowGauge
 from subflow_app.features.plots.core.spec import transport_colours
 from subflow_app.qt.playhead.gauges import Gauge, Gauges
 from subflow_app.qt.playhead.packet_item import PacketItem

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.replay.run_events import DEFAULT_KINDS, GROUPS, KINDS
+from subflow_app.features.explain.core.run_events import DEFAULT_KINDS, GROUPS, KINDS
 from subflow_app.qt.models.event_list import EventList
 from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.toolkit.plain_text import Label

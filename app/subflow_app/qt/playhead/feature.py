@@ -15,10 +15,10 @@ from subflow_app.toolkit.widgets.banner import Way
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
-    from subflow_app.core.replay.run_events import RunEvents
-    from subflow_app.core.replay.seek_loop import SeekableRun
     from subflow_app.core.running.runs import RunJob
     from subflow_app.core.traces import Traces
+    from subflow_app.features.explain.core.run_events import RunEvents
+    from subflow_app.features.explain.core.seek_loop import SeekableRun
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.qt.documents import Documents
     from subflow_app.qt.playhead.canvas_show import CanvasShow
@@ -215,19 +215,19 @@ class PlayheadFeature(PanelFeature["EventsPanel"]):
 
 
 def _live_replay(job: RunJob, budget_bytes: int) -> SeekableRun:
-    from subflow_app.core.replay.replay import Replay
+    from subflow_app.features.explain.core.replay import Replay
 
     return Replay.live(job, budget_bytes=budget_bytes)
 
 
 def _stored_replay(store: Store, run_id: int, budget_bytes: int) -> SeekableRun:
-    from subflow_app.core.replay.replay import Replay
+    from subflow_app.features.explain.core.replay import Replay
 
     return Replay.stored(store, run_id, budget_bytes=budget_bytes)
 
 
 def _events_of_job(job: RunJob) -> RunEvents:
-    from subflow_app.core.replay.run_events import RunEvents
+    from subflow_app.features.explain.core.run_events import RunEvents
 
     events = RunEvents(job.traces, job.scenario)
     events.take_new(job.live_changes)
@@ -235,7 +235,7 @@ def _events_of_job(job: RunJob) -> RunEvents:
 
 
 def _events_of_stored(traces: Traces) -> RunEvents:
-    from subflow_app.core.replay.run_events import RunEvents
+    from subflow_app.features.explain.core.run_events import RunEvents
     from subflow_app.features.fairness.core.measured import scenario_of
 
     # Measured traces have no scenario; what is marked in them is known all the same.

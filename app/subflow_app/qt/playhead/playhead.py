@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Qt, Signal
 
-from subflow_app.core.replay.transport import Transport, neighbour_s
+from subflow_app.features.explain.core.transport import Transport, neighbour_s
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.toolkit.workers import Workers
 
 if TYPE_CHECKING:
-    from subflow_app.core.replay.run_events import RunEvents
-    from subflow_app.core.replay.run_samples import RunSamples
-    from subflow_app.core.replay.seek_loop import SeekableRun, SeekLoop
     from subflow_app.core.running.live_changes import LiveChange
     from subflow_app.core.traces import Traces
+    from subflow_app.features.explain.core.run_events import RunEvents
+    from subflow_app.features.explain.core.run_samples import RunSamples
+    from subflow_app.features.explain.core.seek_loop import SeekableRun, SeekLoop
     from subflow_sim.instant import Instant
 
 _log = logging.getLogger(__name__)
@@ -153,7 +153,7 @@ class Playhead(QObject):
             self.transport.set_run(0.0, 0.0)
         else:
             # Imported here: a window without runs does without; so it is with the loop of seeks.
-            from subflow_app.core.replay.run_samples import RunSamples
+            from subflow_app.features.explain.core.run_samples import RunSamples
 
             self.samples = RunSamples(run.traces)
             self.transport.set_run(run.traces.duration_s, self._known_s(), follows=run.goes_on)
@@ -342,7 +342,7 @@ class Playhead(QObject):
         if run is None or run.open_replay is None:
             return
         if self._loop is None:
-            from subflow_app.core.replay.seek_loop import SeekLoop
+            from subflow_app.features.explain.core.seek_loop import SeekLoop
 
             self._loop = SeekLoop(run.open_replay)
         loop = self._loop

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from subflow_app.core.replay.packet_places import Track
+from subflow_app.features.explain.core.packet_places import Track
 from subflow_app.qt.topology.items import LANE_PITCH, LinkItem, node_reach
 
 # How far packets keep to the right of the middle of their lane, in shares of the distance of lanes.

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import Qt
 
+from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.foundation.errors import ExportError, InputError
 from subflow_app.foundation.paths import file_stem
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.toolkit.dialogs import SCENARIO_FILTER
 from subflow_app.toolkit.feature import PanelFeature
 from subflow_app.toolkit.latest_reader import LatestReader

@@ -69,7 +69,7 @@ class RunExports(QObject):
 
         def read() -> tuple[str, ...]:
             from subflow_app.core.capture.packet_capture import flow_names
-            from subflow_app.core.replay.origin import StoredOrigin
+            from subflow_app.features.explain.core.origin import StoredOrigin
 
             try:
                 return flow_names(StoredOrigin.read(store, row.id).scenario)

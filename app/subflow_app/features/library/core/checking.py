@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from subflow_app.core.replay.origin import StoredOrigin
 from subflow_app.features.breaking.core.counterexample import Counterexample, shipped_counterexamples
+from subflow_app.features.explain.core.origin import StoredOrigin
 from subflow_app.foundation.errors import AppError
 from subflow_sim.errors import SimError
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.replay.replay import Replay, never
+from subflow_app.features.explain.core.replay import Replay, never
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expressions import Expression, Missing, Value
 from subflow_sim.plain_text import did_you_mean, either

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from subflow_app.qt.explain.feature import ExplainFeature
+from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.toolkit.action_spec import PLOTS_SHOWN, ActionSpec, possible
 from subflow_app.toolkit.feature import FeatureHolder
 from subflow_app.vocabulary.language import translatable

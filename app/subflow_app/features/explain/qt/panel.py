@@ -17,14 +17,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.explanations import CAUSES, amount_text
-from subflow_app.core.replay.decision_steps import ExplainedDecision
-from subflow_app.core.replay.decisions import rule_sources
-from subflow_app.core.replay.watches import known_names
-from subflow_app.core.replay.worked_rules import WorkedRule
-from subflow_app.qt.explain.number_table import COLUMNS, SCRIPT_COLUMNS, script_numbers
-from subflow_app.qt.explain.script_lines import ScriptLines
-from subflow_app.qt.explain.watch_row import WatchRow
+from subflow_app.features.explain.core.decision_steps import ExplainedDecision
+from subflow_app.features.explain.core.decisions import rule_sources
+from subflow_app.features.explain.core.explanations import CAUSES, amount_text
+from subflow_app.features.explain.core.watches import known_names
+from subflow_app.features.explain.core.worked_rules import WorkedRule
+from subflow_app.features.explain.qt.number_table import COLUMNS, SCRIPT_COLUMNS, script_numbers
+from subflow_app.features.explain.qt.script_lines import ScriptLines
+from subflow_app.features.explain.qt.watch_row import WatchRow
 from subflow_app.toolkit.models.table_model import TableModel
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, muted

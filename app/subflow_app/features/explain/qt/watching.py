@@ -17,8 +17,8 @@ from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
-    from subflow_app.core.replay.replay import Replay
-    from subflow_app.core.replay.watches import Series, Watch
+    from subflow_app.features.explain.core.replay import Replay
+    from subflow_app.features.explain.core.watches import Series, Watch
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.toolkit.workers import Workers
 
@@ -132,7 +132,7 @@ class Watching(QObject):
         self._share = 0.0
 
         def work(is_given_up: Callable[[], bool]) -> list[tuple[Watch, int, Mapping[str, Series]]]:
-            from subflow_app.core.replay.watches import watched
+            from subflow_app.features.explain.core.watches import watched
 
             read: list[tuple[Watch, int, Mapping[str, Series]]] = []
             for number, (position, run, watches) in enumerate(wanted):

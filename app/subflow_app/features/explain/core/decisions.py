@@ -13,7 +13,7 @@ from subflow_app.foundation.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from subflow_app.core.replay.worked_rules import WorkedRule
+    from subflow_app.features.explain.core.worked_rules import WorkedRule
     from subflow_sim.decisions import Decisions, Explanation
     from subflow_sim.scenario_model import Choice, Event
     from subflow_sim.whole_scenario import Scenario

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from subflow_app.core.replay.decisions import deciding_algorithm
-from subflow_app.core.replay.replay import Replay, never
-from subflow_app.core.replay.worked_rules import WorkedRule, all_worked, reduction_behind
+from subflow_app.features.explain.core.decisions import deciding_algorithm
+from subflow_app.features.explain.core.replay import Replay, never
+from subflow_app.features.explain.core.worked_rules import WorkedRule, all_worked, reduction_behind
 
 if TYPE_CHECKING:
     from subflow_sim.agent_steps import AgentDecision

@@ -15,7 +15,7 @@ from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
-    from subflow_app.core.replay.watches import Watch
+    from subflow_app.features.explain.core.watches import Watch
 
 _MOST_LETTERS = 24
 

@@ -119,7 +119,7 @@ class SeekLoop:
             raise
 
     def _do(self, wanted_s: float | None) -> None:
-        from subflow_app.core.replay.replay import ReplayCancelledError
+        from subflow_app.features.explain.core.replay import ReplayCancelledError
 
         if self._run is None:
             self._run = self._open_run()

@@ -9,12 +9,12 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence
 
 from subflow_app.core.traces import SUBFLOW, Traces, nearest_mark_s
+from subflow_app.features.explain.qt.watching import Watching
 from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.features.script.qt.moment import ScriptMoment
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.qt.agent_feature import AgentFeature
-from subflow_app.qt.explain.watching import Watching
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.toolkit.feature import FeatureMap, PanelFeature
 from subflow_app.toolkit.latest_reader import LatestReader
@@ -24,11 +24,11 @@ from subflow_app.vocabulary.language import tr, translatable
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QStatusBar
 
-    from subflow_app.core.replay.decision_steps import DecisionSteps, ExplainedDecision
-    from subflow_app.core.replay.replay import Replay
+    from subflow_app.features.explain.core.decision_steps import DecisionSteps, ExplainedDecision
+    from subflow_app.features.explain.core.replay import Replay
+    from subflow_app.features.explain.qt.panel import ExplainPanel
     from subflow_app.features.plots.qt.curve_id import CurveId
     from subflow_app.features.plots.qt.plot_view import PlotView
-    from subflow_app.qt.explain.panel import ExplainPanel
     from subflow_app.qt.run_control import RunControl
     from subflow_app.qt.shown_runs import ShownRuns
     from subflow_app.toolkit.action_bar import ActionBar
@@ -102,7 +102,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
 
     def make(self) -> ExplainPanel:
         """The decision, with the lines of the script that made it and what is watched."""
-        from subflow_app.qt.explain.panel import ExplainPanel
+        from subflow_app.features.explain.qt.panel import ExplainPanel
 
         content = ExplainPanel(
             [self.ports.bar[f"explain.{step}"] for step in ("previous", "next")],
@@ -217,7 +217,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
 
     def watch(self, text: str) -> None:
         """Makes a curve of an expression over the names of the script that decided; says what is wrong with it."""
-        from subflow_app.core.replay.watches import ScriptId, Watch
+        from subflow_app.features.explain.core.watches import ScriptId, Watch
 
         told, row = self.content.lines.told, self.content.watches
         if told is None or told.script is None:
@@ -304,7 +304,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
 
     def _walk(self, run: int) -> DecisionSteps:
         """The walk through a run, made when it is first needed; called in a worker, one at a time."""
-        from subflow_app.core.replay.decision_steps import DecisionSteps
+        from subflow_app.features.explain.core.decision_steps import DecisionSteps
 
         walk = self._walks.get(run)
         if walk is None:
@@ -312,7 +312,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         return walk
 
     def _replay(self, run: int) -> Replay:
-        from subflow_app.core.replay.replay import Replay
+        from subflow_app.features.explain.core.replay import Replay
 
         budget_bytes = self.ports.preferences.settings.replay_budget_bytes
         job = self.ports.runs.job

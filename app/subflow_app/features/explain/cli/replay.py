@@ -27,8 +27,8 @@ def replay(
     to have been recorded: the run is simulated again up to that time. If another version of Subflow made it, and
     this one does not reproduce it bit for bit, a message on stderr reports this, as does `notice` in the JSON document.
     """
-    from subflow_app.core.replay.instant_text import instant_document, instant_tables
-    from subflow_app.core.replay.replay import Replay
+    from subflow_app.features.explain.core.instant_text import instant_document, instant_tables
+    from subflow_app.features.explain.core.replay import Replay
     from subflow_app.foundation.settings import load_settings
 
     at_s = time_option("--at", at)
