@@ -17,10 +17,6 @@ from tests.helpers.scripts import CONTROLLER, SCHEDULER
 
 from subflow_agents.scenarios import read_scenario as read_for_training
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.learning.evaluations import EvaluationJob
-from subflow_app.core.learning.race import race_sources, rivals
-from subflow_app.core.learning.training_progress import Training
-from subflow_app.core.learning.training_setup import TrainingRequest, prepare
 from subflow_app.core.policies.library import keep_policies
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.graph_export import left_out
@@ -47,6 +43,10 @@ from subflow_app.features.sweeps.core.axes import Axis
 from subflow_app.features.sweeps.core.plan_file import SweepOptions, open_plan, parse_plan, plan_text
 from subflow_app.features.sweeps.core.sweep_plan import SweepPlan
 from subflow_app.features.sweeps.core.sweep_points import PointReader
+from subflow_app.features.training.core.evaluations import EvaluationJob
+from subflow_app.features.training.core.race import race_sources, rivals
+from subflow_app.features.training.core.training_progress import Training
+from subflow_app.features.training.core.training_setup import TrainingRequest, prepare
 from subflow_app.foundation.errors import InputError, ReplacedError
 from subflow_app.foundation.paths import policy_folder
 from subflow_app.foundation.toml_edit import read_toml, set_value

@@ -24,8 +24,8 @@ from tests.helpers.printed_code import INDENTED, NOT_RUN, PAGES, ROOT, SLOW, Blo
 from typer._click.exceptions import MissingParameter, UsageError
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.learning.recipes import load_recipe
 from subflow_app.distribution import DISTRIBUTION
+from subflow_app.features.training.core.recipes import load_recipe
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.resources import find_scenario
 from subflow_app.shell.commands import app

@@ -182,14 +182,14 @@ def _read_recipe(path: Path) -> None:
 
 
 def _read_training_recipe(path: Path) -> None:
-    from subflow_app.core.learning.recipes import load_recipe
-    from subflow_app.core.learning.training_setup import prepare, request_of
+    from subflow_app.features.training.core.recipes import load_recipe
+    from subflow_app.features.training.core.training_setup import prepare, request_of
 
     prepare(request_of(load_recipe(str(path))), path.parent)
 
 
 def _read_training(path: Path) -> None:
-    from subflow_app.core.learning.training_folder import command_of, living_process, read_config, read_reports
+    from subflow_app.features.training.core.training_folder import command_of, living_process, read_config, read_reports
 
     # One file stands for each of those in the folder of a training.
     content = path.read_bytes()

@@ -31,8 +31,8 @@ def knock(line: str) -> None:
 def start_training() -> None:
     """Starts training 1, in the database of the user."""
     from subflow_agents import TrainingConfig
-    from subflow_app.core.learning.training import TrainingJob
-    from subflow_app.core.learning.training_record import list_training
+    from subflow_app.features.training.core.training import TrainingJob
+    from subflow_app.features.training.core.training_record import list_training
     from subflow_app.foundation.paths import default_database
     from subflow_store import open_store
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from PySide6.QtWidgets import QApplication
 
+from subflow_app.features.training.qt.session import DeskMaker
 from subflow_app.foundation.settings import Settings
-from subflow_app.qt.training.session import DeskMaker
 from subflow_app.shell.actions import ACTIONS
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.shell.window_state import WindowStateFile

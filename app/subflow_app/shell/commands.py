@@ -9,20 +9,7 @@ from typing import Annotated
 
 import typer
 
-from subflow_app.cli import (
-    agents,
-    bench,
-    catalogue,
-    databases,
-    evaluate,
-    graph_files,
-    guide,
-    promote,
-    run,
-    train,
-    trainings,
-)
-from subflow_app.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
+from subflow_app.cli import bench, catalogue, databases, graph_files, guide, run
 from subflow_app.features.arena import cli as arena
 from subflow_app.features.assess import cli as assess
 from subflow_app.features.breaking import cli as breaking
@@ -41,6 +28,8 @@ from subflow_app.features.measured import cli as import_trace
 from subflow_app.features.paper.cli import figure_worker, report
 from subflow_app.features.script import cli as scripts
 from subflow_app.features.sweeps.cli import sweep, sweeps
+from subflow_app.features.training.cli import agents, evaluate, promote, train, trainings
+from subflow_app.features.training.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
 from subflow_app.foundation.own_program import FIGURE_WORKER
 from subflow_app.shell import selftest_command as selftest
 from subflow_app.shell.window_command import open_window

@@ -22,8 +22,9 @@ from subflow_app.features.paper.qt.reporting import Reports
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.features.sweeps.qt.feature import SweepFeature
+from subflow_app.features.training.qt.agent_feature import AgentFeature
+from subflow_app.features.training.qt.session import DeskMaker, TrainingSession, open_desk
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.qt.agent_feature import AgentFeature
 from subflow_app.qt.curve_finder import CurveFinder
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.help_panel import HelpPanel
@@ -39,7 +40,6 @@ from subflow_app.qt.shown_runs import ShownRuns
 from subflow_app.qt.stepping import Stepping
 from subflow_app.qt.topology.drawing import Drawing
 from subflow_app.qt.topology.view import TopologyView
-from subflow_app.qt.training.session import DeskMaker, TrainingSession, open_desk
 from subflow_app.qt.unsaved_runs import UnsavedRuns
 from subflow_app.qt.widgets.run_status import RunStatus
 from subflow_app.shell.choices import DEFAULT_SPEED, SPEEDS

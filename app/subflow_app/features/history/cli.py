@@ -222,14 +222,14 @@ def show(
 ) -> None:
     """Show the results of a stored run."""
     from subflow_app.core.events import AGENT, DECISION
-    from subflow_app.core.learning.agent_explanations import (
+    from subflow_app.core.summary_text import summary_line, summary_tables
+    from subflow_app.features.explain.core.explanations import decisions_line, extents_document
+    from subflow_app.features.training.core.agent_explanations import (
         agents_document,
         agents_line,
         agents_table,
         stored_agent_steps,
     )
-    from subflow_app.core.summary_text import summary_line, summary_tables
-    from subflow_app.features.explain.core.explanations import decisions_line, extents_document
 
     with opened_store(database, read_only=True) as store:
         row = store.run(run_number(store, run))

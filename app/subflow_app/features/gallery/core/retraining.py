@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subflow_agents import AgentError
-from subflow_app.core.learning.kept_trainings import KeptTraining, KeptTrainings, WantedTraining
-from subflow_app.core.learning.recipes import load_recipe, recipe_names
-from subflow_app.core.learning.training_folder import best_policy
-from subflow_app.core.learning.training_setup import TrainingRequest, request_of
-from subflow_app.core.learning.training_worker import TRAINER
 from subflow_app.core.policies.library import card_of
 from subflow_app.features.gallery.core.cost_kind import cost_scenarios
 from subflow_app.features.gallery.core.planning import plan_experiment
 from subflow_app.features.gallery.core.recipe import Recipe, Series
 from subflow_app.features.sweeps.core.sweep_points import PointReader
+from subflow_app.features.training.core.kept_trainings import KeptTraining, KeptTrainings, WantedTraining
+from subflow_app.features.training.core.recipes import load_recipe, recipe_names
+from subflow_app.features.training.core.training_folder import best_policy
+from subflow_app.features.training.core.training_setup import TrainingRequest, request_of
+from subflow_app.features.training.core.training_worker import TRAINER
 from subflow_app.foundation.errors import RecipeError, TrainingError
 from subflow_app.foundation.json_document import number
 from subflow_app.vocabulary.number_text import NOTHING

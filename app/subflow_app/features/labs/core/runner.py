@@ -240,9 +240,14 @@ class LabRunner:
         self._finish(plan.job(plan.state(), store=self._store))
 
     def _train(self, agent: str, values: Mapping[str, str]) -> None:
-        from subflow_app.core.learning.training_folder import best_policy
-        from subflow_app.core.learning.training_service import TrainingService
-        from subflow_app.core.learning.training_setup import TrainingRequest, check_torch, prepare, with_changes
+        from subflow_app.features.training.core.training_folder import best_policy
+        from subflow_app.features.training.core.training_service import TrainingService
+        from subflow_app.features.training.core.training_setup import (
+            TrainingRequest,
+            check_torch,
+            prepare,
+            with_changes,
+        )
 
         check_torch()
         request = TrainingRequest(agent=agent, scenario_text=self._doc.text, scenario_name=self.session.lab.name)
@@ -325,7 +330,7 @@ def _typed(values: Mapping[str, str]) -> dict[str, TomlValue]:
 
 
 def _seeds(values: Mapping[str, str]) -> list[int | None]:
-    from subflow_app.core.learning.recipes import parse_seeds
+    from subflow_app.features.training.core.recipes import parse_seeds
 
     if "seeds" in values:
         return list(parse_seeds(values["seeds"].replace("..", "-")))
