@@ -18,9 +18,9 @@ from subflow_app.features.explain.core.replay import Replay
 from subflow_app.features.explain.core.worked_rules import WorkedRule
 from subflow_app.features.explain.qt.feature import ExplainFeature, deciding_owner
 from subflow_app.features.explain.qt.panel import ExplainPanel, prr_text
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.foundation.resources import resource_path
-from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.shell.main_window import MainWindow
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.scenario import parse_scenario

@@ -18,9 +18,9 @@ from subflow_app.features.forking.core.draft import ForkDraft
 from subflow_app.features.forking.core.origin import ForkOrigin
 from subflow_app.features.forking.qt.dialog import ForkDialog
 from subflow_app.features.forking.qt.feature import ForkFeature
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.plots.core import Curve
 from subflow_app.features.plots.qt.curve_id import CurveId
-from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.shell.main_window import MainWindow
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation

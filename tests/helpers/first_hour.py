@@ -27,9 +27,9 @@ from subflow_app.features.labs.core.session import StepState
 from subflow_app.features.labs.core.solution import curve_points, parse_order
 from subflow_app.features.labs.qt.feature import LabFeature
 from subflow_app.features.labs.qt.forms import AskForm
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.features.sweeps.qt.new_dialog import NewSweepDialog
-from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.shell.selftest.window_story import Until, play
 from subflow_app.toolkit.panels import WORKSPACES

@@ -26,12 +26,12 @@ from tests.helpers.window import ScriptedDialogs, at_rest, make_window
 from subflow_app.features.explain.core.decision_steps import ExplainedDecision
 from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.features.forking.qt.feature import ForkFeature
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
+from subflow_app.features.playhead.qt.packet_item import PacketItem
+from subflow_app.features.playhead.qt.playhead import Playhead
 from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.features.sweeps.qt.new_dialog import NewSweepDialog
-from subflow_app.qt.playhead.feature import PlayheadFeature
-from subflow_app.qt.playhead.packet_item import PacketItem
-from subflow_app.qt.playhead.playhead import Playhead
 from subflow_sim.instant import Instant
 
 SCENARIO = "t-10b"

@@ -11,9 +11,9 @@ from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.core.scenarios.scenario_source import ScenarioSource
 from subflow_app.core.traces import StoredTraces, Traces
 from subflow_app.core.uses import Use
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
+from subflow_app.features.playhead.qt.playhead import Playhead
 from subflow_app.foundation.errors import InputError
-from subflow_app.qt.playhead.feature import PlayheadFeature
-from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.queue.session import QueueSession
 from subflow_app.toolkit.feature import Feature, FeatureMap
 from subflow_app.vocabulary.language import tr

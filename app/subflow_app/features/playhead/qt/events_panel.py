@@ -10,8 +10,8 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.features.explain.core.run_events import DEFAULT_KINDS, GROUPS, KINDS
-from subflow_app.qt.models.event_list import EventList
-from subflow_app.qt.playhead.playhead import Playhead
+from subflow_app.features.playhead.qt.event_list import EventList
+from subflow_app.features.playhead.qt.playhead import Playhead
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.choice import Choice

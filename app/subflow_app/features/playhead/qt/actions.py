@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from subflow_app.qt.playhead.feature import PlayheadFeature
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.toolkit.action_spec import ActionSpec, possible
 from subflow_app.toolkit.feature import FeatureHolder
 from subflow_app.vocabulary.language import translatable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt
 
-from subflow_app.qt.playhead.playhead import Playhead
+from subflow_app.features.playhead.qt.playhead import Playhead
 from subflow_app.toolkit.widgets.shorthand import timer
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from subflow_app.core.events import DECISION
-from subflow_app.qt.playhead.playhead import Playhead, ScrubbedRun
-from subflow_app.qt.playhead.plots_show import PlotsShow
-from subflow_app.qt.playhead.strip import BUTTONS, TransportStrip
+from subflow_app.features.playhead.qt.playhead import Playhead, ScrubbedRun
+from subflow_app.features.playhead.qt.plots_show import PlotsShow
+from subflow_app.features.playhead.qt.strip import BUTTONS, TransportStrip
 from subflow_app.toolkit.feature import PanelFeature
 from subflow_app.toolkit.widgets.banner import Way
 from subflow_app.vocabulary.language import tr, translatable
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from subflow_app.core.traces import Traces
     from subflow_app.features.explain.core.run_events import RunEvents
     from subflow_app.features.explain.core.seek_loop import SeekableRun
+    from subflow_app.features.playhead.qt.canvas_show import CanvasShow
+    from subflow_app.features.playhead.qt.events_panel import EventsPanel
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.playhead.canvas_show import CanvasShow
-    from subflow_app.qt.playhead.events_panel import EventsPanel
     from subflow_app.qt.run_control import RunControl
     from subflow_app.qt.run_opening import RunOpening
     from subflow_app.qt.run_session import RunSession
@@ -101,7 +101,7 @@ class PlayheadFeature(PanelFeature["EventsPanel"]):
 
     def make(self) -> EventsPanel:
         """The list of events."""
-        from subflow_app.qt.playhead.events_panel import EventsPanel
+        from subflow_app.features.playhead.qt.events_panel import EventsPanel
 
         content = EventsPanel(self.playhead)
         content.event_chosen.connect(self._on_event_chosen)
@@ -170,7 +170,7 @@ class PlayheadFeature(PanelFeature["EventsPanel"]):
     # ---- following ----
 
     def _show_on_canvas(self) -> None:
-        from subflow_app.qt.playhead.canvas_show import CanvasShow
+        from subflow_app.features.playhead.qt.canvas_show import CanvasShow
 
         canvas = self._canvas = CanvasShow(self.playhead, self.ports.topology, self.ports.plots)
         # Connected behind the canvas: what it leaves out is known once it has drawn.

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QSizePolicy, QToolButton, QW
 from subflow_app.features.explain.core.time_texts import parse_time, shown_time
 from subflow_app.features.explain.core.transport import SPEEDS, speed_label
 from subflow_app.features.history.core.run_names import shared_words
+from subflow_app.features.playhead.qt.playhead import Playhead
 from subflow_app.foundation.errors import InputError
-from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.plain_text import Label, as_written
@@ -86,7 +86,7 @@ class TransportStrip(QWidget):
     # ---- building ----
 
     def _build(self) -> None:
-        from subflow_app.qt.playhead.time_track import TimeTrack
+        from subflow_app.features.playhead.qt.time_track import TimeTrack
 
         self._is_built = True
         self.choice = Choice("playhead_run", parent=self, text=tr("Run to look through"), letters=12)
