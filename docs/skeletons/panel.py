@@ -15,7 +15,7 @@ from subflow_app.vocabulary.tables import Column
 
 if TYPE_CHECKING:
     from subflow_app.features.plots.qt.plot_view import PlotView
-    from subflow_app.qt.run_control import RunControl
+    from subflow_app.features.running.qt.run_control import RunControl
 
 _COLUMNS: tuple[Column[tuple[str, int]], ...] = (
     Column(translatable("What"), lambda row: row[0]),

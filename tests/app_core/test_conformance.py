@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.helpers.scripts import CONTROLLER, SCHEDULER
 
-from subflow_app.core.running.runs import RunJob
 from subflow_app.features.arena.core import results
+from subflow_app.features.running.core.runs import RunJob
 from subflow_app.features.script.core.conformance import (
     ARENA,
     CHECKS,

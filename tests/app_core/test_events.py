@@ -22,7 +22,7 @@ from subflow_app.core.events import (
     decisions_of,
     interval_table,
 )
-from subflow_app.core.running.runs import RunJob
+from subflow_app.features.running.core.runs import RunJob
 from subflow_sim.agent_steps import AgentSteps
 from subflow_sim.decisions import DecisionLimits, Decisions
 from subflow_sim.scenario import load_scenario

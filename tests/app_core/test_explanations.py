@@ -9,7 +9,6 @@ import pytest
 from tests.helpers.fake_runs import RICH
 from tests.helpers.fake_simulation import FakeSimulation
 
-from subflow_app.core.running.runs import RunJob
 from subflow_app.features.explain.core.explained import explained
 from subflow_app.features.explain.core.explanations import (
     decisions_line,
@@ -17,6 +16,7 @@ from subflow_app.features.explain.core.explanations import (
     explanation_lines,
     extents_document,
 )
+from subflow_app.features.running.core.runs import RunJob
 from subflow_app.foundation.errors import InputError
 from subflow_sim.decisions import DecisionLimits, Number, meanings
 from subflow_store import Store, open_store

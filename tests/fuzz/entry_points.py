@@ -57,8 +57,8 @@ def _read_scenario(path: Path) -> None:
 
 
 def _simulate(path: Path) -> None:
-    from subflow_app.core.running.runs import RunJob
     from subflow_app.core.scenarios.scenario_source import open_scenario
+    from subflow_app.features.running.core.runs import RunJob
     from subflow_sim.limits import Limits
 
     source = open_scenario(str(path), overrides=["duration=300ms", "warmup=0s"])

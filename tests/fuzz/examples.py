@@ -82,7 +82,7 @@ def store_file() -> bytes:
     """A database with two runs, one of them with decisions, a sweep of nothing, and a tag."""
     import tempfile
 
-    from subflow_app.core.running.runs import RunJob
+    from subflow_app.features.running.core.runs import RunJob
     from subflow_sim.decisions import DecisionLimits
     from subflow_sim.scenario import parse_scenario
     from subflow_store import open_store

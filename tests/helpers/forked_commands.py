@@ -20,9 +20,9 @@ from pathlib import Path
 import typer.main
 from tests.helpers.commands_in_turn import close_after_a_run
 
-import subflow_app.core.running.runs
 import subflow_app.features.gallery.core.recipe  # the modules that many commands need
 import subflow_app.features.labs.core.session
+import subflow_app.features.running.core.runs
 import subflow_store.store
 from subflow_app.__main__ import main as subflow
 from subflow_app.shell.commands import app
@@ -32,7 +32,7 @@ PATIENCE_S = 120
 PRELOADED = (
     subflow_app.features.gallery.core.recipe,
     subflow_app.features.labs.core.session,
-    subflow_app.core.running.runs,
+    subflow_app.features.running.core.runs,
     subflow_store.store,
 )
 

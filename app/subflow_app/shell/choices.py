@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from subflow_app.core.running.stepping import StepSize
 from subflow_app.features.plots.core.drawing.bins import BIN_WIDTHS_S, RAW_S
 from subflow_app.features.plots.core.drawing.colouring import BY_CONTROLLER, BY_RUN, BY_SUBFLOW, ColourBy
 from subflow_app.features.plots.core.spec import AGENTS, CONNECTION, INTERVALS
+from subflow_app.features.running.core.stepping import StepSize
 
 # With the number of the plot in its group, 1 to 9. Others have no key: keyboards have no more that are free everywhere.
 PLOT_KEYS = {"": "Alt", CONNECTION: "Alt+Shift", INTERVALS: "Ctrl+Alt", AGENTS: "Ctrl+Alt+Shift"}

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from subflow_app.cli import bench, catalogue, databases, graph_files, guide, run
+from subflow_app.cli import bench, catalogue, databases, graph_files, guide
 from subflow_app.features.arena import cli as arena
 from subflow_app.features.assess import cli as assess
 from subflow_app.features.breaking import cli as breaking
@@ -26,6 +26,7 @@ from subflow_app.features.labs.cli import labs
 from subflow_app.features.library import cli as library
 from subflow_app.features.measured import cli as import_trace
 from subflow_app.features.paper.cli import figure_worker, report
+from subflow_app.features.running import cli as run
 from subflow_app.features.script import cli as scripts
 from subflow_app.features.sweeps.cli import sweep, sweeps
 from subflow_app.features.training.cli import agents, evaluate, promote, train, trainings

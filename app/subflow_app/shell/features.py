@@ -17,13 +17,13 @@ from subflow_app.features.forking.qt.feature import ForkFeature
 from subflow_app.features.gallery.qt.feature import GalleryFeature
 from subflow_app.features.labs.qt.feature import LabFeature
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
+from subflow_app.features.running.qt.queue.session import QueueSession
 from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.features.training.qt.agent_feature import AgentFeature
 from subflow_app.features.training.qt.session import TrainingSession
 from subflow_app.qt.crash_feature import CrashFeature
 from subflow_app.qt.guide_feature import GuideFeature
-from subflow_app.qt.queue.session import QueueSession
 from subflow_app.qt.rescue_feature import RescueFeature
 from subflow_app.qt.topology.drawing import Drawing
 from subflow_app.toolkit.feature import F, Feature

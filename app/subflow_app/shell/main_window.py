@@ -20,28 +20,28 @@ from subflow_app.features.exporting.qt.topology_files import TopologyFiles
 from subflow_app.features.history.qt import History, HistoryCommand
 from subflow_app.features.paper.qt.reporting import Reports
 from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.features.running.qt.curve_finder import CurveFinder
+from subflow_app.features.running.qt.live_panel import LivePanel, beside_inspector
+from subflow_app.features.running.qt.queue.session import QueueSession
+from subflow_app.features.running.qt.run_control import RunControl
+from subflow_app.features.running.qt.run_opening import RunOpening
+from subflow_app.features.running.qt.run_session import RunSession
+from subflow_app.features.running.qt.run_status import RunStatus
+from subflow_app.features.running.qt.shown_runs import ShownRuns
+from subflow_app.features.running.qt.stepping import Stepping
+from subflow_app.features.running.qt.unsaved_runs import UnsavedRuns
 from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.features.training.qt.agent_feature import AgentFeature
 from subflow_app.features.training.qt.session import DeskMaker, TrainingSession, open_desk
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.qt.curve_finder import CurveFinder
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.help_panel import HelpPanel
 from subflow_app.qt.inspector.inspector import Inspector
-from subflow_app.qt.live_panel import LivePanel, beside_inspector
 from subflow_app.qt.log_panel import LogPanel
-from subflow_app.qt.queue.session import QueueSession
 from subflow_app.qt.recovery import Recovery
-from subflow_app.qt.run_control import RunControl
-from subflow_app.qt.run_opening import RunOpening
-from subflow_app.qt.run_session import RunSession
-from subflow_app.qt.shown_runs import ShownRuns
-from subflow_app.qt.stepping import Stepping
 from subflow_app.qt.topology.drawing import Drawing
 from subflow_app.qt.topology.view import TopologyView
-from subflow_app.qt.unsaved_runs import UnsavedRuns
-from subflow_app.qt.widgets.run_status import RunStatus
 from subflow_app.shell.choices import DEFAULT_SPEED, SPEEDS
 from subflow_app.shell.features import KINDS, Features
 from subflow_app.shell.file_drops import FileDrops

@@ -9,7 +9,7 @@ from PySide6.QtCore import QByteArray, QEvent, QMargins, QObject, QPoint, QRect,
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMainWindow
 
-from subflow_app.core.running.stepping import FASTEST, SLOWEST
+from subflow_app.features.running.core.stepping import FASTEST, SLOWEST
 from subflow_app.foundation.paths import window_state_path
 from subflow_app.toolkit.docks import LAYOUT_VERSION
 from subflow_app.toolkit.panels import WORKSPACES

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.running.runs import RunJob
 from subflow_app.features.exporting.core.bundle import write_bundle
 from subflow_app.features.exporting.core.crate import CrateFile, crate_text
 from subflow_app.features.exporting.core.verification import verify_bundle
+from subflow_app.features.running.core.runs import RunJob
 from subflow_app.foundation.citation import citation_cff, citation_text
 from subflow_app.foundation.confirmation import Confirmation
 from subflow_app.foundation.errors import InputError

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
 
-from subflow_app.core.running.runs import RunJob
 from subflow_app.features.explain.core.decision_steps import DecisionSteps
 from subflow_app.features.explain.core.decisions import RuleSource, rule_sources
 from subflow_app.features.explain.core.replay import Replay
+from subflow_app.features.running.core.runs import RunJob
 from subflow_sim.decisions import DecisionLimits, rules
 from subflow_sim.scenario import parse_scenario
 from subflow_store import Store, open_store

@@ -10,12 +10,12 @@ from tests.app_core.test_explanations import stored as stored_fake
 from tests.helpers.scenario_texts import TWO_PATHS
 from tests.helpers.scripts import write_scenario
 
-from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.scenario_source import open_scenario
 from subflow_app.features.explain.core.decisions import ToldDecisions
 from subflow_app.features.explain.core.explained import explained
 from subflow_app.features.explain.core.replay import Replay
 from subflow_app.features.explain.core.worked_rules import reduction_behind
+from subflow_app.features.running.core.runs import RunJob
 from subflow_app.foundation.errors import InputError
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.scenario import parse_scenario

@@ -13,11 +13,11 @@ import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
 
 import subflow_app
-from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.core.scenarios.scenario_source import open_scenario
 from subflow_app.features.explain.core.replay import Replay, ReplayCancelledError
 from subflow_app.features.explain.core.snapshots import FIRST_SPACING
 from subflow_app.features.forking.core.origin import ForkOrigin
+from subflow_app.features.running.core.runs import RunJob, RunResult
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.resources import find_scenario
 from subflow_sim.instant import Instant

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
 
-from subflow_app.core.running.live_changes import LiveChange
-from subflow_app.core.running.live_state import live_controller, live_link, live_subflows
-from subflow_app.core.running.stepping import (
+from subflow_app.features.running.core.live_changes import LiveChange
+from subflow_app.features.running.core.live_state import live_controller, live_link, live_subflows
+from subflow_app.features.running.core.stepping import (
     MOST_SPEED_STEPS,
     StepSize,
     next_event_s,

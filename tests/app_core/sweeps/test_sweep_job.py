@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.app_core.sweeps.plans import CONTROLLER, LOSS, SCENARIO, plan
 
-from subflow_app.core.running.run_task import RunOutcome, RunTask, make_run
+from subflow_app.features.running.core.run_task import RunOutcome, RunTask, make_run
 from subflow_app.features.sweeps.core import sweep_job
 from subflow_app.features.sweeps.core.sweep_estimate import SweepEstimate, SweepLimits, estimate_sweep
 from subflow_app.features.sweeps.core.sweep_job import SweepJob

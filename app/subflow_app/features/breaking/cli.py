@@ -273,12 +273,12 @@ def _write_claim_page(name: str, out: Path | None, *, as_json: bool) -> None:
 
 
 def _explain(name: str, store: Store, *, as_json: bool) -> None:
-    from subflow_app.core.running.runs import RunJob, decision_limits
     from subflow_app.features.breaking.core.case_source import case_runs
     from subflow_app.features.breaking.core.counterexample import named_counterexample
     from subflow_app.features.breaking.core.parting import find_parting
     from subflow_app.features.explain.core.explained import explained
     from subflow_app.features.explain.core.explanations import explanation_document, explanation_lines
+    from subflow_app.features.running.core.runs import RunJob, decision_limits
 
     each = named_counterexample(name)
     runs = case_runs(each)

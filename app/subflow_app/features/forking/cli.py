@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from subflow_app.cli.run import carry_out_and_tell
+from subflow_app.features.running.cli import carry_out_and_tell
 from subflow_app.foundation.errors import InputError
 from subflow_app.terminal.options import Database, Json, RunId, opened_store, run_number, tag_text, time_option
 from subflow_app.terminal.terminal import print_line, print_note, print_tables

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import subflow_app
-from subflow_app.core.running.runs import RunJob
 from subflow_app.features.breaking.core.break_text import METHOD, margin_text
 from subflow_app.features.breaking.core.case_source import case_runs
 from subflow_app.features.breaking.core.counterexample import Counterexample
@@ -14,6 +13,7 @@ from subflow_app.features.breaking.core.failure_words import factor_text, failur
 from subflow_app.features.breaking.core.parting import find_parting
 from subflow_app.features.exporting.core.bundle import with_plain_policies
 from subflow_app.features.exporting.core.web_page import check_offered, recorded_curves, run_document, write_runs
+from subflow_app.features.running.core.runs import RunJob
 from subflow_app.features.sweeps.core.sweep_plan import DEFAULT_SAMPLE_INTERVAL_S
 from subflow_app.vocabulary.language import tr
 

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from subflow_app.features.comparison.qt.panel import ComparisonView
     from subflow_app.features.history.qt import History
     from subflow_app.features.kernel.core.study import KernelStudy
+    from subflow_app.features.running.qt.shown_runs import ShownRuns
     from subflow_app.foundation.jobs.job import JobOutcome
     from subflow_app.qt.documents import Documents
     from subflow_app.qt.inspector.inspector import Inspector
-    from subflow_app.qt.shown_runs import ShownRuns
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.dialogs import Dialogs

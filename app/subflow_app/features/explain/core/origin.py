@@ -15,7 +15,7 @@ from subflow_sim.errors import ScenarioError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from subflow_app.core.running.runs import RunJob
+    from subflow_app.features.running.core.runs import RunJob
     from subflow_sim.agent_steps import AgentDecision
     from subflow_sim.decisions import Decisions, Explanation
     from subflow_sim.scenario import Event, Scenario

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from subflow_app.features.explain.qt.panel import ExplainPanel
     from subflow_app.features.plots.qt.curve_id import CurveId
     from subflow_app.features.plots.qt.plot_view import PlotView
-    from subflow_app.qt.run_control import RunControl
-    from subflow_app.qt.shown_runs import ShownRuns
+    from subflow_app.features.running.qt.run_control import RunControl
+    from subflow_app.features.running.qt.shown_runs import ShownRuns
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.docks import Docks

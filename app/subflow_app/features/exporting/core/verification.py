@@ -39,7 +39,7 @@ from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
 from subflow_store.recording_texts import folded
 
 if TYPE_CHECKING:
-    from subflow_app.core.running.runs import RunJob
+    from subflow_app.features.running.core.runs import RunJob
     from subflow_sim.scenario import Scenario
 
 Verdict = Literal["same", "different", "not compared"]
@@ -340,7 +340,7 @@ def _simulate(
     scenario: Scenario, run: Mapping[str, Any], folder: Path, on_start: Callable[[RunJob], None]
 ) -> tuple[dict[str, Any], str, dict[str, Path]]:
     """The run once more: its summary, its signature and the files of its tables."""
-    from subflow_app.core.running.runs import RunJob
+    from subflow_app.features.running.core.runs import RunJob
 
     job = RunJob(scenario, "", seed=run["seed"], sample_interval_s=run["sample_interval_s"])
     on_start(job)

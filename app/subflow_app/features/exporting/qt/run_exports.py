@@ -17,10 +17,10 @@ from subflow_app.toolkit.dialogs import Dialogs, is_accepted
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
-    from subflow_app.core.running.runs import RunJob
     from subflow_app.features.exporting.core.run_export import ExportedRun, RunExport
     from subflow_app.features.exporting.core.verification import Verification
     from subflow_app.features.exporting.qt.exporting import Exports
+    from subflow_app.features.running.core.runs import RunJob
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.workers import Workers
     from subflow_store import RunRow, Store

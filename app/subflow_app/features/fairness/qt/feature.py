@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from subflow_app.features.fairness.qt.trade_offs import TradeOffPage
     from subflow_app.features.history.qt import History
     from subflow_app.features.plots.qt.plot_view import PlotView
+    from subflow_app.features.running.qt.run_control import RunControl
+    from subflow_app.features.running.qt.shown_runs import ShownRuns
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.run_control import RunControl
-    from subflow_app.qt.shown_runs import ShownRuns
     from subflow_app.qt.topology.view import TopologyView
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.feature import FeatureMap

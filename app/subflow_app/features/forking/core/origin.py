@@ -25,7 +25,7 @@ from subflow_sim.errors import ScenarioError
 from subflow_store.values import EventTable
 
 if TYPE_CHECKING:
-    from subflow_app.core.running.runs import RunJob
+    from subflow_app.features.running.core.runs import RunJob
     from subflow_sim.decisions import DecisionLimits
     from subflow_sim.scenario import Event, Scenario
     from subflow_sim.simulation import Simulation, Snapshot

@@ -6,15 +6,15 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from subflow_app.core.running.run_queue import QueuedRun
-from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.core.scenarios.scenario_source import ScenarioSource
 from subflow_app.core.traces import StoredTraces, Traces
 from subflow_app.core.uses import Use
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.playhead.qt.playhead import Playhead
+from subflow_app.features.running.core.run_queue import QueuedRun
+from subflow_app.features.running.core.runs import RunJob, RunResult
+from subflow_app.features.running.qt.queue.session import QueueSession
 from subflow_app.foundation.errors import InputError
-from subflow_app.qt.queue.session import QueueSession
 from subflow_app.toolkit.feature import Feature, FeatureMap
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import SimError
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from subflow_app.features.forking.qt.dialog import ForkDialog
     from subflow_app.features.history.qt import History
     from subflow_app.features.plots.qt.plot_view import PlotView
-    from subflow_app.qt.run_control import RunControl
-    from subflow_app.qt.shown_runs import ShownRuns
+    from subflow_app.features.running.qt.run_control import RunControl
+    from subflow_app.features.running.qt.shown_runs import ShownRuns
     from subflow_app.qt.topology.view import TopologyView
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.notices import Notices

@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.running.run_key import simulator_version
 from subflow_app.core.scenario_hash import scenario_hash
 from subflow_app.core.scenarios.scenario_source import with_contents, with_overrides
 from subflow_app.core.uses import Use, read_scenario
 from subflow_app.features.gallery.core.cost import FIGURES, Cost, MeasuredRun, measure_cost
 from subflow_app.features.gallery.core.measure_kind import MeasureKind
+from subflow_app.features.running.core.run_key import simulator_version
 from subflow_app.foundation.errors import RecipeError
 from subflow_app.foundation.jobs.executors import Threads
 from subflow_app.foundation.jobs.job import Batch
@@ -224,7 +224,7 @@ class CostJob(Batch[tuple[_Case, int]]):
         self._tell(finished=self._progress.finished + 1, doing=case.name)
 
     def _store_run(self, case: _Case, seed: int, measured: MeasuredRun, document: Mapping[str, Any]) -> None:
-        from subflow_app.core.running.run_recorder import run_start
+        from subflow_app.features.running.core.run_recorder import run_start
 
         sample_interval_s = max(1.0, case.scenario.duration_s)
         name = f"{self._recipe.name}: {case.name}, repetition {seed}"

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from subflow_app.core.running.run_key import simulator_version
 from subflow_app.features.gallery.core.coverage import problems
 from subflow_app.features.gallery.core.figure import experiment_figure
 from subflow_app.features.gallery.core.recipe import SOURCES
@@ -32,6 +31,7 @@ from subflow_app.features.gallery.core.rulings import rulings
 from subflow_app.features.paper.core.panel_plan import PanelFigure
 from subflow_app.features.paper.core.report import Block, Heading, Listing, Paragraph, Picture, Report, citation_blocks
 from subflow_app.features.paper.core.report_file import render_report
+from subflow_app.features.running.core.run_key import simulator_version
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.files import made_folder, write_file
 from subflow_app.vocabulary.plain_text import capitalised

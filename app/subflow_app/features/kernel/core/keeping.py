@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.features.exporting.core.exports import ExportPlan, export_run
 from subflow_app.features.kernel.core.compare import Comparison
+from subflow_app.features.running.core.runs import RunJob, RunResult
 
 if TYPE_CHECKING:
     from subflow_store import Store

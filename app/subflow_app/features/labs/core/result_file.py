@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import subflow_app
-from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.core.uses import Use, read_scenario
 from subflow_app.features.labs.core.evidence import Evidence, LabRun
 from subflow_app.features.labs.core.lab import Lab
@@ -27,6 +26,7 @@ from subflow_app.features.labs.core.other_text import is_other_text
 from subflow_app.features.labs.core.progress import Progress, now
 from subflow_app.features.labs.core.regrading import regrade
 from subflow_app.features.labs.core.sealing import course_seal
+from subflow_app.features.running.core.runs import RunJob, RunResult
 from subflow_app.foundation.confirmation import Confirmation, confirmation
 from subflow_app.foundation.errors import LabError
 from subflow_app.foundation.jobs.progress import JobState

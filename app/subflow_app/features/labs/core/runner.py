@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
 from subflow_app.core.uses import Use, read_scenario
@@ -24,6 +23,7 @@ from subflow_app.features.labs.core.lab import Lab, Step, script_beside
 from subflow_app.features.labs.core.progress import Progress
 from subflow_app.features.labs.core.session import Judgement, LabSession, quantity, read_prediction
 from subflow_app.features.labs.core.solution import Order, SolutionError, parse_order
+from subflow_app.features.running.core.runs import RunJob
 from subflow_app.foundation.errors import AppError, LabError
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.toml_edit import Lines, TomlEditError, TomlValue

@@ -23,11 +23,11 @@ from subflow_app.features.labs.qt.list_model import ListedLab
 from subflow_app.features.labs.qt.panel import LabPanel
 from subflow_app.features.labs.qt.places import PREDICTION, place_of, place_of_widget, reveal
 from subflow_app.features.labs.qt.spotlight import Spotlight
+from subflow_app.features.running.qt.queue.session import QueueSession
 from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.features.training.qt.session import TrainingSession
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.paths import file_stem, labs_directory
-from subflow_app.qt.queue.session import QueueSession
 from subflow_app.toolkit.latest_reader import LatestReader
 from subflow_app.toolkit.plain_text import as_written
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme

@@ -16,7 +16,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.running.run_key import simulator_version
 from subflow_app.features.arena.core.job import ArenaJob
 from subflow_app.features.arena.core.results import entry
 from subflow_app.features.gallery.core.reproduction import Reproductions
@@ -26,6 +25,7 @@ from subflow_app.features.library.core.reading import ReadLog, read_all
 from subflow_app.features.library.core.records import lab_tag, of_experiment, sweeps_of
 from subflow_app.features.library.core.thumbnails import write_thumbnails
 from subflow_app.features.paper.core.figure_process import FigureProcess
+from subflow_app.features.running.core.run_key import simulator_version
 from subflow_app.foundation.errors import AppError, LibraryError
 from subflow_app.foundation.jobs.job import Job, Series
 from subflow_app.foundation.jobs.progress import JobProgress, JobState

@@ -15,18 +15,18 @@ from subflow_app.toolkit.widgets.banner import Way
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
-    from subflow_app.core.running.runs import RunJob
     from subflow_app.core.traces import Traces
     from subflow_app.features.explain.core.run_events import RunEvents
     from subflow_app.features.explain.core.seek_loop import SeekableRun
     from subflow_app.features.playhead.qt.canvas_show import CanvasShow
     from subflow_app.features.playhead.qt.events_panel import EventsPanel
     from subflow_app.features.plots.qt.plot_view import PlotView
+    from subflow_app.features.running.core.runs import RunJob
+    from subflow_app.features.running.qt.run_control import RunControl
+    from subflow_app.features.running.qt.run_opening import RunOpening
+    from subflow_app.features.running.qt.run_session import RunSession
+    from subflow_app.features.running.qt.shown_runs import ShownRuns
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.run_control import RunControl
-    from subflow_app.qt.run_opening import RunOpening
-    from subflow_app.qt.run_session import RunSession
-    from subflow_app.qt.shown_runs import ShownRuns
     from subflow_app.qt.topology.view import TopologyView
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl

@@ -21,8 +21,8 @@ from subflow_sim.errors import ScriptRunError
 from subflow_sim.script import ScriptProblem
 
 if TYPE_CHECKING:
-    from subflow_app.core.running.runs import RunJob, RunResult
     from subflow_app.features.history.core.script_versions import ScriptVersion
+    from subflow_app.features.running.core.runs import RunJob, RunResult
     from subflow_app.features.script.core.conformance import Finding
     from subflow_app.features.script.qt.moment import ScriptMoment
     from subflow_app.features.script.qt.ports import ScriptPorts

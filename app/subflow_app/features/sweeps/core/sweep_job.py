@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from subflow_app.core.running.run_key import run_key, simulator_version
-from subflow_app.core.running.run_task import RunOutcome, RunTask, keep_run, make_run
+from subflow_app.features.running.core.run_key import run_key, simulator_version
+from subflow_app.features.running.core.run_task import RunOutcome, RunTask, keep_run, make_run
 from subflow_app.features.sweeps.core.plan_file import parse_plan, plan_text
 from subflow_app.features.sweeps.core.sweep_estimate import SweepLimits, estimate_sweep
 from subflow_app.features.sweeps.core.sweep_plan import SweepPlan

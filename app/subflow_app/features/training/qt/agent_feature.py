@@ -11,8 +11,8 @@ from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:
     from subflow_app.features.plots.qt.plot_view import PlotView
+    from subflow_app.features.running.qt.run_control import RunControl
     from subflow_app.features.training.qt.agent_panel import AgentPanel
-    from subflow_app.qt.run_control import RunControl
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.notices import Notices
 

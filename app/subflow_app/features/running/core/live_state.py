@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from subflow_app.core.running.live_changes import LiveChange
+from subflow_app.features.running.core.live_changes import LiveChange
 from subflow_sim.link_state import LiveLink, changed_link
 from subflow_sim.scenario import Choice, Event, Flow, Scenario
 

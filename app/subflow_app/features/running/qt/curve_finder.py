@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from subflow_app.features.history.qt import History
     from subflow_app.features.plots.qt.curve_id import CurveId
     from subflow_app.features.plots.qt.plot_view import PlotView
-    from subflow_app.qt.shown_runs import ShownRuns
+    from subflow_app.features.running.qt.shown_runs import ShownRuns
     from subflow_app.toolkit.docks import Docks
 
 

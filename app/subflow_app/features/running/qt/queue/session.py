@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import Signal
 
-from subflow_app.core.running.run_queue import QueuedRun, RunQueue, default_parallel
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, source_of_document
 from subflow_app.core.uses import Use
+from subflow_app.features.running.core.run_queue import QueuedRun, RunQueue, default_parallel
+from subflow_app.features.running.qt.queue.panel import QueuePanel
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.toml_edit import read_toml
-from subflow_app.qt.queue.panel import QueuePanel
 from subflow_app.toolkit.feature import Feature
 from subflow_app.toolkit.latest_reader import LatestReader
 from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
-    from subflow_app.core.running.runs import RunJob
     from subflow_app.features.history.qt import History
+    from subflow_app.features.running.core.runs import RunJob
+    from subflow_app.features.running.qt.unsaved_runs import UnsavedRuns
     from subflow_app.qt.documents import Documents
-    from subflow_app.qt.unsaved_runs import UnsavedRuns
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.dialogs import Dialogs
@@ -130,9 +130,9 @@ class QueueSession(Feature):
             ScenarioError: if the scenario does not take one of them.
         """
         from subflow_app.core.scenarios.algorithm_choices import controller_choices
+        from subflow_app.features.running.qt.queue.enqueue_dialog import EnqueueDialog
         from subflow_app.features.sweeps.core.axes import Axis
         from subflow_app.features.sweeps.core.sweep_plan import SweepPlan
-        from subflow_app.qt.queue.enqueue_dialog import EnqueueDialog
 
         source = self._source()
         if source is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from subflow_app.core.running.run_queue import QueueEntry
+from subflow_app.features.running.core.run_queue import QueueEntry
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.toolkit import format as fmt
 from subflow_app.vocabulary.language import tr, translatable

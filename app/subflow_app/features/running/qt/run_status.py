@@ -7,7 +7,7 @@ import math
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
-from subflow_app.core.running.runs import RunProgress
+from subflow_app.features.running.core.runs import RunProgress
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.plain_text import Label

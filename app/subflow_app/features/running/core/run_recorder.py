@@ -21,7 +21,7 @@ from subflow_store.streams import StreamSpec
 from subflow_store.values import ColumnSpec, EventTable, RunFork, RunRow, RunStart
 
 if TYPE_CHECKING:
-    from subflow_app.core.running.runnable import RunnableSimulation
+    from subflow_app.features.running.core.runnable import RunnableSimulation
     from subflow_sim.decisions import DecisionLimits
     from subflow_sim.scenario import Scenario
     from subflow_store import RunWriter, Store

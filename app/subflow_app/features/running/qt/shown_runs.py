@@ -15,9 +15,9 @@ from subflow_app.vocabulary.language import tr, trn
 from subflow_store import RunNotFound, StoreError
 
 if TYPE_CHECKING:
-    from subflow_app.core.running.runs import RunJob
     from subflow_app.features.comparison.core.alignment import Alignment
     from subflow_app.features.plots.qt.plot_view import PlotView
+    from subflow_app.features.running.core.runs import RunJob
     from subflow_app.toolkit.workers import Workers
     from subflow_sim.scenario import Scenario
     from subflow_store import RunRow, Store

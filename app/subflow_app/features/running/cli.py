@@ -18,7 +18,7 @@ from subflow_app.terminal.options import Database, Json, opened_store, positive_
 from subflow_app.terminal.terminal import print_error, print_json, print_line, print_note, print_tables
 
 if TYPE_CHECKING:
-    from subflow_app.core.running.runs import RunJob, RunProgress, RunResult
+    from subflow_app.features.running.core.runs import RunJob, RunProgress, RunResult
     from subflow_sim.decisions import DecisionLimits
     from subflow_sim.limits import Limits
     from subflow_sim.scenario import Scenario
@@ -82,9 +82,9 @@ def run(
     A run that would exceed the limits is refused before it starts. The environment variables SUBFLOW_MAX_MEMORY and
     SUBFLOW_MAX_EVENTS set the limits when the options are not given, for the window as well.
     """
-    from subflow_app.core.running.runs import RunJob, decision_limits
     from subflow_app.core.scenarios.scenario_source import open_scenario
     from subflow_app.core.uses import Use
+    from subflow_app.features.running.core.runs import RunJob, decision_limits
     from subflow_sim.errors import SimError
 
     interval_s = positive_time_option("--sample-interval", sample_interval, "100ms")
@@ -227,7 +227,7 @@ def _export(job: RunJob, result: RunResult, directory: Path, *, as_json: bool) -
 def _print_estimate(
     scenario: Scenario, interval_s: float, decisions: DecisionLimits | None, *, is_kept: bool, as_json: bool
 ) -> None:
-    from subflow_app.core.running.run_estimate import estimate_run
+    from subflow_app.features.running.core.run_estimate import estimate_run
     from subflow_sim.errors import SimError
 
     try:

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.running.run_queue import QueueEntry
+from subflow_app.features.running.core.run_queue import QueueEntry
+from subflow_app.features.running.qt.queue.table_model import COLUMNS
 from subflow_app.foundation.jobs.progress import JobProgress, JobState
-from subflow_app.qt.queue.table_model import COLUMNS
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.models.table_model import ROW_ROLE, FollowedTable
 from subflow_app.toolkit.plain_text import Label

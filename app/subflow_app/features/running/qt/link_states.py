@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from subflow_app.core.running.runs import RunJob
 from subflow_app.core.traces import LINK, SeriesKey
+from subflow_app.features.running.core.runs import RunJob
 from subflow_app.qt.topology.view import TopologyView
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSlider, QWidget
 
-from subflow_app.core.running.stepping import MOST_SPEED_STEPS, position_of, speed_at, speed_text
+from subflow_app.features.running.core.stepping import MOST_SPEED_STEPS, position_of, speed_at, speed_text
 from subflow_app.vocabulary.language import tr
 
 _WIDTH = 110

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from subflow_app.core.running.live_changes import LiveChange
-from subflow_app.core.running.runs import RunJob, RunProgress, RunResult, decision_limits
+from subflow_app.features.running.core.live_changes import LiveChange
+from subflow_app.features.running.core.runs import RunJob, RunProgress, RunResult, decision_limits
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.problem_texts import error_text, problem_text
