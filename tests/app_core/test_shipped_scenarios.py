@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from subflow_app.core.scenarios.scenario_source import open_scenario
 from subflow_app.core.traces import StoredTraces
+from subflow_app.features.editor.core.scenario_source import open_scenario
 from subflow_app.features.paper.core.figure_plan import run_plan
 from subflow_app.features.paper.core.figures import save_figure
 from subflow_app.features.plots.core import PLOTS

@@ -252,7 +252,7 @@ def test_run_action_says_what_it_does_next(window: MainWindow) -> None:
 
 
 def test_undo_says_what_it_takes_back(window: MainWindow) -> None:
-    from subflow_app.qt import commands
+    from subflow_app.features.editor.qt import commands
 
     commands.set_value(window.document_stack, window.documents.doc, "links.wifi.rate", "9Mbit/s")
 

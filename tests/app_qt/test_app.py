@@ -93,8 +93,8 @@ def test_window_starts_without_the_slow_libraries() -> None:
     # What is opened or done later is imported then.
     later = {
         "typer",
-        "subflow_app.core.scenarios.graph_export",
-        "subflow_app.core.scenarios.graph_import",
+        "subflow_app.features.editor.core.graph_export",
+        "subflow_app.features.editor.core.graph_import",
         "subflow_app.features.paper.core.report",
         "subflow_app.features.training.core.agent_replay",
         "subflow_app.features.training.core.race",
@@ -106,7 +106,7 @@ def test_window_starts_without_the_slow_libraries() -> None:
         "subflow_app.shell.help_dialogs",
         "subflow_app.features.paper.qt.report_dialog",
         "subflow_app.qt.settings_dialog",
-        "subflow_app.qt.template_gallery",
+        "subflow_app.features.editor.qt.template_gallery",
         "subflow_app.features.training.qt.page",
         "subflow_sim.agent_steps",
         "subflow_sim.vec_env",

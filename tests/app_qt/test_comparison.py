@@ -19,10 +19,10 @@ from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.comparison.core.alignment import AlignedTraces
 from subflow_app.features.comparison.qt.feature import CompareFeature
+from subflow_app.features.editor.qt import commands
 from subflow_app.features.kernel.core import compare as kernel_compare
 from subflow_app.features.kernel.core import probe as kernel_probe
 from subflow_app.features.kernel.core.probe import Machine
-from subflow_app.qt import commands
 from subflow_app.shell.main_window import MainWindow
 
 pytestmark = pytest.mark.one_window

@@ -14,7 +14,7 @@ from tests.app_qt.test_explain import click, explained
 from tests.helpers.scripts import CONTROLLER, write_scenario
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
-from subflow_app.core.scenarios.scenario_source import open_scenario
+from subflow_app.features.editor.core.scenario_source import open_scenario
 from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.features.explain.qt.panel import ExplainPanel
 from subflow_app.features.plots.core import PlotSpec

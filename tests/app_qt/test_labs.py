@@ -17,9 +17,9 @@ from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.scenarios.form import form_for
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
+from subflow_app.features.editor.core.form import form_for
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core.scenario_source import open_scenario, with_overrides
 from subflow_app.features.exporting.core.lab_page import check_page
 from subflow_app.features.labs.core import lab_file
 from subflow_app.features.labs.core.lab import Prediction, Step, Target

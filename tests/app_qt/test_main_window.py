@@ -14,8 +14,8 @@ from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
+from subflow_app.features.editor.qt import commands
 from subflow_app.foundation.settings import load_settings
-from subflow_app.qt import commands
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.panels import DEFAULT_WORKSPACE, PANELS
 from subflow_app.toolkit.workspaces import ARRANGEMENTS

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
-from subflow_app.core.scenarios.algorithm_choices import controller_choices
+from subflow_app.features.editor.core.algorithm_choices import controller_choices
 from subflow_app.features.running.qt.queue.enqueue_dialog import EnqueueDialog, Enqueueing
 from subflow_app.features.running.qt.queue.table_model import COLUMNS
 from subflow_app.foundation.jobs.progress import JobState

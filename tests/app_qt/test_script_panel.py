@@ -15,9 +15,9 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.scripts import CONTROLLER, SCHEDULER
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
-from subflow_app.core.scenarios.scripts import scripts_of
 from subflow_app.features.arena.core import results
 from subflow_app.features.comparison.qt.feature import CompareFeature
+from subflow_app.features.editor.core.scripts import scripts_of
 from subflow_app.features.script.qt.desk import ScriptDesk
 from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.features.script.qt.new_dialog import NewScript, NewScriptDialog

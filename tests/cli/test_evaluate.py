@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Subflow
 
-from subflow_app.core.scenarios.scenario_source import open_scenario
+from subflow_app.features.editor.core.scenario_source import open_scenario
 from subflow_app.features.training.core import evaluations
 from subflow_app.features.training.core.evaluations import EvaluationJob
 from subflow_app.foundation.jobs.progress import JobState

@@ -16,8 +16,8 @@ from tests.fuzz.examples import SMALL_SCENARIO
 from tests.helpers.printed_code import ROOT
 from tests.helpers.scripts import CONTROLLER
 
-from subflow_app.core.scenarios import graph_files, recovery
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core import graph_files, recovery
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.exporting.core import verification
 from subflow_app.features.gallery.core import axis
 from subflow_app.features.gallery.core.recipe_files import load_recipe

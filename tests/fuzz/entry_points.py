@@ -47,8 +47,8 @@ class EntryPoint:
 
 
 def _read_scenario(path: Path) -> None:
-    from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-    from subflow_app.core.scenarios.scenario_source import open_scenario
+    from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+    from subflow_app.features.editor.core.scenario_source import open_scenario
     from subflow_sim.limits import estimate
 
     doc = ScenarioDoc.open(path)  # the window shows what is wrong, and raises nothing
@@ -57,7 +57,7 @@ def _read_scenario(path: Path) -> None:
 
 
 def _simulate(path: Path) -> None:
-    from subflow_app.core.scenarios.scenario_source import open_scenario
+    from subflow_app.features.editor.core.scenario_source import open_scenario
     from subflow_app.features.running.core.runs import RunJob
     from subflow_sim.limits import Limits
 
@@ -85,8 +85,8 @@ def _verify_bundle(path: Path) -> None:
 
 
 def _import_graph(path: Path) -> None:
-    from subflow_app.core.scenarios.graph_import import import_graph
-    from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+    from subflow_app.features.editor.core.graph_import import import_graph
+    from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 
     ScenarioDoc(import_graph(path).text)
 
@@ -125,8 +125,8 @@ def _read_delay_trace(path: Path) -> None:
 
 
 def _read_script(path: Path) -> None:
-    from subflow_app.core.scenarios.scenario_source import with_contents
-    from subflow_app.core.scenarios.script_files import add_script, open_script
+    from subflow_app.features.editor.core.scenario_source import with_contents
+    from subflow_app.features.editor.core.script_files import add_script, open_script
     from subflow_sim.scenario import parse_scenario
 
     kind = open_script(path).kind
@@ -223,7 +223,7 @@ def _read_settings(path: Path) -> str | None:
 
 
 def _recover(path: Path) -> str | None:
-    from subflow_app.core.scenarios.recovery import find_orphans
+    from subflow_app.features.editor.core.recovery import find_orphans
 
     found = find_orphans(path.parent)
     for orphan in found:
@@ -232,7 +232,7 @@ def _recover(path: Path) -> str | None:
 
 
 def _paste(path: Path) -> None:
-    from subflow_app.core.scenarios.scenario_clipboard import has_parts, paste_parts
+    from subflow_app.features.editor.core.scenario_clipboard import has_parts, paste_parts
 
     pasted = path.read_bytes().decode("utf-8", "replace")
     has_parts(pasted)

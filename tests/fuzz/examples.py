@@ -336,7 +336,7 @@ def recovery_files() -> Sequence[bytes]:
 
 
 def clipboards() -> Sequence[bytes]:
-    from subflow_app.core.scenarios.scenario_clipboard import copy_parts
+    from subflow_app.features.editor.core.scenario_clipboard import copy_parts
 
     parts = copy_parts(SMALL_SCENARIO, ["nodes.client", "nodes.server", "notes.0"])
     return [parts.encode(), copy_parts(SMALL_SCENARIO, ["links.lte"]).encode(), SMALL_SCENARIO.encode()]

@@ -32,6 +32,7 @@ from subflow_app.features.breaking.core.job import BreakJob, Question
 from subflow_app.features.breaking.core.space import load_space
 from subflow_app.features.breaking.qt.feature import BreakFeature
 from subflow_app.features.comparison.qt.feature import CompareFeature
+from subflow_app.features.editor.qt import commands
 from subflow_app.features.gallery.qt.feature import GalleryFeature
 from subflow_app.features.labs.qt.feature import LabFeature
 from subflow_app.features.running.qt.queue.enqueue_dialog import Enqueueing
@@ -39,7 +40,6 @@ from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.features.script.qt.new_dialog import NewScript
 from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.foundation.session_log import SESSION_LOG
-from subflow_app.qt import commands
 from subflow_app.shell.app import make_application
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.docks import Side

@@ -302,7 +302,7 @@ def _few(rows: Sequence[Printed], summary: Mapping[str, Any]) -> list[Printed]:
 
 def main(names: Sequence[str]) -> None:
     """Prints the table of scenarios, named as on the command line, changes behind a comma: ``demo,duration=10s``."""
-    from subflow_app.core.scenarios.scenario_source import open_scenario
+    from subflow_app.features.editor.core.scenario_source import open_scenario
 
     found: dict[str, list[Printed]] = {}
     with tempfile.TemporaryDirectory() as folder, open_store(Path(folder) / "runs.db") as store:

@@ -14,7 +14,7 @@ from subflow_app.toolkit.widgets.banner import Banners, Way
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
-    from subflow_app.qt.documents import Documents
+    from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.toolkit.workers import Workers
 
 _BANNER = "crash"

@@ -18,10 +18,10 @@ from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.core.guide import GuideBuild
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.editor.qt.inspector.inspector import Inspector
     from subflow_app.features.plots.qt.plot_view import PlotView
-    from subflow_app.qt.documents import Documents
     from subflow_app.qt.help_panel import HelpPanel
-    from subflow_app.qt.inspector.inspector import Inspector
     from subflow_app.toolkit.docks import Docks
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.widgets.banner import Banners

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.setting_specs import SETTINGS, SettingSpec, defaults
+from subflow_app.features.editor.qt.time_box import TimeBox
 from subflow_app.foundation.settings import Settings
-from subflow_app.qt.widgets.time_box import TimeBox
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens
 from subflow_app.toolkit.widgets.choice import Choice

@@ -16,8 +16,8 @@ from subflow_app.vocabulary.language import tr, trn
 from subflow_sim.gate import is_folder
 
 if TYPE_CHECKING:
+    from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.features.exporting.qt.topology_files import TopologyFiles
-    from subflow_app.qt.documents import Documents
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.preferences import Preferences

@@ -8,8 +8,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu, QWidget
 
+from subflow_app.features.editor.qt.documents import Documents
 from subflow_app.foundation.resources import scenario_names
-from subflow_app.qt.documents import Documents
 from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.preferences import Preferences
 from subflow_app.toolkit.widgets.shorthand import named

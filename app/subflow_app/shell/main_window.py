@@ -12,8 +12,13 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, Q
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.features.comparison.qt.feature import CompareFeature
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.qt.documents import Documents
+from subflow_app.features.editor.qt.inspector.inspector import Inspector
+from subflow_app.features.editor.qt.recovery import Recovery
+from subflow_app.features.editor.qt.topology.drawing import Drawing
+from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.features.exporting.qt.exporting import Exports
 from subflow_app.features.exporting.qt.run_exports import RunExports
 from subflow_app.features.exporting.qt.topology_files import TopologyFiles
@@ -35,13 +40,8 @@ from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.features.training.qt.agent_feature import AgentFeature
 from subflow_app.features.training.qt.session import DeskMaker, TrainingSession, open_desk
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.qt.documents import Documents
 from subflow_app.qt.help_panel import HelpPanel
-from subflow_app.qt.inspector.inspector import Inspector
 from subflow_app.qt.log_panel import LogPanel
-from subflow_app.qt.recovery import Recovery
-from subflow_app.qt.topology.drawing import Drawing
-from subflow_app.qt.topology.view import TopologyView
 from subflow_app.shell.choices import DEFAULT_SPEED, SPEEDS
 from subflow_app.shell.features import KINDS, Features
 from subflow_app.shell.file_drops import FileDrops

@@ -13,8 +13,8 @@ from subflow_app.toolkit.theme import current_tokens, set_current
 from subflow_app.toolkit.widgets.shorthand import sized, timer
 
 if TYPE_CHECKING:
+    from subflow_app.features.editor.qt.topology.view import TopologyView
     from subflow_app.features.plots.qt.plot_view import PlotView
-    from subflow_app.qt.topology.view import TopologyView
     from subflow_app.shell.main_toolbar import MainToolbar
     from subflow_app.toolkit.widgets.banner import Banners
     from subflow_app.toolkit.workspaces import Workspaces

@@ -21,12 +21,12 @@ from subflow_app.toolkit.theme import MODES
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.editor.qt.inspector.inspector import Inspector
     from subflow_app.features.history.qt import History
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.qt.shown_runs import ShownRuns
-    from subflow_app.qt.documents import Documents
     from subflow_app.qt.help_panel import HelpPanel
-    from subflow_app.qt.inspector.inspector import Inspector
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.app_theme import Theme
     from subflow_app.toolkit.database import DatabaseControl

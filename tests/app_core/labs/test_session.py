@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.labs.core.lab import Lab
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab
 from subflow_app.features.labs.core.other_text import is_other_text, other_text_notice

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.helpers.fake_trainings import AGENTS, RECIPES
 
-from subflow_app.core.scenarios.form import FormField
+from subflow_app.features.editor.core.form import FormField
 from subflow_app.features.training.core.recipes import load_recipe, recipe_names
 from subflow_app.features.training.core.training_draft import (
     DOCUMENT,

@@ -10,7 +10,7 @@ from tests.app_core.test_explanations import stored as stored_fake
 from tests.helpers.scenario_texts import TWO_PATHS
 from tests.helpers.scripts import write_scenario
 
-from subflow_app.core.scenarios.scenario_source import open_scenario
+from subflow_app.features.editor.core.scenario_source import open_scenario
 from subflow_app.features.explain.core.decisions import ToldDecisions
 from subflow_app.features.explain.core.explained import explained
 from subflow_app.features.explain.core.replay import Replay

@@ -13,7 +13,7 @@ import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
 
 import subflow_app
-from subflow_app.core.scenarios.scenario_source import open_scenario
+from subflow_app.features.editor.core.scenario_source import open_scenario
 from subflow_app.features.explain.core.replay import Replay, ReplayCancelledError
 from subflow_app.features.explain.core.snapshots import FIRST_SPACING
 from subflow_app.features.forking.core.origin import ForkOrigin

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.helpers.scripts import CONTROLLER, write_scenario
 
-from subflow_app.core.scenarios.scenario_source import open_scenario
+from subflow_app.features.editor.core.scenario_source import open_scenario
 from subflow_app.features.explain.core.replay import Replay, ReplayCancelledError
 from subflow_app.features.explain.core.watches import ScriptId, Watch, known_names, watched
 from subflow_app.features.running.core.runs import RunJob

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.scenarios.scenario_edits import (
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core.scenario_edits import (
     Edited,
     add_flow,
     add_link,
@@ -21,7 +21,7 @@ from subflow_app.core.scenarios.scenario_edits import (
     rename_part,
     set_paths,
 )
-from subflow_app.core.scenarios.topology import picture_of
+from subflow_app.features.editor.core.topology import picture_of
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.resources import resource_path
 from subflow_app.foundation.toml_edit import TomlEditError

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.helpers.scripts import CONTROLLER, SCHEDULER, write_scenario
 
-from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
-from subflow_app.core.scenarios.scripts import (
+from subflow_app.features.editor.core.scenario_doc import Change, ScenarioDoc
+from subflow_app.features.editor.core.scripts import (
     ScriptPlace,
     flows_for,
     free_name,

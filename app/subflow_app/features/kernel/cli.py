@@ -16,7 +16,7 @@ from subflow_app.terminal.terminal import print_json, print_line, print_note, pr
 from subflow_app.vocabulary.number_text import duration_text
 
 if TYPE_CHECKING:
-    from subflow_app.core.scenarios.scenario_source import ScenarioSource
+    from subflow_app.features.editor.core.scenario_source import ScenarioSource
     from subflow_app.features.kernel.core.compare import Comparison
     from subflow_store import Store
 
@@ -78,8 +78,8 @@ def compare_kernel(
     if scenario is None:
         _compare_grid(changes, only, seed, seeds, repetitions, buffer_bytes, as_json=as_json, out=out)
         return
-    from subflow_app.core.scenarios.scenario_source import open_scenario
     from subflow_app.core.uses import Use
+    from subflow_app.features.editor.core.scenario_source import open_scenario
 
     source = open_scenario(scenario, use=Use.KERNEL, overrides=changes, seed=seed)
     for line in source.replaced:

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from subflow_app.features.breaking.core.parting import Parting
     from subflow_app.features.breaking.qt.form import BreakForm
     from subflow_app.features.breaking.qt.panel import BreakPanel, Listed, Shown
+    from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.qt.run_control import RunControl
     from subflow_app.features.running.qt.run_session import RunSession
-    from subflow_app.qt.documents import Documents
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.docks import Docks

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from subflow_app.features.comparison.core.compared_runs import Choices, ComparedRuns, ComparedTraces
     from subflow_app.features.comparison.qt.kernel_strip import KernelStrip
     from subflow_app.features.comparison.qt.panel import ComparisonView
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.editor.qt.inspector.inspector import Inspector
     from subflow_app.features.history.qt import History
     from subflow_app.features.kernel.core.study import KernelStudy
     from subflow_app.features.running.qt.shown_runs import ShownRuns
     from subflow_app.foundation.jobs.job import JobOutcome
-    from subflow_app.qt.documents import Documents
-    from subflow_app.qt.inspector.inspector import Inspector
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.dialogs import Dialogs
@@ -161,9 +161,9 @@ class CompareFeature(Feature):
 
     def run_kernel(self) -> None:
         """Runs the scenario of the window on this machine's kernel, beside a simulation of it."""
-        from subflow_app.core.scenarios.scenario_source import source_of_document
         from subflow_app.core.uses import Use
         from subflow_app.features.comparison.qt.kernel_strip import KernelStrip
+        from subflow_app.features.editor.core.scenario_source import source_of_document
         from subflow_app.features.kernel.core.plan import plan_network
         from subflow_app.features.kernel.core.study import KernelStudy
 

@@ -22,8 +22,8 @@ from subflow_app.features.comparison.core.compared_runs import Choices, Compared
 from subflow_app.features.comparison.core.conditions import MEASURED_TAG, WAYS
 from subflow_app.features.comparison.core.group_table import FigureRow, GroupTable, table_csv
 from subflow_app.features.comparison.qt.figure_model import FILTER_ROLE, FigureModel, SettingModel
+from subflow_app.features.editor.qt.time_box import TimeBox
 from subflow_app.features.history.core.run_comparison import settings_text
-from subflow_app.qt.widgets.time_box import TimeBox
 from subflow_app.toolkit.dialogs import CSV_FILTER, Dialogs
 from subflow_app.toolkit.models.table_model import TableModel
 from subflow_app.toolkit.plain_text import Label

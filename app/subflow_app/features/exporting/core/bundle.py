@@ -28,9 +28,9 @@ from typing import TYPE_CHECKING, Any
 
 import subflow_app
 from subflow_app.core.policies.library import content_name
-from subflow_app.core.scenarios.scenario_source import with_policies
 from subflow_app.core.traces import StoredTraces
 from subflow_app.core.uses import policies_of
+from subflow_app.features.editor.core.scenario_source import with_policies
 from subflow_app.features.explain.core.origin import StoredOrigin
 from subflow_app.features.exporting.core.crate import METADATA as CRATE
 from subflow_app.features.exporting.core.crate import CrateFile, crate_text

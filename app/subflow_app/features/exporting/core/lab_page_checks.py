@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.exporting.core.expression_document import compiled
 from subflow_app.features.labs.core.functions import functions
 from subflow_app.features.labs.core.lab import NUMBER, Lab, Step

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc, split_key
-from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
 from subflow_app.core.uses import Use, read_scenario
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc, split_key
+from subflow_app.features.editor.core.scenario_source import open_scenario, with_overrides
 from subflow_app.features.exporting.core.bundle import with_plain_policies
 from subflow_app.features.exporting.core.lab_page_checks import facts
 from subflow_app.features.exporting.core.web_page import EDITED_KEYS, run_document

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import subflow_app
-from subflow_app.core.scenarios.topology import picture_of
 from subflow_app.core.traces import LINK, SUBFLOW, TURNS, StoredTraces, Traces, select_keys
+from subflow_app.features.editor.core.topology import picture_of
 from subflow_app.features.explain.core.explanations import CAUSES
 from subflow_app.features.explain.core.origin import StoredOrigin
 from subflow_app.features.explain.core.run_events import KINDS, VALUES

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.capture.packet_capture import STATIONS, CapturePlan
-from subflow_app.core.scenarios.form_text import with_unit
+from subflow_app.features.editor.core.form_text import with_unit
 from subflow_app.features.exporting.core.run_export import RunExport
 from subflow_app.features.exporting.core.tables import TABLE_KINDS, TableKind
 from subflow_app.features.exporting.core.web_page import is_offered

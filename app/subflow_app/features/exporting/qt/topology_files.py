@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QApplication
 
-from subflow_app.core.scenarios.topology import picture_of
+from subflow_app.features.editor.core.topology import picture_of
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.paths import file_stem
 from subflow_app.toolkit.dialogs import PAGE_FILTER, Dialogs
@@ -17,10 +17,10 @@ from subflow_app.vocabulary.language import tr
 from subflow_sim.scenario import Scenario
 
 if TYPE_CHECKING:
-    from subflow_app.core.scenarios.graph_import import Imported
+    from subflow_app.features.editor.core.graph_import import Imported
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.editor.qt.topology.drawing_file import DrawingFile
     from subflow_app.features.exporting.qt.exporting import Exports
-    from subflow_app.qt.documents import Documents
-    from subflow_app.qt.topology.drawing_file import DrawingFile
 
 SCALES = {"1×": 1.0, "2×": 2.0, "3×": 3.0, "4×": 4.0}
 
@@ -45,7 +45,7 @@ class TopologyFiles:
     def import_file(self, path: Path) -> bool:
         """Makes a scenario of a graph file; nothing changes if that cannot be, or the person keeps the present one."""
         # Imported here, as is what writes: a start neither reads nor writes graphs.
-        from subflow_app.core.scenarios.graph_import import import_graph
+        from subflow_app.features.editor.core.graph_import import import_graph
 
         try:
             found = import_graph(path)
@@ -98,7 +98,7 @@ class TopologyFiles:
 
     def ask_graphml(self) -> None:
         """Asks for a place and writes the topology as GraphML."""
-        from subflow_app.core.scenarios.graph_export import export_graphml, left_out
+        from subflow_app.features.editor.core.graph_export import export_graphml, left_out
 
         def write(scenario: Scenario, path: Path) -> None:
             export_graphml(scenario, picture_of(scenario, self._documents.doc.positions()).places, path)
@@ -133,7 +133,7 @@ class TopologyFiles:
     # ---- inside ----
 
     def _drawing(self, scenario: Scenario) -> DrawingFile:
-        from subflow_app.qt.topology.drawing_file import DrawingFile
+        from subflow_app.features.editor.qt.topology.drawing_file import DrawingFile
 
         picture = picture_of(scenario, self._documents.doc.positions())
         return DrawingFile(picture, QApplication.font(), scenario.name)
@@ -158,6 +158,6 @@ class TopologyFiles:
 
 def is_graph_file(path: Path) -> bool:
     """Whether a file that is dropped on the window is a graph by its name."""
-    from subflow_app.core.scenarios.graph_files import GRAPH_SUFFIXES
+    from subflow_app.features.editor.core.graph_files import GRAPH_SUFFIXES
 
     return path.suffix.lower() in GRAPH_SUFFIXES

@@ -12,6 +12,8 @@ from subflow_app.toolkit.latest_reader import LatestReader
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.editor.qt.topology.view import TopologyView
     from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.features.fairness.core.analysis_view import AnalysisView
     from subflow_app.features.fairness.core.trade_offs import KnownFigures, Point, TradeOffKind
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.qt.run_control import RunControl
     from subflow_app.features.running.qt.shown_runs import ShownRuns
-    from subflow_app.qt.documents import Documents
-    from subflow_app.qt.topology.view import TopologyView
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.feature import FeatureMap
     from subflow_app.toolkit.workers import Workers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from subflow_app.core.scenarios.event_words import key_text, side_text, value_text
+from subflow_app.features.editor.core.event_words import key_text, side_text, value_text
 from subflow_app.vocabulary.language import tr
 
 BEFORE = "before"

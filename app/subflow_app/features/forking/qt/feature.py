@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from subflow_app.core.scenarios.scenario_source import ScenarioSource
 from subflow_app.core.traces import StoredTraces, Traces
 from subflow_app.core.uses import Use
+from subflow_app.features.editor.core.scenario_source import ScenarioSource
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.playhead.qt.playhead import Playhead
 from subflow_app.features.running.core.run_queue import QueuedRun
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QPoint
     from PySide6.QtWidgets import QStatusBar, QWidget
 
+    from subflow_app.features.editor.qt.topology.view import TopologyView
     from subflow_app.features.forking.core.origin import ForkOrigin, ForkState
     from subflow_app.features.forking.core.plan import ForkPlan
     from subflow_app.features.forking.qt.dialog import ForkDialog
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.qt.run_control import RunControl
     from subflow_app.features.running.qt.shown_runs import ShownRuns
-    from subflow_app.qt.topology.view import TopologyView
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.preferences import Preferences

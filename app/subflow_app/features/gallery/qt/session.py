@@ -38,10 +38,10 @@ from subflow_app.vocabulary.language import tr, trn
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QStatusBar
 
+    from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.features.history.qt import History
     from subflow_app.features.running.qt.shown_runs import ShownRuns
-    from subflow_app.qt.documents import Documents
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.dialogs import Dialogs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from subflow_app.core.scenarios.scenario_source import ScenarioSource
+from subflow_app.features.editor.core.scenario_source import ScenarioSource
 from subflow_app.foundation.errors import KernelError
 from subflow_app.foundation.jobs.job import Job
 

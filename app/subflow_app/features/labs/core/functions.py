@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.labs.core.evidence import Evidence
 from subflow_app.features.labs.core.figure_functions import TABLE as FIGURE_TABLE
 from subflow_app.features.labs.core.function_table import (

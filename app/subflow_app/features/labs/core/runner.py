@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
 from subflow_app.core.uses import Use, read_scenario
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core.scenario_source import open_scenario, with_overrides
 from subflow_app.features.labs.core.evidence import EvidenceReader
 from subflow_app.features.labs.core.facts import fact_problems
 from subflow_app.features.labs.core.lab import Lab, Step, script_beside

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc, split_key
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc, split_key
 from subflow_app.foundation.expressions import Missing
 from subflow_sim.errors import ParamError
 from subflow_sim.link_params import LINK_TABLES

@@ -8,9 +8,9 @@ from PySide6.QtCore import QPoint, QRect, QRectF
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QGraphicsView, QMenu, QScrollArea, QWidget
 
+from subflow_app.features.editor.qt.topology.items import NODE_RADIUS
 from subflow_app.features.labs.core.lab import Target
 from subflow_app.features.plots.core import PLOTS_BY_ID
-from subflow_app.qt.topology.items import NODE_RADIUS
 from subflow_app.toolkit.panels import PANELS
 
 if TYPE_CHECKING:

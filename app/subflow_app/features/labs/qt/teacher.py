@@ -37,7 +37,7 @@ from subflow_store import StoreError
 if TYPE_CHECKING:
     from PySide6.QtCore import QRect
 
-    from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+    from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
     from subflow_app.features.labs.core.evidence import EvidenceReader
     from subflow_app.features.labs.core.explorables import Point
     from subflow_app.features.labs.core.lab import Lab, Step, Target

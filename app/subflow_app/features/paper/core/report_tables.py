@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from subflow_app.core.scenarios.event_words import change_words, entry_of
 from subflow_app.core.traces import Traces, path_label
 from subflow_app.features.comparison.core.conditions import copies_among
+from subflow_app.features.editor.core.event_words import change_words, entry_of
 from subflow_app.features.history.core.run_columns import totals_of
 from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.measures import RUN_MEASURES, headline_measures

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from subflow_app.core.scenarios.topology import PictureLink, picture_of
+from subflow_app.features.editor.core.topology import PictureLink, picture_of
 from subflow_app.features.paper.core.figures import drawn_file
 from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE, MM_PER_INCH, PaperStyle
 from subflow_app.features.paper.core.report_tables import delay_text, rate_text

@@ -16,6 +16,8 @@ from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
     from subflow_app.core.traces import Traces
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.editor.qt.topology.view import TopologyView
     from subflow_app.features.explain.core.run_events import RunEvents
     from subflow_app.features.explain.core.seek_loop import SeekableRun
     from subflow_app.features.playhead.qt.canvas_show import CanvasShow
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
     from subflow_app.features.running.qt.run_opening import RunOpening
     from subflow_app.features.running.qt.run_session import RunSession
     from subflow_app.features.running.qt.shown_runs import ShownRuns
-    from subflow_app.qt.documents import Documents
-    from subflow_app.qt.topology.view import TopologyView
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.notices import Notices

@@ -18,13 +18,13 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.scenarios.algorithm_values import own_or_named
-from subflow_app.core.scenarios.form import FieldOption
-from subflow_app.core.scenarios.form_text import completed
 from subflow_app.core.uses import written_choice
+from subflow_app.features.editor.core.algorithm_values import own_or_named
+from subflow_app.features.editor.core.form import FieldOption
+from subflow_app.features.editor.core.form_text import completed
+from subflow_app.features.editor.qt.inspector.editors import ChoiceEditor
 from subflow_app.features.running.core.live_state import live_controller, live_link, live_subflows
 from subflow_app.features.running.core.runs import RunJob
-from subflow_app.qt.inspector.editors import ChoiceEditor
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.choice import Choice

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.features.history.qt import History
     from subflow_app.features.running.qt.shown_runs import ShownRuns
-    from subflow_app.qt.documents import Documents
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_store import RunRow
 

@@ -9,27 +9,27 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from subflow_app.core.scenarios.event_words import change_text
-from subflow_app.core.scenarios.scenario_source import ScenarioSource, source_of_document
 from subflow_app.core.uses import Use
+from subflow_app.features.editor.core.event_words import change_text
+from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of_document
+from subflow_app.features.editor.qt.inspector.inspector import Inspector
 from subflow_app.features.running.core.live_changes import LiveChange
 from subflow_app.features.running.core.runs import RunJob, RunProgress, RunResult
 from subflow_app.features.running.qt.link_states import LinkStates
 from subflow_app.features.running.qt.live_panel import LivePanel
 from subflow_app.features.running.qt.run_control import RunControl, ended_text
 from subflow_app.foundation.jobs.progress import JobState
-from subflow_app.qt.inspector.inspector import Inspector
 from subflow_app.toolkit import format as fmt
 from subflow_app.vocabulary.language import tr
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.editor.qt.topology.view import TopologyView
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.qt.run_status import RunStatus
     from subflow_app.features.running.qt.shown_runs import ShownRuns
     from subflow_app.features.running.qt.unsaved_runs import UnsavedRuns
-    from subflow_app.qt.documents import Documents
-    from subflow_app.qt.topology.view import TopologyView
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.preferences import Preferences

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from subflow_app.core.scenarios.form_text import unit_of, with_unit
+from subflow_app.features.editor.core.form_text import unit_of, with_unit
 from subflow_app.features.running.core.stepping import StepSize, next_event_s, step_end_s
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import tr
@@ -13,9 +13,9 @@ from subflow_sim.scenario import Scenario
 from subflow_sim.units import Dimension, format_quantity, parse_quantity
 
 if TYPE_CHECKING:
+    from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.features.running.qt.run_control import RunControl
     from subflow_app.features.running.qt.run_session import RunSession
-    from subflow_app.qt.documents import Documents
     from subflow_app.toolkit.dialogs import Dialogs
     from subflow_app.toolkit.preferences import Preferences
 

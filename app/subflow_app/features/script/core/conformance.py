@@ -16,13 +16,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-from subflow_app.core.scenarios.scenario_source import ScenarioSource, source_of
-from subflow_app.core.scenarios.script_files import script_table
 from subflow_app.core.uses import Use
 from subflow_app.features.arena.core.entrants import Entrant, entrant_of
 from subflow_app.features.arena.core.job import ArenaJob
 from subflow_app.features.arena.core.results import Board, entry, known_board
 from subflow_app.features.arena.core.standings import standings
+from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of
+from subflow_app.features.editor.core.script_files import script_table
 from subflow_app.features.library.core.shipped import shipped_outcomes
 from subflow_app.features.running.core.run_task import RunOutcome, RunTask, make_run
 from subflow_app.foundation.jobs.executors import ExecutorMaker, executor_maker

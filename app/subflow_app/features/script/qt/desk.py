@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from subflow_app.core.scenarios.recovery import RecoveryFile, UnsavedText
-from subflow_app.core.scenarios.script_files import new_script_text
-from subflow_app.core.scenarios.scripts import (
+from subflow_app.features.editor.core.recovery import RecoveryFile, UnsavedText
+from subflow_app.features.editor.core.script_files import new_script_text
+from subflow_app.features.editor.core.scripts import (
     ScriptPlace,
     flows_for,
     free_name,
@@ -19,9 +19,9 @@ from subflow_app.core.scenarios.scripts import (
     scripts_of,
     with_new_script,
 )
+from subflow_app.features.editor.qt.commands import EditCommand
 from subflow_app.features.script.qt.new_dialog import NewScriptDialog
 from subflow_app.foundation.errors import AppError, InputError
-from subflow_app.qt.commands import EditCommand
 from subflow_app.toolkit.widgets.banner import Way
 from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr
@@ -30,7 +30,7 @@ from subflow_sim.script import kind_of
 from subflow_sim.script_reader import SUFFIX, shipped_scripts
 
 if TYPE_CHECKING:
-    from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
+    from subflow_app.features.editor.core.scenario_doc import Change, ScenarioDoc
     from subflow_app.features.script.qt.panel import ScriptPanel
     from subflow_app.features.script.qt.ports import ScriptPorts
 

@@ -9,7 +9,7 @@ from subflow_app.toolkit.feature import SessionFeature
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
-    from subflow_app.core.scenarios.recovery import UnsavedText
+    from subflow_app.features.editor.core.recovery import UnsavedText
     from subflow_app.features.script.qt.moment import ScriptMoment
     from subflow_app.features.script.qt.ports import ScriptPorts
     from subflow_app.features.script.qt.session import ScriptSession

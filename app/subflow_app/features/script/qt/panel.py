@@ -8,11 +8,11 @@ from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 
-from subflow_app.core.scenarios.scripts import ScriptPlace
+from subflow_app.features.editor.core.scripts import ScriptPlace
+from subflow_app.features.editor.qt.inspector.problem_list import ProblemList
 from subflow_app.features.script.qt.conformance_strip import ConformanceStrip
 from subflow_app.features.script.qt.editor import ScriptEditor, problem_line
 from subflow_app.features.script.qt.versions import VersionList
-from subflow_app.qt.inspector.problem_list import ProblemList
 from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.action_buttons import action_buttons
 from subflow_app.toolkit.widgets.choice import Choice

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from typing import Any, NamedTuple, overload
 
-from subflow_app.core.scenarios.form_text import with_unit
+from subflow_app.features.editor.core.form_text import with_unit
 from subflow_app.foundation.toml_edit import TomlValue, render
 from subflow_sim.draws import Independent, uniform
 from subflow_sim.errors import ParamError

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from subflow_app.core.scenarios.algorithm_values import KINDS as KINDS_OF_ALGORITHMS
-from subflow_app.core.scenarios.algorithm_values import own_or_named, replaced_text, value_text, without_defaults
-from subflow_app.core.scenarios.scenario_doc import split_key
-from subflow_app.core.scenarios.scenario_source import source_of
 from subflow_app.core.uses import Use, check_kept, read_scenario
+from subflow_app.features.editor.core.algorithm_values import KINDS as KINDS_OF_ALGORITHMS
+from subflow_app.features.editor.core.algorithm_values import own_or_named, replaced_text, value_text, without_defaults
+from subflow_app.features.editor.core.scenario_doc import split_key
+from subflow_app.features.editor.core.scenario_source import source_of
 from subflow_app.features.running.core.run_queue import QueuedRun
 from subflow_app.features.sweeps.core.axes import Axis, SweptValue, swept
 from subflow_app.foundation.toml_edit import TomlValue, get_value, render

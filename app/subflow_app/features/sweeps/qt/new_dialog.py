@@ -22,7 +22,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.scenarios.algorithm_choices import AlgorithmChoice
+from subflow_app.features.editor.core.algorithm_choices import AlgorithmChoice
+from subflow_app.features.editor.qt.algorithm_list import AlgorithmList
 from subflow_app.features.sweeps.core.axes import with_units
 from subflow_app.features.sweeps.core.sweep_draft import (
     SEEDS,
@@ -35,7 +36,6 @@ from subflow_app.features.sweeps.core.sweep_draft import (
 from subflow_app.features.sweeps.core.sweep_parameters import SweepParameter
 from subflow_app.features.sweeps.core.sweep_plan import KINDS, SweepPlan
 from subflow_app.foundation.toml_edit import render
-from subflow_app.qt.widgets.algorithm_list import AlgorithmList
 from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens, muted

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from subflow_app.core.scenarios.algorithm_choices import controller_choices
-from subflow_app.core.scenarios.scenario_source import source_of_document
 from subflow_app.core.uses import Use
+from subflow_app.features.editor.core.algorithm_choices import controller_choices
+from subflow_app.features.editor.core.scenario_source import source_of_document
 from subflow_app.features.sweeps.core.sweep_draft import DraftEstimate, SweepDraft, estimate_draft
 from subflow_app.features.sweeps.core.sweep_estimate import SweepLimits
 from subflow_app.features.sweeps.core.sweep_job import SweepJob
@@ -33,11 +33,11 @@ from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.editor.qt.inspector.inspector import Inspector
     from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.features.history.qt import History
     from subflow_app.features.running.qt.shown_runs import ShownRuns
-    from subflow_app.qt.documents import Documents
-    from subflow_app.qt.inspector.inspector import Inspector
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.database_watch import DatabaseWatch

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.scenarios.algorithm_choices import AlgorithmChoice, other_controllers
-from subflow_app.core.scenarios.algorithm_values import name_in, own_or_named, without_defaults
-from subflow_app.core.scenarios.scenario_source import ScenarioSource, source_of
 from subflow_app.core.uses import Use, check_kept
+from subflow_app.features.editor.core.algorithm_choices import AlgorithmChoice, other_controllers
+from subflow_app.features.editor.core.algorithm_values import name_in, own_or_named, without_defaults
+from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of
 from subflow_app.features.training.core.training_progress import CLASSICS, Training
 from subflow_app.foundation.errors import InputError, TrainingError
 from subflow_app.foundation.toml_edit import TomlEditError, TomlValue, read_toml, set_value

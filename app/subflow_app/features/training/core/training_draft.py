@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.scenarios.form import FieldOption, Form, FormField, FormGroup, default_text
-from subflow_app.core.scenarios.form_text import text_of
+from subflow_app.features.editor.core.form import FieldOption, Form, FormField, FormGroup, default_text
+from subflow_app.features.editor.core.form_text import text_of
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.foundation.toml_edit import TomlValue

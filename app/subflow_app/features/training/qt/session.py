@@ -13,12 +13,12 @@ from subflow_app.toolkit.feature import PanelFeature
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
+    from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.features.running.qt.run_session import RunSession
     from subflow_app.features.training.core.training_draft import DocumentText
     from subflow_app.features.training.core.training_progress import Training
     from subflow_app.features.training.core.trainings import Trainings
     from subflow_app.features.training.qt.page import TrainPage
-    from subflow_app.qt.documents import Documents
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.dialogs import Dialogs

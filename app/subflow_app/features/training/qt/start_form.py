@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QToolButton, QWidget
 
+from subflow_app.features.editor.qt.inspector.param_form import ParamForm
 from subflow_app.features.training.core.training_draft import FROM_FILE, TrainingDraft
-from subflow_app.qt.inspector.param_form import ParamForm
 from subflow_app.toolkit.theme import call_style, set_style
 from subflow_app.toolkit.widgets.shorthand import heading, named, v_box
 from subflow_app.vocabulary.language import tr

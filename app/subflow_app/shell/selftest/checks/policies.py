@@ -31,8 +31,8 @@ def decisions(scenario: str, flow: str, controller: str, policy: str) -> int:
         controller: name of the agent.
         policy: its name or file.
     """
-    from subflow_app.core.scenarios.scenario_source import open_scenario
     from subflow_app.core.uses import Use
+    from subflow_app.features.editor.core.scenario_source import open_scenario
     from subflow_sim import Simulation
 
     changes = (f"flows.{flow}.controller={controller}", f"flows.{flow}.controller.policy={policy}")

@@ -14,10 +14,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.scenarios.algorithm_choices import AlgorithmChoice
+from subflow_app.features.editor.core.algorithm_choices import AlgorithmChoice
+from subflow_app.features.editor.qt.algorithm_list import AlgorithmList
 from subflow_app.features.running.core.run_queue import MOST_AT_ONCE
 from subflow_app.foundation.toml_edit import TomlValue
-from subflow_app.qt.widgets.algorithm_list import AlgorithmList
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.choice import Choice

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import Signal
 
-from subflow_app.core.scenarios.scenario_source import ScenarioSource, source_of_document
 from subflow_app.core.uses import Use
+from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of_document
 from subflow_app.features.running.core.run_queue import QueuedRun, RunQueue, default_parallel
 from subflow_app.features.running.qt.queue.panel import QueuePanel
 from subflow_app.foundation.errors import InputError
@@ -21,10 +21,10 @@ from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
+    from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.features.history.qt import History
     from subflow_app.features.running.core.runs import RunJob
     from subflow_app.features.running.qt.unsaved_runs import UnsavedRuns
-    from subflow_app.qt.documents import Documents
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.dialogs import Dialogs
@@ -129,7 +129,7 @@ class QueueSession(Feature):
         Raises:
             ScenarioError: if the scenario does not take one of them.
         """
-        from subflow_app.core.scenarios.algorithm_choices import controller_choices
+        from subflow_app.features.editor.core.algorithm_choices import controller_choices
         from subflow_app.features.running.qt.queue.enqueue_dialog import EnqueueDialog
         from subflow_app.features.sweeps.core.axes import Axis
         from subflow_app.features.sweeps.core.sweep_plan import SweepPlan

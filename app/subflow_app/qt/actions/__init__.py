@@ -1,1 +1,0 @@
-"""Everything a person can do in the window, in one table: menus, toolbar, shortcuts and their list come from it."""

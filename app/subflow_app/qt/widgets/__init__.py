@@ -1,1 +1,0 @@
-"""Reusable widgets that know nothing of runs or scenarios: banner, empty state, tables, elided label."""
