@@ -12,7 +12,6 @@ import pytest
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 from tests.helpers.fake_simulation import SUBFLOW_COLUMNS, make_flow, make_scenario
 
-from subflow_app.core.traces import SUBFLOW, SeriesKey, Traces, select_keys
 from subflow_app.features.exporting.core import exports
 from subflow_app.features.exporting.core.exports import (
     ExportPlan,
@@ -29,6 +28,7 @@ from subflow_app.features.exporting.core.exports import (
     save_rescue_copy,
 )
 from subflow_app.features.plots.core import PLOTS_BY_ID
+from subflow_app.features.traces.core.traces import SUBFLOW, SeriesKey, Traces, select_keys
 from subflow_app.foundation import paths
 from subflow_app.foundation.errors import ExportError, InputError
 

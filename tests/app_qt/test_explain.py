@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.core.traces import LiveTraces, StoredTraces, TraceMark, nearest_mark_s
 from subflow_app.features.explain.core.replay import Replay
 from subflow_app.features.explain.core.worked_rules import WorkedRule
 from subflow_app.features.explain.qt.feature import ExplainFeature, deciding_owner
@@ -20,6 +19,7 @@ from subflow_app.features.explain.qt.panel import ExplainPanel, prr_text
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.traces.core.traces import LiveTraces, StoredTraces, TraceMark, nearest_mark_s
 from subflow_app.foundation.resources import resource_path
 from subflow_app.shell.main_window import MainWindow
 from subflow_sim.decisions import DecisionLimits

@@ -17,8 +17,6 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.scenario_texts import TWO_PATHS
 
-from subflow_app.core.summary_text import flow_table
-from subflow_app.core.traces import StoredTraces
 from subflow_app.features.comparison.core.conditions import group_runs
 from subflow_app.features.comparison.core.group_table import compare_groups, table_csv
 from subflow_app.features.history.core.run_columns import column
@@ -31,6 +29,8 @@ from subflow_app.features.plots.qt.legend_splitter import LegendSplitter
 from subflow_app.features.plots.qt.legend_values import LegendValues, flow_words
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.traces.core.summary_text import flow_table
+from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_app.toolkit.widgets.results_strip import ResultsStrip
 from subflow_sim import parse_scenario
 from subflow_store import Store, open_store

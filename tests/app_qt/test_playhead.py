@@ -19,7 +19,6 @@ from tests.helpers.fake_simulation import make_scenario
 from tests.helpers.instants import P, make_instant
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.core.traces import TraceMark
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.features.explain.core.packet_places import PacketPlaces
@@ -32,6 +31,7 @@ from subflow_app.features.playhead.qt.playhead import Playhead, ScrubbedRun
 from subflow_app.features.playhead.qt.plots_show import PlotsShow
 from subflow_app.features.playhead.qt.strip import TransportStrip, _told_apart
 from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.features.traces.core.traces import TraceMark
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.workers import Workers
 

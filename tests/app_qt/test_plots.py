@@ -14,7 +14,6 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
-from subflow_app.core.traces import LiveTraces, TraceMark
 from subflow_app.features.exporting.qt.figure_source import shown_plan
 from subflow_app.features.plots.core import PLOTS, PLOTS_BY_ID, TIME, Curve
 from subflow_app.features.plots.core.drawing.choices import CurveChoices
@@ -24,6 +23,7 @@ from subflow_app.features.plots.qt.curve_item import TraceCurve
 from subflow_app.features.plots.qt.legend import Legend
 from subflow_app.features.plots.qt.legend_model import LegendModel
 from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.features.traces.core.traces import LiveTraces, TraceMark
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.plotting.axis import Axis
 from subflow_app.toolkit.theme import DARK, LIGHT, set_current

@@ -17,11 +17,11 @@ from tests.app_qt.conftest import close_window
 from tests.helpers.fake_simulation import FakeSimulation
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
-from subflow_app.core.traces import StoredTraces
 from subflow_app.features.plots.core import PLOTS_BY_ID
 from subflow_app.features.plots.qt.curve_id import curve_id
 from subflow_app.features.running.core import runs as core_runs
 from subflow_app.features.running.qt.run_control import RunControl, is_kept
+from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_app.foundation.errors import ExportError
 from subflow_app.foundation.settings import load_settings
 from subflow_app.shell.main_window import MainWindow

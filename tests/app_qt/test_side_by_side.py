@@ -15,7 +15,6 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
-from subflow_app.core.traces import SUBFLOW, LiveTraces
 from subflow_app.features.exporting.core.exports import export_shown
 from subflow_app.features.exporting.qt.figure_source import shown_plan
 from subflow_app.features.forking.core.ghosts import Ghost
@@ -29,6 +28,7 @@ from subflow_app.features.plots.qt.plot_grid import LEAST_COLUMN_WIDTH
 from subflow_app.features.plots.qt.plot_stack import PlotStack
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.plots.qt.time_plot import TimePlot
+from subflow_app.features.traces.core.traces import SUBFLOW, LiveTraces
 from subflow_app.toolkit.plotting.plot_scroll import PlotScroll
 from subflow_app.toolkit.theme import DARK, set_current
 

@@ -17,8 +17,8 @@ from subflow_agents.config import TrainingConfig
 from subflow_agents.registry import AgentInfo
 from subflow_agents.reports import NoControl, TrainingState
 from subflow_agents.training import run_training
-from subflow_app.core.traces import StoredTraces
 from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_sim import agent_spec
 from subflow_sim.scenario import parse_scenario
 from subflow_store import open_store

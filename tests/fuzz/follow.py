@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree
 
-from subflow_app.core.traces import StoredTraces
+from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_store import Store
 
 _DRAWN = 25
@@ -27,7 +27,6 @@ def follow(store: Store, run_id: int, folder: Path, chance: int) -> None:
     Raises:
         Exception: what the project tells people, and what is a bug.
     """
-    from subflow_app.core.summary_text import summary_line, summary_tables
     from subflow_app.features.comparison.core.results import results_of
     from subflow_app.features.exporting.core.exports import ExportPlan, export_run
     from subflow_app.features.exporting.core.tables import export_table
@@ -36,6 +35,7 @@ def follow(store: Store, run_id: int, folder: Path, chance: int) -> None:
     from subflow_app.features.history.core.run_comparison import compare_settings, run_figures, settings_text
     from subflow_app.features.plots.core import PLOTS, TIME
     from subflow_app.features.plots.core.measured import measured_value
+    from subflow_app.features.traces.core.summary_text import summary_line, summary_tables
     from subflow_app.foundation.json_document import json_text
 
     row = store.run(run_id)

@@ -16,8 +16,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.summary_text import flow_table, link_table
-from subflow_app.core.traces import StoredTraces
 from subflow_app.features.comparison.core.conditions import group_runs
 from subflow_app.features.comparison.core.group_table import compare_groups, table_csv
 from subflow_app.features.history.cli import shown_document
@@ -27,6 +25,8 @@ from subflow_app.features.paper.core.report_file import render_report
 from subflow_app.features.plots.core import PLOTS_BY_ID
 from subflow_app.features.plots.qt.legend_values import mean_values
 from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.traces.core.summary_text import flow_table, link_table
+from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_app.vocabulary.measures import RUN_MEASURES, default_measures, flow_kind, measure, run_measure, run_values
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_sim import parse_scenario

@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from subflow_app.core.events import AGENT
-from subflow_app.core.traces import SeriesKey, TraceMark
 from subflow_app.features.comparison.core.alignment import (
     FIRST_DATA,
     AlignedTraces,
@@ -21,6 +19,8 @@ from subflow_app.features.comparison.core.alignment import (
     match_series,
     series_errors,
 )
+from subflow_app.features.traces.core.events import AGENT
+from subflow_app.features.traces.core.traces import SeriesKey, TraceMark
 from subflow_app.foundation.errors import InputError
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 import pytest
 from tests.helpers.table_traces import TableTraces
 
-from subflow_app.core.traces import TraceMark
 from subflow_app.features.fairness.core.analysis import (
     FairnessAnalysis,
     analysis_document,
@@ -19,6 +18,7 @@ from subflow_app.features.fairness.core.analysis import (
 )
 from subflow_app.features.fairness.core.analysis_text import meaning, share_table, window_text
 from subflow_app.features.fairness.core.pooling import PoolingGain
+from subflow_app.features.traces.core.traces import TraceMark
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.resources import find_scenario
 from subflow_sim.scenario import Scenario, load_scenario, parse_scenario

@@ -8,8 +8,8 @@ import pytest
 from tests.helpers.fake_runs import LEARNING, RICH
 from tests.helpers.fake_simulation import FakeSimulation
 
-from subflow_app.core.traces import StoredTraces
 from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_app.features.training.core.agent_explanations import (
     agent_decision_document,
     agent_decision_lines,

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from tests.helpers.fake_runs import LEARNING, finished_traces
 from tests.helpers.fake_simulation import FakeSimulation, make_flow, make_scenario
 
-from subflow_app.core.traces import SeriesKey
 from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.traces.core.traces import SeriesKey
 from subflow_app.features.training.core.agent_explanations import agent_decisions_around, stored_agent_steps
 from subflow_app.features.training.core.agent_reasons import (
     reason_lines,

@@ -15,7 +15,6 @@ from matplotlib.text import Text
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
-from subflow_app.core.traces import Traces
 from subflow_app.features.exporting.core.exports import export_bars, export_curves
 from subflow_app.features.paper.core import figures
 from subflow_app.features.paper.core.figure_plan import FigurePlan, plot_data, run_plan
@@ -24,6 +23,7 @@ from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE, MM_PER_I
 from subflow_app.features.plots.core import PLOTS, PLOTS_BY_ID, Bar, Curve, PlotSpec
 from subflow_app.features.plots.core.bars import make_bar, repetitions
 from subflow_app.features.plots.core.spec import XAxis, no_curves
+from subflow_app.features.traces.core.traces import Traces
 from subflow_app.foundation.errors import ExportError, InputError
 from subflow_app.vocabulary import palette
 

@@ -15,9 +15,9 @@ from tests.helpers.fake_runs import RICH
 from tests.helpers.fake_simulation import FakeSimulation, make_flow, make_scenario
 from tests.helpers.networks import link, scenario, tcp
 
-from subflow_app.core.traces import select_keys
 from subflow_app.features.running.core import run_recorder, runs
 from subflow_app.features.running.core.runs import RunJob, RunResult, decision_limits
+from subflow_app.features.traces.core.traces import select_keys
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.errors import SimulationError

@@ -9,8 +9,6 @@ import pytest
 from tests.helpers.scripts import CONTROLLER, SCENARIO, SCHEDULER, write_scenario
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.scenario_hash import scenario_hash
-from subflow_app.core.traces import stored_condition
 from subflow_app.features.editor.core.flow_draft import FlowDraft
 from subflow_app.features.editor.core.form import FormField, form_for
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
@@ -22,6 +20,8 @@ from subflow_app.features.editor.core.script_files import (
     script_table,
     write_script,
 )
+from subflow_app.features.traces.core.scenario_hash import scenario_hash
+from subflow_app.features.traces.core.traces import stored_condition
 from subflow_app.foundation.errors import InputError
 from subflow_sim.catalog import catalog
 from subflow_sim.scenario import load_scenario, parse_scenario

@@ -56,10 +56,10 @@ def fairness(
     divided by that. All rates are payload. Capacities are those of the links at the time, less headers and datagram
     flows. Where links or flows change within the interval, shares are means over it.
     """
-    from subflow_app.core.traces import StoredTraces
     from subflow_app.core.uses import Use
     from subflow_app.features.editor.core.scenario_source import open_scenario
     from subflow_app.features.fairness.core.analysis import analysis_document, run_analysis, scenario_analysis
+    from subflow_app.features.traces.core.traces import StoredTraces
 
     from_s = None if begin is None else time_option("--from", begin)
     to_s = None if end is None else time_option("--to", end)
@@ -100,7 +100,6 @@ def fairness(
 
 
 def _weigh(runs: list[str], name: str, csv_file: Path | None, database: Path | None, *, as_json: bool) -> None:
-    from subflow_app.core.traces import StoredTraces
     from subflow_app.features.fairness.core.trade_offs import (
         TradeOffKind,
         points_document,
@@ -108,6 +107,7 @@ def _weigh(runs: list[str], name: str, csv_file: Path | None, database: Path | N
         write_points,
     )
     from subflow_app.features.fairness.core.trade_offs_text import point_table
+    from subflow_app.features.traces.core.traces import StoredTraces
 
     if name not in list(TradeOffKind):
         raise InputError(f'--trade-off = "{name}": must be one of {", ".join(TradeOffKind)}')

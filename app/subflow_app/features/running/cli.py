@@ -188,7 +188,7 @@ def _tell_how_it_ended(job: RunJob, result: RunResult, signal_number: int, rescu
 
 
 def _print_summary(summary: dict[str, Any]) -> None:
-    from subflow_app.core.summary_text import summary_line, summary_tables
+    from subflow_app.features.traces.core.summary_text import summary_line, summary_tables
 
     print_line(str(summary["scenario"]))
     print_line(summary_line(summary))

@@ -18,14 +18,22 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.events import DECISION
-from subflow_app.core.traces import FLOW, NANOSECONDS, SUBFLOW, LiveTraces, SeriesKey, nearest_mark_s, select_keys
 from subflow_app.features.breaking.core.case_source import CaseRun
 from subflow_app.features.breaking.core.claim_file import ENTRANT, ClaimFile
 from subflow_app.features.breaking.core.counterexample import Counterexample
 from subflow_app.features.breaking.core.measures import makespan_s
 from subflow_app.features.breaking.core.trial import network_of
 from subflow_app.features.running.core.runs import RunJob, decision_limits
+from subflow_app.features.traces.core.events import DECISION
+from subflow_app.features.traces.core.traces import (
+    FLOW,
+    NANOSECONDS,
+    SUBFLOW,
+    LiveTraces,
+    SeriesKey,
+    nearest_mark_s,
+    select_keys,
+)
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.number_text import rounded_text
 from subflow_sim.arena.networks import Network

@@ -14,8 +14,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.traces import LINK, SCOPES, SeriesKey, TraceMark, Traces, select_keys
 from subflow_app.features.history.core.run_columns import recorded_column
+from subflow_app.features.traces.core.traces import LINK, SCOPES, SeriesKey, TraceMark, Traces, select_keys
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import translatable
 from subflow_app.vocabulary.number_text import finite, fixed_text

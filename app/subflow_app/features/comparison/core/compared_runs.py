@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from subflow_app.core.traces import StoredTraces
 from subflow_app.features.comparison.core.alignment import (
     MANUAL,
     Alignment,
@@ -19,6 +18,7 @@ from subflow_app.features.comparison.core.alignment import (
 from subflow_app.features.comparison.core.conditions import By, Grouping, group_runs
 from subflow_app.features.comparison.core.group_table import GroupTable, can_pair, compare_groups
 from subflow_app.features.history.core.run_comparison import ComparedSetting, compare_settings
+from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_store.values import RunRow
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from subflow_app.core.traces import stored_condition
 from subflow_app.features.forking.core.words import fork_text
 from subflow_app.features.history.core.run_columns import Value, recorded_column
 from subflow_app.features.history.core.run_comparison import run_parameters
 from subflow_app.features.history.core.run_names import numbered
+from subflow_app.features.traces.core.traces import stored_condition
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.repeats import repeated
 from subflow_store.values import RunRow

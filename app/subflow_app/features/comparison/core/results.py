@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from subflow_app.core.traces import Traces
 from subflow_app.features.comparison.core.conditions import ConditionGroup, Grouping, flows_of, group_runs
 from subflow_app.features.comparison.core.group_table import (
     REASONS,
@@ -24,6 +23,7 @@ from subflow_app.features.comparison.core.group_table import (
 )
 from subflow_app.features.history.core.run_columns import RunColumn
 from subflow_app.features.history.core.run_comparison import run_figures
+from subflow_app.features.traces.core.traces import Traces
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.measures import MEASURES, default_measures, headline_measures, rate_measure

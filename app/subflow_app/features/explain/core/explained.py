@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from subflow_app.core.events import DECISION
-from subflow_app.core.traces import NANOSECONDS
 from subflow_app.features.explain.core.decisions import ToldDecisions, is_scripted, recorded_decisions
 from subflow_app.features.explain.core.origin import readable_scenario, recorded_by
 from subflow_app.features.explain.core.replay import DEFAULT_BUDGET_BYTES, Replay
 from subflow_app.features.explain.core.worked_rules import all_worked
+from subflow_app.features.traces.core.events import DECISION
+from subflow_app.features.traces.core.traces import NANOSECONDS
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.plain_text import capitalised
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.traces import NANOSECONDS
+from subflow_app.features.traces.core.traces import NANOSECONDS
 from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.language import translatable
 from subflow_app.vocabulary.number_text import count_text, finite

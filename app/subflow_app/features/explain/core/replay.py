@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import subflow_app
-from subflow_app.core.traces import NANOSECONDS
 from subflow_app.features.explain.core.decisions import ToldDecisions, check_owner, is_scripted, recorded_decisions
 from subflow_app.features.explain.core.origin import LiveOrigin, Origin, StoredOrigin
 from subflow_app.features.explain.core.snapshots import Snapshots, TimedSnapshot
+from subflow_app.features.traces.core.traces import NANOSECONDS
 from subflow_app.foundation.errors import AppError, InputError
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import SimulationError

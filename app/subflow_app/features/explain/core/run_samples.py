@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.traces import LINK, SUBFLOW, SeriesKey, Traces
+from subflow_app.features.traces.core.traces import LINK, SUBFLOW, SeriesKey, Traces
 
 
 class LinkSample(NamedTuple):

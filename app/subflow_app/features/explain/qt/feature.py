@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence
 
-from subflow_app.core.traces import SUBFLOW, Traces, nearest_mark_s
 from subflow_app.features.explain.qt.watching import Watching
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.features.script.qt.moment import ScriptMoment
+from subflow_app.features.traces.core.traces import SUBFLOW, Traces, nearest_mark_s
 from subflow_app.features.training.qt.agent_feature import AgentFeature
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import error_text

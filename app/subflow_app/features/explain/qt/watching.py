@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from subflow_app.core.traces import FLOW, SUBFLOW, Traces
 from subflow_app.features.plots.core.spec import Curve, PlotSpec, transport_colours
+from subflow_app.features.traces.core.traces import FLOW, SUBFLOW, Traces
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.toolkit.latest_reader import LatestReader

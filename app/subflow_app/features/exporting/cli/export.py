@@ -133,9 +133,9 @@ def export(
     decisions.csv and decision_rules.json; runs of learning agents, agent_steps.csv and agents.json. Figures of
     observations and actions of agents show the first number, or the named one: agent_observation:rtt.
     """
-    from subflow_app.core.traces import StoredTraces
     from subflow_app.features.exporting.core.exports import export_figures, require_numbers
     from subflow_app.features.exporting.core.run_export import export_stored_run
+    from subflow_app.features.traces.core.traces import StoredTraces
 
     if page:
         _export_page(runs, out, formats, figure, database, as_json)

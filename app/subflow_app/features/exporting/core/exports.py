@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_steps_of, stored_object
-from subflow_app.core.traces import FLOW, LINK, NANOSECONDS, SUBFLOW, SeriesKey, Traces, select_keys
 from subflow_app.core.uses import Use, policies_of, read_stored
 from subflow_app.features.editor.core.scenario_source import with_policies
 from subflow_app.features.history.core.run_names import run_names
 from subflow_app.features.paper.core.figure_plan import FIGURE_KINDS, FigureKind, FigureLook, run_plan
 from subflow_app.features.plots.core import BARS, PLOTS, TIME, Bar, PlotSpec
 from subflow_app.features.plots.core.spec import Curve
+from subflow_app.features.traces.core.events import AGENT, DECISION, INTERVAL, agent_steps_of, stored_object
+from subflow_app.features.traces.core.traces import FLOW, LINK, NANOSECONDS, SUBFLOW, SeriesKey, Traces, select_keys
 from subflow_app.features.training.core.agent_series import number_names, steps_of
 from subflow_app.foundation.errors import ExportError, InputError
 from subflow_app.foundation.files import made_folder, write_csv, write_file

@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from subflow_app.core.traces import StoredTraces
 from subflow_app.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import open_scenario
 from subflow_app.features.exporting.core.web_page import recorded_curves, runs_page, stored_run_document
 from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_app.vocabulary.language import ENGLISH
 from subflow_store import open_store
 

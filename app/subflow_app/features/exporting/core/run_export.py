@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.capture.packet_capture import CapturePlan, flow_names, write_capture
-from subflow_app.core.traces import StoredTraces
 from subflow_app.features.explain.core.origin import StoredOrigin
 from subflow_app.features.exporting.core.bundle import BUNDLE_SUFFIX, write_bundle
 from subflow_app.features.exporting.core.exports import ExportPlan, export_run
 from subflow_app.features.exporting.core.tables import TableKind, export_table
 from subflow_app.features.exporting.core.web_page import write_page
+from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_app.foundation.file_kinds import PAGE_SUFFIX
 from subflow_app.foundation.files import made_folder
 from subflow_app.foundation.paths import file_stem

@@ -16,9 +16,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from subflow_app import __version__
-from subflow_app.core.traces import NANOSECONDS, SeriesKey, Traces, select_keys
 from subflow_app.features.exporting.core.exports import TABLE_FILES, number_texts, time_texts
 from subflow_app.features.exporting.core.parquet import Column, Names, Numbers, parquet_bytes
+from subflow_app.features.traces.core.traces import NANOSECONDS, SeriesKey, Traces, select_keys
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.files import made_folder, write_file
 from subflow_app.vocabulary.owners import written

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import subflow_app
-from subflow_app.core.traces import LINK, SUBFLOW, TURNS, StoredTraces, Traces, select_keys
 from subflow_app.features.editor.core.topology import picture_of
 from subflow_app.features.explain.core.explanations import CAUSES
 from subflow_app.features.explain.core.origin import StoredOrigin
@@ -29,6 +28,7 @@ from subflow_app.features.explain.core.run_events import KINDS, VALUES
 from subflow_app.features.explain.core.worked_rules import RATE_UNITS, formulas, packet_bits
 from subflow_app.features.exporting.core.bundle import with_plain_policies
 from subflow_app.features.exporting.core.expression_document import compiled
+from subflow_app.features.traces.core.traces import LINK, SUBFLOW, TURNS, StoredTraces, Traces, select_keys
 from subflow_app.foundation.catalogues import translated
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.files import write_file

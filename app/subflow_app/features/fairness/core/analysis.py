@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_app.core.traces import Traces
 from subflow_app.features.fairness.core.measured import end_of, goodputs, measured_lifetimes, scenario_of
 from subflow_app.features.fairness.core.pooling import PoolingGain, pooling_gains
+from subflow_app.features.traces.core.traces import Traces
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.number_text import finite

@@ -10,7 +10,6 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.traces import Traces
 from subflow_app.features.fairness.core.analysis import (
     ConnectionShare,
     FairnessAnalysis,
@@ -19,6 +18,7 @@ from subflow_app.features.fairness.core.analysis import (
 )
 from subflow_app.features.fairness.core.measured import end_of
 from subflow_app.features.plots.core.jain import PLOT as JAIN
+from subflow_app.features.traces.core.traces import Traces
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.scenario import Scenario

@@ -8,9 +8,9 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from subflow_app.core.traces import FLOW, SUBFLOW, Traces, select_keys
 from subflow_app.features.plots.core.jain import flow_ends_s
 from subflow_app.features.plots.core.spec import transport_flows
+from subflow_app.features.traces.core.traces import FLOW, SUBFLOW, Traces, select_keys
 from subflow_sim.fairness.network import Lifetime, lifetimes
 from subflow_sim.scenario import Scenario
 

@@ -17,12 +17,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from subflow_app.core.traces import SUBFLOW, Traces, select_keys
 from subflow_app.features.fairness.core.analysis import run_analysis
 from subflow_app.features.fairness.core.measured import end_of, scenario_of
 from subflow_app.features.history.core.run_names import shared_words
 from subflow_app.features.plots.core.bars import repetitions
 from subflow_app.features.plots.core.spec import mean_rates, transport_flows
+from subflow_app.features.traces.core.traces import SUBFLOW, Traces, select_keys
 from subflow_app.foundation.files import write_csv
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.measure import Measure

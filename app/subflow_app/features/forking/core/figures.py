@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from subflow_app.core.traces import FLOW, LINK, SUBFLOW, Traces, select_keys
+from subflow_app.features.traces.core.traces import FLOW, LINK, SUBFLOW, Traces, select_keys
 from subflow_app.vocabulary.means import time_mean
 from subflow_app.vocabulary.measures import MEASURES, flow_kind
 from subflow_app.vocabulary.number_text import finite, signed_percent_text

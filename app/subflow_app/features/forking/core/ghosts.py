@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_app.core.traces import LiveTraces, StoredTraces, Traces
 from subflow_app.features.forking.core.words import difference_text
+from subflow_app.features.traces.core.traces import LiveTraces, StoredTraces, Traces
 from subflow_app.vocabulary.language import tr
 
 

@@ -15,10 +15,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import subflow_app
-from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_table, decision_table, interval_table
-from subflow_app.core.traces import NANOSECONDS, StoredTraces, TraceMark, Traces
 from subflow_app.core.uses import Use, read_stored
 from subflow_app.features.explain.core.origin import is_measured
+from subflow_app.features.traces.core.events import (
+    AGENT,
+    DECISION,
+    INTERVAL,
+    agent_table,
+    decision_table,
+    interval_table,
+)
+from subflow_app.features.traces.core.traces import NANOSECONDS, StoredTraces, TraceMark, Traces
 from subflow_app.foundation.errors import AppError, InputError
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ScenarioError

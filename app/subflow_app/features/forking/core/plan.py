@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.traces import NANOSECONDS
 from subflow_app.core.uses import written_choice
 from subflow_app.features.forking.core.origin import ForkOrigin, ForkState, state_at, with_events
 from subflow_app.features.forking.core.words import BEFORE, difference_text
@@ -16,6 +15,7 @@ from subflow_app.features.running.core.live_changes import LiveChange, with_chan
 from subflow_app.features.running.core.live_state import live_controller, live_link, live_subflows
 from subflow_app.features.running.core.run_recorder import RunPast
 from subflow_app.features.running.core.runs import RunJob, decision_limits
+from subflow_app.features.traces.core.traces import NANOSECONDS
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.toml_edit import TomlValue
 from subflow_app.vocabulary.language import tr

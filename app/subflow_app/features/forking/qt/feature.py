@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from subflow_app.core.traces import StoredTraces, Traces
 from subflow_app.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import ScenarioSource
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
@@ -14,6 +13,7 @@ from subflow_app.features.playhead.qt.playhead import Playhead
 from subflow_app.features.running.core.run_queue import QueuedRun
 from subflow_app.features.running.core.runs import RunJob, RunResult
 from subflow_app.features.running.qt.queue.session import QueueSession
+from subflow_app.features.traces.core.traces import StoredTraces, Traces
 from subflow_app.foundation.errors import InputError
 from subflow_app.toolkit.feature import Feature, FeatureMap
 from subflow_app.vocabulary.language import tr

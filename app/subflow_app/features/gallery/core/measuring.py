@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.traces import SUBFLOW
 from subflow_app.features.gallery.core.run_data import RunData, Samples, average, total, trailing_mean
+from subflow_app.features.traces.core.traces import SUBFLOW
 from subflow_app.vocabulary.measures import NAMED
 
 Options: TypeAlias = Mapping[str, Any]

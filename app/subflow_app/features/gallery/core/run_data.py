@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.traces import FLOW, LINK, SUBFLOW, sample_times
+from subflow_app.features.traces.core.traces import FLOW, LINK, SUBFLOW, sample_times
 from subflow_sim.params import HEADER_BYTES
 from subflow_sim.transport_params import effective_transport
 

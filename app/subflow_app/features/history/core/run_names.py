@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
 
-from subflow_app.core.traces import Traces
+from subflow_app.features.traces.core.traces import Traces
 
 _PART_ENDS = (": ", " = ")
 

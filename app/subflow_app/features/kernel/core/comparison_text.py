@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from subflow_app.core.traces import path_label
 from subflow_app.features.kernel.core.compare import TARGET
+from subflow_app.features.traces.core.traces import path_label
 from subflow_app.vocabulary.measures import MEASURES, rate_measure
 from subflow_app.vocabulary.number_text import duration_text, fixed_text, signed_percent_text
 from subflow_app.vocabulary.tables import TextColumn, TextTable, text_columns

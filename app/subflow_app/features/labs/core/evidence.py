@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.traces import StoredTraces, TraceMark
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.traces.core.traces import StoredTraces, TraceMark
 from subflow_store.conditions import Condition
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import subflow_app
-from subflow_app.core.traces import LINK, SUBFLOW
 from subflow_app.features.comparison.core.conditions import MEASURED_TAG
 from subflow_app.features.measured.core.measured_table import (
     LEAST_INTERVAL_S,
@@ -26,6 +25,7 @@ from subflow_app.features.measured.core.measured_table import (
     Target,
 )
 from subflow_app.features.measured.core.quantities import BY_NAME, factor, units_of
+from subflow_app.features.traces.core.traces import LINK, SUBFLOW
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.number_text import count_text, ordinal
 from subflow_app.vocabulary.plain_text import readable_line

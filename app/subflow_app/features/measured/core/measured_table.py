@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.traces import FLOW, LINK, SUBFLOW
 from subflow_app.features.measured.core.quantities import BY_NAME, COUNTERS, Heading, quantity_named
+from subflow_app.features.traces.core.traces import FLOW, LINK, SUBFLOW
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.number_text import ordinal
 

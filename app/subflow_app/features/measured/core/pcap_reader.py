@@ -12,7 +12,6 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.traces import SUBFLOW
 from subflow_app.distribution import install_command
 from subflow_app.features.measured.core.measured_table import (
     LEAST_INTERVAL_S,
@@ -23,6 +22,7 @@ from subflow_app.features.measured.core.measured_table import (
     ReadingOptions,
     Target,
 )
+from subflow_app.features.traces.core.traces import SUBFLOW
 from subflow_app.foundation.errors import AppError, InputError
 from subflow_app.vocabulary.number_text import count_text, counted
 from subflow_sim.gate import MOST_SECONDS, open_file

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from subflow_app.core.traces import FLOW, LINK, SUBFLOW
+from subflow_app.features.traces.core.traces import FLOW, LINK, SUBFLOW
 
 BIT, BYTE = "bit/s", "B/s"
 _RATES: Mapping[str, float] = {

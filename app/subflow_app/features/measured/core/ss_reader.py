@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from subflow_app.core.traces import SUBFLOW
 from subflow_app.features.measured.core.clock import Steps, guess_time_unit, time_of
 from subflow_app.features.measured.core.lines import text_lines
 from subflow_app.features.measured.core.measured_table import (
@@ -22,6 +21,7 @@ from subflow_app.features.measured.core.measured_table import (
     ReadingOptions,
     Target,
 )
+from subflow_app.features.traces.core.traces import SUBFLOW
 from subflow_app.foundation.errors import InputError
 
 _STATES = "ESTAB|SYN-SENT|SYN-RECV|FIN-WAIT-1|FIN-WAIT-2|TIME-WAIT|CLOSE-WAIT|LAST-ACK|CLOSING|UNCONN|CLOSED"

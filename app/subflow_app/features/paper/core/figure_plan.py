@@ -12,7 +12,6 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from subflow_app.core.traces import Traces
 from subflow_app.features.paper.core.paper_styles import (
     DEFAULT_STYLE,
     LEGENDS,
@@ -24,6 +23,7 @@ from subflow_app.features.paper.core.paper_styles import (
 )
 from subflow_app.features.plots.core import Bar, Curve, PlotSpec
 from subflow_app.features.plots.core.spec import Kind
+from subflow_app.features.traces.core.traces import Traces
 from subflow_app.foundation.errors import InputError
 
 FigureKind = Literal["svg", "pdf", "png"]

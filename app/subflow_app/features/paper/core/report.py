@@ -12,8 +12,6 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
-from subflow_app.core.summary_text import connection_table, flow_table, impossible_table, link_table, summary_line
-from subflow_app.core.traces import StoredTraces
 from subflow_app.core.uses import Use, read_scenario
 from subflow_app.features.history.core.run_columns import fork_of
 from subflow_app.features.paper.core.figure_plan import FigurePlan, kind_of_suffix, run_plan
@@ -31,6 +29,14 @@ from subflow_app.features.paper.core.report_tables import (
 )
 from subflow_app.features.paper.core.topology_sketch import TopologySketch, sketch_of
 from subflow_app.features.plots.core import PLOTS_BY_ID, PlotSpec
+from subflow_app.features.traces.core.summary_text import (
+    connection_table,
+    flow_table,
+    impossible_table,
+    link_table,
+    summary_line,
+)
+from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_app.foundation.citation import citation_bibtex, citation_text
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, text_columns

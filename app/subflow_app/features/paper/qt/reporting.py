@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from subflow_app.core.traces import StoredTraces
 from subflow_app.features.plots.core import PLOTS, PlotSpec
+from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_app.foundation.paths import file_stem
 from subflow_app.toolkit.dialogs import is_accepted
 from subflow_app.vocabulary.language import tr

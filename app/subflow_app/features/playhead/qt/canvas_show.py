@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from subflow_app.core.traces import Traces, owner_label
 from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.features.explain.core.packet_places import PacketPlaces, Track, packet_places
 from subflow_app.features.explain.core.run_samples import SubflowGauge
@@ -16,6 +15,7 @@ from subflow_app.features.playhead.qt.packet_item import PacketItem
 from subflow_app.features.playhead.qt.playhead import Playhead
 from subflow_app.features.playhead.qt.tracks import track_of
 from subflow_app.features.plots.core.spec import transport_colours
+from subflow_app.features.traces.core.traces import Traces, owner_label
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme
 from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr

@@ -6,16 +6,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from subflow_app.core.events import DECISION
 from subflow_app.features.playhead.qt.playhead import Playhead, ScrubbedRun
 from subflow_app.features.playhead.qt.plots_show import PlotsShow
 from subflow_app.features.playhead.qt.strip import BUTTONS, TransportStrip
+from subflow_app.features.traces.core.events import DECISION
 from subflow_app.toolkit.feature import PanelFeature
 from subflow_app.toolkit.widgets.banner import Way
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
-    from subflow_app.core.traces import Traces
     from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.features.editor.qt.topology.view import TopologyView
     from subflow_app.features.explain.core.run_events import RunEvents
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from subflow_app.features.running.qt.run_opening import RunOpening
     from subflow_app.features.running.qt.run_session import RunSession
     from subflow_app.features.running.qt.shown_runs import ShownRuns
+    from subflow_app.features.traces.core.traces import Traces
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.notices import Notices

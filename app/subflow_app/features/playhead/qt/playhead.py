@@ -19,11 +19,11 @@ from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.toolkit.workers import Workers
 
 if TYPE_CHECKING:
-    from subflow_app.core.traces import Traces
     from subflow_app.features.explain.core.run_events import RunEvents
     from subflow_app.features.explain.core.run_samples import RunSamples
     from subflow_app.features.explain.core.seek_loop import SeekableRun, SeekLoop
     from subflow_app.features.running.core.live_changes import LiveChange
+    from subflow_app.features.traces.core.traces import Traces
     from subflow_sim.instant import Instant
 
 _log = logging.getLogger(__name__)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from subflow_app.core.traces import FLOW, LINK, SUBFLOW
 from subflow_app.features.plots.core import (
     controller_bars,
     convergence,
@@ -44,6 +43,7 @@ from subflow_app.features.plots.core.spec import (
     column_plot,
     samples_to_average,
 )
+from subflow_app.features.traces.core.traces import FLOW, LINK, SUBFLOW
 from subflow_app.features.training.core.agent_series import REWARD
 
 __all__ = [

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from subflow_app.core.traces import Traces
 from subflow_app.features.history.core.run_names import run_names
+from subflow_app.features.traces.core.traces import Traces
 from subflow_app.vocabulary.palette import ColourKey
 from subflow_app.vocabulary.picture import interval_ends
 from subflow_sim.stats import Estimate

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from statistics import fmean
 
-from subflow_app.core.traces import FLOW, SUBFLOW, Traces
 from subflow_app.features.plots.core.bars import Bar, make_bar, repetitions
 from subflow_app.features.plots.core.measured import flow_rates
 from subflow_app.features.plots.core.spec import STATISTICS, PlotSpec, no_curves
+from subflow_app.features.traces.core.traces import FLOW, SUBFLOW, Traces
 from subflow_app.vocabulary import palette
 
 _COLUMN = "goodput_bps"

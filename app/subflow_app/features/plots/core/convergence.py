@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.traces import FLOW, Traces
 from subflow_app.features.plots.core.bars import Bar, flow_bars
 from subflow_app.features.plots.core.spec import (
     FAIRNESS,
@@ -19,6 +18,7 @@ from subflow_app.features.plots.core.spec import (
     transport_colours,
     transport_flows,
 )
+from subflow_app.features.traces.core.traces import FLOW, Traces
 from subflow_app.vocabulary.language import translatable
 
 _COLUMN = "goodput_bps"

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from subflow_app.core.traces import LINK, Traces
 from subflow_app.features.plots.core.spec import Curve, PlotSpec, column_curves
+from subflow_app.features.traces.core.traces import LINK, Traces
 
 _COLUMN = "drops_pkts"
 

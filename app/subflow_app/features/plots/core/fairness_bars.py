@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from subflow_app.core.traces import FLOW, Traces
 from subflow_app.features.plots.core.bars import Bar, make_bar, repetitions
 from subflow_app.features.plots.core.jain import jain_over_time
 from subflow_app.features.plots.core.spec import FAIRNESS, PlotSpec, mean_rates, no_curves, transport_flows
+from subflow_app.features.traces.core.traces import FLOW, Traces
 from subflow_app.vocabulary import palette
 
 _COLUMN = "goodput_bps"

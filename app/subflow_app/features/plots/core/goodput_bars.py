@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from subflow_app.core.traces import FLOW, Traces
 from subflow_app.features.plots.core.bars import Bar, flow_bars
 from subflow_app.features.plots.core.measured import flow_rates
 from subflow_app.features.plots.core.spec import STATISTICS, PlotSpec, no_curves, transport_colours
+from subflow_app.features.traces.core.traces import FLOW, Traces
 from subflow_app.vocabulary.language import translatable
 
 _COLUMN = "goodput_bps"

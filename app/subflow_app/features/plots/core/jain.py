@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.traces import FLOW, SUBFLOW, Traces
 from subflow_app.features.plots.core.spec import FAIRNESS, Curve, PlotSpec, column_curves, trailing_sum, transport_flows
+from subflow_app.features.traces.core.traces import FLOW, SUBFLOW, Traces
 from subflow_app.vocabulary import palette
 
 _COLUMN = "goodput_bps"

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from subflow_app.core.traces import SUBFLOW, Traces
 from subflow_app.features.plots.core.spec import Curve, PlotSpec, column_curves, trailing_sum
+from subflow_app.features.traces.core.traces import SUBFLOW, Traces
 
 _LOSSES, _RATE = "losses_pkts", "throughput_bps"
 _WINDOW_S = 1.0

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Mapping
 from itertools import count
 
-from subflow_app.core.traces import FLOW, LINK, Traces
 from subflow_app.features.history.core.run_columns import RunColumn, Value, column
 from subflow_app.features.plots.core.spec import Curve, PlotSpec, mean_rates, measured_mean
+from subflow_app.features.traces.core.traces import FLOW, LINK, Traces
 from subflow_app.vocabulary.measures import rate_measure
 from subflow_app.vocabulary.number_text import finite
 from subflow_app.vocabulary.owners import trace_owner, written

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.traces import SUBFLOW, Traces
 from subflow_app.features.plots.core.spec import STATISTICS, Curve, PlotSpec, XAxis, column_curves
+from subflow_app.features.traces.core.traces import SUBFLOW, Traces
 
 _CWND, _RTT = "cwnd_pkts", "srtt_s"
 # More points are not a path to the eye but a cloud; every second, third ... one is left out then.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from subflow_app.core.traces import SUBFLOW, Traces
 from subflow_app.features.plots.core.spec import STATISTICS, Curve, PlotSpec, XAxis, column_curves, distribution
+from subflow_app.features.traces.core.traces import SUBFLOW, Traces
 
 _COLUMN = "srtt_s"
 

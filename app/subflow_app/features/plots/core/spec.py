@@ -10,9 +10,17 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.traces import FLOW, LINK, SUBFLOW, SeriesKey, Traces, select_keys, transport_owners
 from subflow_app.features.history.core.run_names import run_names
 from subflow_app.features.plots.core.bars import Bar, BarsOf
+from subflow_app.features.traces.core.traces import (
+    FLOW,
+    LINK,
+    SUBFLOW,
+    SeriesKey,
+    Traces,
+    select_keys,
+    transport_owners,
+)
 from subflow_app.features.training.core.agent_series import REWARD, Numbers, learning_subflows, number_series, steps_of
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.means import time_mean

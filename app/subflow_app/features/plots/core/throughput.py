@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from subflow_app.core.traces import FLOW, SUBFLOW, Traces
 from subflow_app.features.plots.core.spec import Curve, PlotSpec, column_curves, transport_colours
+from subflow_app.features.traces.core.traces import FLOW, SUBFLOW, Traces
 
 _COLUMN = "throughput_bps"
 _ARRIVALS_COLUMN = "goodput_bps"

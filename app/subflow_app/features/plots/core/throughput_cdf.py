@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from subflow_app.core.traces import FLOW, SUBFLOW, Traces
 from subflow_app.features.plots.core import throughput
 from subflow_app.features.plots.core.spec import STATISTICS, Curve, PlotSpec, XAxis, averaged, distribution
+from subflow_app.features.traces.core.traces import FLOW, SUBFLOW, Traces
 
 _SECOND = 1.0
 

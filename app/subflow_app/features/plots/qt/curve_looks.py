@@ -8,7 +8,6 @@ from typing import TypeVar
 
 import numpy as np
 
-from subflow_app.core.traces import TraceMark, Traces
 from subflow_app.features.forking.core.ghosts import Ghost, find_ghosts, ghost_title
 from subflow_app.features.history.core.plot_columns import PlotColumn, plot_columns
 from subflow_app.features.history.core.run_names import run_names
@@ -19,6 +18,7 @@ from subflow_app.features.plots.core.drawing.choices import CurveChoices
 from subflow_app.features.plots.core.drawing.colouring import BY_RUN, Colouring
 from subflow_app.features.plots.core.drawing.summaries import LEAST_SEEDS, Crowd, mean_of_seeds, with_crowds
 from subflow_app.features.plots.qt.curve_id import CurveId, curve_id, line_kind
+from subflow_app.features.traces.core.traces import TraceMark, Traces
 from subflow_app.toolkit.plotting.event_ticks import LINE_KINDS
 from subflow_app.vocabulary.language import tr
 

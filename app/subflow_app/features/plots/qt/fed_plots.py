@@ -9,7 +9,6 @@ from typing import TypeVar
 from PySide6.QtCore import QPointF, Signal
 from PySide6.QtWidgets import QWidget
 
-from subflow_app.core.traces import Traces
 from subflow_app.features.plots.core import Curve, PlotSpec
 from subflow_app.features.plots.core.drawing.choices import CurveChoices
 from subflow_app.features.plots.core.drawing.summaries import Crowd, nearest_member
@@ -19,6 +18,7 @@ from subflow_app.features.plots.qt.curve_looks import CurveLooks
 from subflow_app.features.plots.qt.stacked_plot import StackedPlot
 from subflow_app.features.plots.qt.time_plot import TimePlot
 from subflow_app.features.plots.qt.xy_plot import XYPlot
+from subflow_app.features.traces.core.traces import Traces
 from subflow_app.toolkit.plotting.scrolled_plots import ScrolledPlots
 from subflow_app.toolkit.plotting.sliced_feed import END_OF_SLICE, SlicedFeed
 from subflow_app.toolkit.widgets.shorthand import timer

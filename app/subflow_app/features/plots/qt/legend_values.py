@@ -7,12 +7,12 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from subflow_app.core.traces import Traces
 from subflow_app.features.comparison.core.conditions import flows_of
 from subflow_app.features.history.core.run_comparison import run_figures
 from subflow_app.features.plots.core import TIME, PlotSpec
 from subflow_app.features.plots.core.measured import figure_column, measured_value
 from subflow_app.features.plots.qt.curve_id import CurveId, curve_id
+from subflow_app.features.traces.core.traces import Traces
 from subflow_app.toolkit import format as fmt
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.measures import default_measures

@@ -10,7 +10,6 @@ from PySide6.QtGui import QFont, QKeyEvent, QPainter, QShowEvent, QWindow
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
-from subflow_app.core.traces import Traces
 from subflow_app.features.history.core.plot_columns import PlotColumn
 from subflow_app.features.plots.core import BARS, TIME, Curve, PlotSpec
 from subflow_app.features.plots.qt.bar_plot import BarPlot
@@ -26,6 +25,7 @@ from subflow_app.features.plots.qt.span_table import span_rows
 from subflow_app.features.plots.qt.stacked_plot import StackedPlot
 from subflow_app.features.plots.qt.time_plot import TimePlot, plot_row
 from subflow_app.features.plots.qt.xy_plot import XYPlot
+from subflow_app.features.traces.core.traces import Traces
 from subflow_app.toolkit.plotting.legend_strip import LegendStrip
 from subflow_app.toolkit.theme import LIGHT, Tokens, current_tokens, follow_theme
 from subflow_app.toolkit.widgets.shorthand import named

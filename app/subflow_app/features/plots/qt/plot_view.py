@@ -9,7 +9,6 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QFont, QPalette, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QSplitter, QWidget
 
-from subflow_app.core.traces import SeriesKey, Traces
 from subflow_app.features.history.core.run_names import told_apart
 from subflow_app.features.plots.core import PLOTS, PLOTS_BY_ID, TIME, PlotSpec
 from subflow_app.features.plots.core.drawing.choices import CurveChoices
@@ -19,6 +18,7 @@ from subflow_app.features.plots.qt.legend_values import LegendValues, mean_value
 from subflow_app.features.plots.qt.plot_texts import left_out_text
 from subflow_app.features.plots.qt.span_panel import SpanPanel
 from subflow_app.features.plots.qt.visible_keys import visible_keys
+from subflow_app.features.traces.core.traces import SeriesKey, Traces
 from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.results_strip import ResultsStrip

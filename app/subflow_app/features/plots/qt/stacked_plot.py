@@ -9,7 +9,6 @@ import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a wh
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPen
 
-from subflow_app.core.traces import TraceMark
 from subflow_app.features.plots.core import TIME, Bar, Curve, PlotSpec
 from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.features.plots.qt.curve_item import curve_pen
@@ -21,6 +20,7 @@ from subflow_app.features.plots.qt.plot_item import (
     make_plot_item,
 )
 from subflow_app.features.plots.qt.plot_texts import axis_of, title_of
+from subflow_app.features.traces.core.traces import TraceMark
 from subflow_app.toolkit.plotting.title_item import Span, TitleItem
 from subflow_app.toolkit.plotting.view_box import PlotViewBox
 from subflow_app.toolkit.theme import LIGHT, Tokens, current_tokens

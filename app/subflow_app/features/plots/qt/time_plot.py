@@ -11,7 +11,6 @@ import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a wh
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont
 
-from subflow_app.core.traces import TraceMark
 from subflow_app.features.plots.core import Curve, PlotSpec
 from subflow_app.features.plots.qt.band_item import BandItem
 from subflow_app.features.plots.qt.curve_id import CurveId, curve_id
@@ -19,6 +18,7 @@ from subflow_app.features.plots.qt.curve_item import TraceCurve, make_pen
 from subflow_app.features.plots.qt.plot_item import INNER_AXIS_WIDTH, show_bottom_axis
 from subflow_app.features.plots.qt.plot_texts import x_axis_of
 from subflow_app.features.plots.qt.stacked_plot import StackedPlot, make_crosshair
+from subflow_app.features.traces.core.traces import TraceMark
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.plotting.event_ticks import HEIGHTS, LINE_KINDS, EventTicks
 from subflow_app.toolkit.plotting.title_item import Span

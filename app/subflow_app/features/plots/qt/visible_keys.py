@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from subflow_app.core.traces import SeriesKey, Traces
 from subflow_app.features.plots.core import PlotSpec
 from subflow_app.features.plots.qt.curve_id import CurveId
+from subflow_app.features.traces.core.traces import SeriesKey, Traces
 
 if TYPE_CHECKING:
     from subflow_app.features.plots.qt.plot_stack import PlotStack

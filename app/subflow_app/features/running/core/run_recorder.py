@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import subflow_app
-from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_table, decision_table, interval_table
-from subflow_app.core.traces import NANOSECONDS, LiveTraces, TraceMark, Traces
+from subflow_app.features.traces.core.events import (
+    AGENT,
+    DECISION,
+    INTERVAL,
+    agent_table,
+    decision_table,
+    interval_table,
+)
+from subflow_app.features.traces.core.traces import NANOSECONDS, LiveTraces, TraceMark, Traces
 from subflow_store.errors import StoreError
 from subflow_store.headline import headline
 from subflow_store.streams import StreamSpec

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from subflow_app.core.traces import ColumnLike
+    from subflow_app.features.traces.core.traces import ColumnLike
     from subflow_sim.agent_steps import AgentSteps
     from subflow_sim.decisions import DecisionLimits, Decisions
     from subflow_sim.scenario import Event

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from subflow_app.core.traces import LINK, SeriesKey
 from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.traces.core.traces import LINK, SeriesKey
 
 
 class _Direction(NamedTuple):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from subflow_app.core.scenario_hash import scenario_hash
-from subflow_app.core.traces import LiveTraces, StoredTraces, Traces
+from subflow_app.features.traces.core.scenario_hash import scenario_hash
+from subflow_app.features.traces.core.traces import LiveTraces, StoredTraces, Traces
 from subflow_app.foundation.errors import AppError
 from subflow_app.vocabulary.language import tr, trn
 from subflow_store import RunNotFound, StoreError

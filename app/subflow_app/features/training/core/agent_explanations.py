@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from subflow_app.core.events import AGENT, agent_steps_of
-from subflow_app.core.traces import NANOSECONDS
+from subflow_app.features.traces.core.events import AGENT, agent_steps_of
+from subflow_app.features.traces.core.traces import NANOSECONDS
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.number_text import NOTHING, count_text, finite, fixed
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from subflow_app.core.catalog import policy_library
-from subflow_app.core.traces import SUBFLOW, select_keys
+from subflow_app.features.traces.core.traces import SUBFLOW, select_keys
 from subflow_app.features.training.core.agent_explanations import stored_agent_steps
 from subflow_app.features.training.core.agent_series import learning_subflows
 from subflow_app.vocabulary.language import tr
@@ -21,7 +21,7 @@ from subflow_sim.errors import ParamError, SimError
 from subflow_sim.policy import Policy
 
 if TYPE_CHECKING:
-    from subflow_app.core.traces import Traces
+    from subflow_app.features.traces.core.traces import Traces
     from subflow_app.features.training.core.policy_surface import ActingPolicy
     from subflow_sim.agent_steps import AgentDecision, AgentSteps, RunAgent
     from subflow_store import Store

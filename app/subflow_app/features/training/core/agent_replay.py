@@ -12,7 +12,7 @@ from subflow_app.vocabulary.language import tr
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from subflow_app.core.traces import Traces
+    from subflow_app.features.traces.core.traces import Traces
     from subflow_app.features.training.core.agent_series import Numbers
     from subflow_sim.agent_steps import AgentDecision, AgentSteps, RunAgent
     from subflow_sim.vec_env import AgentNumber

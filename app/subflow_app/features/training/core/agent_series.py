@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.events import AGENT, agent_steps_of
-from subflow_app.core.traces import FLOW, SUBFLOW, Traces, select_keys
+from subflow_app.features.traces.core.events import AGENT, agent_steps_of
+from subflow_app.features.traces.core.traces import FLOW, SUBFLOW, Traces, select_keys
 
 if TYPE_CHECKING:
     from subflow_sim.agent_steps import AgentSteps, RunAgent

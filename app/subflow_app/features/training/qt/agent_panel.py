@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.traces import Traces
+from subflow_app.features.traces.core.traces import Traces
 from subflow_app.features.training.core.agent_replay import AgentReplay
 from subflow_app.features.training.core.agent_series import Numbers, learning_subflows
 from subflow_app.features.training.qt.agent_tables import DecisionList, DecisionNumbers

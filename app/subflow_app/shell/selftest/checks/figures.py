@@ -32,11 +32,11 @@ def check(place: Place) -> str:
 
 def _drawn_for_the_window(database: Path, number: int) -> tuple[bytes, bytes, bytes]:
     """A figure, and the report in both forms."""
-    from subflow_app.core.traces import StoredTraces
     from subflow_app.features.paper.core.figure_plan import FigureLook, run_plan
     from subflow_app.features.paper.core.figure_process import FigureProcess
     from subflow_app.features.paper.core.report import build_report, read_runs
     from subflow_app.features.plots.core import PLOTS_BY_ID
+    from subflow_app.features.traces.core.traces import StoredTraces
     from subflow_store import open_store
 
     process, plots = FigureProcess(), [PLOTS_BY_ID["throughput"]]

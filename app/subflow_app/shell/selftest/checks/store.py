@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from subflow_app.shell.selftest.check import Check, Place, require
 
 if TYPE_CHECKING:
-    from subflow_app.core.traces import Traces
+    from subflow_app.features.traces.core.traces import Traces
     from subflow_store import Store
 
 _NOTE = "Grüße, 世界"
@@ -44,7 +44,7 @@ def _compare(path: Path, store: Store, run_id: int, made: Traces, signature: str
     """How many traces are the same; what is not is told."""
     import numpy as np
 
-    from subflow_app.core.traces import StoredTraces
+    from subflow_app.features.traces.core.traces import StoredTraces
 
     run, traces = store.run(run_id), StoredTraces(store, run_id)
     require(run.signature == signature, f"{path.name} has the signature {run.signature}, the run had {signature}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from subflow_app.core.traces import Traces
+from subflow_app.features.traces.core.traces import Traces
 from subflow_app.vocabulary.palette import TOTAL, ColourKey
 
 ColourBy = Literal["run", "controller", "subflow"]

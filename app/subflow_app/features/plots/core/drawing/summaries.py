@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.traces import LINK
 from subflow_app.features.plots.core.drawing.bins import samples_in
 from subflow_app.features.plots.core.spec import Band, Curve, bin_means
+from subflow_app.features.traces.core.traces import LINK
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.owners import label_of, split_owner
 from subflow_app.vocabulary.picture import interval_ends

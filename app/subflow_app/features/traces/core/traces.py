@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.events import AGENT, DECISION, INTERVAL, EventLog
-from subflow_app.core.scenario_hash import scenario_hash
+from subflow_app.features.traces.core.events import AGENT, DECISION, INTERVAL, EventLog
+from subflow_app.features.traces.core.scenario_hash import scenario_hash
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.number_text import ordinal
 from subflow_app.vocabulary.owners import label_of, trace_owner

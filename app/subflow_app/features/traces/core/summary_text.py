@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from subflow_app.core.traces import path_label
+from subflow_app.features.traces.core.traces import path_label
 from subflow_app.vocabulary.impossible import Impossible, impossible_values
 from subflow_app.vocabulary.measures import MEASURES, flow_kind
 from subflow_app.vocabulary.number_text import (
