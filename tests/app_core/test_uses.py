@@ -17,7 +17,6 @@ from tests.helpers.scripts import CONTROLLER, SCHEDULER
 
 from subflow_agents.scenarios import read_scenario as read_for_training
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.policies.library import keep_policies
 from subflow_app.core.uses import Part, Use, check_kept, read_scenario, replacements
 from subflow_app.features.arena.core.entrants import chosen_entrants
 from subflow_app.features.breaking.core.claim_file import load_claim
@@ -38,6 +37,7 @@ from subflow_app.features.forking.core.plan import ForkPlan
 from subflow_app.features.kernel.core.plan import plan_network
 from subflow_app.features.labs.core.lab import first_text
 from subflow_app.features.paper.core.report import read_runs
+from subflow_app.features.policies.core.library import keep_policies
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.features.sweeps.core.axes import Axis
 from subflow_app.features.sweeps.core.plan_file import SweepOptions, open_plan, parse_plan, plan_text

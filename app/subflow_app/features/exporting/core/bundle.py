@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import subflow_app
-from subflow_app.core.policies.library import content_name
 from subflow_app.core.uses import policies_of
 from subflow_app.features.editor.core.scenario_source import with_policies
 from subflow_app.features.explain.core.origin import StoredOrigin
@@ -35,6 +34,7 @@ from subflow_app.features.exporting.core.crate import METADATA as CRATE
 from subflow_app.features.exporting.core.crate import CrateFile, crate_text
 from subflow_app.features.exporting.core.exports import ExportPlan, export_run
 from subflow_app.features.plots.core import PLOTS_BY_ID
+from subflow_app.features.policies.core.library import content_name
 from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_app.foundation.citation import FILE as CITATION
 from subflow_app.foundation.citation import citation_cff, citation_text
