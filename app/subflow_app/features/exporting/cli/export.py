@@ -54,7 +54,7 @@ def run_export(
     Raises:
         InputError: if a time is none.
     """
-    from subflow_app.core.capture.packet_capture import CapturePlan
+    from subflow_app.features.capture.core.packet_capture import CapturePlan
     from subflow_app.features.exporting.core.run_export import RunExport
     from subflow_app.features.exporting.core.tables import TABLE_KINDS
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.capture.packet_capture import CapturePlan, flow_names, write_capture
+from subflow_app.features.capture.core.packet_capture import CapturePlan, flow_names, write_capture
 from subflow_app.features.explain.core.origin import StoredOrigin
 from subflow_app.features.exporting.core.bundle import BUNDLE_SUFFIX, write_bundle
 from subflow_app.features.exporting.core.exports import ExportPlan, export_run

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.capture.packet_capture import STATIONS, CapturePlan
+from subflow_app.features.capture.core.packet_capture import STATIONS, CapturePlan
 from subflow_app.features.editor.core.form_text import with_unit
 from subflow_app.features.exporting.core.run_export import RunExport
 from subflow_app.features.exporting.core.tables import TABLE_KINDS, TableKind

@@ -68,7 +68,7 @@ class RunExports(QObject):
             return
 
         def read() -> tuple[str, ...]:
-            from subflow_app.core.capture.packet_capture import flow_names
+            from subflow_app.features.capture.core.packet_capture import flow_names
             from subflow_app.features.explain.core.origin import StoredOrigin
 
             try:

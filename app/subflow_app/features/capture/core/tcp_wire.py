@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from subflow_app.core.capture import headers
-from subflow_app.core.capture.headers import ACK, SYN, End
+from subflow_app.features.capture.core import headers
+from subflow_app.features.capture.core.headers import ACK, SYN, End
 from subflow_sim.packets import ADD_ADDR, ADD_ADDR_ECHO, NO_EDGE, RECEIVER, REMOVE_ADDR, RESET, SENDER
 
 HANDSHAKE = "Made up: the simulator sends no packets to open a connection"

@@ -20,10 +20,10 @@ from uuid import uuid4
 import numpy as np
 
 import subflow_app
-from subflow_app.core.capture import headers
-from subflow_app.core.capture.headers import End
-from subflow_app.core.capture.pcapng import PcapngWriter
-from subflow_app.core.capture.tcp_wire import Secrets, TcpWire, WirePacket
+from subflow_app.features.capture.core import headers
+from subflow_app.features.capture.core.headers import End
+from subflow_app.features.capture.core.pcapng import PcapngWriter
+from subflow_app.features.capture.core.tcp_wire import Secrets, TcpWire, WirePacket
 from subflow_app.foundation.errors import ExportError, InputError
 from subflow_sim.instant import ACK, DATA
 from subflow_sim.packets import ADD_ADDR_ECHO, HANDSHAKE, RECEIVER, SENDER, CapturedPackets
