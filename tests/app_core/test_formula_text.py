@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from subflow_app.core.catalog import app_catalog
+from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.vocabulary.formula_text import (
     Fraction,
     Node,

@@ -16,12 +16,12 @@ from tests.helpers.policies import make_plan, write_random_policy
 from tests.helpers.scripts import CONTROLLER, SCHEDULER
 
 from subflow_agents.scenarios import read_scenario as read_for_training
-from subflow_app.core.catalog import app_catalog
-from subflow_app.core.uses import Part, Use, check_kept, read_scenario, replacements
 from subflow_app.features.arena.core.entrants import chosen_entrants
 from subflow_app.features.breaking.core.claim_file import load_claim
 from subflow_app.features.breaking.core.job import Question
 from subflow_app.features.breaking.core.space import space_of
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.catalog.core.uses import Part, Use, check_kept, read_scenario, replacements
 from subflow_app.features.editor.core.graph_export import left_out
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.core.scenario_source import open_scenario, source_of_document

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
-from subflow_app.core.catalog import app_catalog
+from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.editor.core.form import form_for
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.core.scenario_source import open_scenario, with_overrides

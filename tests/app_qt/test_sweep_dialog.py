@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.core.catalog import app_catalog
+from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.editor.core.algorithm_choices import controller_choices
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.sweeps.core.sweep_draft import estimate_draft

@@ -10,7 +10,7 @@ from PySide6.QtGui import QImage
 from tests.helpers.policies import make_plan, write_random_policy
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
-from subflow_app.core.catalog import app_catalog
+from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.editor.core.graph_import import import_graph
 from subflow_app.features.editor.qt import commands
 from subflow_app.features.exporting.core.page_import import read_page

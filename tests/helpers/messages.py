@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from subflow_agents.registry import agents
-from subflow_app.core.catalog import app_catalog
 from subflow_app.core.setting_specs import SETTINGS
+from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.editor.core.form import label_of
 from subflow_app.features.editor.core.templates import TEMPLATES
 from subflow_app.features.history.core.run_query import help_lines

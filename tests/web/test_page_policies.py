@@ -14,7 +14,7 @@ from tests.helpers.pages import data_of, with_data
 from tests.helpers.policies import make_plan, write_random_policy
 from tests.web.conftest import SCENARIO
 
-from subflow_app.core.uses import Use
+from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import open_scenario
 from subflow_app.features.exporting.core import page_import
 from subflow_app.features.exporting.core.page_import import read_page

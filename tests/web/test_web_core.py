@@ -13,7 +13,7 @@ from tests.helpers.web_core import ASSETS, WebCore, WebCoreError
 from tests.web.conftest import stored_run
 from tools.web import sources_digest
 
-from subflow_app.core.catalog import app_catalog
+from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.training.core.agent_explanations import agent_decisions_around
 from subflow_app.features.training.core.agent_reasons import stored_reasons
 from subflow_sim import parse_scenario

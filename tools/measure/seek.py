@@ -7,7 +7,7 @@ import time
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from subflow_app.core.uses import Use
+from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, open_scenario
 from subflow_app.features.explain.core.replay import Replay
 from subflow_app.features.running.core.runs import RunJob

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
 
-from subflow_app.core.uses import Use
+from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import ScenarioSource
 from subflow_app.features.running.core import run_queue
 from subflow_app.features.running.core.run_queue import QueuedRun, RunQueue

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.helpers.scripts import CONTROLLER, SCENARIO, SCHEDULER, write_scenario
 
-from subflow_app.core.catalog import app_catalog
+from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.editor.core.flow_draft import FlowDraft
 from subflow_app.features.editor.core.form import FormField, form_for
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc

@@ -56,7 +56,7 @@ def fairness(
     divided by that. All rates are payload. Capacities are those of the links at the time, less headers and datagram
     flows. Where links or flows change within the interval, shares are means over it.
     """
-    from subflow_app.core.uses import Use
+    from subflow_app.features.catalog.core.uses import Use
     from subflow_app.features.editor.core.scenario_source import open_scenario
     from subflow_app.features.fairness.core.analysis import analysis_document, run_analysis, scenario_analysis
     from subflow_app.features.traces.core.traces import StoredTraces

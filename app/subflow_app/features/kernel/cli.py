@@ -78,7 +78,7 @@ def compare_kernel(
     if scenario is None:
         _compare_grid(changes, only, seed, seeds, repetitions, buffer_bytes, as_json=as_json, out=out)
         return
-    from subflow_app.core.uses import Use
+    from subflow_app.features.catalog.core.uses import Use
     from subflow_app.features.editor.core.scenario_source import open_scenario
 
     source = open_scenario(scenario, use=Use.KERNEL, overrides=changes, seed=seed)

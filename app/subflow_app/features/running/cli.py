@@ -82,7 +82,7 @@ def run(
     A run that would exceed the limits is refused before it starts. The environment variables SUBFLOW_MAX_MEMORY and
     SUBFLOW_MAX_EVENTS set the limits when the options are not given, for the window as well.
     """
-    from subflow_app.core.uses import Use
+    from subflow_app.features.catalog.core.uses import Use
     from subflow_app.features.editor.core.scenario_source import open_scenario
     from subflow_app.features.running.core.runs import RunJob, decision_limits
     from subflow_sim.errors import SimError

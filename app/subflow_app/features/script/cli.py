@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from subflow_app.cli.catalogue import show_algorithms
+from subflow_app.features.catalog.cli import show_algorithms
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import fields
 from subflow_app.terminal import exit_codes
@@ -181,7 +181,7 @@ def convert(
 
 def _try(script: ScriptFile, *, is_quiet: bool) -> list[Finding]:
     """What a script stands, told as it comes."""
-    from subflow_app.core.catalog import app_catalog
+    from subflow_app.features.catalog.core.catalog import app_catalog
     from subflow_app.features.editor.core.script_files import check_script_name
     from subflow_app.features.script.core.conformance import ArenaTrial, ConformanceJob
     from subflow_app.terminal.progress import in_background
@@ -224,7 +224,7 @@ def _document(path: Path, script: ScriptFile, problems: tuple[ScriptProblem, ...
 
 
 def _new(kind: ScriptKind, name: str) -> None:
-    from subflow_app.core.catalog import app_catalog
+    from subflow_app.features.catalog.core.catalog import app_catalog
     from subflow_app.features.editor.core.script_files import (
         check_script_name,
         new_script_text,

@@ -13,7 +13,7 @@ def keep_short_run(database: Path) -> int:
     Raises:
         CheckError: if it is not kept.
     """
-    from subflow_app.core.uses import Use
+    from subflow_app.features.catalog.core.uses import Use
     from subflow_app.features.editor.core.scenario_source import open_scenario
     from subflow_app.features.running.core.runs import RunJob
     from subflow_store import open_store

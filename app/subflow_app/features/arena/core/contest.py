@@ -24,7 +24,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.uses import Use, scenario_at
+from subflow_app.features.catalog.core.uses import Use, scenario_at
 from subflow_app.features.editor.core.scenario_source import open_scenario
 from subflow_app.features.gallery.core.axis import read_set
 from subflow_app.features.gallery.core.recipe import PAPERS

@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from subflow_app.core.catalog import app_catalog
-from subflow_app.core.uses import Use, own_options, read_scenario
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.catalog.core.uses import Use, own_options, read_scenario
 from subflow_app.features.editor.core.scenario_parts import named
 from subflow_app.features.editor.core.script_files import add_script, check_script_name, open_script, script_problems
 from subflow_app.foundation.errors import ArenaError, InputError

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from subflow_app.core.uses import Use
 from subflow_app.features.arena.core.entrants import Entrant, chosen_entrants, entrants
 from subflow_app.features.breaking.core.claim_file import ENTRANT, Case
 from subflow_app.features.breaking.core.counterexample import Counterexample
 from subflow_app.features.breaking.core.trial import Trial
+from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of
 from subflow_app.foundation.claims import LARGEST_MARGIN
 from subflow_app.foundation.toml_edit import read_toml, remove_table, remove_value, set_value

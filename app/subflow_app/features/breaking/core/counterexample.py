@@ -22,13 +22,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.uses import Use, read_scenario
 from subflow_app.features.arena.core.entrants import chosen_entrants
 from subflow_app.features.breaking.core.claim_file import ENTRANT, ClaimFile, claim_names, load_claim, read_claim
 from subflow_app.features.breaking.core.claim_words import measured_words
 from subflow_app.features.breaking.core.network_words import network_words
 from subflow_app.features.breaking.core.shrinking import Shrinking, Tree, is_round, scenario_of
 from subflow_app.features.breaking.core.trial import Trial, network_of, repetitions
+from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.foundation.errors import ClaimFileError, InputError
 from subflow_app.foundation.resources import file_or_shipped, resource_path
 from subflow_app.foundation.toml_edit import Lines, TomlValue, render, render_key

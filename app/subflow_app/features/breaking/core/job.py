@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from subflow_app.core.uses import told_replacements
 from subflow_app.features.arena.core.entrants import Entrant, chosen_entrants
 from subflow_app.features.breaking.core.claim_file import ClaimFile
 from subflow_app.features.breaking.core.counterexample import Counterexample, found_counterexample
@@ -20,6 +19,7 @@ from subflow_app.features.breaking.core.niches import Niche, niche_of
 from subflow_app.features.breaking.core.search import GENERATION, RANDOM_GENERATIONS, Elite, Search
 from subflow_app.features.breaking.core.space import Found, Space
 from subflow_app.features.breaking.core.trial import Trial, network_of
+from subflow_app.features.catalog.core.uses import told_replacements
 from subflow_app.features.running.core.run_key import simulator_version
 from subflow_app.foundation.errors import ArenaError
 from subflow_app.foundation.jobs.executors import Executor, ExecutorMaker, Shared, executor_maker

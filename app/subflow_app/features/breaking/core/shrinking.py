@@ -13,8 +13,8 @@ from functools import reduce
 from itertools import combinations
 from typing import Any, TypeAlias, cast
 
-from subflow_app.core.uses import Use, read_tables
 from subflow_app.features.breaking.core.trial import Trial, network_of
+from subflow_app.features.catalog.core.uses import Use, read_tables
 from subflow_app.foundation.errors import ArenaError
 from subflow_sim.draws import Draw, Pick, Range
 from subflow_sim.errors import ParamError, ScenarioError

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.uses import Use, read_scenario
 from subflow_app.features.breaking.core.trial import network_of
+from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.editor.core.scenario_source import with_contents
 from subflow_app.foundation.errors import ArenaError, ClaimFileError, InputError
 from subflow_app.foundation.resources import file_or_shipped, find_scenario, resource_path, scenario_names

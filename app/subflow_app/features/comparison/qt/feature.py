@@ -161,7 +161,7 @@ class CompareFeature(Feature):
 
     def run_kernel(self) -> None:
         """Runs the scenario of the window on this machine's kernel, beside a simulation of it."""
-        from subflow_app.core.uses import Use
+        from subflow_app.features.catalog.core.uses import Use
         from subflow_app.features.comparison.qt.kernel_strip import KernelStrip
         from subflow_app.features.editor.core.scenario_source import source_of_document
         from subflow_app.features.kernel.core.plan import plan_network

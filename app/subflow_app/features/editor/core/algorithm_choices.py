@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.catalog import app_catalog
+from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.editor.core.algorithm_values import Kind, defaults_of, name_in, value_text, without_defaults
 from subflow_app.features.policies.core.cards import card_line
 from subflow_app.features.policies.core.library import PolicyRecord, policy_records

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from subflow_app.core.catalog import app_catalog
-from subflow_app.core.uses import Use, read_scenario
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.editor.core.named_files import OtherFileError, bring_along
 from subflow_app.features.editor.core.scenario_edits import Edited
 from subflow_app.features.editor.core.scenario_parts import NAMED, ROWS

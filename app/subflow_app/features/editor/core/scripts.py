@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.catalog import app_catalog
+from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.editor.core.scenario_edits import Edited
 from subflow_app.features.editor.core.scenario_parts import named
 from subflow_app.features.editor.core.script_files import add_script, check_script_name, write_script

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import subflow_app
-from subflow_app.core.uses import Use, read_stored
+from subflow_app.features.catalog.core.uses import Use, read_stored
 from subflow_app.features.traces.core.events import AGENT, DECISION, agent_steps_of, decisions_of
 from subflow_app.features.training.core.agent_explanations import agent_behind
 from subflow_app.foundation.errors import InputError

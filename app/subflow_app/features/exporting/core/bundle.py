@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import subflow_app
-from subflow_app.core.uses import policies_of
+from subflow_app.features.catalog.core.uses import policies_of
 from subflow_app.features.editor.core.scenario_source import with_policies
 from subflow_app.features.explain.core.origin import StoredOrigin
 from subflow_app.features.exporting.core.crate import METADATA as CRATE

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.uses import Use, policies_of, read_stored
+from subflow_app.features.catalog.core.uses import Use, policies_of, read_stored
 from subflow_app.features.editor.core.scenario_source import with_policies
 from subflow_app.features.history.core.run_names import run_names
 from subflow_app.features.paper.core.figure_plan import FIGURE_KINDS, FigureKind, FigureLook, run_plan

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from subflow_app.core.uses import Use, read_scenario
+from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc, split_key
 from subflow_app.features.editor.core.scenario_source import open_scenario, with_overrides
 from subflow_app.features.exporting.core.bundle import with_plain_policies

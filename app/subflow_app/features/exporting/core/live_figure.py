@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from subflow_app.core.uses import Use
+from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import open_scenario
 from subflow_app.features.exporting.core.web_page import recorded_curves, runs_page, stored_run_document
 from subflow_app.features.running.core.runs import RunJob

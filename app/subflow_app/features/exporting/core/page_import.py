@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.catalog import policy_library
-from subflow_app.core.uses import Use, policies_of, read_scenario
+from subflow_app.features.catalog.core.catalog import policy_library
+from subflow_app.features.catalog.core.uses import Use, policies_of, read_scenario
 from subflow_app.features.editor.core.scenario_source import with_policies
 from subflow_app.features.exporting.core.web_page import EDITED_KEYS, FORMAT
 from subflow_app.features.policies.core.library import content_name

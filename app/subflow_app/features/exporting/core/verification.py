@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import subflow_app
-from subflow_app.core.catalog import policy_library
-from subflow_app.core.uses import Use, read_scenario
+from subflow_app.features.catalog.core.catalog import policy_library
+from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.exporting.core.bundle import (
     FORMAT,
     KIND,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
-from subflow_app.core.catalog import app_catalog
+from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.editor.core.form_text import completed, with_unit
 from subflow_app.features.forking.core.origin import ForkOrigin
 from subflow_app.features.forking.core.plan import (

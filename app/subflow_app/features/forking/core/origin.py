@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import subflow_app
-from subflow_app.core.uses import Use, read_stored
+from subflow_app.features.catalog.core.uses import Use, read_stored
 from subflow_app.features.explain.core.origin import is_measured
 from subflow_app.features.traces.core.events import (
     AGENT,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.uses import written_choice
+from subflow_app.features.catalog.core.uses import written_choice
 from subflow_app.features.forking.core.origin import ForkOrigin, ForkState, state_at, with_events
 from subflow_app.features.forking.core.words import BEFORE, difference_text
 from subflow_app.features.running.core.live_changes import LiveChange, with_change

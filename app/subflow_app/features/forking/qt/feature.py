@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from subflow_app.core.uses import Use
+from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import ScenarioSource
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.playhead.qt.playhead import Playhead

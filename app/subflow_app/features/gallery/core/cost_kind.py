@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.uses import Use, read_scenario
+from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.editor.core.scenario_source import with_contents, with_overrides
 from subflow_app.features.gallery.core.cost import FIGURES, Cost, MeasuredRun, measure_cost
 from subflow_app.features.gallery.core.measure_kind import MeasureKind

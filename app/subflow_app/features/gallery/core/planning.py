@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.uses import Use
+from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, open_scenario
 from subflow_app.features.gallery.core.axis import AxisPoint
 from subflow_app.features.gallery.core.recipe import Recipe, Series

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from subflow_app.core.uses import Use, read_scenario
+from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_sim.scenario import Scenario
 
 RATES_MBIT = (5, 20, 50)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.uses import option_texts, own_options
+from subflow_app.features.catalog.core.uses import option_texts, own_options
 from subflow_app.features.kernel.core.network_plan import (
     CONGESTION_CONTROLS,
     ECN_MODES,

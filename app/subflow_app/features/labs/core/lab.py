@@ -71,7 +71,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from subflow_app.core.uses import Use, read_scenario
+from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.editor.core.scenario_source import open_scenario, with_overrides
 from subflow_app.features.editor.core.script_files import add_script
 from subflow_app.features.labs.core.explored import Exploration

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import subflow_app
-from subflow_app.core.uses import Use, read_scenario
+from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.labs.core.evidence import Evidence, LabRun
 from subflow_app.features.labs.core.lab import Lab
 from subflow_app.features.labs.core.other_text import is_other_text

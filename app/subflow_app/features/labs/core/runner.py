@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.uses import Use, read_scenario
+from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.core.scenario_source import open_scenario, with_overrides
 from subflow_app.features.labs.core.evidence import EvidenceReader

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
-from subflow_app.core.uses import Use, read_scenario
+from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.history.core.run_columns import fork_of
 from subflow_app.features.paper.core.figure_plan import FigurePlan, kind_of_suffix, run_plan
 from subflow_app.features.paper.core.panel_plan import PanelFigure

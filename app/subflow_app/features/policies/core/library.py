@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.catalog import policy_library
+from subflow_app.features.catalog.core.catalog import policy_library
 from subflow_app.features.policies.core.cards import CARD_KEYS, card_line, card_text
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.paths import policy_folder

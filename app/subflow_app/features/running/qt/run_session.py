@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from subflow_app.core.uses import Use
+from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.event_words import change_text
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of_document
 from subflow_app.features.editor.qt.inspector.inspector import Inspector

@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-from subflow_app.core.uses import Use
 from subflow_app.features.arena.core.entrants import Entrant, entrant_of
 from subflow_app.features.arena.core.job import ArenaJob
 from subflow_app.features.arena.core.results import Board, entry, known_board
 from subflow_app.features.arena.core.standings import standings
+from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of
 from subflow_app.features.editor.core.script_files import script_table
 from subflow_app.features.library.core.shipped import shipped_outcomes

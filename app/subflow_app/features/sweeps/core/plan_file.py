@@ -40,7 +40,7 @@ from typing import Any
 
 import tomlkit
 
-from subflow_app.core.uses import Use
+from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, open_scenario, replaced_options, source_of
 from subflow_app.features.sweeps.core.axes import (
     MOST_VALUES,

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from subflow_app.core.catalog import app_catalog
-from subflow_app.core.uses import Use, read_scenario
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.editor.core.scenario_source import with_contents, with_overrides
 from subflow_app.features.sweeps.core.sweep_plan import SweepPlan, SweepPoint
 from subflow_app.features.traces.core.scenario_hash import scenario_hash

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from subflow_app.core.uses import Use
+from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.algorithm_choices import controller_choices
 from subflow_app.features.editor.core.scenario_source import source_of_document
 from subflow_app.features.sweeps.core.sweep_draft import DraftEstimate, SweepDraft, estimate_draft

@@ -486,7 +486,7 @@ def _transport_owners(labels: Iterable[str], keys: Iterable[SeriesKey]) -> tuple
 
 def _stored_scenario(scenario_text: Any) -> Scenario | None:
     """The stored scenario; None if this version cannot read it, and then owners label themselves."""
-    from subflow_app.core.uses import Use, read_scenario
+    from subflow_app.features.catalog.core.uses import Use, read_scenario
 
     try:
         return read_scenario(Use.REPORT, str(scenario_text))

@@ -46,7 +46,7 @@ def evaluate(
     loss and Jain's index, and the goodput as a multiple of the best classic's. A policy decides in the core
     as in any run; a controller with options is written { name = "mplibra", classic = "lia", policy = "random" }.
     """
-    from subflow_app.core.uses import Use
+    from subflow_app.features.catalog.core.uses import Use
     from subflow_app.features.editor.core.scenario_source import open_scenario
     from subflow_app.features.training.core.evaluations import EvaluationJob
     from subflow_app.features.training.core.recipes import parse_seeds

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from subflow_app.core.catalog import policy_library
+from subflow_app.features.catalog.core.catalog import policy_library
 from subflow_app.features.traces.core.traces import SUBFLOW, select_keys
 from subflow_app.features.training.core.agent_explanations import stored_agent_steps
 from subflow_app.features.training.core.agent_series import learning_subflows

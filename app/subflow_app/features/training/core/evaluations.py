@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.core.catalog import app_catalog, policy_library
-from subflow_app.core.uses import told_replacements
+from subflow_app.features.catalog.core.catalog import app_catalog, policy_library
+from subflow_app.features.catalog.core.uses import told_replacements
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, with_contents
 from subflow_app.features.running.core.run_task import RunOutcome, RunTask, make_run
 from subflow_app.foundation.errors import ClusterError

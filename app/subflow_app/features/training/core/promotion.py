@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.catalog import policy_library
+from subflow_app.features.catalog.core.catalog import policy_library
 from subflow_app.features.policies.core.cards import tried
 from subflow_app.features.policies.core.library import write_policy
 from subflow_app.foundation.errors import InputError, TrainingError

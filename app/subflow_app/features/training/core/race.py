@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.catalog import app_catalog
-from subflow_app.core.uses import Use, check_kept
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.catalog.core.uses import Use, check_kept
 from subflow_app.features.editor.core.algorithm_choices import AlgorithmChoice, other_controllers
 from subflow_app.features.editor.core.algorithm_values import name_in, own_or_named, without_defaults
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of

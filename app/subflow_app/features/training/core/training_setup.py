@@ -11,8 +11,8 @@ from typing import Any
 
 from subflow_agents import TrainingConfig, agent
 from subflow_agents.scenarios import require_paths
-from subflow_app.core.uses import Use, read_scenario, scenario_at
 from subflow_app.distribution import install_command
+from subflow_app.features.catalog.core.uses import Use, read_scenario, scenario_at
 from subflow_app.features.editor.core.scenario_source import with_contents, with_overrides
 from subflow_app.features.training.core.recipes import Recipe, with_training
 from subflow_app.foundation.errors import InputError, TrainingError

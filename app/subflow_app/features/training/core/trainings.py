@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from subflow_agents import AgentError, Command, OptionSpec, ReportKind, TrainingConfig, agents
-from subflow_app.core.uses import Use
+from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import source_of
 from subflow_app.features.training.core.policy_rollout import observe_policy
 from subflow_app.features.training.core.policy_surface import SeenPolicy

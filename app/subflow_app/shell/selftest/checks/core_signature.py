@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from subflow_app.core.uses import Use, scenario_at
+from subflow_app.features.catalog.core.uses import Use, scenario_at
 from subflow_app.shell.selftest.check import Check, CheckError, Place
 
 # Siblings of t-ddpg-b on the same network, which take longer than all others together.

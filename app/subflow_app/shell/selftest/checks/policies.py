@@ -31,7 +31,7 @@ def decisions(scenario: str, flow: str, controller: str, policy: str) -> int:
         controller: name of the agent.
         policy: its name or file.
     """
-    from subflow_app.core.uses import Use
+    from subflow_app.features.catalog.core.uses import Use
     from subflow_app.features.editor.core.scenario_source import open_scenario
     from subflow_sim import Simulation
 

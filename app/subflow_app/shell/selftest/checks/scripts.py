@@ -24,7 +24,7 @@ def check(_place: Place) -> str:
 
 
 def _goodput_bps(kind: str, text: str) -> float:
-    from subflow_app.core.uses import Use
+    from subflow_app.features.catalog.core.uses import Use
     from subflow_app.features.editor.core.scenario_source import open_scenario
     from subflow_app.foundation.toml_edit import render
     from subflow_sim import Simulation

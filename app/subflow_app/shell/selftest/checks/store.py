@@ -16,7 +16,7 @@ _NOTE = "Grüße, 世界"
 
 def check(place: Place) -> str:
     """Takes a run through it."""
-    from subflow_app.core.uses import Use
+    from subflow_app.features.catalog.core.uses import Use
     from subflow_app.features.editor.core.scenario_source import open_scenario
     from subflow_app.features.running.core.runs import RunJob
     from subflow_store import open_store

@@ -9,7 +9,7 @@ _SCENARIO, _KEY, _CONTROLLERS, _SEEDS = "t-2link", "flows.mptcp.controller", ("l
 
 def check(place: Place) -> str:
     """Makes it, and each of its runs once more."""
-    from subflow_app.core.uses import Use
+    from subflow_app.features.catalog.core.uses import Use
     from subflow_app.features.editor.core.scenario_source import open_scenario
     from subflow_sim import Simulation
     from subflow_store import open_store

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtGui import QUndoStack
 
-from subflow_app.core.catalog import app_catalog
+from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.editor.core.flow_draft import FlowDraft
 from subflow_app.features.editor.core.scenario_doc import Change
 from subflow_app.features.editor.core.scenario_edits import add_flow, check_flow_ends, set_paths

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import Signal
 
-from subflow_app.core.uses import Use
+from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of_document
 from subflow_app.features.running.core.run_queue import QueuedRun, RunQueue, default_parallel
 from subflow_app.features.running.qt.queue.panel import QueuePanel

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def scenarios(as_json: Json = False) -> None:
     """List the shipped scenarios; `subflow run NAME` runs one."""
-    from subflow_app.core.uses import Use, scenario_at
+    from subflow_app.features.catalog.core.uses import Use, scenario_at
 
     found = [(name, find_scenario(name)) for name in scenario_names()]
     documents = [

@@ -12,7 +12,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.catalog import app_catalog
+from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.foundation.errors import InputError, ReplacedError
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ScenarioError
