@@ -9,12 +9,13 @@ from typing import Annotated
 
 import typer
 
-from subflow_app.cli import bench, databases, guide
+from subflow_app.cli import bench, guide
 from subflow_app.features.arena import cli as arena
 from subflow_app.features.assess import cli as assess
 from subflow_app.features.breaking import cli as breaking
 from subflow_app.features.catalog import cli as catalogue
 from subflow_app.features.comparison import cli as compare
+from subflow_app.features.databases import cli as databases
 from subflow_app.features.editor import cli as graph_files
 from subflow_app.features.explain.cli import explain, replay
 from subflow_app.features.exporting.cli import export, verify
