@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from subflow_app.cli import bench, guide
+from subflow_app.cli import bench
 from subflow_app.features.arena import cli as arena
 from subflow_app.features.assess import cli as assess
 from subflow_app.features.breaking import cli as breaking
@@ -22,6 +22,7 @@ from subflow_app.features.exporting.cli import export, verify
 from subflow_app.features.fairness import cli as fairness
 from subflow_app.features.forking import cli as fork
 from subflow_app.features.gallery import cli as reproduce
+from subflow_app.features.guide import cli as guide
 from subflow_app.features.history import cli as history
 from subflow_app.features.kernel import cli as compare_kernel
 from subflow_app.features.kernel.core.worker_process import WORKER_COMMAND as KERNEL_WORKER_COMMAND

@@ -17,6 +17,7 @@ from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.features.fairness.qt.feature import FairnessFeature
 from subflow_app.features.forking.qt.feature import ForkFeature
 from subflow_app.features.gallery.qt.feature import GalleryFeature
+from subflow_app.features.guide.qt.guide_feature import GuideFeature
 from subflow_app.features.labs.qt.feature import LabFeature
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.running.qt.queue.session import QueueSession
@@ -25,7 +26,6 @@ from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.features.training.qt.agent_feature import AgentFeature
 from subflow_app.features.training.qt.session import TrainingSession
 from subflow_app.qt.crash_feature import CrashFeature
-from subflow_app.qt.guide_feature import GuideFeature
 from subflow_app.toolkit.feature import F, Feature
 
 W = TypeVar("W", bound=QObject)

@@ -22,6 +22,7 @@ from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.features.exporting.qt.exporting import Exports
 from subflow_app.features.exporting.qt.run_exports import RunExports
 from subflow_app.features.exporting.qt.topology_files import TopologyFiles
+from subflow_app.features.guide.qt.help_panel import HelpPanel
 from subflow_app.features.history.qt import History, HistoryCommand
 from subflow_app.features.paper.qt.reporting import Reports
 from subflow_app.features.plots.qt.plot_view import PlotView
@@ -40,7 +41,6 @@ from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.features.training.qt.agent_feature import AgentFeature
 from subflow_app.features.training.qt.session import DeskMaker, TrainingSession, open_desk
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.qt.help_panel import HelpPanel
 from subflow_app.qt.log_panel import LogPanel
 from subflow_app.shell.choices import DEFAULT_SPEED, SPEEDS
 from subflow_app.shell.features import KINDS, Features

@@ -12,9 +12,9 @@ from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QApplication, QWidget
 
 from subflow_app.core.setting_specs import for_next_start
+from subflow_app.features.guide.qt.help_panel import START_PAGE
 from subflow_app.foundation.resources import DEMO_SCENARIO
 from subflow_app.foundation.settings import Settings
-from subflow_app.qt.help_panel import START_PAGE
 from subflow_app.toolkit.dialogs import open_dialog
 from subflow_app.toolkit.panels import PANELS
 from subflow_app.toolkit.theme import MODES
@@ -23,10 +23,10 @@ from subflow_app.vocabulary.language import tr
 if TYPE_CHECKING:
     from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.features.editor.qt.inspector.inspector import Inspector
+    from subflow_app.features.guide.qt.help_panel import HelpPanel
     from subflow_app.features.history.qt import History
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.qt.shown_runs import ShownRuns
-    from subflow_app.qt.help_panel import HelpPanel
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.app_theme import Theme
     from subflow_app.toolkit.database import DatabaseControl

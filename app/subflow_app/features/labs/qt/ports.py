@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from subflow_app.features.editor.qt.inspector.inspector import Inspector
     from subflow_app.features.editor.qt.topology.view import TopologyView
     from subflow_app.features.exporting.qt.exporting import Exports
+    from subflow_app.features.guide.qt.help_panel import HelpPanel
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.qt.run_control import RunControl
     from subflow_app.features.running.qt.run_session import RunSession
     from subflow_app.features.running.qt.shown_runs import ShownRuns
-    from subflow_app.qt.help_panel import HelpPanel
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.dialogs import Dialogs

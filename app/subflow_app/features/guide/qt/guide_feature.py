@@ -17,11 +17,11 @@ from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
-    from subflow_app.core.guide import GuideBuild
     from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.features.editor.qt.inspector.inspector import Inspector
+    from subflow_app.features.guide.core.guide import GuideBuild
+    from subflow_app.features.guide.qt.help_panel import HelpPanel
     from subflow_app.features.plots.qt.plot_view import PlotView
-    from subflow_app.qt.help_panel import HelpPanel
     from subflow_app.toolkit.docks import Docks
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.widgets.banner import Banners
@@ -70,7 +70,7 @@ class GuideFeature(Feature):
 
     def show(self, topic: str = "") -> None:
         """Opens the page of a topic; empty: the first one."""
-        from subflow_app.core.guide import can_build_guide, guide_file
+        from subflow_app.features.guide.core.guide import can_build_guide, guide_file
 
         try:
             path, anchor = guide_file(topic)
@@ -101,7 +101,7 @@ class GuideFeature(Feature):
             self.ports.banners.show_banner(_BANNER, "warning", text)
 
     def _build_for(self, topic: str) -> None:
-        from subflow_app.core.guide import GuideBuild
+        from subflow_app.features.guide.core.guide import GuideBuild
 
         self._wanted = topic
         if self._build is not None:
