@@ -18,8 +18,8 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
 from tools.measure.start import start_modules
 
+from subflow_app.features.crashes.qt.bug_reports import BugReports
 from subflow_app.foundation.crash_reports import crash_reports
-from subflow_app.qt.bug_reports import BugReports
 from subflow_app.shell.app import _AfterFirstPaint, _log_qt_message, _Signals
 from subflow_app.shell.main_window import MainWindow
 from subflow_store import StoreError, open_store
@@ -102,7 +102,7 @@ def test_window_starts_without_the_slow_libraries() -> None:
         "subflow_app.qt.about_dialog",
         "subflow_app.features.training.qt.agent_panel",
         "subflow_app.shell.command_palette",
-        "subflow_app.qt.crash_dialog",
+        "subflow_app.features.crashes.qt.crash_dialog",
         "subflow_app.shell.help_dialogs",
         "subflow_app.features.paper.qt.report_dialog",
         "subflow_app.qt.settings_dialog",

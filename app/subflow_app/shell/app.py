@@ -25,13 +25,13 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
+from subflow_app.features.crashes.qt.bug_reports import BugReports
 from subflow_app.foundation.file_kinds import is_database_file
 from subflow_app.foundation.interruption import stopping_signals
 from subflow_app.foundation.paths import log_path
 from subflow_app.foundation.resources import DEMO_SCENARIO, resource_path
 from subflow_app.foundation.session_log import SESSION_LOG
 from subflow_app.foundation.settings import load_settings
-from subflow_app.qt.bug_reports import BugReports
 from subflow_app.shell.display import Application, application_or_end
 from subflow_app.shell.translation_setup import choose_language
 from subflow_app.toolkit.app_theme import Theme

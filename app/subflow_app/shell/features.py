@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from subflow_app.features.arena.qt.feature import ArenaFeature
 from subflow_app.features.breaking.qt.feature import BreakFeature
 from subflow_app.features.comparison.qt.feature import CompareFeature
+from subflow_app.features.crashes.qt.crash_feature import CrashFeature
 from subflow_app.features.databases.qt.rescue_feature import RescueFeature
 from subflow_app.features.editor.qt.topology.drawing import Drawing
 from subflow_app.features.explain.qt.feature import ExplainFeature
@@ -25,7 +26,6 @@ from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.features.training.qt.agent_feature import AgentFeature
 from subflow_app.features.training.qt.session import TrainingSession
-from subflow_app.qt.crash_feature import CrashFeature
 from subflow_app.toolkit.feature import F, Feature
 
 W = TypeVar("W", bound=QObject)

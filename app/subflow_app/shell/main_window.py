@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.comparison.qt.feature import CompareFeature
+from subflow_app.features.crashes.qt.log_panel import LogPanel
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.qt.documents import Documents
 from subflow_app.features.editor.qt.inspector.inspector import Inspector
@@ -41,7 +42,6 @@ from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.features.training.qt.agent_feature import AgentFeature
 from subflow_app.features.training.qt.session import DeskMaker, TrainingSession, open_desk
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.qt.log_panel import LogPanel
 from subflow_app.shell.choices import DEFAULT_SPEED, SPEEDS
 from subflow_app.shell.features import KINDS, Features
 from subflow_app.shell.file_drops import FileDrops

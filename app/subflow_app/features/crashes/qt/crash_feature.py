@@ -43,7 +43,7 @@ class CrashFeature(Feature):
 
     def show(self, report: CrashReport | None = None) -> None:
         """Lists the reports, with this one selected."""
-        from subflow_app.qt.crash_dialog import CrashDialog
+        from subflow_app.features.crashes.qt.crash_dialog import CrashDialog
 
         dialog = CrashDialog(self.ports.documents.doc.text, self.ports.banners.window())
         if report is not None:
