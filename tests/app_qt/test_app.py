@@ -105,7 +105,7 @@ def test_window_starts_without_the_slow_libraries() -> None:
         "subflow_app.features.crashes.qt.crash_dialog",
         "subflow_app.shell.help_dialogs",
         "subflow_app.features.paper.qt.report_dialog",
-        "subflow_app.qt.settings_dialog",
+        "subflow_app.features.settings.qt.settings_dialog",
         "subflow_app.features.editor.qt.template_gallery",
         "subflow_app.features.training.qt.page",
         "subflow_sim.agent_steps",

@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QApplication, QWidget
 
-from subflow_app.core.setting_specs import for_next_start
 from subflow_app.features.guide.qt.help_panel import START_PAGE
+from subflow_app.features.settings.core.setting_specs import for_next_start
 from subflow_app.foundation.resources import DEMO_SCENARIO
 from subflow_app.foundation.settings import Settings
 from subflow_app.toolkit.dialogs import open_dialog
@@ -94,7 +94,7 @@ class WindowDialogs(QObject):
 
     def show_settings(self) -> None:
         """Lets the person choose."""
-        from subflow_app.qt.settings_dialog import SettingsDialog
+        from subflow_app.features.settings.qt.settings_dialog import SettingsDialog
 
         ports = self._ports
         path = str(ports.database.path or tr("none is open"))
