@@ -99,7 +99,7 @@ def test_window_starts_without_the_slow_libraries() -> None:
         "subflow_app.features.training.core.agent_replay",
         "subflow_app.features.training.core.race",
         "subflow_app.features.training.core.trainings",
-        "subflow_app.qt.about_dialog",
+        "subflow_app.features.about.qt.about_dialog",
         "subflow_app.features.training.qt.agent_panel",
         "subflow_app.shell.command_palette",
         "subflow_app.features.crashes.qt.crash_dialog",

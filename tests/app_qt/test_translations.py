@@ -29,12 +29,12 @@ from pytestqt.qtbot import QtBot
 from tests.app_qt.test_actions import named_like_commands
 from tests.helpers.messages import FOLDER, ROOT, Key, collect
 
+from subflow_app.features.about.qt.about_dialog import AboutDialog
 from subflow_app.features.gallery.core.rulings import rulings
 from subflow_app.features.settings.qt.settings_dialog import SettingsDialog
 from subflow_app.foundation.catalogues import use_language
 from subflow_app.foundation.problem_texts import ERRORS, FORMS, problem_text
 from subflow_app.foundation.settings import Settings
-from subflow_app.qt.about_dialog import AboutDialog
 from subflow_app.shell.actions import ACTIONS
 from subflow_app.shell.help_dialogs import ShortcutsDialog
 from subflow_app.shell.main_window import MainWindow

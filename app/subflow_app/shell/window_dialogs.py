@@ -88,7 +88,7 @@ class WindowDialogs(QObject):
 
     def show_about(self) -> None:
         """Says what Subflow is."""
-        from subflow_app.qt.about_dialog import AboutDialog
+        from subflow_app.features.about.qt.about_dialog import AboutDialog
 
         open_dialog(AboutDialog(self._ports.database.path, self._ports.workers, self._window))
 
