@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from subflow_app.cli import bench
 from subflow_app.features.arena import cli as arena
 from subflow_app.features.assess import cli as assess
+from subflow_app.features.bench.cli import bench
 from subflow_app.features.breaking import cli as breaking
 from subflow_app.features.catalog import cli as catalogue
 from subflow_app.features.comparison import cli as compare

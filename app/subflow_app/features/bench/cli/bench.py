@@ -78,7 +78,7 @@ def bench(
 
 
 def _scale(figure: Path | None, *, as_json: bool) -> None:
-    from subflow_app.cli.bench_scale import measured_scale, print_scale, save_scale
+    from subflow_app.features.bench.cli.bench_scale import measured_scale, print_scale, save_scale
     from subflow_app.features.paper.core.figure_plan import figure_kind
     from subflow_sim.build import build_text
 
