@@ -1,4 +1,4 @@
-"""How often each kind of event happened in the runs shown. Save as app/subflow_app/qt/tally_feature.py."""
+"""How often each kind of event happened in the runs shown. Save as app/subflow_app/features/tally/qt/feature.py."""
 
 from __future__ import annotations
 

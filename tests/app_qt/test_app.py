@@ -31,7 +31,7 @@ STARTER = """
 import sys
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
-from subflow_app.qt import app, main_window
+from subflow_app.shell import app, main_window
 loaded = main_window.MainWindow.load
 def load(window):
     loaded(window)

@@ -23,7 +23,7 @@ from subflow_app.toolkit.feature import Feature
 @pytest.fixture
 def tally(monkeypatch: pytest.MonkeyPatch) -> type[Feature]:
     """The feature of the page, with its lines in the lists."""
-    kind: type[Feature] = loaded_skeleton("panel.py", "subflow_app.qt.tally_feature").TallyFeature
+    kind: type[Feature] = loaded_skeleton("panel.py", "subflow_app.features.tally.qt.feature").TallyFeature
     monkeypatch.setattr(main_window, "KINDS", (*KINDS, kind))
     monkeypatch.setitem(panels.PANELS, kind.panel_name, ("Tally", "events", "Ctrl+Alt+Shift+F9"))
     monkeypatch.setitem(menus.SUBMENUS, "Panels", (*menus.SUBMENUS["Panels"], "view.tally"))

@@ -29,7 +29,8 @@ pytestmark = pytest.mark.one_window
 # Starts the program as `subflow FILE` does, edits twice, and says so once the disk has it.
 EDITOR = """
 import sys
-from subflow_app.qt import app, commands, main_window
+from subflow_app.features.editor.qt import commands
+from subflow_app.shell import app, main_window
 loaded = main_window.MainWindow.load
 def load(window):
     loaded(window)

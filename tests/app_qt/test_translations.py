@@ -331,7 +331,7 @@ def texts_of_model(model: QAbstractItemModel) -> Iterator[str]:
 
 
 def test_the_forms_of_messages_are_those_that_simulator_store_and_services_have() -> None:
-    said = literals("sim/subflow_sim", "app/subflow_store", "app/subflow_app/core", "app/subflow_app/features/plots/qt")
+    said = literals("sim/subflow_sim", "app/subflow_store", "app/subflow_app/features", "app/subflow_app/foundation")
     of_the_system = {os.strerror(number) for number in errno.errorcode}
     for form in (*ERRORS, *FORMS):
         # Commas and "and" join parts that are said apart.
