@@ -244,7 +244,7 @@ def _asset_files(assets: Path) -> Iterable[Path]:
 
 
 def _icon_fonts() -> Iterable[Path]:
-    from subflow_app.qt.icons import font_files
+    from subflow_app.toolkit.icons import font_files
 
     return font_files()
 

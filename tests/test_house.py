@@ -52,8 +52,9 @@ def _folders_with_a_readme() -> list[str]:
     packages = [
         _name(path.parent) for folder in ("sim", "agents", "app") for path in (ROOT / folder).rglob("__init__.py")
     ]
-    # What lies deeper than app/subflow_app/qt is told by the docstring of its package.
-    return sorted({*top, *parts, *(name for name in packages if name.count("/") <= 2)})
+    features = [name for name in packages if name.startswith("app/subflow_app/features/") and name.count("/") == 3]
+    # Docstrings of packages explain folders that lie deeper.
+    return sorted({*top, *parts, *features, *(name for name in packages if name.count("/") <= 2)})
 
 
 @pytest.mark.parametrize("folder", _folders_with_a_readme())

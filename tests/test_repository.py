@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import subflow_app
-from subflow_app.core.citation import RELEASED
+from subflow_app.foundation.citation import RELEASED
 from subflow_sim.catalog import controllers, schedulers
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -8,10 +8,15 @@ import sys
 def main() -> int:
     """The whole program: `carry_out`, and Ctrl-C at any moment before or after it ends with its exit code."""
     try:
-        from subflow_app.core.standard_streams import provide_standard_streams
+        from subflow_app.foundation.standard_streams import provide_standard_streams
 
         provide_standard_streams()
-        from subflow_app.core.interruption import INTERRUPTED, end_interrupted, end_on_interrupt, notice_interrupts
+        from subflow_app.foundation.interruption import (
+            INTERRUPTED,
+            end_interrupted,
+            end_on_interrupt,
+            notice_interrupts,
+        )
 
         notice_interrupts()
         code = _with_output_told(_carried_out())
@@ -20,7 +25,7 @@ def main() -> int:
         end_on_interrupt()
         return code
     except KeyboardInterrupt:
-        from subflow_app.core.interruption import end_interrupted
+        from subflow_app.foundation.interruption import end_interrupted
 
         end_interrupted()
 
@@ -30,7 +35,7 @@ def _carried_out() -> int:
     try:
         return carry_out()
     except Exception as error:
-        from subflow_app.core.expected_errors import is_short_of_memory, message_of
+        from subflow_app.foundation.expected_errors import is_short_of_memory, message_of
 
         if not is_short_of_memory(error):
             raise
@@ -40,7 +45,7 @@ def _carried_out() -> int:
 
 def _with_output_told(code: int) -> int:
     """The exit code; output that could not be written, as on a full disk, is reported and is a failure."""
-    from subflow_app.core.standard_streams import output_problem
+    from subflow_app.foundation.standard_streams import output_problem
 
     sys.stdout.flush()
     problem = output_problem()
@@ -57,22 +62,22 @@ def carry_out() -> int:
 
     # First of all: a frozen program starts its worker processes through this very entry.
     multiprocessing.freeze_support()
-    from subflow_app.core.case_rules import keep_ascii_case
+    from subflow_app.foundation.case_rules import keep_ascii_case
 
     keep_ascii_case()
     # NumPy would begin with a thread per core for products of matrices; ours are small, and PyTorch has its own.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from subflow_app.cli.window import is_for_window, window_of
-    from subflow_app.core.own_program import SELFTEST_CHECK
+    from subflow_app.foundation.own_program import SELFTEST_CHECK
+    from subflow_app.shell.window_command import is_for_window, window_of
 
     words = sys.argv[1:]
     if words[:1] == [SELFTEST_CHECK]:
-        from subflow_app.selftest.worker import be_check
+        from subflow_app.shell.selftest.worker import be_check
 
         return be_check(words[1:])
     if is_for_window(words):
         return window_of(words)
-    from subflow_app.cli.commands import main as run_command
+    from subflow_app.shell.commands import main as run_command
 
     return run_command()
 

@@ -3,7 +3,7 @@
 //   show_explorable(place, description, points = [])
 //
 // fills the element `place` and gives { values(), set_value(name, value), set_points(points) }. `description` is what
-// `subflow_app.core.explorables` writes (`Explorable.document(language)`): title, sentence, inputs, equations, axis.
+// `subflow_app.features.labs.core.explorables` writes (`Explorable.document(language)`): title, sentence, inputs, equations, axis.
 // `points` are what runs measured: [{ values: { name: number of each input }, result: number }], in SI units; those
 // whose other numbers are the ones that are set are drawn. Elements with the class "explorable-here" are filled when
 // the page is read, from the JSON in the <script> in each, as `exporting.web_page.explorable_element` writes it.

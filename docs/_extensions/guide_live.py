@@ -16,13 +16,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.experiments.exhibits import read_exhibit
-from subflow_app.core.experiments.recipe_files import recipe_names
-from subflow_app.core.exporting.gallery_page import PAGE_NAME, gallery_page
-from subflow_app.core.exporting.live_figure import LiveFigure, live_figure
-from subflow_app.core.exporting.web_page import shared_parts
-from subflow_app.core.library.shipped import open_library
+from subflow_app.features.exporting.core.gallery_page import PAGE_NAME, gallery_page
+from subflow_app.features.exporting.core.live_figure import LiveFigure, live_figure
+from subflow_app.features.exporting.core.web_page import shared_parts
+from subflow_app.features.gallery.core.exhibits import read_exhibit
+from subflow_app.features.gallery.core.recipe_files import recipe_names
+from subflow_app.features.library.core.shipped import open_library
+from subflow_app.foundation.errors import InputError
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from guide_live import demo, live
 
-from subflow_app.cli.commands import app as command_line
-from subflow_app.core.plots import PLOTS
-from subflow_app.core.replay.decisions import rule_sources
-from subflow_app.core.resources import find_scenario, resource_path, scenario_names, sweep_names
+from subflow_app.features.explain.core.decisions import rule_sources
+from subflow_app.features.plots.core import PLOTS
+from subflow_app.foundation.resources import find_scenario, resource_path, scenario_names, sweep_names
+from subflow_app.shell.commands import app as command_line
 from subflow_app.vocabulary.measure import PERIODS
 from subflow_app.vocabulary.measures import MEASURES, RUN_MEASURES
 from subflow_sim.catalog import controllers, schedulers
@@ -135,7 +135,7 @@ def plots() -> str:
 
 def recipes() -> str:
     """The recipes that make the policies that ship."""
-    from subflow_app.core.learning.recipes import recipe_names
+    from subflow_app.features.training.core.recipes import recipe_names
 
     return ", ".join(map(_code, recipe_names()))
 
@@ -167,7 +167,7 @@ def pages(folder: str, *first: str) -> str:
 
 def labs() -> str:
     """The labs that ship, with what is learned in each."""
-    from subflow_app.core.labs.lab_file import shipped_labs
+    from subflow_app.features.labs.core.lab_file import shipped_labs
 
     lines = []
     for lab in shipped_labs():
@@ -178,7 +178,7 @@ def labs() -> str:
 
 def checks() -> str:
     """The functions that checks of labs may call."""
-    from subflow_app.core.labs.functions import described_functions
+    from subflow_app.features.labs.core.functions import described_functions
 
     rows = [(_code(_call(each.name, each.function)), _prose(each.about)) for each in described_functions()]
     return _table(("Function", "Result"), rows)
@@ -226,7 +226,7 @@ def words(of: str) -> str:
 
 def experiments(paper: str) -> str:
     """The recipes of a paper."""
-    from subflow_app.core.experiments.recipe_files import recipes_of
+    from subflow_app.features.gallery.core.recipe_files import recipes_of
 
     rows = [(_code(each.name), _prose(each.figure), _prose(each.title)) for each in recipes_of(paper)]
     return _table(("Id", "Figure", "Content"), rows) if rows else ""
@@ -234,7 +234,7 @@ def experiments(paper: str) -> str:
 
 def measures() -> str:
     """What recipes of experiments can measure of runs."""
-    from subflow_app.core.experiments.measures import MEASURES
+    from subflow_app.features.gallery.core.measures import MEASURES
 
     rows = [(_code(name), _prose(each.help)) for name, each in MEASURES.items()]
     return _table(("Measure", "Meaning"), rows)
@@ -242,15 +242,15 @@ def measures() -> str:
 
 def explorable(name: str) -> str:
     """A formula whose numbers are dragged while its plot follows."""
-    from subflow_app.core.explorables import load_explorable
-    from subflow_app.core.exporting.web_page import explorable_element
+    from subflow_app.features.exporting.core.web_page import explorable_element
+    from subflow_app.features.labs.core.explorables import load_explorable
 
     return explorable_element(load_explorable(name))
 
 
 def explorables() -> str:
     """Those that ship, with what they can be told and what they give."""
-    from subflow_app.core.explorables import explorable_names, load_explorable
+    from subflow_app.features.labs.core.explorables import explorable_names, load_explorable
 
     found = [load_explorable(name) for name in explorable_names()]
     rows = [
@@ -262,7 +262,7 @@ def explorables() -> str:
 
 def rulings() -> str:
     """How ambiguities of the papers are settled."""
-    from subflow_app.core.experiments.rulings import rulings as all_rulings
+    from subflow_app.features.gallery.core.rulings import rulings as all_rulings
 
     rows = [(name, _prose(each.problem), _prose(each.ruling)) for name, each in all_rulings().items()]
     return _table(("Id", "Open point", "Reading"), rows)

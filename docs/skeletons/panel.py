@@ -1,4 +1,4 @@
-"""How often each kind of event happened in the runs shown. Save as app/subflow_app/qt/tally_feature.py."""
+"""How often each kind of event happened in the runs shown. Save as app/subflow_app/features/tally/qt/feature.py."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtWidgets import QTableView
 
-from subflow_app.qt.feature import PanelFeature
-from subflow_app.qt.models.table_model import TableModel
-from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.toolkit.feature import PanelFeature
+from subflow_app.toolkit.models.table_model import TableModel
+from subflow_app.toolkit.widgets.tables import set_up_table
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column
 
 if TYPE_CHECKING:
-    from subflow_app.qt.plot_view import PlotView
-    from subflow_app.qt.run_control import RunControl
+    from subflow_app.features.plots.qt.plot_view import PlotView
+    from subflow_app.features.running.qt.run_control import RunControl
 
 _COLUMNS: tuple[Column[tuple[str, int]], ...] = (
     Column(translatable("What"), lambda row: row[0]),

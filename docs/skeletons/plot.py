@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from subflow_app.core.plots.spec import Curve, PlotSpec, column_curves
-from subflow_app.core.traces import SUBFLOW, Traces
+from subflow_app.features.plots.core.spec import Curve, PlotSpec, column_curves
+from subflow_app.features.traces.core.traces import SUBFLOW, Traces
 
 _RTT, _LEAST = "srtt_s", "min_rtt_s"
 

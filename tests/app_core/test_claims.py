@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subflow_app.core.claims import Claim
-from subflow_app.core.expressions import ClaimError, Expression, Function, Missing, Value
+from subflow_app.foundation.claims import Claim
+from subflow_app.foundation.expressions import ClaimError, Expression, Function, Missing, Value
 
 FUNCTIONS = {
     "goodput": Function(("text", "text"), optional=1, unit="Mbit/s"),

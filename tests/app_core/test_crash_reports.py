@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core import crash_reports as module
-from subflow_app.core.crash_reports import (
+from subflow_app.foundation import crash_reports as module
+from subflow_app.foundation.crash_reports import (
     REPORTS_KEPT,
     crash_reports,
     remove_report,
@@ -18,8 +18,8 @@ from subflow_app.core.crash_reports import (
     without_private,
     write_report,
 )
-from subflow_app.core.paths import crash_directory
-from subflow_app.core.session_log import SESSION_LOG
+from subflow_app.foundation.paths import crash_directory
+from subflow_app.foundation.session_log import SESSION_LOG
 
 
 @pytest.fixture(autouse=True)

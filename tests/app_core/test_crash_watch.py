@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core import crash_watch
-from subflow_app.core.crash_reports import crash_reports
-from subflow_app.core.crash_watch import collect_crashes
-from subflow_app.core.paths import crash_directory, log_path
+from subflow_app.foundation import crash_watch
+from subflow_app.foundation.crash_reports import crash_reports
+from subflow_app.foundation.crash_watch import collect_crashes
+from subflow_app.foundation.paths import crash_directory, log_path
 
 # Says that it is watched, and does what it is told by the program text.
 WATCHED = """
 import os, signal, sys
-from subflow_app.core.crash_watch import watch_process
+from subflow_app.foundation.crash_watch import watch_process
 watch_process("subflow train")
 print("watched", flush=True)
 sys.stdin.readline()

@@ -11,7 +11,8 @@ from tests.helpers.fake_runs import LEARNING, RICH
 from tests.helpers.fake_simulation import RULES, FakeSimulation
 from tests.helpers.scripts import write_scenario
 
-from subflow_app.core.events import (
+from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.traces.core.events import (
     AGENT,
     DECISION,
     INTERVAL,
@@ -22,7 +23,6 @@ from subflow_app.core.events import (
     decisions_of,
     interval_table,
 )
-from subflow_app.core.running.runs import RunJob
 from subflow_sim.agent_steps import AgentSteps
 from subflow_sim.decisions import DecisionLimits, Decisions
 from subflow_sim.scenario import load_scenario

@@ -9,15 +9,15 @@ import pytest
 from tests.helpers.fake_runs import RICH
 from tests.helpers.fake_simulation import FakeSimulation
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.explanations import (
+from subflow_app.features.explain.core.explained import explained
+from subflow_app.features.explain.core.explanations import (
     decisions_line,
     explanation_document,
     explanation_lines,
     extents_document,
 )
-from subflow_app.core.replay.explained import explained
-from subflow_app.core.running.runs import RunJob
+from subflow_app.features.running.core.runs import RunJob
+from subflow_app.foundation.errors import InputError
 from subflow_sim.decisions import DecisionLimits, Number, meanings
 from subflow_store import Store, open_store
 

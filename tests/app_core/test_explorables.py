@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from tests.helpers.formulas import NAMES, NUMBERS
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.explorables import (
+from subflow_app.features.labs.core.explorables import (
     Formula,
     Point,
     axis_top,
@@ -17,7 +16,8 @@ from subflow_app.core.explorables import (
     load_explorable,
     parse_explorable,
 )
-from subflow_app.core.resources import find_scenario, resource_path
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.resources import find_scenario, resource_path
 from subflow_sim import Simulation
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.scenario import load_scenario

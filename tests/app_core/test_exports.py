@@ -12,9 +12,8 @@ import pytest
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 from tests.helpers.fake_simulation import SUBFLOW_COLUMNS, make_flow, make_scenario
 
-from subflow_app.core import exports, paths
-from subflow_app.core.errors import ExportError, InputError
-from subflow_app.core.exports import (
+from subflow_app.features.exporting.core import exports
+from subflow_app.features.exporting.core.exports import (
     ExportPlan,
     export_agent_steps,
     export_csv,
@@ -28,8 +27,10 @@ from subflow_app.core.exports import (
     require_numbers,
     save_rescue_copy,
 )
-from subflow_app.core.plots import PLOTS_BY_ID
-from subflow_app.core.traces import SUBFLOW, SeriesKey, Traces, select_keys
+from subflow_app.features.plots.core import PLOTS_BY_ID
+from subflow_app.features.traces.core.traces import SUBFLOW, SeriesKey, Traces, select_keys
+from subflow_app.foundation import paths
+from subflow_app.foundation.errors import ExportError, InputError
 
 DATA_ONLY = ExportPlan(run_data=True, figures=(), figure_formats=())
 SEEN, DONE = PLOTS_BY_ID["agent_observation"], PLOTS_BY_ID["agent_action"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from subflow_app.core.catalog import app_catalog
-from subflow_app.core.formula_text import (
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.vocabulary.formula_text import (
     Fraction,
     Node,
     Root,

@@ -5,9 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core import guide
-from subflow_app.core.errors import GuideError, InputError
-from subflow_app.core.guide import GuideBuild, GuidePage, find_topic, guide_file, guide_folder, guide_page
+from subflow_app.features.guide.core import guide
+from subflow_app.features.guide.core.guide import (
+    GuideBuild,
+    GuidePage,
+    find_topic,
+    guide_file,
+    guide_folder,
+    guide_page,
+)
+from subflow_app.foundation.errors import GuideError, InputError
 
 
 @pytest.fixture

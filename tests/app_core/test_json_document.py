@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from subflow_app.core.json_document import json_text
+from subflow_app.foundation.json_document import json_text
 
 
 def test_undefined_numbers_become_null() -> None:

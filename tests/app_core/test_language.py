@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core import catalogues
-from subflow_app.core.catalogues import use_language
+from subflow_app.foundation import catalogues
+from subflow_app.foundation.catalogues import use_language
 from subflow_app.vocabulary.language import SYSTEM, language_for, tr, trn
 from subflow_app.vocabulary.po_file import PoError, read_po
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core.errors import ResourceError
-from subflow_app.core.licences import licence_parts, read_index
+from subflow_app.features.about.core.licences import licence_parts, read_index
+from subflow_app.foundation.errors import ResourceError
 
 ENTRY = {
     "name": "zstd",

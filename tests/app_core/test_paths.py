@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core import paths
+from subflow_app.foundation import paths
 
 
 def test_files_are_in_the_users_folders() -> None:

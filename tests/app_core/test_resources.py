@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core.errors import InputError, ResourceError
-from subflow_app.core.resources import DEMO_SCENARIO, find_scenario, resource_path, scenario_names
+from subflow_app.foundation.errors import InputError, ResourceError
+from subflow_app.foundation.resources import DEMO_SCENARIO, find_scenario, resource_path, scenario_names
 
 
 def test_every_file_of_the_folder_is_a_scenario_by_its_name() -> None:

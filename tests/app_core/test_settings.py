@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core.errors import SettingsError
-from subflow_app.core.paths import settings_path
-from subflow_app.core.settings import RECENT_FILES_KEPT, Settings, load_settings, save_settings
+from subflow_app.foundation.errors import SettingsError
+from subflow_app.foundation.paths import settings_path
+from subflow_app.foundation.settings import RECENT_FILES_KEPT, Settings, load_settings, save_settings
 
 
 def test_saved_settings_come_back() -> None:

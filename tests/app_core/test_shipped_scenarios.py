@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.paper.figure_plan import run_plan
-from subflow_app.core.paper.figures import save_figure
-from subflow_app.core.plots import PLOTS
-from subflow_app.core.resources import find_scenario, scenario_names
-from subflow_app.core.running.runs import RunJob
-from subflow_app.core.scenarios.scenario_source import open_scenario
-from subflow_app.core.traces import StoredTraces
+from subflow_app.features.editor.core.scenario_source import open_scenario
+from subflow_app.features.paper.core.figure_plan import run_plan
+from subflow_app.features.paper.core.figures import save_figure
+from subflow_app.features.plots.core import PLOTS
+from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.traces.core.traces import StoredTraces
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.resources import find_scenario, scenario_names
 from subflow_store import open_store
 
 

@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from subflow_app.core.summary_text import connection_table, flow_table, link_table, summary_line, summary_tables
+from subflow_app.features.traces.core.summary_text import (
+    connection_table,
+    flow_table,
+    link_table,
+    summary_line,
+    summary_tables,
+)
 from subflow_app.vocabulary.number_text import NOTHING, count_text, duration_text, mbit_text, speed_text
 
 SUMMARY: dict[str, Any] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
-from subflow_app.core.traces import owner_label
+from subflow_app.features.traces.core.traces import owner_label
 from subflow_sim.scenario import Arrivals
 
 

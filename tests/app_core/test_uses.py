@@ -16,40 +16,40 @@ from tests.helpers.policies import make_plan, write_random_policy
 from tests.helpers.scripts import CONTROLLER, SCHEDULER
 
 from subflow_agents.scenarios import read_scenario as read_for_training
-from subflow_app.core.arena.entrants import chosen_entrants
-from subflow_app.core.breaking.claim_file import load_claim
-from subflow_app.core.breaking.job import Question
-from subflow_app.core.breaking.space import space_of
-from subflow_app.core.catalog import app_catalog
-from subflow_app.core.errors import InputError, ReplacedError
-from subflow_app.core.exporting.bundle import write_bundle
-from subflow_app.core.exporting.page_import import read_page
-from subflow_app.core.exporting.run_export import RunExport, export_stored_run
-from subflow_app.core.exporting.verification import verify_bundle
-from subflow_app.core.exporting.web_page import stored_run_document, write_page
-from subflow_app.core.forking.keys import read_settings as fork_changes
-from subflow_app.core.forking.origin import ForkOrigin
-from subflow_app.core.forking.plan import ForkPlan
-from subflow_app.core.labs.lab import first_text
-from subflow_app.core.learning.evaluations import EvaluationJob
-from subflow_app.core.learning.race import race_sources, rivals
-from subflow_app.core.learning.training_progress import Training
-from subflow_app.core.learning.training_setup import TrainingRequest, prepare
-from subflow_app.core.paper.report import read_runs
-from subflow_app.core.paths import policy_folder
-from subflow_app.core.policies.library import keep_policies
-from subflow_app.core.replay.origin import StoredOrigin
-from subflow_app.core.running.runs import RunJob
-from subflow_app.core.scenarios.graph_export import left_out
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.scenarios.scenario_source import open_scenario, source_of_document
-from subflow_app.core.scenarios.toml_edit import read_toml, set_value
-from subflow_app.core.sweeps.axes import Axis
-from subflow_app.core.sweeps.plan_file import SweepOptions, open_plan, parse_plan, plan_text
-from subflow_app.core.sweeps.sweep_plan import SweepPlan
-from subflow_app.core.sweeps.sweep_points import PointReader
-from subflow_app.core.uses import Part, Use, check_kept, read_scenario, replacements
-from subflow_app.kernel.plan import plan_network
+from subflow_app.features.arena.core.entrants import chosen_entrants
+from subflow_app.features.breaking.core.claim_file import load_claim
+from subflow_app.features.breaking.core.job import Question
+from subflow_app.features.breaking.core.space import space_of
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.catalog.core.uses import Part, Use, check_kept, read_scenario, replacements
+from subflow_app.features.editor.core.graph_export import left_out
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core.scenario_source import open_scenario, source_of_document
+from subflow_app.features.explain.core.origin import StoredOrigin
+from subflow_app.features.exporting.core.bundle import write_bundle
+from subflow_app.features.exporting.core.page_import import read_page
+from subflow_app.features.exporting.core.run_export import RunExport, export_stored_run
+from subflow_app.features.exporting.core.verification import verify_bundle
+from subflow_app.features.exporting.core.web_page import stored_run_document, write_page
+from subflow_app.features.forking.core.keys import read_settings as fork_changes
+from subflow_app.features.forking.core.origin import ForkOrigin
+from subflow_app.features.forking.core.plan import ForkPlan
+from subflow_app.features.kernel.core.plan import plan_network
+from subflow_app.features.labs.core.lab import first_text
+from subflow_app.features.paper.core.report import read_runs
+from subflow_app.features.policies.core.library import keep_policies
+from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.sweeps.core.axes import Axis
+from subflow_app.features.sweeps.core.plan_file import SweepOptions, open_plan, parse_plan, plan_text
+from subflow_app.features.sweeps.core.sweep_plan import SweepPlan
+from subflow_app.features.sweeps.core.sweep_points import PointReader
+from subflow_app.features.training.core.evaluations import EvaluationJob
+from subflow_app.features.training.core.race import race_sources, rivals
+from subflow_app.features.training.core.training_progress import Training
+from subflow_app.features.training.core.training_setup import TrainingRequest, prepare
+from subflow_app.foundation.errors import InputError, ReplacedError
+from subflow_app.foundation.paths import policy_folder
+from subflow_app.foundation.toml_edit import read_toml, set_value
 from subflow_sim import Simulation, load_scenario
 from subflow_sim.arena.networks import Network
 from subflow_sim.portable import portable

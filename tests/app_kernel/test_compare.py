@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from tests.app_kernel.test_plan import SCENARIO, plan_of
 
-from subflow_app.core.errors import InputError, KernelError
-from subflow_app.core.json_document import json_text
-from subflow_app.kernel import compare
-from subflow_app.kernel.compare import Case, batches, difference, run_comparisons
-from subflow_app.kernel.comparison_text import comparison_line, comparison_table, grid_table, grid_verdict
-from subflow_app.kernel.network_plan import NetworkPlan
-from subflow_app.kernel.probe import machine_from
-from subflow_app.kernel.recording import FLOW_COLUMNS, LINK_COLUMNS, SUBFLOW_COLUMNS
+from subflow_app.features.kernel.core import compare
+from subflow_app.features.kernel.core.compare import Case, batches, difference, run_comparisons
+from subflow_app.features.kernel.core.comparison_text import comparison_line, comparison_table, grid_table, grid_verdict
+from subflow_app.features.kernel.core.network_plan import NetworkPlan
+from subflow_app.features.kernel.core.probe import machine_from
+from subflow_app.features.kernel.core.recording import FLOW_COLUMNS, LINK_COLUMNS, SUBFLOW_COLUMNS
+from subflow_app.foundation.errors import InputError, KernelError
+from subflow_app.foundation.json_document import json_text
 from subflow_sim.errors import SimulationError
 from subflow_sim.scenario import parse_scenario
 

@@ -6,7 +6,7 @@ import array
 
 import pytest
 
-from subflow_app.kernel.emulator import lateness_percentiles
+from subflow_app.features.kernel.core.emulator import lateness_percentiles
 
 
 def test_lateness_is_told_by_its_percentiles() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from subflow_app.kernel.grid import (
+from subflow_app.features.kernel.core.grid import (
     LOSSES_PERCENT,
     RATES_MBIT,
     RTTS_MS,
@@ -11,7 +11,7 @@ from subflow_app.kernel.grid import (
     grid_cases,
     grid_scenarios,
 )
-from subflow_app.kernel.plan import plan_network
+from subflow_app.features.kernel.core.plan import plan_network
 
 
 def test_every_case_is_a_scenario_that_can_be_mapped() -> None:

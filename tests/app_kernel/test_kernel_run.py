@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from subflow_app.kernel.compare import Case, run_comparisons
-from subflow_app.kernel.probe import Machine, probe_machine
-from subflow_app.kernel.worker_process import ask_worker, worker_words
+from subflow_app.features.kernel.core.compare import Case, run_comparisons
+from subflow_app.features.kernel.core.probe import Machine, probe_machine
+from subflow_app.features.kernel.core.worker_process import ask_worker, worker_words
 from subflow_sim.scenario import parse_scenario
 
 SCENARIO = """\
@@ -163,7 +163,9 @@ def test_a_worker_whose_parent_is_gone_does_nothing(able_machine: Machine) -> No
 
 def test_the_worker_starts_without_threads() -> None:
     # A process with threads may not enter a user namespace, and numpy starts some.
-    code = "import sys, subflow_app.cli.commands, subflow_app.kernel.worker\nprint('numpy' in sys.modules)"
+    code = (
+        "import sys, subflow_app.shell.commands, subflow_app.features.kernel.core.worker\nprint('numpy' in sys.modules)"
+    )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True)
     assert answer.stdout == "False\n"
 

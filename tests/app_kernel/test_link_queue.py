@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from subflow_app.kernel.link_queue import LinkQueue
-from subflow_app.kernel.network_plan import LinkPlan, RedPlan
+from subflow_app.features.kernel.core.link_queue import LinkQueue
+from subflow_app.features.kernel.core.network_plan import LinkPlan, RedPlan
 
 MS = 1_000_000  # ns
 # 12 Mbit/s: a packet of 1500 bytes takes 1 ms.

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from subflow_app.core.errors import InputError
-from subflow_app.kernel.network_plan import NetworkPlan, PathChange
-from subflow_app.kernel.plan import plan_network
+from subflow_app.features.kernel.core.network_plan import NetworkPlan, PathChange
+from subflow_app.features.kernel.core.plan import plan_network
+from subflow_app.foundation.errors import InputError
 from subflow_sim.scenario import Flow, LinkDirection, parse_scenario
 
 SCENARIO = """\

@@ -7,9 +7,9 @@ import sys
 import pytest
 from tests.app_kernel.test_plan import plan_of
 
-from subflow_app.core.errors import KernelError
-from subflow_app.kernel import probe
-from subflow_app.kernel.probe import machine_from, probe_machine
+from subflow_app.features.kernel.core import probe
+from subflow_app.features.kernel.core.probe import machine_from, probe_machine
+from subflow_app.foundation.errors import KernelError
 
 ABLE = {"release": "6.18.1", "congestion_controls": ["reno", "cubic"], "missing": {}}
 

@@ -19,13 +19,13 @@ from pytestqt.qtbot import QtBot
 from pytestqt.wait_signal import SignalBlocker
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, be_patient, make_window
 
-from subflow_app.qt import theme
-from subflow_app.qt.action_spec import ActionSpec
-from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.app_theme import Theme
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.panels import DEFAULT_WORKSPACE, PANELS
-from subflow_app.qt.plot_view import PlotView
+from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.shell.actions import ACTIONS
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit import theme
+from subflow_app.toolkit.action_spec import ActionSpec
+from subflow_app.toolkit.app_theme import Theme
+from subflow_app.toolkit.panels import DEFAULT_WORKSPACE, PANELS
 
 # Said by the offscreen platform about every resize, and about lists of completions.
 HARMLESS = (

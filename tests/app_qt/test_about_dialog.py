@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from subflow_app.core.errors import ResourceError
-from subflow_app.core.licences import Part
-from subflow_app.qt import about_dialog
-from subflow_app.qt.about_dialog import AboutDialog
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.features.about.core.licences import Part
+from subflow_app.features.about.qt import about_dialog
+from subflow_app.features.about.qt.about_dialog import AboutDialog
+from subflow_app.foundation.errors import ResourceError
+from subflow_app.shell.main_window import MainWindow
 
 pytestmark = pytest.mark.one_window
 

@@ -12,12 +12,12 @@ from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
 from tests.helpers.window import make_window
 
-from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.app_theme import Theme
-from subflow_app.qt.docks import LAYOUT_VERSION
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.theme import CONTRAST, DARK, ThemeMode, Tokens, contrast_ratio
-from subflow_app.qt.window_state import placed_on
+from subflow_app.shell.actions import ACTIONS
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.shell.window_state import placed_on
+from subflow_app.toolkit.app_theme import Theme
+from subflow_app.toolkit.docks import LAYOUT_VERSION
+from subflow_app.toolkit.theme import CONTRAST, DARK, ThemeMode, Tokens, contrast_ratio
 
 SCREEN = QRect(0, 0, 1920, 1040)
 LEFT_SCREEN = QRect(-1280, 0, 1280, 1024)

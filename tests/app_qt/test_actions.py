@@ -14,13 +14,13 @@ from PySide6.QtWidgets import QApplication, QMenu, QToolButton
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.core.paths import crash_directory, log_path
-from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
-from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.icons import GLYPHS
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.menus import HISTORY_MENU, MENUS, PLOT_MENU, SUBMENUS, TOOLBAR, TOOLBAR_WORDS
-from subflow_app.qt.panels import PANELS, WORKSPACES
+from subflow_app.foundation.paths import crash_directory, log_path
+from subflow_app.shell.actions import ACTIONS
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.shell.menus import HISTORY_MENU, MENUS, PLOT_MENU, SUBMENUS, TOOLBAR, TOOLBAR_WORDS
+from subflow_app.toolkit.action_spec import ActionSpec, Scope, WindowState
+from subflow_app.toolkit.icons import GLYPHS
+from subflow_app.toolkit.panels import PANELS, WORKSPACES
 from subflow_app.vocabulary.language import tr
 
 pytestmark = pytest.mark.one_window
@@ -252,7 +252,7 @@ def test_run_action_says_what_it_does_next(window: MainWindow) -> None:
 
 
 def test_undo_says_what_it_takes_back(window: MainWindow) -> None:
-    from subflow_app.qt import commands
+    from subflow_app.features.editor.qt import commands
 
     commands.set_value(window.document_stack, window.documents.doc, "links.wifi.rate", "9Mbit/s")
 
@@ -279,7 +279,7 @@ def test_letters_switch_the_plots_only_where_nobody_types(
 
 
 def test_theme_is_switched_and_remembered(window: MainWindow) -> None:
-    from subflow_app.qt.theme import DARK
+    from subflow_app.toolkit.theme import DARK
 
     window.bar.trigger("view.theme_dark")
 
@@ -307,7 +307,7 @@ def test_zoom_goes_to_where_the_focus_is(window: MainWindow, run_once: Callable[
 
 
 def test_shortcut_list_has_every_action(window: MainWindow) -> None:
-    from subflow_app.qt.help_dialogs import ShortcutsDialog
+    from subflow_app.shell.help_dialogs import ShortcutsDialog
 
     window.bar.trigger("help.shortcuts")
     dialog = window.findChild(ShortcutsDialog)
@@ -326,7 +326,7 @@ def test_shortcut_list_has_every_action(window: MainWindow) -> None:
 def test_about_says_where_files_are(window: MainWindow, dialogs: ScriptedDialogs) -> None:
     from PySide6.QtWidgets import QLabel
 
-    from subflow_app.qt.about_dialog import AboutDialog
+    from subflow_app.features.about.qt.about_dialog import AboutDialog
 
     window.bar.trigger("help.about")
     dialog = window.findChild(AboutDialog)
@@ -338,7 +338,7 @@ def test_about_says_where_files_are(window: MainWindow, dialogs: ScriptedDialogs
 
 
 def test_failure_of_an_action_is_told_in_a_banner(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
-    from subflow_app.core.errors import InputError
+    from subflow_app.foundation.errors import InputError
 
     def fail(_steps: int) -> None:
         raise InputError("nothing to zoom into")

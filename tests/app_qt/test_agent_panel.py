@@ -14,10 +14,10 @@ from tests.app_core.learning.test_agent_reasons import ByTheFirst
 from tests.app_core.learning.test_agent_replay import growing, run_on
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 
-from subflow_app.core.learning import agent_reasons
-from subflow_app.qt.agent_panel import AgentPanel
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.plot_view import PlotView
+from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.features.training.core import agent_reasons
+from subflow_app.features.training.qt.agent_panel import AgentPanel
+from subflow_app.shell.main_window import MainWindow
 
 pytestmark = pytest.mark.one_window
 

@@ -18,10 +18,10 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
 from tools.measure.start import start_modules
 
-from subflow_app.core.crash_reports import crash_reports
-from subflow_app.qt.app import _AfterFirstPaint, _log_qt_message, _Signals
-from subflow_app.qt.bug_reports import BugReports
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.features.crashes.qt.bug_reports import BugReports
+from subflow_app.foundation.crash_reports import crash_reports
+from subflow_app.shell.app import _AfterFirstPaint, _log_qt_message, _Signals
+from subflow_app.shell.main_window import MainWindow
 from subflow_store import StoreError, open_store
 
 pytestmark = pytest.mark.one_window
@@ -31,7 +31,7 @@ STARTER = """
 import sys
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
-from subflow_app.qt import app, main_window
+from subflow_app.shell import app, main_window
 loaded = main_window.MainWindow.load
 def load(window):
     loaded(window)
@@ -93,24 +93,24 @@ def test_window_starts_without_the_slow_libraries() -> None:
     # What is opened or done later is imported then.
     later = {
         "typer",
-        "subflow_app.core.scenarios.graph_export",
-        "subflow_app.core.scenarios.graph_import",
-        "subflow_app.core.paper.report",
-        "subflow_app.core.learning.agent_replay",
-        "subflow_app.core.learning.race",
-        "subflow_app.core.learning.trainings",
-        "subflow_app.qt.about_dialog",
-        "subflow_app.qt.agent_panel",
-        "subflow_app.qt.command_palette",
-        "subflow_app.qt.crash_dialog",
-        "subflow_app.qt.help_dialogs",
-        "subflow_app.qt.report_dialog",
-        "subflow_app.qt.settings_dialog",
-        "subflow_app.qt.template_gallery",
-        "subflow_app.qt.training.page",
+        "subflow_app.features.editor.core.graph_export",
+        "subflow_app.features.editor.core.graph_import",
+        "subflow_app.features.paper.core.report",
+        "subflow_app.features.training.core.agent_replay",
+        "subflow_app.features.training.core.race",
+        "subflow_app.features.training.core.trainings",
+        "subflow_app.features.about.qt.about_dialog",
+        "subflow_app.features.training.qt.agent_panel",
+        "subflow_app.shell.command_palette",
+        "subflow_app.features.crashes.qt.crash_dialog",
+        "subflow_app.shell.help_dialogs",
+        "subflow_app.features.paper.qt.report_dialog",
+        "subflow_app.features.settings.qt.settings_dialog",
+        "subflow_app.features.editor.qt.template_gallery",
+        "subflow_app.features.training.qt.page",
         "subflow_sim.agent_steps",
         "subflow_sim.vec_env",
-        "subflow_app.qt.welcome",
+        "subflow_app.shell.welcome",
     }
     assert moments["listed"] & later == set()
     assert "pyqtgraph" in moments["usable"]
@@ -202,7 +202,7 @@ def test_bug_dialog_copies_its_report(qtbot: QtBot, monkeypatch: pytest.MonkeyPa
     from PySide6.QtGui import QGuiApplication
     from PySide6.QtWidgets import QWidget
 
-    from subflow_app.qt.dialogs import Dialogs
+    from subflow_app.toolkit.dialogs import Dialogs
 
     def press_copy(box: QMessageBox) -> int:
         next(button for button in box.buttons() if button.text() == "Copy report").click()
@@ -234,7 +234,7 @@ def test_a_file_that_the_desktop_hands_over_is_opened() -> None:
     code = (
         "from PySide6.QtCore import QCoreApplication\n"
         "from PySide6.QtGui import QFileOpenEvent\n"
-        "from subflow_app.qt.display import application_or_end\n"
+        "from subflow_app.shell.display import application_or_end\n"
         "application = application_or_end(['subflow'], lambda kind, context, text: None)\n"
         "application.file_wanted.connect(print)\n"
         "QCoreApplication.sendEvent(application, QFileOpenEvent('/tmp/My lab.subflow'))\n"

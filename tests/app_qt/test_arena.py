@@ -10,16 +10,16 @@ from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.core.arena import results
-from subflow_app.qt.arena.feature import EXPORT, RUN_QUICK, STOP, ArenaFeature
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.features.arena.core import results
+from subflow_app.features.arena.qt.feature import EXPORT, RUN_QUICK, STOP, ArenaFeature
+from subflow_app.shell.main_window import MainWindow
 
 
 def test_the_arena_is_run_shown_and_written(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, dialogs: ScriptedDialogs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("subflow_app.core.jobs.executors.jobs_beside_window", lambda: 1)
-    monkeypatch.setattr("subflow_app.core.library.shipped.shipped_outcomes", list)
+    monkeypatch.setattr("subflow_app.foundation.jobs.executors.jobs_beside_window", lambda: 1)
+    monkeypatch.setattr("subflow_app.features.library.core.shipped.shipped_outcomes", list)
     monkeypatch.setattr(results, "QUICK_NUMBERS", range(1, 2))
     feature = window.features[ArenaFeature]
     feature.limit_to(["newreno", "lia", "idle"])

@@ -14,9 +14,9 @@ from tests.app_qt.test_topology_view import drag, grid, pixel_of
 from tests.helpers.window import TWO_PATHS, make_window
 from tools.measure.canvas import mesh_text
 
-from subflow_app.core.scenarios.arrange import EDGES
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.topology.label_item import LabelItem
+from subflow_app.features.editor.core.arrange import EDGES
+from subflow_app.features.editor.qt.topology.label_item import LabelItem
+from subflow_app.shell.main_window import MainWindow
 
 pytestmark = pytest.mark.one_window
 

@@ -10,16 +10,27 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.scripts import CONTROLLER, SCENARIO, SCHEDULER
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.core.arena.entrants import chosen_entrants
-from subflow_app.core.breaking.claim_file import load_claim, said_claim
-from subflow_app.core.breaking.counterexample import PROFILES, Counterexample, read_counterexample
-from subflow_app.core.breaking.job import BreakJob, Question
-from subflow_app.core.breaking.space import load_space
-from subflow_app.core.exporting.page_import import read_page
-from subflow_app.qt.breaking.feature import EXPORT, FILL, OPEN, PAGE, PAUSE, RUN_BOTH, SAVE, START, STOP, BreakFeature
-from subflow_app.qt.breaking.form import OWN
-from subflow_app.qt.explain.feature import ExplainFeature
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.features.arena.core.entrants import chosen_entrants
+from subflow_app.features.breaking.core.claim_file import load_claim, said_claim
+from subflow_app.features.breaking.core.counterexample import PROFILES, Counterexample, read_counterexample
+from subflow_app.features.breaking.core.job import BreakJob, Question
+from subflow_app.features.breaking.core.space import load_space
+from subflow_app.features.breaking.qt.feature import (
+    EXPORT,
+    FILL,
+    OPEN,
+    PAGE,
+    PAUSE,
+    RUN_BOTH,
+    SAVE,
+    START,
+    STOP,
+    BreakFeature,
+)
+from subflow_app.features.breaking.qt.form import OWN
+from subflow_app.features.explain.qt.feature import ExplainFeature
+from subflow_app.features.exporting.core.page_import import read_page
+from subflow_app.shell.main_window import MainWindow
 
 _NETWORK = """\
 format = 1
@@ -140,7 +151,7 @@ def test_what_a_search_has_found_is_shown_opened_run_and_written(
 def test_a_search_is_started_held_and_stopped_and_goes_on(
     window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("subflow_app.core.jobs.executors.jobs_beside_window", lambda: 1)
+    monkeypatch.setattr("subflow_app.foundation.jobs.executors.jobs_beside_window", lambda: 1)
     feature = settled(window, qtbot)
     form = feature.content.form
     form.claim.choose("equals-newreno")

@@ -10,8 +10,8 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.policies import Plan, write_random_policy
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.shell.main_window import MainWindow
 
 pytestmark = pytest.mark.one_window
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from PySide6.QtGui import QUndoStack
 
-from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
-from subflow_app.core.scenarios.toml_edit import TomlEditError
-from subflow_app.qt import commands
+from subflow_app.features.editor.core.scenario_doc import Change, ScenarioDoc
+from subflow_app.features.editor.qt import commands
+from subflow_app.foundation.toml_edit import TomlEditError
 
 DEMO = """\
 # A file with a mind of its own

@@ -17,13 +17,13 @@ from tests.app_kernel.test_compare import FakeWorker
 from tests.helpers.fake_kernel import ONE_PATH, install
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.core.comparison.alignment import AlignedTraces
-from subflow_app.kernel import compare as kernel_compare
-from subflow_app.kernel import probe as kernel_probe
-from subflow_app.kernel.probe import Machine
-from subflow_app.qt import commands
-from subflow_app.qt.comparison.feature import CompareFeature
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.features.comparison.core.alignment import AlignedTraces
+from subflow_app.features.comparison.qt.feature import CompareFeature
+from subflow_app.features.editor.qt import commands
+from subflow_app.features.kernel.core import compare as kernel_compare
+from subflow_app.features.kernel.core import probe as kernel_probe
+from subflow_app.features.kernel.core.probe import Machine
+from subflow_app.shell.main_window import MainWindow
 
 pytestmark = pytest.mark.one_window
 

@@ -6,10 +6,10 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from subflow_app.core.crash_reports import crash_reports, write_report
-from subflow_app.core.paths import crash_directory
-from subflow_app.qt.crash_dialog import CrashDialog
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.features.crashes.qt.crash_dialog import CrashDialog
+from subflow_app.foundation.crash_reports import crash_reports, write_report
+from subflow_app.foundation.paths import crash_directory
+from subflow_app.shell.main_window import MainWindow
 
 
 @pytest.fixture

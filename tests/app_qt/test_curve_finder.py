@@ -10,10 +10,10 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.table_traces import TableTraces
 
-from subflow_app.core.traces import SUBFLOW
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.plot_view import PlotView
-from subflow_app.qt.plotting.curve_id import CurveId
+from subflow_app.features.plots.qt.curve_id import CurveId
+from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.features.traces.core.traces import SUBFLOW
+from subflow_app.shell.main_window import MainWindow
 
 pytestmark = pytest.mark.one_window
 

@@ -8,9 +8,9 @@ import pytest
 from numpy.typing import NDArray
 from pytestqt.qtbot import QtBot
 
-from subflow_app.core.plots import Curve
-from subflow_app.core.traces import SUBFLOW
-from subflow_app.qt.plotting.curve_item import TraceCurve
+from subflow_app.features.plots.core import Curve
+from subflow_app.features.plots.qt.curve_item import TraceCurve
+from subflow_app.features.traces.core.traces import SUBFLOW
 from subflow_app.vocabulary.palette import ColourKey
 
 COUNT = 4000

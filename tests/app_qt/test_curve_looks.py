@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from tests.app_core.history.test_run_columns import run as make_row
 from tests.helpers.fake_runs import finished_traces
 
-from subflow_app.core.plots import PLOTS_BY_ID
-from subflow_app.core.traces import LiveTraces
-from subflow_app.qt.plotting.curve_id import curve_id
-from subflow_app.qt.plotting.curve_looks import CurveLooks
+from subflow_app.features.plots.core import PLOTS_BY_ID
+from subflow_app.features.plots.qt.curve_id import curve_id
+from subflow_app.features.plots.qt.curve_looks import CurveLooks
+from subflow_app.features.traces.core.traces import LiveTraces
 
 THROUGHPUT = PLOTS_BY_ID["throughput"]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from pytestqt.qtbot import QtBot
 from tests.store.examples import ramp, record
 
-from subflow_app.qt import database_watch
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit import database_watch
 from subflow_store import open_store
 
 

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from subflow_app.qt.dialogs import CSV_FILTER, SCENARIO_FILTER, Dialogs
+from subflow_app.toolkit.dialogs import CSV_FILTER, SCENARIO_FILTER, Dialogs
 
 
 @pytest.fixture

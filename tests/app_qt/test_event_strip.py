@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.core.scenarios.event_strip import StripBar, StripMark
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.qt import commands
-from subflow_app.qt.topology import TopologyView
-from subflow_app.qt.topology.event_strip import EventStrip
+from subflow_app.features.editor.core.event_strip import StripBar, StripMark
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.qt import commands
+from subflow_app.features.editor.qt.topology import TopologyView
+from subflow_app.features.editor.qt.topology.event_strip import EventStrip
 
 pytestmark = pytest.mark.one_window
 

@@ -12,16 +12,16 @@ from PySide6.QtWidgets import QDialogButtonBox, QToolButton
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
-from subflow_app.core.resources import resource_path
-from subflow_app.core.session_log import SessionLog
-from subflow_app.core.setting_specs import SETTINGS
-from subflow_app.core.settings import Settings, load_settings
-from subflow_app.qt.labs.feature import LabFeature
-from subflow_app.qt.log_panel import LogPanel
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.panels import PANELS
-from subflow_app.qt.settings_dialog import SettingsDialog
-from subflow_app.qt.welcome import WelcomeDialog
+from subflow_app.features.crashes.qt.log_panel import LogPanel
+from subflow_app.features.labs.qt.feature import LabFeature
+from subflow_app.features.settings.core.setting_specs import SETTINGS
+from subflow_app.features.settings.qt.settings_dialog import SettingsDialog
+from subflow_app.foundation.resources import resource_path
+from subflow_app.foundation.session_log import SessionLog
+from subflow_app.foundation.settings import Settings, load_settings
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.shell.welcome import WelcomeDialog
+from subflow_app.toolkit.panels import PANELS
 
 pytestmark = pytest.mark.one_window
 

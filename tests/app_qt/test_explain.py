@@ -12,16 +12,16 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.core.replay.replay import Replay
-from subflow_app.core.replay.worked_rules import WorkedRule
-from subflow_app.core.resources import resource_path
-from subflow_app.core.running.runs import RunJob
-from subflow_app.core.traces import LiveTraces, StoredTraces, TraceMark, nearest_mark_s
-from subflow_app.qt.explain.feature import ExplainFeature, deciding_owner
-from subflow_app.qt.explain.panel import ExplainPanel, prr_text
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.playhead.feature import PlayheadFeature
-from subflow_app.qt.plotting.curve_id import CurveId
+from subflow_app.features.explain.core.replay import Replay
+from subflow_app.features.explain.core.worked_rules import WorkedRule
+from subflow_app.features.explain.qt.feature import ExplainFeature, deciding_owner
+from subflow_app.features.explain.qt.panel import ExplainPanel, prr_text
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
+from subflow_app.features.plots.qt.curve_id import CurveId
+from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.traces.core.traces import LiveTraces, StoredTraces, TraceMark, nearest_mark_s
+from subflow_app.foundation.resources import resource_path
+from subflow_app.shell.main_window import MainWindow
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.scenario import parse_scenario
 from subflow_store import Store

@@ -14,15 +14,15 @@ from tests.app_qt.test_explain import click, explained
 from tests.helpers.scripts import CONTROLLER, write_scenario
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.plots import PlotSpec
-from subflow_app.core.running.runs import RunJob
-from subflow_app.core.scenarios.scenario_source import open_scenario
-from subflow_app.qt.explain.feature import ExplainFeature
-from subflow_app.qt.explain.panel import ExplainPanel
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.plotting.plot_texts import title_of
-from subflow_app.qt.script.feature import ScriptFeature
+from subflow_app.features.editor.core.scenario_source import open_scenario
+from subflow_app.features.explain.qt.feature import ExplainFeature
+from subflow_app.features.explain.qt.panel import ExplainPanel
+from subflow_app.features.plots.core import PlotSpec
+from subflow_app.features.plots.qt.plot_texts import title_of
+from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.script.qt.feature import ScriptFeature
+from subflow_app.foundation.errors import InputError
+from subflow_app.shell.main_window import MainWindow
 from subflow_sim.decisions import DecisionLimits
 
 pytestmark = pytest.mark.one_window

@@ -8,8 +8,8 @@ from PySide6.QtGui import QValidator
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from subflow_app.core.explorables import Point, load_explorable
-from subflow_app.qt.labs.explorable_view import DraggedNumber, ExplorableView
+from subflow_app.features.labs.core.explorables import Point, load_explorable
+from subflow_app.features.labs.qt.explorable_view import DraggedNumber, ExplorableView
 
 
 @pytest.fixture

@@ -17,19 +17,19 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.core.errors import ExportError, InputError
-from subflow_app.core.paper.figure_choice import FigureChoice
-from subflow_app.core.paper.figure_process import FigureProcess
-from subflow_app.qt.export_dialog import FigureDialog
-from subflow_app.qt.figure_source import FigureSource, shown_plan
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.plot_view import PlotView
-from subflow_app.qt.plotting.curve_id import CurveId
-from subflow_app.qt.plotting.figure import save_figure
-from subflow_app.qt.plotting.figure_file import FigureSize, paper_font
-from subflow_app.qt.plotting.legend_strip import Entry, LegendStrip
-from subflow_app.qt.theme import DARK, set_current
-from subflow_app.qt.workers import Workers
+from subflow_app.features.exporting.qt.export_dialog import FigureDialog
+from subflow_app.features.exporting.qt.figure_source import FigureSource, shown_plan
+from subflow_app.features.paper.core.figure_choice import FigureChoice
+from subflow_app.features.paper.core.figure_process import FigureProcess
+from subflow_app.features.plots.qt.curve_id import CurveId
+from subflow_app.features.plots.qt.figure import save_figure
+from subflow_app.features.plots.qt.figure_file import FigureSize, paper_font
+from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.foundation.errors import ExportError, InputError
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit.plotting.legend_strip import Entry, LegendStrip
+from subflow_app.toolkit.theme import DARK, set_current
+from subflow_app.toolkit.workers import Workers
 
 pytestmark = pytest.mark.one_window
 
@@ -438,12 +438,12 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 from PySide6.QtWidgets import QApplication
 application = QApplication([])
 from tests.helpers.fake_runs import finished_traces
-from subflow_app.core.paper.figure_choice import FigureChoice
-from subflow_app.core.paper.figure_process import FigureProcess
-from subflow_app.qt.export_dialog import FigureDialog
-from subflow_app.qt.figure_source import FigureSource
-from subflow_app.qt.plot_view import PlotView
-from subflow_app.qt.workers import Workers
+from subflow_app.features.paper.core.figure_choice import FigureChoice
+from subflow_app.features.paper.core.figure_process import FigureProcess
+from subflow_app.features.exporting.qt.export_dialog import FigureDialog
+from subflow_app.features.exporting.qt.figure_source import FigureSource
+from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.toolkit.workers import Workers
 view = PlotView()
 view.show_runs([finished_traces()])
 process, workers = FigureProcess(), Workers(view)

@@ -13,15 +13,30 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 from tests.app_core.fairness.test_analysis import MadeTraces, shipped
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.fairness.analysis import FairnessAnalysis, run_analysis, scenario_analysis
-from subflow_app.core.fairness.analysis_view import AnalysisView, WindowChoice, WindowOf, run_view, scenario_view
-from subflow_app.qt.fairness.feature import FairnessFeature
-from subflow_app.qt.fairness.share_model import BAR, BAR_ROLE, GOODPUT, LIMITED, MAX_MIN, NAME, POOLING, ShareModel
-from subflow_app.qt.fairness.shares import SharesPage
-from subflow_app.qt.latest_reader import LatestReader
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.workers import Workers
+from subflow_app.features.fairness.core.analysis import FairnessAnalysis, run_analysis, scenario_analysis
+from subflow_app.features.fairness.core.analysis_view import (
+    AnalysisView,
+    WindowChoice,
+    WindowOf,
+    run_view,
+    scenario_view,
+)
+from subflow_app.features.fairness.qt.feature import FairnessFeature
+from subflow_app.features.fairness.qt.share_model import (
+    BAR,
+    BAR_ROLE,
+    GOODPUT,
+    LIMITED,
+    MAX_MIN,
+    NAME,
+    POOLING,
+    ShareModel,
+)
+from subflow_app.features.fairness.qt.shares import SharesPage
+from subflow_app.foundation.errors import InputError
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit.latest_reader import LatestReader
+from subflow_app.toolkit.workers import Workers
 
 MBIT = 1e6
 

@@ -15,10 +15,10 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.printed_code import ROOT, blocks
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
-from subflow_app.core.traces import StoredTraces
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.script.feature import ScriptFeature
-from subflow_app.qt.script.new_dialog import NewScript
+from subflow_app.features.script.qt.feature import ScriptFeature
+from subflow_app.features.script.qt.new_dialog import NewScript
+from subflow_app.features.traces.core.traces import StoredTraces
+from subflow_app.shell.main_window import MainWindow
 
 pytestmark = pytest.mark.one_window
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QTabBar, QWidget
 
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.shell.main_window import MainWindow
 
 pytestmark = pytest.mark.one_window
 

@@ -12,16 +12,16 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.core.forking.draft import ForkDraft
-from subflow_app.core.forking.origin import ForkOrigin
-from subflow_app.core.plots import Curve
-from subflow_app.core.traces import StoredTraces
-from subflow_app.qt.figure_source import shown_plan
-from subflow_app.qt.forking.dialog import ForkDialog
-from subflow_app.qt.forking.feature import ForkFeature
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.playhead.feature import PlayheadFeature
-from subflow_app.qt.plotting.curve_id import CurveId
+from subflow_app.features.exporting.qt.figure_source import shown_plan
+from subflow_app.features.forking.core.draft import ForkDraft
+from subflow_app.features.forking.core.origin import ForkOrigin
+from subflow_app.features.forking.qt.dialog import ForkDialog
+from subflow_app.features.forking.qt.feature import ForkFeature
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
+from subflow_app.features.plots.core import Curve
+from subflow_app.features.plots.qt.curve_id import CurveId
+from subflow_app.features.traces.core.traces import StoredTraces
+from subflow_app.shell.main_window import MainWindow
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from subflow_app.qt import format as fmt
+from subflow_app.toolkit import format as fmt
 
 NAN = math.nan
 

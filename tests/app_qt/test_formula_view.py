@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from subflow_app.qt.widgets.formula_view import FormulaView, Span
+from subflow_app.toolkit.widgets.formula_view import FormulaView, Span
 
 LONG = "cwnd + acked * min(alpha / cwnd_total, 1 / cwnd), alpha = cwnd_total * best / total_rate^2, best = 1"
 

@@ -11,19 +11,19 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.experiments import TINY, tiny_recipe
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.core.experiments import recipe_files
-from subflow_app.core.experiments.exhibits import Exhibit
-from subflow_app.core.experiments.recipe import CauseKind
-from subflow_app.core.experiments.reproduction_queue import QueuedState, ReproductionQueue
-from subflow_app.core.experiments.results import Settlement
-from subflow_app.core.experiments.rulings import experiments_folder, rulings
-from subflow_app.core.library import shipped
-from subflow_app.core.library.building import LibraryBuild
-from subflow_app.qt.gallery.experiment_page import ExperimentPage
-from subflow_app.qt.gallery.feature import GalleryFeature
-from subflow_app.qt.gallery.list_model import COUNTS_ROLE, PICTURE_ROLE, ExperimentModel
-from subflow_app.qt.gallery.session import GallerySession
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.features.gallery.core import recipe_files
+from subflow_app.features.gallery.core.exhibits import Exhibit
+from subflow_app.features.gallery.core.recipe import CauseKind
+from subflow_app.features.gallery.core.reproduction_queue import QueuedState, ReproductionQueue
+from subflow_app.features.gallery.core.results import Settlement
+from subflow_app.features.gallery.core.rulings import experiments_folder, rulings
+from subflow_app.features.gallery.qt.experiment_page import ExperimentPage
+from subflow_app.features.gallery.qt.feature import GalleryFeature
+from subflow_app.features.gallery.qt.list_model import COUNTS_ROLE, PICTURE_ROLE, ExperimentModel
+from subflow_app.features.gallery.qt.session import GallerySession
+from subflow_app.features.library.core import shipped
+from subflow_app.features.library.core.building import LibraryBuild
+from subflow_app.shell.main_window import MainWindow
 from subflow_store import open_store
 
 pytestmark = pytest.mark.one_window
@@ -44,7 +44,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(experiments_folder() / "rulings.toml", made)
     tiny_recipe(made, name="drl-cc-tiny")
     monkeypatch.setattr(recipe_files, "experiments_folder", lambda: made)
-    monkeypatch.setattr("subflow_app.qt.gallery.session.jobs_beside_window", lambda: 1)
+    monkeypatch.setattr("subflow_app.features.gallery.qt.session.jobs_beside_window", lambda: 1)
     return made
 
 

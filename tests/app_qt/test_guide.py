@@ -13,11 +13,11 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.inspector import choice_editor
 from tests.helpers.scripts import CONTROLLER
 
-from subflow_app.core import guide
-from subflow_app.core.errors import GuideError, InputError
-from subflow_app.core.scenarios.script_files import add_script
-from subflow_app.qt.guide_feature import GuideFeature, topic_of
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.features.editor.core.script_files import add_script
+from subflow_app.features.guide.core import guide
+from subflow_app.features.guide.qt.guide_feature import GuideFeature, topic_of
+from subflow_app.foundation.errors import GuideError, InputError
+from subflow_app.shell.main_window import MainWindow
 
 pytestmark = pytest.mark.one_window
 

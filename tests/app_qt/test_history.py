@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.core.history.run_columns import COLUMNS
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.models.run_table import RunTable
+from subflow_app.features.history.core.run_columns import COLUMNS
+from subflow_app.features.history.qt.run_table import RunTable
+from subflow_app.shell.main_window import MainWindow
 from subflow_store import RunRow, StoreLocked
 
 pytestmark = pytest.mark.one_window
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.one_window
 @pytest.fixture
 def two_runs(window: MainWindow, run_once: Callable[[], int]) -> tuple[int, int]:
     """Two stored runs of different seeds, "Two paths" both; the first is the older one."""
-    from subflow_app.qt import commands
+    from subflow_app.features.editor.qt import commands
 
     first = run_once()
     commands.set_value(window.document_stack, window.documents.doc, "seed", 8)
@@ -64,7 +64,7 @@ def test_newest_run_comes_first_with_its_figures(window: MainWindow, two_runs: t
 
 
 def test_columns_sort_by_value_not_by_text(window: MainWindow, run_once: Callable[[], int]) -> None:
-    from subflow_app.qt import commands
+    from subflow_app.features.editor.qt import commands
 
     for seed in (9, 10, 100):
         commands.set_value(window.document_stack, window.documents.doc, "seed", seed)
@@ -239,7 +239,7 @@ def test_undoing_all_restores_the_history(
 def test_undo_takes_back_the_last_change_wherever_the_focus_is(
     window: MainWindow, dialogs: ScriptedDialogs, two_runs: tuple[int, int]
 ) -> None:
-    from subflow_app.qt import commands
+    from subflow_app.features.editor.qt import commands
 
     window.history.select([two_runs[0]])
     dialogs.answer("line", "renamed")

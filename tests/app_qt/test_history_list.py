@@ -14,11 +14,11 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs, make_window
 
-from subflow_app.core.history.run_groups import RunGroup
-from subflow_app.qt.history_panel.key_dialog import KeyDialog
-from subflow_app.qt.history_panel.run_view import shortened
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.widgets.tag_line import TagLine
+from subflow_app.features.history.core.run_groups import RunGroup
+from subflow_app.features.history.qt.key_dialog import KeyDialog
+from subflow_app.features.history.qt.run_view import shortened
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit.widgets.tag_line import TagLine
 from subflow_store import RunRow, RunStart, Store, StoreError, open_store
 from subflow_store.database import Database
 from subflow_store.sweep_values import SweepRunPlace, SweepStart

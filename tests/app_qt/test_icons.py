@@ -9,8 +9,8 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QIcon, QImage, QPainter
 from pytestqt.qtbot import QtBot
 
-from subflow_app.qt import icons
-from subflow_app.qt.icons import GLYPHS, icon
+from subflow_app.toolkit import icons
+from subflow_app.toolkit.icons import GLYPHS, icon
 
 SIZE = QSize(24, 24)
 

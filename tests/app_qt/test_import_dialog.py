@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.qt.comparison.feature import CompareFeature
-from subflow_app.qt.comparison.import_dialog import ImportDialog
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.features.comparison.qt.feature import CompareFeature
+from subflow_app.features.comparison.qt.import_dialog import ImportDialog
+from subflow_app.shell.main_window import MainWindow
 
 pytestmark = pytest.mark.one_window
 

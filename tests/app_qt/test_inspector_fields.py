@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.inspector import DEMO, choice_editor, choose, doc_of, row, show_inspector, text_editor, type_text
 from tests.helpers.window import at_rest
 
-from subflow_app.qt.inspector import Inspector
-from subflow_app.qt.inspector.editors import FlagEditor, PairEditor, TextEditor
+from subflow_app.features.editor.qt.inspector import Inspector
+from subflow_app.features.editor.qt.inspector.editors import FlagEditor, PairEditor, TextEditor
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from PySide6.QtGui import QImage
 from tests.helpers.journey import ACCESS, FLOWS, HOSTS, ROUTERS, SIZE, THEMES, Journey
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.shell.main_window import MainWindow
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ("1-paths", "1-flow", "2-drawn", "3-lia", "3-olia", *(f"4-fairness-{theme}" for theme in THEMES), "5-figure")

@@ -16,30 +16,30 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
-from subflow_app.core.catalog import app_catalog
-from subflow_app.core.errors import InputError
-from subflow_app.core.exporting.lab_page import check_page
-from subflow_app.core.labs import lab_file
-from subflow_app.core.labs.lab import Prediction, Step, Target
-from subflow_app.core.labs.progress import ProgressFolder
-from subflow_app.core.labs.result_file import result_document, write_result
-from subflow_app.core.labs.runner import LabRunner, run_lab
-from subflow_app.core.labs.solution import parse_order
-from subflow_app.core.paths import labs_directory
-from subflow_app.core.plots import PLOTS_BY_ID
-from subflow_app.core.scenarios.form import form_for
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
-from subflow_app.qt.labs.feature import LabFeature
-from subflow_app.qt.labs.places import PREDICTION, place_of, place_of_widget, reveal
-from subflow_app.qt.labs.sketch import SketchCanvas, round_ticks
-from subflow_app.qt.labs.spotlight import Spotlight
-from subflow_app.qt.labs.step_page import StepPage
-from subflow_app.qt.labs.teacher import Teacher
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.plotting.plot_scroll import PlotScroll
-from subflow_app.qt.sweeps.feature import SweepFeature
-from subflow_app.qt.sweeps.new_dialog import SweepSuggestion
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.editor.core.form import form_for
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core.scenario_source import open_scenario, with_overrides
+from subflow_app.features.exporting.core.lab_page import check_page
+from subflow_app.features.labs.core import lab_file
+from subflow_app.features.labs.core.lab import Prediction, Step, Target
+from subflow_app.features.labs.core.progress import ProgressFolder
+from subflow_app.features.labs.core.result_file import result_document, write_result
+from subflow_app.features.labs.core.runner import LabRunner, run_lab
+from subflow_app.features.labs.core.solution import parse_order
+from subflow_app.features.labs.qt.feature import LabFeature
+from subflow_app.features.labs.qt.places import PREDICTION, place_of, place_of_widget, reveal
+from subflow_app.features.labs.qt.sketch import SketchCanvas, round_ticks
+from subflow_app.features.labs.qt.spotlight import Spotlight
+from subflow_app.features.labs.qt.step_page import StepPage
+from subflow_app.features.labs.qt.teacher import Teacher
+from subflow_app.features.plots.core import PLOTS_BY_ID
+from subflow_app.features.sweeps.qt.feature import SweepFeature
+from subflow_app.features.sweeps.qt.new_dialog import SweepSuggestion
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.paths import labs_directory
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit.plotting.plot_scroll import PlotScroll
 from subflow_store import open_store
 
 pytestmark = pytest.mark.one_window
@@ -379,7 +379,7 @@ def test_what_a_step_speaks_of_is_found(window: MainWindow) -> None:
 
 
 def test_long_options_are_broken_into_lines_and_not_cut(qtbot: QtBot) -> None:
-    from subflow_app.qt.labs.option_button import OptionButton
+    from subflow_app.features.labs.qt.option_button import OptionButton
 
     short, long = OptionButton("Yes"), OptionButton("A queue that is nearly full loses nothing " * 3)
     qtbot.addWidget(short)

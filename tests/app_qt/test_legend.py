@@ -17,21 +17,21 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.scenario_texts import TWO_PATHS
 
-from subflow_app.core.comparison.conditions import group_runs
-from subflow_app.core.comparison.group_table import compare_groups, table_csv
-from subflow_app.core.history.run_columns import column
-from subflow_app.core.plots import PLOTS_BY_ID
-from subflow_app.core.plots.spec import measured_mean
-from subflow_app.core.running.runs import RunJob
-from subflow_app.core.summary_text import flow_table
-from subflow_app.core.traces import StoredTraces
-from subflow_app.qt.plot_view import PlotView
-from subflow_app.qt.plotting.curve_id import CurveId
-from subflow_app.qt.plotting.legend import Legend
-from subflow_app.qt.plotting.legend_model import BRIEF_ROLE, WORDS_ROLE
-from subflow_app.qt.plotting.legend_splitter import LegendSplitter
-from subflow_app.qt.plotting.legend_values import LegendValues, flow_words
-from subflow_app.qt.widgets.results_strip import ResultsStrip
+from subflow_app.features.comparison.core.conditions import group_runs
+from subflow_app.features.comparison.core.group_table import compare_groups, table_csv
+from subflow_app.features.history.core.run_columns import column
+from subflow_app.features.plots.core import PLOTS_BY_ID
+from subflow_app.features.plots.core.spec import measured_mean
+from subflow_app.features.plots.qt.curve_id import CurveId
+from subflow_app.features.plots.qt.legend import Legend
+from subflow_app.features.plots.qt.legend_model import BRIEF_ROLE, WORDS_ROLE
+from subflow_app.features.plots.qt.legend_splitter import LegendSplitter
+from subflow_app.features.plots.qt.legend_values import LegendValues, flow_words
+from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.traces.core.summary_text import flow_table
+from subflow_app.features.traces.core.traces import StoredTraces
+from subflow_app.toolkit.widgets.results_strip import ResultsStrip
 from subflow_sim import parse_scenario
 from subflow_store import Store, open_store
 

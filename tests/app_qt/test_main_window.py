@@ -14,11 +14,11 @@ from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
-from subflow_app.core.settings import load_settings
-from subflow_app.qt import commands
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.panels import DEFAULT_WORKSPACE, PANELS
-from subflow_app.qt.workspaces import ARRANGEMENTS
+from subflow_app.features.editor.qt import commands
+from subflow_app.foundation.settings import load_settings
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit.panels import DEFAULT_WORKSPACE, PANELS
+from subflow_app.toolkit.workspaces import ARRANGEMENTS
 
 pytestmark = pytest.mark.one_window
 

@@ -10,19 +10,20 @@ from PySide6.QtWidgets import QTableView
 from pytestqt.qtbot import QtBot
 from tests.helpers.skeletons import loaded_skeleton
 
-from subflow_app.qt import main_window, menus, panels, workspaces
-from subflow_app.qt.action_spec import ActionSpec
-from subflow_app.qt.actions import ACTIONS, view
-from subflow_app.qt.docks import Side
-from subflow_app.qt.feature import Feature
-from subflow_app.qt.features import KINDS
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.shell import main_window, menus
+from subflow_app.shell.actions import ACTIONS, view
+from subflow_app.shell.features import KINDS
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit import panels, workspaces
+from subflow_app.toolkit.action_spec import ActionSpec
+from subflow_app.toolkit.docks import Side
+from subflow_app.toolkit.feature import Feature
 
 
 @pytest.fixture
 def tally(monkeypatch: pytest.MonkeyPatch) -> type[Feature]:
     """The feature of the page, with its lines in the lists."""
-    kind: type[Feature] = loaded_skeleton("panel.py", "subflow_app.qt.tally_feature").TallyFeature
+    kind: type[Feature] = loaded_skeleton("panel.py", "subflow_app.features.tally.qt.feature").TallyFeature
     monkeypatch.setattr(main_window, "KINDS", (*KINDS, kind))
     monkeypatch.setitem(panels.PANELS, kind.panel_name, ("Tally", "events", "Ctrl+Alt+Shift+F9"))
     monkeypatch.setitem(menus.SUBMENUS, "Panels", (*menus.SUBMENUS["Panels"], "view.tally"))

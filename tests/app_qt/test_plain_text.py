@@ -10,10 +10,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
-import subflow_app.qt
-from subflow_app.qt.dialogs import Dialogs
-from subflow_app.qt.models.table_model import TableModel
-from subflow_app.qt.plain_text import Label, as_written
+import subflow_app
+from subflow_app.toolkit.dialogs import Dialogs
+from subflow_app.toolkit.models.table_model import TableModel
+from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.vocabulary.tables import Column
 
 MARKUP = "<b>bold</b><img src='/etc/hostname'>"
@@ -48,7 +48,7 @@ def test_messages_are_plain(qtbot: QtBot) -> None:
 
 
 def test_no_part_of_the_window_has_a_label_that_guesses() -> None:
-    folder = Path(subflow_app.qt.__file__).parent
+    folder = Path(subflow_app.__file__).parent
     guessing = [
         f"{path.relative_to(folder)}:{node.lineno}"
         for path in folder.rglob("*.py")

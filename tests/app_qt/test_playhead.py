@@ -19,21 +19,21 @@ from tests.helpers.fake_simulation import make_scenario
 from tests.helpers.instants import P, make_instant
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.core.replay.packet_places import PacketPlaces
-from subflow_app.core.replay.run_events import RunEvents
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.traces import TraceMark
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.playhead.canvas_show import CanvasShow
-from subflow_app.qt.playhead.events_panel import EventsPanel
-from subflow_app.qt.playhead.feature import PlayheadFeature
-from subflow_app.qt.playhead.packet_item import ACK, DATA, DATAGRAM, PacketItem
-from subflow_app.qt.playhead.playhead import Playhead, ScrubbedRun
-from subflow_app.qt.playhead.plots_show import PlotsShow
-from subflow_app.qt.playhead.strip import TransportStrip, _told_apart
-from subflow_app.qt.plot_view import PlotView
-from subflow_app.qt.topology.view import TopologyView
-from subflow_app.qt.workers import Workers
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.qt.topology.view import TopologyView
+from subflow_app.features.explain.core.packet_places import PacketPlaces
+from subflow_app.features.explain.core.run_events import RunEvents
+from subflow_app.features.playhead.qt.canvas_show import CanvasShow
+from subflow_app.features.playhead.qt.events_panel import EventsPanel
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
+from subflow_app.features.playhead.qt.packet_item import ACK, DATA, DATAGRAM, PacketItem
+from subflow_app.features.playhead.qt.playhead import Playhead, ScrubbedRun
+from subflow_app.features.playhead.qt.plots_show import PlotsShow
+from subflow_app.features.playhead.qt.strip import TransportStrip, _told_apart
+from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.features.traces.core.traces import TraceMark
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit.workers import Workers
 
 pytestmark = pytest.mark.one_window
 

@@ -13,12 +13,12 @@ from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 from tests.helpers.table_traces import TableTraces
 
-from subflow_app.core.plots import PLOTS, TIME
-from subflow_app.core.traces import FLOW, SUBFLOW, Traces
-from subflow_app.qt.plot_view import PlotView
-from subflow_app.qt.plotting.bar_plot import BarPlot
-from subflow_app.qt.plotting.xy_plot import XYPlot
-from subflow_app.qt.theme import DARK, set_current
+from subflow_app.features.plots.core import PLOTS, TIME
+from subflow_app.features.plots.qt.bar_plot import BarPlot
+from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.features.plots.qt.xy_plot import XYPlot
+from subflow_app.features.traces.core.traces import FLOW, SUBFLOW, Traces
+from subflow_app.toolkit.theme import DARK, set_current
 
 PAIR = make_scenario(make_flow("download"), make_flow("cross", "tcp", ("wifi",)))
 

@@ -8,9 +8,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from tests.helpers.fake_runs import finished_traces
 
-from subflow_app.qt.plot_view import PlotView
-from subflow_app.qt.plotting.plot_item import LEAST_HEIGHT
-from subflow_app.qt.plotting.plot_scroll import PlotScroll
+from subflow_app.features.plots.qt.plot_item import LEAST_HEIGHT
+from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.toolkit.plotting.plot_scroll import PlotScroll
 
 
 @pytest.mark.parametrize("size", [(900, 600), (700, 260), (420, 180)])

@@ -14,19 +14,19 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
-from subflow_app.core.plots import PLOTS, PLOTS_BY_ID, TIME, Curve
-from subflow_app.core.plots.drawing.choices import CurveChoices
-from subflow_app.core.plots.drawing.colouring import BY_SUBFLOW
-from subflow_app.core.traces import LiveTraces, TraceMark
-from subflow_app.qt import format as fmt
-from subflow_app.qt.figure_source import shown_plan
-from subflow_app.qt.plot_view import PlotView
-from subflow_app.qt.plotting.axis import Axis
-from subflow_app.qt.plotting.curve_id import CurveId, curve_id
-from subflow_app.qt.plotting.curve_item import TraceCurve
-from subflow_app.qt.plotting.legend import Legend
-from subflow_app.qt.plotting.legend_model import LegendModel
-from subflow_app.qt.theme import DARK, LIGHT, set_current
+from subflow_app.features.exporting.qt.figure_source import shown_plan
+from subflow_app.features.plots.core import PLOTS, PLOTS_BY_ID, TIME, Curve
+from subflow_app.features.plots.core.drawing.choices import CurveChoices
+from subflow_app.features.plots.core.drawing.colouring import BY_SUBFLOW
+from subflow_app.features.plots.qt.curve_id import CurveId, curve_id
+from subflow_app.features.plots.qt.curve_item import TraceCurve
+from subflow_app.features.plots.qt.legend import Legend
+from subflow_app.features.plots.qt.legend_model import LegendModel
+from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.features.traces.core.traces import LiveTraces, TraceMark
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.plotting.axis import Axis
+from subflow_app.toolkit.theme import DARK, LIGHT, set_current
 from subflow_app.vocabulary import palette
 
 WIFI, LTE, TOTAL = (

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from tests.helpers.fake_runs import finished_traces
 
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.plot_view import PlotView
-from subflow_app.qt.plotting.popped_plot import PoppedPlot
-from subflow_app.qt.theme import DARK, set_current
+from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.features.plots.qt.popped_plot import PoppedPlot
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit.theme import DARK, set_current
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, at_rest
 
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.plotting.legend import Legend
-from subflow_app.qt.presentation import TYPE_SCALE
+from subflow_app.features.plots.qt.legend import Legend
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.shell.presentation import TYPE_SCALE
 
 pytestmark = pytest.mark.one_window
 

@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.scenarios.algorithm_choices import controller_choices
-from subflow_app.core.scenarios.toml_edit import read_toml
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.queue.enqueue_dialog import EnqueueDialog, Enqueueing
-from subflow_app.qt.queue.table_model import COLUMNS
+from subflow_app.features.editor.core.algorithm_choices import controller_choices
+from subflow_app.features.running.qt.queue.enqueue_dialog import EnqueueDialog, Enqueueing
+from subflow_app.features.running.qt.queue.table_model import COLUMNS
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.toml_edit import read_toml
+from subflow_app.shell.main_window import MainWindow
 from subflow_sim.scenario import parse_scenario
 from subflow_store import StoreFull
 

@@ -13,13 +13,13 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
-from subflow_app.core.plots.drawing.choices import CurveChoices
-from subflow_app.core.plots.drawing.colouring import BY_SUBFLOW
-from subflow_app.qt.plot_view import PlotView
-from subflow_app.qt.plotting.bar_plot import BarPlot
-from subflow_app.qt.plotting.curve_id import CurveId
-from subflow_app.qt.plotting.legend_model import CURVE_ROLE
-from subflow_app.qt.theme import DARK, set_current
+from subflow_app.features.plots.core.drawing.choices import CurveChoices
+from subflow_app.features.plots.core.drawing.colouring import BY_SUBFLOW
+from subflow_app.features.plots.qt.bar_plot import BarPlot
+from subflow_app.features.plots.qt.curve_id import CurveId
+from subflow_app.features.plots.qt.legend_model import CURVE_ROLE
+from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.toolkit.theme import DARK, set_current
 from subflow_app.vocabulary import palette
 
 WIFI = CurveId(0, "download/1", "subflow")

@@ -18,10 +18,10 @@ from tests.app_qt.conftest import close_window
 from tests.app_qt.test_app import environment
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
-from subflow_app.core.scenarios.recovery import find_orphans
-from subflow_app.qt import commands
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.recovery import DifferencesDialog
+from subflow_app.features.editor.core.recovery import find_orphans
+from subflow_app.features.editor.qt import commands
+from subflow_app.features.editor.qt.recovery import DifferencesDialog
+from subflow_app.shell.main_window import MainWindow
 from subflow_store.liveness import this_process
 
 pytestmark = pytest.mark.one_window
@@ -29,7 +29,8 @@ pytestmark = pytest.mark.one_window
 # Starts the program as `subflow FILE` does, edits twice, and says so once the disk has it.
 EDITOR = """
 import sys
-from subflow_app.qt import app, commands, main_window
+from subflow_app.features.editor.qt import commands
+from subflow_app.shell import app, main_window
 loaded = main_window.MainWindow.load
 def load(window):
     loaded(window)

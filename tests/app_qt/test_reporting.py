@@ -9,8 +9,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.report_dialog import ReportDialog
+from subflow_app.features.paper.qt.report_dialog import ReportDialog
+from subflow_app.shell.main_window import MainWindow
 
 pytestmark = pytest.mark.one_window
 

@@ -9,8 +9,8 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 from tests.store.examples import record
 
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.rescue_feature import RescueFeature
+from subflow_app.features.databases.qt.rescue_feature import RescueFeature
+from subflow_app.shell.main_window import MainWindow
 from subflow_store import open_store
 
 pytestmark = pytest.mark.one_window

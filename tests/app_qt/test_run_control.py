@@ -17,15 +17,15 @@ from tests.app_qt.conftest import close_window
 from tests.helpers.fake_simulation import FakeSimulation
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
-from subflow_app.core.errors import ExportError
-from subflow_app.core.plots import PLOTS_BY_ID
-from subflow_app.core.running import runs as core_runs
-from subflow_app.core.settings import load_settings
-from subflow_app.core.traces import StoredTraces
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.plotting.curve_id import curve_id
-from subflow_app.qt.run_control import RunControl, is_kept
-from subflow_app.qt.workers import Workers
+from subflow_app.features.plots.core import PLOTS_BY_ID
+from subflow_app.features.plots.qt.curve_id import curve_id
+from subflow_app.features.running.core import runs as core_runs
+from subflow_app.features.running.qt.run_control import RunControl, is_kept
+from subflow_app.features.traces.core.traces import StoredTraces
+from subflow_app.foundation.errors import ExportError
+from subflow_app.foundation.settings import load_settings
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit.workers import Workers
 from subflow_store import RunRow, StoreFull, open_store
 
 pytestmark = pytest.mark.one_window
@@ -315,7 +315,7 @@ def test_a_run_that_no_disk_takes_is_asked_about_before_the_window_closes(
         raise ExportError("the run Two paths cannot be rescued: No space left on device")
 
     monkeypatch.setattr("subflow_store.store.Store.start_run", full)
-    monkeypatch.setattr("subflow_app.qt.unsaved_runs.save_rescue_copy", no_room)
+    monkeypatch.setattr("subflow_app.features.running.qt.unsaved_runs.save_rescue_copy", no_room)
     with qtbot.waitSignal(window.runs.ended, timeout=20_000):
         window.bar.trigger("run.toggle")
     dialogs.answer("confirm", False)
@@ -325,7 +325,9 @@ def test_a_run_that_no_disk_takes_is_asked_about_before_the_window_closes(
     assert "No space left" in dialogs.asked[-1][1][2]
     assert len(window.unsaved.jobs) == 1
     # Room was made: nothing is asked, and where the run is is told.
-    monkeypatch.setattr("subflow_app.qt.unsaved_runs.save_rescue_copy", lambda *_arguments: Path("rescued"))
+    monkeypatch.setattr(
+        "subflow_app.features.running.qt.unsaved_runs.save_rescue_copy", lambda *_arguments: Path("rescued")
+    )
     window.close()
 
     assert not window.isVisible()
@@ -409,9 +411,9 @@ def test_refused_scenario_is_told(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_eta_and_speed_are_shown() -> None:
-    from subflow_app.core.jobs.progress import JobState
-    from subflow_app.core.running.runs import RunProgress
-    from subflow_app.qt.widgets.run_status import RunStatus
+    from subflow_app.features.running.core.runs import RunProgress
+    from subflow_app.features.running.qt.run_status import RunStatus
+    from subflow_app.foundation.jobs.progress import JobState
 
     status = RunStatus()
     status.show_progress(RunProgress(JobState.RUNNING, 12.34, 60.0, 9.98, 4.77, 1000, 0.1))

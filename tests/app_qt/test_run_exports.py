@@ -9,8 +9,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.run_export_dialog import RunExportDialog
+from subflow_app.features.exporting.qt.run_export_dialog import RunExportDialog
+from subflow_app.shell.main_window import MainWindow
 
 
 def test_what_is_chosen_of_a_run_is_written_and_its_bundle_verified(

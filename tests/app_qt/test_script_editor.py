@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.scripts import CONTROLLER
 
-from subflow_app.qt.app_theme import Theme
-from subflow_app.qt.script import editing
-from subflow_app.qt.script.editor import ScriptEditor
-from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.find_bar import FindBar
+from subflow_app.features.script.qt import editing
+from subflow_app.features.script.qt.editor import ScriptEditor
+from subflow_app.toolkit.app_theme import Theme
+from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.widgets.find_bar import FindBar
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
@@ -188,7 +188,7 @@ def test_a_name_explains_itself(editor: ScriptEditor) -> None:
 def test_text_from_a_script_is_no_markup(editor: ScriptEditor) -> None:
     write(editor, "def on_ack(w, ack):\n    w.cwnd = <b>bold|\n")
     assert editor.problems
-    from subflow_app.qt.plain_text import as_written
+    from subflow_app.toolkit.plain_text import as_written
 
     tip = as_written(editor.problem_at(editor.cursorRect().center().y()))
     assert "<b>" not in tip

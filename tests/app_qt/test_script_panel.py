@@ -15,16 +15,16 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.scripts import CONTROLLER, SCHEDULER
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
-from subflow_app.core.arena import results
-from subflow_app.core.errors import InputError
-from subflow_app.core.scenarios.scripts import scripts_of
-from subflow_app.qt.comparison.feature import CompareFeature
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.script.desk import ScriptDesk
-from subflow_app.qt.script.feature import ScriptFeature
-from subflow_app.qt.script.new_dialog import NewScript, NewScriptDialog
-from subflow_app.qt.script.session import CHECK, COMPARE, NEXT_PROBLEM, RESTORE, SAVE
-from subflow_app.qt.widgets.results_strip import ResultsStrip
+from subflow_app.features.arena.core import results
+from subflow_app.features.comparison.qt.feature import CompareFeature
+from subflow_app.features.editor.core.scripts import scripts_of
+from subflow_app.features.script.qt.desk import ScriptDesk
+from subflow_app.features.script.qt.feature import ScriptFeature
+from subflow_app.features.script.qt.new_dialog import NewScript, NewScriptDialog
+from subflow_app.features.script.qt.session import CHECK, COMPARE, NEXT_PROBLEM, RESTORE, SAVE
+from subflow_app.foundation.errors import InputError
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit.widgets.results_strip import ResultsStrip
 from subflow_app.vocabulary.measures import MEASURES
 from subflow_store.liveness import this_process
 

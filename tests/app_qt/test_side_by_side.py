@@ -15,22 +15,22 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
-from subflow_app.core.exports import export_shown
-from subflow_app.core.forking.ghosts import Ghost
-from subflow_app.core.plots import Bar, Curve, PlotSpec
-from subflow_app.core.plots.drawing.choices import CurveChoices
-from subflow_app.core.plots.drawing.colouring import BY_SUBFLOW
-from subflow_app.core.traces import SUBFLOW, LiveTraces
-from subflow_app.qt.figure_source import shown_plan
-from subflow_app.qt.plot_view import PlotView
-from subflow_app.qt.plotting.curve_id import CurveId
-from subflow_app.qt.plotting.figure import figure_content
-from subflow_app.qt.plotting.figure_file import FigureSize
-from subflow_app.qt.plotting.plot_grid import LEAST_COLUMN_WIDTH
-from subflow_app.qt.plotting.plot_scroll import PlotScroll
-from subflow_app.qt.plotting.plot_stack import PlotStack
-from subflow_app.qt.plotting.time_plot import TimePlot
-from subflow_app.qt.theme import DARK, set_current
+from subflow_app.features.exporting.core.exports import export_shown
+from subflow_app.features.exporting.qt.figure_source import shown_plan
+from subflow_app.features.forking.core.ghosts import Ghost
+from subflow_app.features.plots.core import Bar, Curve, PlotSpec
+from subflow_app.features.plots.core.drawing.choices import CurveChoices
+from subflow_app.features.plots.core.drawing.colouring import BY_SUBFLOW
+from subflow_app.features.plots.qt.curve_id import CurveId
+from subflow_app.features.plots.qt.figure import figure_content
+from subflow_app.features.plots.qt.figure_file import FigureSize
+from subflow_app.features.plots.qt.plot_grid import LEAST_COLUMN_WIDTH
+from subflow_app.features.plots.qt.plot_stack import PlotStack
+from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.features.plots.qt.time_plot import TimePlot
+from subflow_app.features.traces.core.traces import SUBFLOW, LiveTraces
+from subflow_app.toolkit.plotting.plot_scroll import PlotScroll
+from subflow_app.toolkit.theme import DARK, set_current
 
 SPECS = ["throughput", "cwnd"]
 
@@ -192,7 +192,9 @@ def test_pin_cursors_marks_and_logarithms_are_in_every_column(view: PlotView) ->
 def test_fork_and_its_ghost_stay_in_one_column(view: PlotView, monkeypatch: pytest.MonkeyPatch) -> None:
     original, other, fork = (run_of(controller) for controller in ("lia", "olia", "lia"))
     ghost = Ghost(original=1, fork=0, at_s=5.0, changes=())
-    monkeypatch.setattr("subflow_app.qt.plotting.curve_looks.find_ghosts", lambda runs: {1: ghost} if runs else {})
+    monkeypatch.setattr(
+        "subflow_app.features.plots.qt.curve_looks.find_ghosts", lambda runs: {1: ghost} if runs else {}
+    )
     view.show_runs([fork, original, other])
     view.set_side_by_side(True)
 

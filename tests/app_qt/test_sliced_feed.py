@@ -6,9 +6,9 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
-from subflow_app.core.plots import PLOTS_BY_ID
-from subflow_app.core.plots.drawing.choices import CurveChoices
-from subflow_app.qt.plotting.plot_stack import PlotStack
+from subflow_app.features.plots.core import PLOTS_BY_ID
+from subflow_app.features.plots.core.drawing.choices import CurveChoices
+from subflow_app.features.plots.qt.plot_stack import PlotStack
 
 
 def test_curves_of_many_flows_are_fed_in_slices_until_all_are_there(qtbot: QtBot) -> None:

@@ -9,11 +9,11 @@ from PySide6.QtTest import QTest
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.table_traces import TableTraces
 
-from subflow_app.core.traces import SUBFLOW
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.models.span_model import COLUMNS
-from subflow_app.qt.plot_view import PlotView
-from subflow_app.qt.theme import DARK, set_current
+from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.features.plots.qt.span_model import COLUMNS
+from subflow_app.features.traces.core.traces import SUBFLOW
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit.theme import DARK, set_current
 
 
 @pytest.fixture

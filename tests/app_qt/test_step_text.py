@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from subflow_app.qt.labs.step_text import StepText
-from subflow_app.qt.widgets.formula_view import FormulaView
+from subflow_app.features.labs.qt.step_text import StepText
+from subflow_app.toolkit.widgets.formula_view import FormulaView
 
 
 def test_formulas_stand_between_the_paragraphs(qtbot: QtBot) -> None:

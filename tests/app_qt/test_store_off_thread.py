@@ -14,7 +14,7 @@ from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.shell.main_window import MainWindow
 from subflow_store import RunStart, Store
 from subflow_store.database import Database
 

@@ -15,11 +15,11 @@ from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
-from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.app import _LogFile
-from subflow_app.qt.app_theme import Theme
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.preferences import Preferences
+from subflow_app.shell.actions import ACTIONS
+from subflow_app.shell.app import _LogFile
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit.app_theme import Theme
+from subflow_app.toolkit.preferences import Preferences
 
 
 @pytest.fixture

@@ -12,13 +12,13 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.core.catalog import app_catalog
-from subflow_app.core.scenarios.algorithm_choices import controller_choices
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.sweeps.sweep_draft import estimate_draft
-from subflow_app.core.sweeps.sweep_parameters import sweep_parameters
-from subflow_app.qt.sweeps.new_dialog import NewSweepDialog, SweepSubject, SweepSuggestion
-from subflow_app.qt.workers import Workers
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.editor.core.algorithm_choices import controller_choices
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.sweeps.core.sweep_draft import estimate_draft
+from subflow_app.features.sweeps.core.sweep_parameters import sweep_parameters
+from subflow_app.features.sweeps.qt.new_dialog import NewSweepDialog, SweepSubject, SweepSuggestion
+from subflow_app.toolkit.workers import Workers
 
 CONTROLLER = "flows.download.controller"
 LOSS = "links.wifi.loss"

@@ -14,9 +14,9 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.studies import CONTROLLER, LOSS, RATE, large_study, small_study
 from tests.helpers.window import at_rest
 
-from subflow_app.qt.sweeps.study_page import StudyPage
-from subflow_app.qt.theme import DARK, LIGHT, set_current
-from subflow_app.qt.workers import Workers
+from subflow_app.features.sweeps.qt.study_page import StudyPage
+from subflow_app.toolkit.theme import DARK, LIGHT, set_current
+from subflow_app.toolkit.workers import Workers
 
 
 @pytest.fixture
@@ -205,7 +205,7 @@ def test_table_is_sorted_by_its_columns(page: StudyPage):
 
 @pytest.mark.parametrize("view", ["heat", "lines", "boxes", "scatter", "parallel"])
 def test_views_are_recoloured_and_written(page: StudyPage, view: str, tmp_path: Path):
-    from subflow_app.qt.sweeps.plots.chart_file import save_chart
+    from subflow_app.features.sweeps.qt.plots.chart_file import save_chart
 
     page.set_view(view)
     light = page.grab().toImage()

@@ -12,13 +12,13 @@ from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
-from subflow_app.core.exporting.page_import import read_page
-from subflow_app.core.sweeps.sweep_draft import SweepDraft, estimate_draft
-from subflow_app.core.sweeps.sweep_job import SweepJob
-from subflow_app.qt.comparison.feature import CompareFeature
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.sweeps.feature import SweepFeature
-from subflow_app.qt.sweeps.new_dialog import SweepWish
+from subflow_app.features.comparison.qt.feature import CompareFeature
+from subflow_app.features.exporting.core.page_import import read_page
+from subflow_app.features.sweeps.core.sweep_draft import SweepDraft, estimate_draft
+from subflow_app.features.sweeps.core.sweep_job import SweepJob
+from subflow_app.features.sweeps.qt.feature import SweepFeature
+from subflow_app.features.sweeps.qt.new_dialog import SweepWish
+from subflow_app.shell.main_window import MainWindow
 from subflow_store import open_store
 from subflow_store.liveness import this_process
 

@@ -8,10 +8,10 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.scenarios.templates import TEMPLATES
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.template_gallery import TemplateGallery
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core.templates import TEMPLATES
+from subflow_app.features.editor.qt.template_gallery import TemplateGallery
+from subflow_app.shell.main_window import MainWindow
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication, QLabel
 
-from subflow_app.qt import app_theme, theme
-from subflow_app.qt.app_theme import Theme
-from subflow_app.qt.theme import CONTRAST, DARK, LIGHT, Tokens, contrast_ratio
+from subflow_app.toolkit import app_theme, theme
+from subflow_app.toolkit.app_theme import Theme
+from subflow_app.toolkit.theme import CONTRAST, DARK, LIGHT, Tokens, contrast_ratio
 
 SETS = [LIGHT, DARK, CONTRAST]
 # (text colour, what it is drawn on); WCAG AA asks for 4.5:1 for text of normal size.

@@ -18,9 +18,9 @@ from tests.helpers.journey import SIZE
 from tests.helpers.time_journey import CONTROLLERS, FLOW, SEEDS, VIEWS, SweepDialogs, TimeJourney, everything_in
 from tests.helpers.window import make_window
 
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.plotting.curve_id import CurveId
-from subflow_app.qt.sweeps.feature import SweepFeature
+from subflow_app.features.plots.qt.curve_id import CurveId
+from subflow_app.features.sweeps.qt.feature import SweepFeature
+from subflow_app.shell.main_window import MainWindow
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
 

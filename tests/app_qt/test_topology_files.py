@@ -10,16 +10,16 @@ from PySide6.QtGui import QImage
 from tests.helpers.policies import make_plan, write_random_policy
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
-from subflow_app.core.catalog import app_catalog
-from subflow_app.core.errors import InputError
-from subflow_app.core.exporting.page_import import read_page
-from subflow_app.core.exporting.web_page import write_page
-from subflow_app.core.paths import policy_folder
-from subflow_app.core.running.runs import RunJob
-from subflow_app.core.scenarios.graph_import import import_graph
-from subflow_app.core.scenarios.toml_edit import get_value, set_value
-from subflow_app.qt import commands
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.editor.core.graph_import import import_graph
+from subflow_app.features.editor.qt import commands
+from subflow_app.features.exporting.core.page_import import read_page
+from subflow_app.features.exporting.core.web_page import write_page
+from subflow_app.features.running.core.runs import RunJob
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.paths import policy_folder
+from subflow_app.foundation.toml_edit import get_value, set_value
+from subflow_app.shell.main_window import MainWindow
 from subflow_sim import parse_scenario
 
 pytestmark = pytest.mark.one_window

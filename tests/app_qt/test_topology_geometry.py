@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QPointF, QRectF, QSizeF
 
-from subflow_app.qt.topology.geometry import PARALLEL_SPACING, choose_place, crosses, label_places, link_curve
+from subflow_app.features.editor.qt.topology.geometry import (
+    PARALLEL_SPACING,
+    choose_place,
+    crosses,
+    label_places,
+    link_curve,
+)
 
 LEFT, RIGHT = QPointF(0, 0), QPointF(600, 0)
 

@@ -14,13 +14,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.qt.theme import DARK, LIGHT, set_current
-from subflow_app.qt.topology import TopologyView
-from subflow_app.qt.topology.captions import link_caption
-from subflow_app.qt.topology.geometry import crosses
-from subflow_app.qt.topology.items import CanvasItem, LinkItem, NodeItem
-from subflow_app.qt.topology.label_item import LabelItem, label_scale
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.qt.topology import TopologyView
+from subflow_app.features.editor.qt.topology.captions import link_caption
+from subflow_app.features.editor.qt.topology.geometry import crosses
+from subflow_app.features.editor.qt.topology.items import CanvasItem, LinkItem, NodeItem
+from subflow_app.features.editor.qt.topology.label_item import LabelItem, label_scale
+from subflow_app.toolkit.theme import DARK, LIGHT, set_current
 
 ItemT = TypeVar("ItemT", bound=CanvasItem)
 SCENARIOS = sorted((Path(__file__).parents[2] / "assets" / "scenarios").glob("*.toml"))

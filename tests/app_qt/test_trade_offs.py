@@ -13,12 +13,12 @@ from pytestqt.qtbot import QtBot
 from tests.app_core.fairness.test_trade_offs import RunOf
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.core.errors import AppError
-from subflow_app.core.fairness.trade_offs import Point, TradeOffKind, trade_off_points
-from subflow_app.qt.fairness.feature import FairnessFeature
-from subflow_app.qt.fairness.trade_offs import TradeOffPage
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.plotting.painted_axes import ticks
+from subflow_app.features.fairness.core.trade_offs import Point, TradeOffKind, trade_off_points
+from subflow_app.features.fairness.qt.feature import FairnessFeature
+from subflow_app.features.fairness.qt.trade_offs import TradeOffPage
+from subflow_app.foundation.errors import AppError
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit.plotting.painted_axes import ticks
 
 
 def points(kind: TradeOffKind = TradeOffKind.DELAY) -> list[Point]:

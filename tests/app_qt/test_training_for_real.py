@@ -12,9 +12,9 @@ from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.learning.training_draft import DOCUMENT, NO_RECIPE
-from subflow_app.qt.training.promote_dialog import Promotion
+from subflow_app.features.training.core.training_draft import DOCUMENT, NO_RECIPE
+from subflow_app.features.training.qt.promote_dialog import Promotion
+from subflow_app.foundation.jobs.progress import JobState
 from subflow_sim.policy import Policy
 
 # Most of it is PyTorch coming up in the process that trains.

@@ -18,16 +18,16 @@ from tests.helpers.fake_trainings import FakeDesk
 from tests.helpers.policies import make_plan, write_random_policy
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
-from subflow_app.core.errors import TrainingError
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.learning.training_draft import DOCUMENT
-from subflow_app.core.learning.training_progress import TRAINING_ACTIONS, Training
-from subflow_app.qt.inspector.editors import TextEditor
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.training.page import TrainPage
-from subflow_app.qt.training.promote_dialog import PromoteDialog, Promotion
-from subflow_app.qt.training.table_model import COLUMNS
-from subflow_app.qt.workers import Workers
+from subflow_app.features.editor.qt.inspector.editors import TextEditor
+from subflow_app.features.training.core.training_draft import DOCUMENT
+from subflow_app.features.training.core.training_progress import TRAINING_ACTIONS, Training
+from subflow_app.features.training.qt.page import TrainPage
+from subflow_app.features.training.qt.promote_dialog import PromoteDialog, Promotion
+from subflow_app.features.training.qt.table_model import COLUMNS
+from subflow_app.foundation.errors import TrainingError
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit.workers import Workers
 
 pytestmark = pytest.mark.one_window
 

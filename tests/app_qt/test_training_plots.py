@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.fake_trainings import FEATURES, FakeDesk, FakePolicy, observations
 
-from subflow_app.core.learning.policy_surface import policy_surface
-from subflow_app.core.learning.training_metrics import TRAINING_PLOTS
-from subflow_app.core.learning.training_progress import Training
-from subflow_app.qt.plotting.heat_map import HeatMap
-from subflow_app.qt.plotting.training_plots import MetricPlot, TrainingPlots
-from subflow_app.qt.theme import DARK, set_current
+from subflow_app.features.training.core.policy_surface import policy_surface
+from subflow_app.features.training.core.training_metrics import TRAINING_PLOTS
+from subflow_app.features.training.core.training_progress import Training
+from subflow_app.features.training.qt.heat_map import HeatMap
+from subflow_app.features.training.qt.training_plots import MetricPlot, TrainingPlots
+from subflow_app.toolkit.theme import DARK, set_current
 
 
 @pytest.fixture

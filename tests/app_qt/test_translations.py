@@ -29,17 +29,17 @@ from pytestqt.qtbot import QtBot
 from tests.app_qt.test_actions import named_like_commands
 from tests.helpers.messages import FOLDER, ROOT, Key, collect
 
-from subflow_app.core.catalogues import use_language
-from subflow_app.core.experiments.rulings import rulings
-from subflow_app.core.scenarios.problem_texts import ERRORS, FORMS, problem_text
-from subflow_app.core.settings import Settings
-from subflow_app.qt.about_dialog import AboutDialog
-from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.help_dialogs import ShortcutsDialog
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.menus import MENUS, SUBMENUS
-from subflow_app.qt.settings_dialog import SettingsDialog
-from subflow_app.qt.translation_setup import choose_language
+from subflow_app.features.about.qt.about_dialog import AboutDialog
+from subflow_app.features.gallery.core.rulings import rulings
+from subflow_app.features.settings.qt.settings_dialog import SettingsDialog
+from subflow_app.foundation.catalogues import use_language
+from subflow_app.foundation.problem_texts import ERRORS, FORMS, problem_text
+from subflow_app.foundation.settings import Settings
+from subflow_app.shell.actions import ACTIONS
+from subflow_app.shell.help_dialogs import ShortcutsDialog
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.shell.menus import MENUS, SUBMENUS
+from subflow_app.shell.translation_setup import choose_language
 from subflow_app.vocabulary import language as core_language
 from subflow_app.vocabulary.language import ENGLISH, LANGUAGES, tr
 from subflow_app.vocabulary.po_file import Catalogue, read_po
@@ -331,7 +331,7 @@ def texts_of_model(model: QAbstractItemModel) -> Iterator[str]:
 
 
 def test_the_forms_of_messages_are_those_that_simulator_store_and_services_have() -> None:
-    said = literals("sim/subflow_sim", "app/subflow_store", "app/subflow_app/core", "app/subflow_app/qt/plotting")
+    said = literals("sim/subflow_sim", "app/subflow_store", "app/subflow_app/features", "app/subflow_app/foundation")
     of_the_system = {os.strerror(number) for number in errno.errorcode}
     for form in (*ERRORS, *FORMS):
         # Commas and "and" join parts that are said apart.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtGui import QUndoStack
 from pytestqt.qtbot import QtBot
 
-from subflow_app.core.resources import resource_path
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.qt.topology import TopologyView
-from subflow_app.qt.topology.captions import describe_link, link_caption
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.qt.topology import TopologyView
+from subflow_app.features.editor.qt.topology.captions import describe_link, link_caption
+from subflow_app.foundation.resources import resource_path
 
 
 def test_a_value_that_could_never_be_read_is_a_question_mark(qtbot: QtBot, stack: QUndoStack) -> None:

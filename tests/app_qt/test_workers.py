@@ -8,8 +8,8 @@ import pytest
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from subflow_app.core.errors import InputError
-from subflow_app.qt.workers import Workers
+from subflow_app.foundation.errors import InputError
+from subflow_app.toolkit.workers import Workers
 
 
 @pytest.fixture

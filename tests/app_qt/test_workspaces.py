@@ -13,12 +13,12 @@ from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
 from tests.helpers.window import at_rest, make_window
 
-from subflow_app.core.catalogues import use_language
-from subflow_app.core.experiments import recipe_files
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.panels import DEFAULT_WORKSPACE, PANELS, WORKSPACES
-from subflow_app.qt.widgets.banner import Way
-from subflow_app.qt.workspaces import ARRANGEMENTS
+from subflow_app.features.gallery.core import recipe_files
+from subflow_app.foundation.catalogues import use_language
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit.panels import DEFAULT_WORKSPACE, PANELS, WORKSPACES
+from subflow_app.toolkit.widgets.banner import Way
+from subflow_app.toolkit.workspaces import ARRANGEMENTS
 
 pytestmark = pytest.mark.one_window
 

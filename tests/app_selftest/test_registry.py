@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import call_subflow
 
-from subflow_app.selftest import checks, registry, runner
-from subflow_app.selftest.check import CheckError, NotHereError, Place, is_to_be_here
-from subflow_app.selftest.checks import training
-from subflow_app.selftest.outcome import Outcome, State
+from subflow_app.shell.selftest import checks, registry, runner
+from subflow_app.shell.selftest.check import CheckError, NotHereError, Place, is_to_be_here
+from subflow_app.shell.selftest.checks import training
+from subflow_app.shell.selftest.outcome import Outcome, State
 
 QUICK = ("store", "policies", "scripts")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.helpers import selftest_checks
 
-from subflow_app.core.paths import default_database
-from subflow_app.selftest import runner
-from subflow_app.selftest.outcome import Outcome, State
+from subflow_app.foundation.paths import default_database
+from subflow_app.shell.selftest import runner
+from subflow_app.shell.selftest.outcome import Outcome, State
 
 
 @pytest.fixture(scope="module")

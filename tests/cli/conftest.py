@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import typer.testing
 
-from subflow_app.cli.commands import app
-from subflow_app.core import exports
+from subflow_app.features.exporting.core import exports
+from subflow_app.shell.commands import app
 
 # typer makes the tree of commands for each call anew: two thirds of the time of a test that calls a short one.
 typer.testing._get_command = functools.cache(typer.testing._get_command)  # type: ignore[attr-defined] # not public

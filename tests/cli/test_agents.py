@@ -96,7 +96,7 @@ def test_a_run_takes_a_policy_of_the_library_and_keeps_its_hash(subflow: Subflow
 
 
 def test_no_policies_are_none(subflow: Subflow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("subflow_app.core.catalog.shipped_policies", lambda: tmp_path / "nowhere")
+    monkeypatch.setattr("subflow_app.features.catalog.core.catalog.shipped_policies", lambda: tmp_path / "nowhere")
     monkeypatch.setattr(platformdirs, "user_data_path", lambda *_args, **_options: tmp_path)
     assert subflow("agents").out == "no policies yet: `subflow train AGENT` makes one\n"
     assert subflow("agents", "--json").document == []

@@ -9,7 +9,7 @@ import pytest
 from tests.app_core.arena.tiny_contest import write_tiny
 from tests.cli.conftest import Subflow
 
-from subflow_app.core.arena.contest import contest_ids
+from subflow_app.features.arena.core.contest import contest_ids
 
 
 def test_families_contests_and_entrants_are_listed(subflow: Subflow) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Subflow
 
-from subflow_app.core.breaking.counterexample import named_counterexample, read_counterexample
+from subflow_app.features.breaking.core.counterexample import named_counterexample, read_counterexample
 
 
 def test_claims_and_spaces_are_listed(subflow: Subflow) -> None:

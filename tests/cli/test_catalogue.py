@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Subflow
 
-from subflow_app.core.resources import scenario_names
+from subflow_app.foundation.resources import scenario_names
 from subflow_sim.catalog import controllers, schedulers
 from subflow_sim.scenario import scenario_schema
 from subflow_sim.script_reader import shipped_scripts

@@ -14,7 +14,7 @@ from tests.app_core.sweeps.plans import LOSS, SCENARIO
 from tests.cli.conftest import Subflow
 from tests.helpers.fake_cluster import FAKE_RAY, head
 
-from subflow_app.core.jobs import cluster_address
+from subflow_app.foundation.jobs import cluster_address
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 import typer
 import typer.testing
 
-from subflow_app.cli.commands import app
+from subflow_app.shell.commands import app
 
 ROOT = Path(__file__).resolve().parents[2]
 TREE: Any = typer.main.get_command(app)

@@ -9,8 +9,8 @@ from tests.app_kernel.test_compare import FakeWorker
 from tests.cli.conftest import Subflow
 from tests.helpers.fake_kernel import ONE_PATH, install
 
-from subflow_app.kernel import probe
-from subflow_app.kernel.probe import Machine
+from subflow_app.features.kernel.core import probe
+from subflow_app.features.kernel.core.probe import Machine
 
 
 @pytest.fixture

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Subflow
 
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.learning import evaluations
-from subflow_app.core.learning.evaluations import EvaluationJob
-from subflow_app.core.scenarios.scenario_source import open_scenario
+from subflow_app.features.editor.core.scenario_source import open_scenario
+from subflow_app.features.training.core import evaluations
+from subflow_app.features.training.core.evaluations import EvaluationJob
+from subflow_app.foundation.jobs.progress import JobState
 from subflow_sim.policy_library import PolicyLibrary, shipped_policies
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from tests.cli.conftest import Subflow
 
-from subflow_app.core.plots import PLOTS
-from subflow_app.core.traces import StoredTraces
+from subflow_app.features.plots.core import PLOTS
+from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_store import open_store
 
 

@@ -8,8 +8,8 @@ from tests.app_core.sweeps.plans import SCENARIO
 from tests.cli.conftest import Subflow
 from tests.helpers.policies import make_plan, write_random_policy
 
-from subflow_app.core.paths import policy_folder
-from subflow_app.core.scenarios.toml_edit import set_value
+from subflow_app.foundation.paths import policy_folder
+from subflow_app.foundation.toml_edit import set_value
 
 GRAPH = Path(__file__).parents[1] / "app_core" / "scenarios" / "graphs" / "alpine.graphml"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from subflow_app.cli.commands import app
-from subflow_app.core import guide
+from subflow_app.features.guide.core import guide
+from subflow_app.shell.commands import app
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from tests.cli.conftest import Subflow
 
-from subflow_app.cli import exit_codes, history
+from subflow_app.features.history import cli as history
+from subflow_app.terminal import exit_codes
 from subflow_store import RunStart, open_store
 
 
@@ -62,7 +63,7 @@ def test_a_narrow_list_keeps_seeds_and_room_for_names(
     subflow: Subflow, three_runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "Seed" in subflow("runs", "--db", three_runs).out.splitlines()[0].split()
-    monkeypatch.setattr("subflow_app.cli.history.output_width", lambda: 80)
+    monkeypatch.setattr("subflow_app.features.history.cli.output_width", lambda: 80)
     heading, *rows = subflow("runs", "--db", three_runs).out.splitlines()
     assert {"Seed", "Goodput", "Started"} < set(heading.split())
     assert not {"Status", "Simulated"} & set(heading.split())

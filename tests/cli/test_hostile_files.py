@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Subflow
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.exporting.verification import verify_bundle
+from subflow_app.features.exporting.core.verification import verify_bundle
+from subflow_app.foundation.errors import InputError
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_an_interrupt_that_comes_while_the_core_is_loaded_waits_until_it_is() ->
     # What is raised there would end the program by an abort.
     program = """
 import enum, os, signal, time
-from subflow_app.core.interruption import notice_interrupts
+from subflow_app.foundation.interruption import notice_interrupts
 notice_interrupts()
 make, calls = enum.EnumType.__call__, []
 def call(*words, **named):

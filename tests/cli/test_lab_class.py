@@ -14,14 +14,14 @@ import pytest
 from tests.cli.conftest import Subflow
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 
-from subflow_app.core.errors import LabError
-from subflow_app.core.labs.lab import Lab
-from subflow_app.core.labs.lab_file import load_lab
-from subflow_app.core.labs.progress import Answered, Progress
-from subflow_app.core.labs.result_file import result_document, write_result
-from subflow_app.core.labs.runner import LabRunner
-from subflow_app.core.labs.sealing import Sealed, Told
-from subflow_app.core.labs.session import LabSession
+from subflow_app.features.labs.core.lab import Lab
+from subflow_app.features.labs.core.lab_file import load_lab
+from subflow_app.features.labs.core.progress import Answered, Progress
+from subflow_app.features.labs.core.result_file import result_document, write_result
+from subflow_app.features.labs.core.runner import LabRunner
+from subflow_app.features.labs.core.sealing import Sealed, Told
+from subflow_app.features.labs.core.session import LabSession
+from subflow_app.foundation.errors import LabError
 from subflow_store import Store, open_store
 
 KEY = "only the lecturer knows"
@@ -105,7 +105,7 @@ def test_a_class_of_five_is_graded(subflow: Subflow, store: Store, published: Pa
     _hand_in(folder, "Gus", _work(stores[2], scratch[2], wrong=True), published, "2126-01-05T10:02:00+00:00", 2)
     _hand_in(folder, "Sue", _work(stores[3], scratch[3], until="shorter"), published, "2126-01-05T10:03:00+00:00", 50)
     # Eve takes Bob's file, puts her name in, and signs it anew without the course key.
-    from subflow_app.core.labs import result_file
+    from subflow_app.features.labs.core import result_file
 
     eve = {**bob, "student": "Eve"}
     eve["signed"] = {"method": "sha256", "digest": result_file._digest(eve, "")}

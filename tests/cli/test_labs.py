@@ -14,13 +14,13 @@ import typer
 from tests.cli.conftest import Subflow
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 
-from subflow_app.cli.commands import app
-from subflow_app.cli.lab_steps import terminal_ways
-from subflow_app.core.labs.lab_file import lab_names, load_lab
-from subflow_app.core.labs.progress import ProgressFolder
-from subflow_app.core.labs.runner import LabRunner
-from subflow_app.core.labs.solution import parse_order
-from subflow_app.core.paths import default_database, labs_directory
+from subflow_app.features.labs.cli.lab_steps import terminal_ways
+from subflow_app.features.labs.core.lab_file import lab_names, load_lab
+from subflow_app.features.labs.core.progress import ProgressFolder
+from subflow_app.features.labs.core.runner import LabRunner
+from subflow_app.features.labs.core.solution import parse_order
+from subflow_app.foundation.paths import default_database, labs_directory
+from subflow_app.shell.commands import app
 from subflow_store import open_store
 
 
@@ -106,7 +106,7 @@ def test_a_result_that_was_changed_is_told(
 
 
 def test_a_run_that_never_was_is_found_by_simulating_it_again(subflow: Subflow, done: Path, tmp_path: Path) -> None:
-    from subflow_app.core.labs import result_file
+    from subflow_app.features.labs.core import result_file
 
     path = _result(subflow, done, tmp_path / "ada.json")
     document = json.loads(path.read_text())
@@ -121,7 +121,7 @@ def test_a_run_that_never_was_is_found_by_simulating_it_again(subflow: Subflow, 
 
 def _forged(path: Path, forge: Callable[[dict[str, Any]], object]) -> Path:
     """Changed, and signed anew by who knows how."""
-    from subflow_app.core.labs import result_file
+    from subflow_app.features.labs.core import result_file
 
     document = json.loads(path.read_text())
     forge(document)

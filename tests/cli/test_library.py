@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Subflow
 
-from subflow_app.core.experiments.recipe_files import load_recipe, recipe_names
-from subflow_app.core.labs.lab_file import lab_names, load_lab
-from subflow_app.core.library import contents
-from subflow_app.core.library.building import MOST_BYTES
-from subflow_app.core.library.checking import check, sample
-from subflow_app.core.library.contents import entries_of
-from subflow_app.core.library.shipped import open_library, shipped_library
-from subflow_app.core.library.thumbnails import shipped_thumbnail
+from subflow_app.features.gallery.core.recipe_files import load_recipe, recipe_names
+from subflow_app.features.labs.core.lab_file import lab_names, load_lab
+from subflow_app.features.library.core import contents
+from subflow_app.features.library.core.building import MOST_BYTES
+from subflow_app.features.library.core.checking import check, sample
+from subflow_app.features.library.core.contents import entries_of
+from subflow_app.features.library.core.shipped import open_library, shipped_library
+from subflow_app.features.library.core.thumbnails import shipped_thumbnail
 
 # Simulated again in a test: short runs, a fraction of a second each.
 SHORT_PACKETS = 40_000

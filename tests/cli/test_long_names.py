@@ -11,8 +11,8 @@ import pytest
 import typer
 from tests.cli.conftest import Subflow
 
-from subflow_app.cli.commands import app
-from subflow_app.core.paths import file_stem
+from subflow_app.foundation.paths import file_stem
+from subflow_app.shell.commands import app
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG = "n" * 300

@@ -17,7 +17,7 @@ import typer
 from tests.helpers.commands_in_turn import KNOCK
 from tests.helpers.every_command import COMMANDS, Line, make_files
 
-from subflow_app.cli.commands import app
+from subflow_app.shell.commands import app
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.cli import exit_codes
+from subflow_app.terminal import exit_codes
 
 SUBFLOW = [sys.executable, "-m", "subflow_app"]
 TIMEOUT_S = 60
@@ -120,7 +120,7 @@ def test_help_and_version_need_neither_simulator_nor_window() -> None:
     # Everything that costs more than the answer itself. Units and the gate of file names are plain Python.
     code = (
         "import sys\n"
-        "from subflow_app.cli.commands import app\n"
+        "from subflow_app.shell.commands import app\n"
         "try: app(['--help'])\n"
         "except SystemExit: pass\n"
         "heavy = {'numpy', 'matplotlib', 'PySide6', 'subflow_store', 'rich'}\n"

@@ -10,9 +10,9 @@ import pytest
 from tests.cli.conftest import Subflow
 
 from subflow_agents import TrainingConfig
-from subflow_app.core.learning import promotion
-from subflow_app.core.learning.training_folder import write_config
-from subflow_app.core.learning.training_record import list_training
+from subflow_app.features.training.core import promotion
+from subflow_app.features.training.core.training_folder import write_config
+from subflow_app.features.training.core.training_record import list_training
 from subflow_sim.policy import Policy, write_policy
 from subflow_sim.vec_env import agent_spec
 from subflow_store import open_store

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Subflow
 
-from subflow_app.core.replay.origin import StoredOrigin
-from subflow_app.core.replay.replay import Replay
-from subflow_app.core.settings import Settings, save_settings
+from subflow_app.features.explain.core.origin import StoredOrigin
+from subflow_app.features.explain.core.replay import Replay
+from subflow_app.foundation.settings import Settings, save_settings
 from subflow_sim.scenario import load_scenario
 from subflow_sim.simulation import Simulation
 from subflow_store import Store

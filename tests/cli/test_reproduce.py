@@ -15,8 +15,8 @@ import pytest
 from tests.app_core.experiments.tiny import RECIPE, write_tiny
 from tests.cli.conftest import Subflow
 
-from subflow_app.core.experiments.recipe_files import recipe_names
-from subflow_app.core.experiments.results import Results
+from subflow_app.features.gallery.core.recipe_files import recipe_names
+from subflow_app.features.gallery.core.results import Results
 from subflow_store import open_store
 from subflow_store.errors import StoreError
 
@@ -96,8 +96,8 @@ def test_the_report_is_written_where_it_is_asked_for(
         written.append(("pages", every[0].recipe.name, folder))
         return [folder / "index.md"]
 
-    monkeypatch.setattr("subflow_app.core.experiments.report.write_report", report)
-    monkeypatch.setattr("subflow_app.core.experiments.report_markdown.write_pages", pages)
+    monkeypatch.setattr("subflow_app.features.gallery.core.report.write_report", report)
+    monkeypatch.setattr("subflow_app.features.gallery.core.report_markdown.write_pages", pages)
     out, docs = tmp_path / "out", tmp_path / "docs"
     answer = subflow("reproduce", tiny, "--quick", "--no-store", "--jobs", 1, "--out", out, "--docs", docs)
     assert written == [("report", "tiny", out), ("pages", "tiny", docs)]

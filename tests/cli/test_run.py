@@ -20,9 +20,9 @@ from tests.helpers.fake_simulation import (
     FakeSimulation,
 )
 
-from subflow_app.core import exports
-from subflow_app.core.plots import PLOTS_BY_ID
-from subflow_app.core.running import runs
+from subflow_app.features.exporting.core import exports
+from subflow_app.features.plots.core import PLOTS_BY_ID
+from subflow_app.features.running.core import runs
 from subflow_sim.errors import SimulationError
 from subflow_store import RunWriter
 from subflow_store.errors import StoreFull

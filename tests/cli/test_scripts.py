@@ -8,7 +8,7 @@ import pytest
 from tests.cli.conftest import Subflow
 from tests.helpers.scripts import CONTROLLER, SCENARIO, SCHEDULER, write_scenario
 
-from subflow_app.core.arena import results
+from subflow_app.features.arena.core import results
 from subflow_sim.catalog import controllers
 
 

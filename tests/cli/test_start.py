@@ -11,8 +11,8 @@ import pytest
 from tests.cli.conftest import Subflow
 
 from subflow_app import __main__, __version__
-from subflow_app.cli import exit_codes
-from subflow_app.core.crash_reports import crash_reports
+from subflow_app.foundation.crash_reports import crash_reports
+from subflow_app.terminal import exit_codes
 
 COMMANDS = (
     "run",
@@ -69,9 +69,9 @@ def windows(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
 
 
 def replace_window(monkeypatch: pytest.MonkeyPatch, window_main: Callable[[str | None], int]) -> None:
-    module = ModuleType("subflow_app.qt.app")
+    module = ModuleType("subflow_app.shell.app")
     module.main = window_main  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "subflow_app.qt.app", module)
+    monkeypatch.setitem(sys.modules, "subflow_app.shell.app", module)
 
 
 def test_no_arguments_open_the_window(subflow: Subflow, windows: list[str | None]) -> None:
@@ -153,7 +153,7 @@ def test_a_bug_is_not_swallowed(subflow: Subflow, monkeypatch: pytest.MonkeyPatc
     def bug() -> None:
         raise ZeroDivisionError("ours")
 
-    monkeypatch.setattr("subflow_app.core.resources.scenario_names", bug)
+    monkeypatch.setattr("subflow_app.foundation.resources.scenario_names", bug)
 
     with pytest.raises(ZeroDivisionError, match="ours"):
         subflow("scenarios")
@@ -172,7 +172,7 @@ def test_a_bug_is_not_swallowed(subflow: Subflow, monkeypatch: pytest.MonkeyPatc
 def test_the_window_opens_without_reading_the_commands(
     monkeypatch: pytest.MonkeyPatch, windows: list[str | None], words: list[str], expected: int, n_windows: int
 ) -> None:
-    commands = ModuleType("subflow_app.cli.commands")
+    commands = ModuleType("subflow_app.shell.commands")
     commands.main = lambda: 7  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, commands.__name__, commands)
     monkeypatch.setattr(sys, "argv", ["subflow", *words])
@@ -187,7 +187,7 @@ def test_a_bug_leaves_with_its_traceback_and_a_report(
     def bug() -> None:
         raise ZeroDivisionError("ours, of a command")
 
-    monkeypatch.setattr("subflow_app.core.resources.scenario_names", bug)
+    monkeypatch.setattr("subflow_app.foundation.resources.scenario_names", bug)
     monkeypatch.setattr(sys, "argv", ["subflow", "scenarios", "--json"])
 
     with pytest.raises(ZeroDivisionError):

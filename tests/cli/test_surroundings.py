@@ -13,8 +13,8 @@ import pytest
 from tests.cli.conftest import Subflow
 from tests.helpers.machine_limits import fill, make_read_only, small_disk
 
-from subflow_app.core.expected_errors import is_expected, message_of
-from subflow_app.core.interruption import stopping_signals
+from subflow_app.foundation.expected_errors import is_expected, message_of
+from subflow_app.foundation.interruption import stopping_signals
 
 SHORT_OF_MEMORY = "not enough memory: close other programs, or ask for less"
 

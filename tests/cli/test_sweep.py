@@ -16,7 +16,7 @@ import pytest
 from tests.app_core.sweeps.plans import CONTROLLER, LOSS, SCENARIO
 from tests.cli.conftest import Answer, Subflow
 
-from subflow_app.core.resources import scenario_names, sweep_names
+from subflow_app.foundation.resources import scenario_names, sweep_names
 from subflow_store import open_store
 
 TIMEOUT_S = 90
@@ -192,7 +192,7 @@ KILLED_AT_THE_FIFTH = """
         children = sys.argv.pop(1)
         arguments = sys.argv[1:]
         sys.argv = ["subflow", children]
-        from subflow_app.cli.commands import app
+        from subflow_app.shell.commands import app
         app(arguments, prog_name="subflow")
 """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from subflow_app.cli import terminal
+from subflow_app.terminal import terminal
 from subflow_app.vocabulary.tables import TextColumn, TextTable
 
 TABLE = TextTable(

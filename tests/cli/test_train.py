@@ -15,10 +15,10 @@ import pytest
 from tests.cli.conftest import Answer, Subflow
 from tests.helpers.fake_agent import register_fake_agent
 
-from subflow_app.core import paths
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.learning.training import TrainingJob
-from subflow_app.core.learning.training_folder import living_process
+from subflow_app.features.training.core.training import TrainingJob
+from subflow_app.features.training.core.training_folder import living_process
+from subflow_app.foundation import paths
+from subflow_app.foundation.jobs.progress import JobState
 from subflow_store import open_store
 
 PATIENCE_S = 30.0
@@ -198,7 +198,7 @@ import sys
 import pytest
 from tests.helpers.fake_agent import register_fake_agent
 register_fake_agent(pytest.MonkeyPatch())
-from subflow_app.cli.commands import main
+from subflow_app.shell.commands import main
 sys.exit(main())
 """
 
@@ -235,7 +235,7 @@ def test_a_signal_stops_it_with_a_checkpoint_and_says_how_to_go_on(
 def test_resuming_what_another_program_trains_shows_it_and_leaves_it_alone(
     subflow: Subflow, scenario: Path, database: Path, out: Path
 ) -> None:
-    from subflow_app.core.learning.training_setup import TrainingRequest, prepare
+    from subflow_app.features.training.core.training_setup import TrainingRequest, prepare
 
     config = prepare(TrainingRequest("fake", str(scenario), settings={"steps": 10**6}), out)
     job = TrainingJob(config, trainer="tests.helpers.fake_training")
@@ -284,8 +284,8 @@ def test_a_real_agent_is_trained_and_what_it_learned_runs_in_any_scenario(
 
 def test_the_command_line_and_the_services_import_no_torch() -> None:
     code = (
-        "import sys, subflow_agents, subflow_app.cli.commands, subflow_app.core.learning.training_service, "
-        "subflow_app.core.learning.training_setup, subflow_app.core.learning.training_worker; "
+        "import sys, subflow_agents, subflow_app.shell.commands, subflow_app.features.training.core.training_service, "
+        "subflow_app.features.training.core.training_setup, subflow_app.features.training.core.training_worker; "
         "sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, env=os.environ, timeout=60).returncode == 0

@@ -9,10 +9,10 @@ import pytest
 from rich.console import Console
 
 from subflow_agents import TrainingConfig
-from subflow_app.cli import training_display
-from subflow_app.cli.training_display import LiveTable
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.learning.training import TrainingJob
+from subflow_app.features.training.cli import training_display
+from subflow_app.features.training.cli.training_display import LiveTable
+from subflow_app.features.training.core.training import TrainingJob
+from subflow_app.foundation.jobs.progress import JobState
 
 
 class ShownJob:

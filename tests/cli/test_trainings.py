@@ -10,9 +10,9 @@ from tests.cli.conftest import Subflow
 from tests.helpers.fake_agent import TRAINER
 
 from subflow_agents import TrainingConfig
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.learning.training import TrainingJob
-from subflow_app.core.learning.training_record import list_training
+from subflow_app.features.training.core.training import TrainingJob
+from subflow_app.features.training.core.training_record import list_training
+from subflow_app.foundation.jobs.progress import JobState
 from subflow_store import open_store
 
 PATIENCE_S = 30.0

@@ -18,12 +18,12 @@ from tests.golden.update import SIGNATURES, kept_in
 from tests.helpers.browsers import Browser, Chromium, Firefox, chromium_path, firefox_path, wait_until
 from tests.helpers.pages import data_of
 
-from subflow_app.cli.commands import app
-from subflow_app.core.experiments.recipe_files import recipe_names
-from subflow_app.core.exporting.gallery_page import PAGE_NAME
-from subflow_app.core.guide import GuidePage, guide_page
-from subflow_app.core.plots import PLOTS
-from subflow_app.qt.panels import PANELS
+from subflow_app.features.exporting.core.gallery_page import PAGE_NAME
+from subflow_app.features.gallery.core.recipe_files import recipe_names
+from subflow_app.features.guide.core.guide import GuidePage, guide_page
+from subflow_app.features.plots.core import PLOTS
+from subflow_app.shell.commands import app
+from subflow_app.toolkit.panels import PANELS
 from subflow_sim.catalog import controllers, schedulers
 from subflow_sim.params import SECTIONS
 

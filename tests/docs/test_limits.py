@@ -16,25 +16,25 @@ from tests.fuzz.examples import SMALL_SCENARIO
 from tests.helpers.printed_code import ROOT
 from tests.helpers.scripts import CONTROLLER
 
-from subflow_app.core import crash_reports, expressions, settings, toml_files
-from subflow_app.core.errors import AppError
-from subflow_app.core.expected_errors import is_expected
-from subflow_app.core.experiments import axis
-from subflow_app.core.experiments.recipe_files import load_recipe
-from subflow_app.core.exporting import verification
-from subflow_app.core.expressions import Expression
-from subflow_app.core.history import run_query
-from subflow_app.core.labs import progress, result_file
-from subflow_app.core.measured import measured_table, pcap_reader
-from subflow_app.core.measured.csv_reader import read_csv
-from subflow_app.core.measured.lines import text_lines
-from subflow_app.core.measured.measured_run import make_run
-from subflow_app.core.measured.measured_table import ReadingOptions
-from subflow_app.core.measured.reading import read_trace
-from subflow_app.core.scenarios import graph_files, recovery
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.sweeps import plan_file
-from subflow_app.core.sweeps.sweep_estimate import SweepEstimate, SweepLimits
+from subflow_app.features.editor.core import graph_files, recovery
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.exporting.core import verification
+from subflow_app.features.gallery.core import axis
+from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.history.core import run_query
+from subflow_app.features.labs.core import progress, result_file
+from subflow_app.features.measured.core import measured_table, pcap_reader
+from subflow_app.features.measured.core.csv_reader import read_csv
+from subflow_app.features.measured.core.lines import text_lines
+from subflow_app.features.measured.core.measured_run import make_run
+from subflow_app.features.measured.core.measured_table import ReadingOptions
+from subflow_app.features.measured.core.reading import read_trace
+from subflow_app.features.sweeps.core import plan_file
+from subflow_app.features.sweeps.core.sweep_estimate import SweepEstimate, SweepLimits
+from subflow_app.foundation import crash_reports, expressions, settings, toml_files
+from subflow_app.foundation.errors import AppError
+from subflow_app.foundation.expected_errors import is_expected
+from subflow_app.foundation.expressions import Expression
 from subflow_sim import (
     gate,
     limits,

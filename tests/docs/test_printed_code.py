@@ -23,12 +23,12 @@ import typer.testing
 from tests.helpers.printed_code import INDENTED, NOT_RUN, PAGES, ROOT, SLOW, Block, blocks, inline_code
 from typer._click.exceptions import MissingParameter, UsageError
 
-from subflow_app.cli.commands import app
-from subflow_app.core.catalog import app_catalog
-from subflow_app.core.errors import AppError
-from subflow_app.core.learning.recipes import load_recipe
-from subflow_app.core.resources import find_scenario
 from subflow_app.distribution import DISTRIBUTION
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.training.core.recipes import load_recipe
+from subflow_app.foundation.errors import AppError
+from subflow_app.foundation.resources import find_scenario
+from subflow_app.shell.commands import app
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.script import check_script, kind_of
 

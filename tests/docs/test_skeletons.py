@@ -17,8 +17,8 @@ from subflow_agents.config import TrainingConfig
 from subflow_agents.registry import AgentInfo
 from subflow_agents.reports import NoControl, TrainingState
 from subflow_agents.training import run_training
-from subflow_app.core.running.runs import RunJob
-from subflow_app.core.traces import StoredTraces
+from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_sim import agent_spec
 from subflow_sim.scenario import parse_scenario
 from subflow_store import open_store
@@ -55,9 +55,9 @@ def test_the_page_leads_to_each_of_them_and_to_files_that_are_there() -> None:
     lists = {
         "sim/core/cc/controllers.h": "using AnyController =",
         "agents/subflow_agents/registry.py": "_AGENTS: ",
-        "app/subflow_app/qt/features.py": "KINDS = ",
-        "app/subflow_app/qt/panels.py": "PANELS = ",
-        "app/subflow_app/qt/workspaces.py": "ARRANGEMENTS: ",
+        "app/subflow_app/shell/features.py": "KINDS = ",
+        "app/subflow_app/toolkit/panels.py": "PANELS = ",
+        "app/subflow_app/toolkit/workspaces.py": "ARRANGEMENTS: ",
     }
     for path, line in lists.items():
         assert path in named
@@ -82,7 +82,7 @@ def test_a_controller_and_a_scheduler_are_a_file_and_a_line(tmp_path: Path) -> N
 
 
 def test_a_plot_is_a_file_and_a_line() -> None:
-    plot = loaded_skeleton("plot.py", "subflow_app.core.plots.queueing_delay").PLOT
+    plot = loaded_skeleton("plot.py", "subflow_app.features.plots.core.queueing_delay").PLOT
     scenario = parse_scenario(TWO_PATHS)
     with open_store(":memory:") as store:
         result = RunJob(scenario, TWO_PATHS, seed=1, store=store, name="two").run()

@@ -10,13 +10,13 @@ import platformdirs
 import pytest
 from tests.helpers.printed_code import PAGES, ROOT
 
-from subflow_app.cli import exit_codes
-from subflow_app.core.crash_reports import REPORTS_KEPT
-from subflow_app.core.experiments.recipe import PAPERS
-from subflow_app.core.labs.lab_file import lab_names
-from subflow_app.core.paper.paper_styles import STYLES
-from subflow_app.core.paths import default_database, log_path, settings_path
-from subflow_app.qt.actions import ACTIONS
+from subflow_app.features.gallery.core.recipe import PAPERS
+from subflow_app.features.labs.core.lab_file import lab_names
+from subflow_app.features.paper.core.paper_styles import STYLES
+from subflow_app.foundation.crash_reports import REPORTS_KEPT
+from subflow_app.foundation.paths import default_database, log_path, settings_path
+from subflow_app.shell.actions import ACTIONS
+from subflow_app.terminal import exit_codes
 from subflow_sim.catalog import controllers, schedulers
 from subflow_sim.limits import Limits
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from subflow_app.core.scenarios.scenario_source import open_scenario
+from subflow_app.features.editor.core.scenario_source import open_scenario
 from subflow_sim import Simulation
 from subflow_sim.params import HEADER_BYTES
 from subflow_sim.scenario import parse_scenario

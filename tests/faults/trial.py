@@ -28,10 +28,10 @@ from typing import Any
 import zstandard
 from tests.store.examples import COLUMNS, SUMMARY, decisions, figures, ramp, record, reports, start, training
 
-from subflow_app.cli.commands import main
-from subflow_app.cli.terminal import print_error, print_json
-from subflow_app.core.library.building import LibraryBuild
-from subflow_app.core.running import run_task, runs  # noqa: F401 # loaded before the process forks
+from subflow_app.features.library.core.building import LibraryBuild
+from subflow_app.features.running.core import run_task, runs  # noqa: F401 # loaded before the process forks
+from subflow_app.shell.commands import main
+from subflow_app.terminal.terminal import print_error, print_json
 from subflow_sim.simulation import Simulation  # noqa: F401 # likewise
 from subflow_store import StoreError, open_store
 from subflow_store.older import upgrade_file

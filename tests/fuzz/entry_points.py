@@ -47,8 +47,8 @@ class EntryPoint:
 
 
 def _read_scenario(path: Path) -> None:
-    from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-    from subflow_app.core.scenarios.scenario_source import open_scenario
+    from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+    from subflow_app.features.editor.core.scenario_source import open_scenario
     from subflow_sim.limits import estimate
 
     doc = ScenarioDoc.open(path)  # the window shows what is wrong, and raises nothing
@@ -57,8 +57,8 @@ def _read_scenario(path: Path) -> None:
 
 
 def _simulate(path: Path) -> None:
-    from subflow_app.core.running.runs import RunJob
-    from subflow_app.core.scenarios.scenario_source import open_scenario
+    from subflow_app.features.editor.core.scenario_source import open_scenario
+    from subflow_app.features.running.core.runs import RunJob
     from subflow_sim.limits import Limits
 
     source = open_scenario(str(path), overrides=["duration=300ms", "warmup=0s"])
@@ -68,7 +68,7 @@ def _simulate(path: Path) -> None:
 
 
 def _read_policy(path: Path) -> None:
-    from subflow_app.core.policies.library import find_policy, policy_document, policy_lines
+    from subflow_app.features.policies.core.library import find_policy, policy_document, policy_lines
     from subflow_sim.policy import Policy
 
     record = find_policy(str(path))
@@ -79,22 +79,22 @@ def _read_policy(path: Path) -> None:
 
 
 def _verify_bundle(path: Path) -> None:
-    from subflow_app.core.exporting.verification import verify_bundle
+    from subflow_app.features.exporting.core.verification import verify_bundle
 
     verify_bundle(path)
 
 
 def _import_graph(path: Path) -> None:
-    from subflow_app.core.scenarios.graph_import import import_graph
-    from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+    from subflow_app.features.editor.core.graph_import import import_graph
+    from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 
     ScenarioDoc(import_graph(path).text)
 
 
 def _import_trace(kind: str, path: Path) -> None:
-    from subflow_app.core.measured.measured_run import keep_run, make_run
-    from subflow_app.core.measured.measured_table import ReadingOptions
-    from subflow_app.core.measured.reading import read_trace
+    from subflow_app.features.measured.core.measured_run import keep_run, make_run
+    from subflow_app.features.measured.core.measured_table import ReadingOptions
+    from subflow_app.features.measured.core.reading import read_trace
     from subflow_store import open_store
 
     size = path.stat().st_size
@@ -125,8 +125,8 @@ def _read_delay_trace(path: Path) -> None:
 
 
 def _read_script(path: Path) -> None:
-    from subflow_app.core.scenarios.scenario_source import with_contents
-    from subflow_app.core.scenarios.script_files import add_script, open_script
+    from subflow_app.features.editor.core.scenario_source import with_contents
+    from subflow_app.features.editor.core.script_files import add_script, open_script
     from subflow_sim.scenario import parse_scenario
 
     kind = open_script(path).kind
@@ -136,20 +136,20 @@ def _read_script(path: Path) -> None:
 
 
 def _read_lab(path: Path) -> None:
-    from subflow_app.core.labs.lab_file import load_lab
+    from subflow_app.features.labs.core.lab_file import load_lab
 
     load_lab(path)
 
 
 def _verify_result(path: Path) -> None:
-    from subflow_app.core.labs.lab_file import load_lab
-    from subflow_app.core.labs.result_file import read_result, verify_result
+    from subflow_app.features.labs.core.lab_file import load_lab
+    from subflow_app.features.labs.core.result_file import read_result, verify_result
 
     verify_result(read_result(path), load_lab("03-two-paths"))
 
 
 def _read_progress(path: Path) -> str | None:
-    from subflow_app.core.labs.progress import ProgressFolder
+    from subflow_app.features.labs.core.progress import ProgressFolder
 
     folder = ProgressFolder(path.parent)
     folder.peek(path.stem)
@@ -159,8 +159,8 @@ def _read_progress(path: Path) -> str | None:
 
 
 def _read_plan(path: Path) -> None:
-    from subflow_app.core.sweeps.plan_file import open_plan, parse_plan, plan_text
-    from subflow_app.core.sweeps.sweep_points import check_points
+    from subflow_app.features.sweeps.core.plan_file import open_plan, parse_plan, plan_text
+    from subflow_app.features.sweeps.core.sweep_points import check_points
     from subflow_sim.limits import Limits
 
     plan = open_plan(str(path))
@@ -176,20 +176,20 @@ def _read_plan(path: Path) -> None:
 
 
 def _read_recipe(path: Path) -> None:
-    from subflow_app.core.experiments.recipe_files import load_recipe
+    from subflow_app.features.gallery.core.recipe_files import load_recipe
 
     load_recipe(str(path))
 
 
 def _read_training_recipe(path: Path) -> None:
-    from subflow_app.core.learning.recipes import load_recipe
-    from subflow_app.core.learning.training_setup import prepare, request_of
+    from subflow_app.features.training.core.recipes import load_recipe
+    from subflow_app.features.training.core.training_setup import prepare, request_of
 
     prepare(request_of(load_recipe(str(path))), path.parent)
 
 
 def _read_training(path: Path) -> None:
-    from subflow_app.core.learning.training_folder import command_of, living_process, read_config, read_reports
+    from subflow_app.features.training.core.training_folder import command_of, living_process, read_config, read_reports
 
     # One file stands for each of those in the folder of a training.
     content = path.read_bytes()
@@ -210,20 +210,20 @@ def _read_checkpoint(path: Path) -> None:
 
 
 def _read_contest(path: Path) -> None:
-    from subflow_app.core.arena.contest import load_contest
+    from subflow_app.features.arena.core.contest import load_contest
 
     load_contest(str(path))
 
 
 def _read_settings(path: Path) -> str | None:
-    from subflow_app.core.settings import load_settings, save_settings
+    from subflow_app.foundation.settings import load_settings, save_settings
 
     save_settings(load_settings(path), path)
     return REFUSED if path.with_name(f"{path.name}.damaged").is_file() else None
 
 
 def _recover(path: Path) -> str | None:
-    from subflow_app.core.scenarios.recovery import find_orphans
+    from subflow_app.features.editor.core.recovery import find_orphans
 
     found = find_orphans(path.parent)
     for orphan in found:
@@ -232,7 +232,7 @@ def _recover(path: Path) -> str | None:
 
 
 def _paste(path: Path) -> None:
-    from subflow_app.core.scenarios.scenario_clipboard import has_parts, paste_parts
+    from subflow_app.features.editor.core.scenario_clipboard import has_parts, paste_parts
 
     pasted = path.read_bytes().decode("utf-8", "replace")
     has_parts(pasted)
@@ -240,7 +240,7 @@ def _paste(path: Path) -> None:
 
 
 def _search(path: Path) -> None:
-    from subflow_app.core.history.run_query import Vocabulary, complete_query, parse_query
+    from subflow_app.features.history.core.run_query import Vocabulary, complete_query, parse_query
     from subflow_store import open_store
 
     text = path.read_bytes().decode("utf-8", "replace")
@@ -250,7 +250,7 @@ def _search(path: Path) -> None:
 
 
 def _rank(path: Path) -> str | None:
-    from subflow_app.core.fuzzy import rank
+    from subflow_app.foundation.fuzzy import rank
 
     titles = ["Run", "Open scenario …", "Explain at the playhead", "Größe der Schrift", "x" * 300]
     found = rank(path.read_bytes().decode("utf-8", "replace"), titles, lambda title: (title, title[::-1]))
@@ -262,7 +262,7 @@ def _window() -> Any:
     """A window with three panels, and what keeps the program of Qt alive."""
     from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
-    from subflow_app.qt.docks import Docks
+    from subflow_app.toolkit.docks import Docks
 
     application = QApplication.instance() or QApplication([])
     window = QMainWindow()
@@ -287,7 +287,7 @@ def window_state() -> bytes:
 
     from PySide6.QtCore import QSettings
 
-    from subflow_app.qt.docks import LAYOUT_VERSION
+    from subflow_app.toolkit.docks import LAYOUT_VERSION
 
     _, window, docks = _window()
     with tempfile.TemporaryDirectory(prefix="subflow-fuzz-") as folder:
@@ -303,7 +303,7 @@ def window_state() -> bytes:
 def _read_window_state(path: Path) -> str | None:
     from PySide6.QtCore import QByteArray, QSettings
 
-    from subflow_app.qt.window_state import WindowStateFile
+    from subflow_app.shell.window_state import WindowStateFile
 
     _, window, docks = _window()
     kept = WindowStateFile(path)
@@ -318,7 +318,7 @@ def _read_window_state(path: Path) -> str | None:
 
 
 def _read_store(path: Path) -> None:
-    from subflow_app.cli.history import run_document
+    from subflow_app.features.history.cli import run_document
     from subflow_store import open_store
 
     with open_store(path, read_only=True) as store:
@@ -431,7 +431,7 @@ def _misbehave(path: Path) -> None:
     import time
     import warnings
 
-    from subflow_app.core.errors import InputError
+    from subflow_app.foundation.errors import InputError
 
     match path.read_bytes().strip():
         case b"told":

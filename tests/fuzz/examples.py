@@ -82,7 +82,7 @@ def store_file() -> bytes:
     """A database with two runs, one of them with decisions, a sweep of nothing, and a tag."""
     import tempfile
 
-    from subflow_app.core.running.runs import RunJob
+    from subflow_app.features.running.core.runs import RunJob
     from subflow_sim.decisions import DecisionLimits
     from subflow_sim.scenario import parse_scenario
     from subflow_store import open_store
@@ -105,8 +105,8 @@ def store_files() -> Sequence[bytes]:
 def bundles() -> Sequence[bytes]:
     import tempfile
 
-    from subflow_app.cli.history import shown_document
-    from subflow_app.core.exporting.bundle import write_bundle
+    from subflow_app.features.exporting.core.bundle import write_bundle
+    from subflow_app.features.history.cli import shown_document
     from subflow_store import open_store
 
     with tempfile.TemporaryDirectory(prefix="subflow-fuzz-") as folder:
@@ -212,8 +212,8 @@ def lab_result() -> dict[str, Any]:
     import hashlib
 
     import subflow_app
-    from subflow_app.core.labs import result_file
-    from subflow_app.core.labs.lab_file import load_lab
+    from subflow_app.features.labs.core import result_file
+    from subflow_app.features.labs.core.lab_file import load_lab
 
     lab = load_lab("03-two-paths")
     run = {
@@ -273,7 +273,7 @@ def lab_results() -> Sequence[bytes]:
 
 
 def progress_files() -> Sequence[bytes]:
-    from subflow_app.core.labs.progress import FORMAT
+    from subflow_app.features.labs.core.progress import FORMAT
 
     steps = {step["id"]: {k: v for k, v in step.items() if k not in ("id", "title")} for step in lab_result()["steps"]}
     document = {
@@ -309,7 +309,7 @@ def plans() -> Sequence[bytes]:
 def settings() -> Sequence[bytes]:
     from dataclasses import asdict
 
-    from subflow_app.core.settings import Settings
+    from subflow_app.foundation.settings import Settings
 
     entries = asdict(Settings(recent_files=("/a/b.toml",), saved_searches={"a": "tag:x"}, figure={"width": 3.5}))
     return [json.dumps(entries, indent=2).encode(), b"{}"]
@@ -336,7 +336,7 @@ def recovery_files() -> Sequence[bytes]:
 
 
 def clipboards() -> Sequence[bytes]:
-    from subflow_app.core.scenarios.scenario_clipboard import copy_parts
+    from subflow_app.features.editor.core.scenario_clipboard import copy_parts
 
     parts = copy_parts(SMALL_SCENARIO, ["nodes.client", "nodes.server", "notes.0"])
     return [parts.encode(), copy_parts(SMALL_SCENARIO, ["links.lte"]).encode(), SMALL_SCENARIO.encode()]
@@ -353,8 +353,8 @@ def queries() -> Sequence[bytes]:
 def training_configs() -> Sequence[bytes]:
     import tempfile
 
-    from subflow_app.core.learning.recipes import load_recipe, recipe_names
-    from subflow_app.core.learning.training_setup import prepare, request_of
+    from subflow_app.features.training.core.recipes import load_recipe, recipe_names
+    from subflow_app.features.training.core.training_setup import prepare, request_of
 
     with tempfile.TemporaryDirectory(prefix="subflow-fuzz-") as folder:
         config = prepare(request_of(load_recipe(recipe_names()[0])), folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree
 
-from subflow_app.core.traces import StoredTraces
+from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_store import Store
 
 _DRAWN = 25
@@ -27,16 +27,16 @@ def follow(store: Store, run_id: int, folder: Path, chance: int) -> None:
     Raises:
         Exception: what the project tells people, and what is a bug.
     """
-    from subflow_app.cli.history import run_document, shown_document
-    from subflow_app.core.comparison.results import results_of
-    from subflow_app.core.exporting.tables import export_table
-    from subflow_app.core.exporting.web_page import recorded_curves
-    from subflow_app.core.exports import ExportPlan, export_run
-    from subflow_app.core.history.run_comparison import compare_settings, run_figures, settings_text
-    from subflow_app.core.json_document import json_text
-    from subflow_app.core.plots import PLOTS, TIME
-    from subflow_app.core.plots.measured import measured_value
-    from subflow_app.core.summary_text import summary_line, summary_tables
+    from subflow_app.features.comparison.core.results import results_of
+    from subflow_app.features.exporting.core.exports import ExportPlan, export_run
+    from subflow_app.features.exporting.core.tables import export_table
+    from subflow_app.features.exporting.core.web_page import recorded_curves
+    from subflow_app.features.history.cli import run_document, shown_document
+    from subflow_app.features.history.core.run_comparison import compare_settings, run_figures, settings_text
+    from subflow_app.features.plots.core import PLOTS, TIME
+    from subflow_app.features.plots.core.measured import measured_value
+    from subflow_app.features.traces.core.summary_text import summary_line, summary_tables
+    from subflow_app.foundation.json_document import json_text
 
     row = store.run(run_id)
     json_text(run_document(row, {}))
@@ -65,10 +65,10 @@ def follow(store: Store, run_id: int, folder: Path, chance: int) -> None:
 
 
 def _draw(store: Store, run_id: int, traces: StoredTraces, folder: Path, chance: int) -> None:
-    from subflow_app.core.exports import ExportPlan, export_run
-    from subflow_app.core.paper.report import build_report, read_runs
-    from subflow_app.core.paper.report_html import render_html
-    from subflow_app.core.plots import PLOTS
+    from subflow_app.features.exporting.core.exports import ExportPlan, export_run
+    from subflow_app.features.paper.core.report import build_report, read_runs
+    from subflow_app.features.paper.core.report_html import render_html
+    from subflow_app.features.plots.core import PLOTS
 
     plots = [plot for plot in PLOTS if plot.is_in(traces)]
     plot = plots[chance // _DRAWN % len(plots)]

@@ -236,7 +236,7 @@ def _try(point: EntryPoint, content: bytes, home: Path, most_seconds: float, not
 
 def _is_told(error: BaseException) -> bool:
     """Whether an error is one that the project tells people, in words."""
-    from subflow_app.core.expected_errors import is_expected
+    from subflow_app.foundation.expected_errors import is_expected
 
     return is_expected(error) and bool(str(error).strip())
 

@@ -31,9 +31,9 @@ def knock(line: str) -> None:
 def start_training() -> None:
     """Starts training 1, in the database of the user."""
     from subflow_agents import TrainingConfig
-    from subflow_app.core.learning.training import TrainingJob
-    from subflow_app.core.learning.training_record import list_training
-    from subflow_app.core.paths import default_database
+    from subflow_app.features.training.core.training import TrainingJob
+    from subflow_app.features.training.core.training_record import list_training
+    from subflow_app.foundation.paths import default_database
     from subflow_store import open_store
 
     folder = Path("training").absolute()
@@ -47,7 +47,7 @@ def start_training() -> None:
 
 def close_after_a_run() -> None:
     """Has each window run its scenario and close."""
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.shell.main_window import MainWindow
 
     load = MainWindow.load
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.core.experiments.recipe import Recipe
-from subflow_app.core.experiments.recipe_files import load_recipe
-from subflow_app.core.experiments.results import Results
+from subflow_app.features.gallery.core.recipe import Recipe
+from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.gallery.core.results import Results
 from subflow_store.values import Records
 
 SCENARIO = TWO_PATHS.replace('duration = "2s"', 'duration = "1s"')

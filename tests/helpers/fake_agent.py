@@ -10,7 +10,7 @@ import pytest
 
 from subflow_agents import AgentInfo, registry
 from subflow_agents.options import integer, number
-from subflow_app.core.learning import training_worker
+from subflow_app.features.training.core import training_worker
 
 TRAINER = "tests.helpers.fake_training"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.app_kernel.test_compare import MACHINE, FakeWorker
 
-from subflow_app.kernel import compare, probe
+from subflow_app.features.kernel.core import compare, probe
 
 ONE_PATH = """\
 format = 1

@@ -8,8 +8,15 @@ from typing import Any
 
 from tests.helpers.fake_simulation import FakeSimulation, make_flow, make_scenario
 
-from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_table, decision_table, interval_table
-from subflow_app.core.traces import LiveTraces, TraceMark
+from subflow_app.features.traces.core.events import (
+    AGENT,
+    DECISION,
+    INTERVAL,
+    agent_table,
+    decision_table,
+    interval_table,
+)
+from subflow_app.features.traces.core.traces import LiveTraces, TraceMark
 from subflow_sim.whole_scenario import Scenario
 
 RICH = make_scenario(replace(make_flow("download", controller="mpcc-loss"), ecn="accecn"))

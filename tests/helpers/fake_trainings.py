@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_agents import Command
-from subflow_app.core.errors import InputError
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.learning.policy_surface import Feature, Observations, PolicyOutput, SeenPolicy
-from subflow_app.core.learning.training_draft import (
+from subflow_app.features.training.core.policy_surface import Feature, Observations, PolicyOutput, SeenPolicy
+from subflow_app.features.training.core.training_draft import (
     DOCUMENT,
     AgentChoice,
     DocumentText,
@@ -21,9 +19,11 @@ from subflow_app.core.learning.training_draft import (
     TrainingChoices,
     TrainingOrder,
 )
-from subflow_app.core.learning.training_progress import Comparison, Training
-from subflow_app.core.learning.training_service import ServedTraining
-from subflow_app.core.learning.trainings import Trainings, is_distribution
+from subflow_app.features.training.core.training_progress import Comparison, Training
+from subflow_app.features.training.core.training_service import ServedTraining
+from subflow_app.features.training.core.trainings import Trainings, is_distribution
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.jobs.progress import JobState
 from subflow_sim.params import Dimension, Param
 from subflow_sim.stats import Estimate
 

@@ -20,19 +20,19 @@ from tests.helpers.walk.hands import Hands, front_dialog
 from tests.helpers.walk.route import choose
 from tests.helpers.x_screen import on_own_screen
 
-from subflow_app.core.labs.lab import Step, Target
-from subflow_app.core.labs.session import StepState
-from subflow_app.core.labs.solution import curve_points, parse_order
-from subflow_app.qt.explain.feature import ExplainFeature
-from subflow_app.qt.forking.feature import ForkFeature
-from subflow_app.qt.labs.feature import LabFeature
-from subflow_app.qt.labs.forms import AskForm
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.panels import WORKSPACES
-from subflow_app.qt.playhead.feature import PlayheadFeature
-from subflow_app.qt.sweeps.feature import SweepFeature
-from subflow_app.qt.sweeps.new_dialog import NewSweepDialog
-from subflow_app.selftest.window_story import Until, play
+from subflow_app.features.explain.qt.feature import ExplainFeature
+from subflow_app.features.forking.qt.feature import ForkFeature
+from subflow_app.features.labs.core.lab import Step, Target
+from subflow_app.features.labs.core.session import StepState
+from subflow_app.features.labs.core.solution import curve_points, parse_order
+from subflow_app.features.labs.qt.feature import LabFeature
+from subflow_app.features.labs.qt.forms import AskForm
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
+from subflow_app.features.sweeps.qt.feature import SweepFeature
+from subflow_app.features.sweeps.qt.new_dialog import NewSweepDialog
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.shell.selftest.window_story import Until, play
+from subflow_app.toolkit.panels import WORKSPACES
 
 JOURNEYS = ("lab", "tour")
 SIZES = (("1280x720", 100), ("1366x768", 100), ("1920x1080", 100), ("2732x1536", 200))

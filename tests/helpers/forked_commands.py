@@ -20,19 +20,19 @@ from pathlib import Path
 import typer.main
 from tests.helpers.commands_in_turn import close_after_a_run
 
-import subflow_app.core.experiments.recipe  # the modules that many commands need
-import subflow_app.core.labs.session
-import subflow_app.core.running.runs
+import subflow_app.features.gallery.core.recipe  # the modules that many commands need
+import subflow_app.features.labs.core.session
+import subflow_app.features.running.core.runs
 import subflow_store.store
 from subflow_app.__main__ import main as subflow
-from subflow_app.cli.commands import app
+from subflow_app.shell.commands import app
 
 TRAINING = "from tests.helpers.commands_in_turn import start_training as s; s(); print('.', flush=True); input()"
 PATIENCE_S = 120
 PRELOADED = (
-    subflow_app.core.experiments.recipe,
-    subflow_app.core.labs.session,
-    subflow_app.core.running.runs,
+    subflow_app.features.gallery.core.recipe,
+    subflow_app.features.labs.core.session,
+    subflow_app.features.running.core.runs,
     subflow_store.store,
 )
 

@@ -25,24 +25,24 @@ from PySide6.QtWidgets import QApplication, QWidget
 from tests.helpers.time_journey import SweepDialogs, TimeJourney
 from tests.helpers.window import make_window
 
-from subflow_app.core.arena.entrants import chosen_entrants
-from subflow_app.core.breaking.claim_file import load_claim
-from subflow_app.core.breaking.job import BreakJob, Question
-from subflow_app.core.breaking.space import load_space
-from subflow_app.core.session_log import SESSION_LOG
-from subflow_app.qt import commands
-from subflow_app.qt.app import make_application
-from subflow_app.qt.arena.feature import ArenaFeature
-from subflow_app.qt.breaking.feature import BreakFeature
-from subflow_app.qt.comparison.feature import CompareFeature
-from subflow_app.qt.docks import Side
-from subflow_app.qt.gallery.feature import GalleryFeature
-from subflow_app.qt.labs.feature import LabFeature
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.queue.enqueue_dialog import Enqueueing
-from subflow_app.qt.script.feature import ScriptFeature
-from subflow_app.qt.script.new_dialog import NewScript
-from subflow_app.qt.sweeps.feature import SweepFeature
+from subflow_app.features.arena.core.entrants import chosen_entrants
+from subflow_app.features.arena.qt.feature import ArenaFeature
+from subflow_app.features.breaking.core.claim_file import load_claim
+from subflow_app.features.breaking.core.job import BreakJob, Question
+from subflow_app.features.breaking.core.space import load_space
+from subflow_app.features.breaking.qt.feature import BreakFeature
+from subflow_app.features.comparison.qt.feature import CompareFeature
+from subflow_app.features.editor.qt import commands
+from subflow_app.features.gallery.qt.feature import GalleryFeature
+from subflow_app.features.labs.qt.feature import LabFeature
+from subflow_app.features.running.qt.queue.enqueue_dialog import Enqueueing
+from subflow_app.features.script.qt.feature import ScriptFeature
+from subflow_app.features.script.qt.new_dialog import NewScript
+from subflow_app.features.sweeps.qt.feature import SweepFeature
+from subflow_app.foundation.session_log import SESSION_LOG
+from subflow_app.shell.app import make_application
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit.docks import Side
 
 SIZE = QSize(1400, 900)
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "images"

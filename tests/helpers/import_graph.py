@@ -23,8 +23,6 @@ SOURCES = {
 
 # Packages with rooms of their own, and how many words name such a room: elsewhere two, the part of the package.
 HOUSES = {
-    "subflow_app.core": 3,
-    "subflow_app.qt": 3,
     "subflow_app.foundation": 3,
     "subflow_app.toolkit": 3,
     "subflow_app.features": 4,

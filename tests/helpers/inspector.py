@@ -7,10 +7,10 @@ from PySide6.QtGui import QUndoStack
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.qt.inspector import Inspector
-from subflow_app.qt.inspector.editors import ChoiceEditor, TextEditor
-from subflow_app.qt.inspector.field_row import FieldRow
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.qt.inspector import Inspector
+from subflow_app.features.editor.qt.inspector.editors import ChoiceEditor, TextEditor
+from subflow_app.features.editor.qt.inspector.field_row import FieldRow
 from subflow_sim.catalog import catalog
 
 DEMO = """\

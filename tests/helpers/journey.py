@@ -20,8 +20,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 from tests.helpers.inspector import choice_editor, choose, type_text
 from tests.helpers.window import ScriptedDialogs, make_window
 
-from subflow_app.qt.export_dialog import FigureDialog
-from subflow_app.qt.main_window import MainWindow
+from subflow_app.features.exporting.qt.export_dialog import FigureDialog
+from subflow_app.shell.main_window import MainWindow
 
 SIZE = QSize(1400, 900)
 THEMES = ("light", "dark", "contrast")
@@ -197,7 +197,7 @@ class Journey:
 
 def main(folder: Path) -> None:
     """The whole way, in a window of its own."""
-    from subflow_app.qt.app import make_application
+    from subflow_app.shell.app import make_application
 
     folder.mkdir(parents=True, exist_ok=True)
     application = make_application([])

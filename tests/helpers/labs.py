@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from subflow_app.core.labs.lab import Lab
-from subflow_app.core.labs.lab_file import load_lab
+from subflow_app.features.labs.core.lab import Lab
+from subflow_app.features.labs.core.lab_file import load_lab
 
 SAWTOOTH_LAB = """\
 +++

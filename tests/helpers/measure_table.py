@@ -16,17 +16,17 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from subflow_app.cli.history import shown_document
-from subflow_app.core.comparison.conditions import group_runs
-from subflow_app.core.comparison.group_table import compare_groups, table_csv
-from subflow_app.core.history.run_columns import column, read_totals
-from subflow_app.core.paper.report import build_report, read_runs
-from subflow_app.core.paper.report_file import render_report
-from subflow_app.core.plots import PLOTS_BY_ID
-from subflow_app.core.running.runs import RunJob
-from subflow_app.core.summary_text import flow_table, link_table
-from subflow_app.core.traces import StoredTraces
-from subflow_app.qt.plotting.legend_values import mean_values
+from subflow_app.features.comparison.core.conditions import group_runs
+from subflow_app.features.comparison.core.group_table import compare_groups, table_csv
+from subflow_app.features.history.cli import shown_document
+from subflow_app.features.history.core.run_columns import column, read_totals
+from subflow_app.features.paper.core.report import build_report, read_runs
+from subflow_app.features.paper.core.report_file import render_report
+from subflow_app.features.plots.core import PLOTS_BY_ID
+from subflow_app.features.plots.qt.legend_values import mean_values
+from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.traces.core.summary_text import flow_table, link_table
+from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_app.vocabulary.measures import RUN_MEASURES, default_measures, flow_kind, measure, run_measure, run_values
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_sim import parse_scenario
@@ -302,7 +302,7 @@ def _few(rows: Sequence[Printed], summary: Mapping[str, Any]) -> list[Printed]:
 
 def main(names: Sequence[str]) -> None:
     """Prints the table of scenarios, named as on the command line, changes behind a comma: ``demo,duration=10s``."""
-    from subflow_app.core.scenarios.scenario_source import open_scenario
+    from subflow_app.features.editor.core.scenario_source import open_scenario
 
     found: dict[str, list[Printed]] = {}
     with tempfile.TemporaryDirectory() as folder, open_store(Path(folder) / "runs.db") as store:

@@ -16,23 +16,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from subflow_agents.registry import agents
-from subflow_app.core.catalog import app_catalog
-from subflow_app.core.history.run_query import help_lines
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.learning.recipes import load_recipe, recipe_names
-from subflow_app.core.learning.training_draft import PARAMS as TRAINING_PARAMS
-from subflow_app.core.learning.training_draft import training_label
-from subflow_app.core.paper.paper_styles import LEGENDS, STYLES
-from subflow_app.core.plots import GROUPS, PLOTS
-from subflow_app.core.scenarios.form import label_of
-from subflow_app.core.scenarios.templates import TEMPLATES
-from subflow_app.core.setting_specs import SETTINGS
-from subflow_app.qt.action_spec import Scope
-from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.choices import SPEEDS
-from subflow_app.qt.help_dialogs import GESTURES
-from subflow_app.qt.menus import MENUS, SUBMENUS
-from subflow_app.qt.panels import PANELS, WORKSPACES
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.editor.core.form import label_of
+from subflow_app.features.editor.core.templates import TEMPLATES
+from subflow_app.features.history.core.run_query import help_lines
+from subflow_app.features.paper.core.paper_styles import LEGENDS, STYLES
+from subflow_app.features.plots.core import GROUPS, PLOTS
+from subflow_app.features.settings.core.setting_specs import SETTINGS
+from subflow_app.features.training.core.recipes import load_recipe, recipe_names
+from subflow_app.features.training.core.training_draft import PARAMS as TRAINING_PARAMS
+from subflow_app.features.training.core.training_draft import training_label
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.shell.actions import ACTIONS
+from subflow_app.shell.choices import SPEEDS
+from subflow_app.shell.help_dialogs import GESTURES
+from subflow_app.shell.menus import MENUS, SUBMENUS
+from subflow_app.toolkit.action_spec import Scope
+from subflow_app.toolkit.panels import PANELS, WORKSPACES
 from subflow_app.vocabulary.language import ENGLISH, LANGUAGES
 from subflow_app.vocabulary.po_file import Catalogue, read_po
 from subflow_sim.agent_steps import EPOCH_FIGURES

@@ -12,8 +12,8 @@ from typing import Any
 
 from tests.helpers.browsers import Browser, wait_until
 
-from subflow_app.core.exporting.live_figure import LiveFigure
-from subflow_app.core.exporting.web_page import dense_text, script_text, shared_parts
+from subflow_app.features.exporting.core.live_figure import LiveFigure
+from subflow_app.features.exporting.core.web_page import dense_text, script_text, shared_parts
 
 _STATIC = Path(__file__).parents[2] / "docs" / "_static"
 READY = "document.body.dataset.ready === 'yes'"

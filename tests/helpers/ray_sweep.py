@@ -48,9 +48,9 @@ def main() -> int:
     Path(folder, "ray").mkdir()
     from ray.cluster_utils import Cluster
 
-    from subflow_app.cli.commands import app
-    from subflow_app.core.jobs.cluster import RayCluster
-    from subflow_app.core.jobs.tasks import Answer
+    from subflow_app.foundation.jobs.cluster import RayCluster
+    from subflow_app.foundation.jobs.tasks import Answer
+    from subflow_app.shell.commands import app
 
     options: dict[str, Any] = {"num_cpus": 1, "object_store_memory": _OBJECT_STORE_BYTES}
     head = options | {

@@ -11,9 +11,9 @@ import time
 import warnings
 from pathlib import Path
 
-from subflow_app.core.paths import default_database
-from subflow_app.selftest import registry, worker
-from subflow_app.selftest.check import Check, CheckError, NotHereError, Place
+from subflow_app.foundation.paths import default_database
+from subflow_app.shell.selftest import registry, worker
+from subflow_app.shell.selftest.check import Check, CheckError, NotHereError, Place
 
 
 def _well(_place: Place) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from itertools import product
 
-from subflow_app.core.sweeps.views.study import (
+from subflow_app.features.sweeps.core.views.study import (
     Level,
     Parameter,
     Study,

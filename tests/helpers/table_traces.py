@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.events import AGENT, DECISION, INTERVAL, EventLog
-from subflow_app.core.traces import SeriesKey, TraceMark, sample_times
+from subflow_app.features.traces.core.events import AGENT, DECISION, INTERVAL, EventLog
+from subflow_app.features.traces.core.traces import SeriesKey, TraceMark, sample_times
 from subflow_store.values import EventTable, RunRow
 
 

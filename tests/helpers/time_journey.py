@@ -23,15 +23,15 @@ from PySide6.QtTest import QTest
 from tests.helpers.journey import SIZE, Journey
 from tests.helpers.window import ScriptedDialogs, at_rest, make_window
 
-from subflow_app.core.replay.decision_steps import ExplainedDecision
-from subflow_app.qt.explain.feature import ExplainFeature
-from subflow_app.qt.forking.feature import ForkFeature
-from subflow_app.qt.playhead.feature import PlayheadFeature
-from subflow_app.qt.playhead.packet_item import PacketItem
-from subflow_app.qt.playhead.playhead import Playhead
-from subflow_app.qt.plotting.curve_id import CurveId
-from subflow_app.qt.sweeps.feature import SweepFeature
-from subflow_app.qt.sweeps.new_dialog import NewSweepDialog
+from subflow_app.features.explain.core.decision_steps import ExplainedDecision
+from subflow_app.features.explain.qt.feature import ExplainFeature
+from subflow_app.features.forking.qt.feature import ForkFeature
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
+from subflow_app.features.playhead.qt.packet_item import PacketItem
+from subflow_app.features.playhead.qt.playhead import Playhead
+from subflow_app.features.plots.qt.curve_id import CurveId
+from subflow_app.features.sweeps.qt.feature import SweepFeature
+from subflow_app.features.sweeps.qt.new_dialog import NewSweepDialog
 from subflow_sim.instant import Instant
 
 SCENARIO = "t-10b"
@@ -194,7 +194,7 @@ def everything_in(instant: Instant) -> list[tuple[object, ...]]:
 
 def main(folder: Path) -> None:
     """The whole way, in a window of its own."""
-    from subflow_app.qt.app import make_application
+    from subflow_app.shell.app import make_application
 
     folder.mkdir(parents=True, exist_ok=True)
     application = make_application([])

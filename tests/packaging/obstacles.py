@@ -16,9 +16,9 @@ import sys
 from pathlib import Path
 from unittest import mock
 
-from subflow_app.core.own_program import own_command
-from subflow_app.selftest import check
-from subflow_app.selftest.check import SHORT_RUN, CheckError, NotHereError, Place, last_lines, require
+from subflow_app.foundation.own_program import own_command
+from subflow_app.shell.selftest import check
+from subflow_app.shell.selftest.check import SHORT_RUN, CheckError, NotHereError, Place, last_lines, require
 
 NOT_HERE = 77
 """The exit code where the system does not let it be tried."""

@@ -20,7 +20,7 @@ from typer.main import get_command
 import project_urls
 from linux import deb, share, tarball
 from linux.archive import Tree
-from subflow_app.cli.commands import app
+from subflow_app.shell.commands import app
 from subflow_store.upgrade import APPLICATION_ID
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -39,7 +39,7 @@ def test_only_what_the_program_uses_is_kept(destination: str, dropped: bool) -> 
 
 def test_every_module_of_ours_is_in_the_bundle() -> None:
     modules = freezing.hidden_imports(ROOT)
-    assert {"subflow_sim", "subflow_agents.ppo", "subflow_app.qt.main_window", "subflow_store.migrations"} <= set(
+    assert {"subflow_sim", "subflow_agents.ppo", "subflow_app.shell.main_window", "subflow_store.migrations"} <= set(
         modules
     )
 

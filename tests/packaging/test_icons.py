@@ -9,7 +9,7 @@ from PySide6.QtGui import QImage, QImageReader
 from PySide6.QtWidgets import QApplication
 
 import icons
-from subflow_app.qt.app import window_icon
+from subflow_app.shell.app import window_icon
 
 
 @pytest.fixture(scope="module")

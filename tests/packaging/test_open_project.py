@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 import project_urls
-from subflow_app.core import citation
+from subflow_app.foundation import citation
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -21,7 +21,7 @@ from types import SimpleNamespace
 from pathlib import Path
 from PySide6.QtCore import QRect, QTimer
 from PySide6.QtWidgets import QApplication, QMainWindow
-from subflow_app.qt.window_state import WindowStateFile
+from subflow_app.shell.window_state import WindowStateFile
 
 path, wanted = Path(sys.argv[1]), json.loads(sys.argv[2])
 application = QApplication([])

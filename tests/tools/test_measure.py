@@ -11,7 +11,7 @@ from tools.measure import __main__ as measure
 from tools.measure import canvas, learning, plots, seek, training
 from tools.measure.sweep import SweepSpeed
 
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 
 
 def test_every_module_that_measures_is_in_the_list() -> None:

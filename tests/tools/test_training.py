@@ -8,7 +8,7 @@ import pytest
 from tools.measure import training
 from tools.measure.training import measure_answer, recipe_on_card
 
-from subflow_app.core.errors import TrainingError
+from subflow_app.foundation.errors import TrainingError
 
 
 @pytest.mark.parametrize(("name", "target_ms"), [("pause", 100.0), ("checkpoint", 200.0)])

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 import subflow_app
-from subflow_app.core.plots import PLOTS
+from subflow_app.features.plots.core import PLOTS
 from subflow_app.vocabulary.measure import HOWS, PERIODS, NotMeasuredError
 from subflow_app.vocabulary.measure_document import as_document
 from subflow_app.vocabulary.measures import (

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from subflow_app.core.plots.drawing.summaries import mean_of_seeds
-from subflow_app.core.plots.spec import Curve
+from subflow_app.features.plots.core.drawing.summaries import mean_of_seeds
+from subflow_app.features.plots.core.spec import Curve
 from subflow_app.vocabulary.measures import measure
 from subflow_app.vocabulary.palette import ColourKey
 from subflow_app.vocabulary.picture import Panel, PanelSeries, interval_ends

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from tests.helpers.browsers import Browser, Chromium, Firefox, chromium_path, firefox_path
 
-from subflow_app.core.catalog import app_catalog
-from subflow_app.core.exporting.web_page import write_page
-from subflow_app.core.running.runs import RunJob
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.exporting.core.web_page import write_page
+from subflow_app.features.running.core.runs import RunJob
 from subflow_sim import parse_scenario
 from subflow_store import Store, open_store
 

@@ -10,10 +10,10 @@ from tests.helpers.browsers import Browser, wait_until
 from tests.helpers.hands import Hands
 from tests.helpers.pages import READY
 
-from subflow_app.core.exporting.lab_page_scenarios import group_of, label_of
-from subflow_app.core.labs.lab import CHOICE, SKETCH, Lab, Step
-from subflow_app.core.labs.session import quantity
-from subflow_app.core.labs.solution import Order, curve_points, parse_order
+from subflow_app.features.exporting.core.lab_page_scenarios import group_of, label_of
+from subflow_app.features.labs.core.lab import CHOICE, SKETCH, Lab, Step
+from subflow_app.features.labs.core.session import quantity
+from subflow_app.features.labs.core.solution import Order, curve_points, parse_order
 
 _UNITS = {"rate": ("Mbit/s", 1e6), "delay": ("ms", 1e-3), "loss": ("%", 0.01), "queue": ("pkt", 1.0)}
 

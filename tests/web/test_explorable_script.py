@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QApplication
 from tests.helpers.browsers import Chromium, chromium_path, wait_until
 from tests.helpers.formulas import NAMES, NUMBERS
 
-from subflow_app.core.explorables import Point, explorable_names, load_explorable
-from subflow_app.core.exporting.web_page import explorable_element
-from subflow_app.core.resources import resource_path
+from subflow_app.features.exporting.core.web_page import explorable_element
+from subflow_app.features.labs.core.explorables import Point, explorable_names, load_explorable
+from subflow_app.foundation.resources import resource_path
 
 SCRIPT = resource_path("web/explorable.js")
 

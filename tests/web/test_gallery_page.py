@@ -9,11 +9,11 @@ import pytest
 from tests.helpers.browsers import Browser, wait_until
 from tests.helpers.pages import READY, data_of, state
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.experiments.exhibits import Exhibit, read_exhibit
-from subflow_app.core.exporting import gallery_page
-from subflow_app.core.exporting.gallery_page import write_gallery_page
-from subflow_app.core.library.shipped import open_library
+from subflow_app.features.exporting.core import gallery_page
+from subflow_app.features.exporting.core.gallery_page import write_gallery_page
+from subflow_app.features.gallery.core.exhibits import Exhibit, read_exhibit
+from subflow_app.features.library.core.shipped import open_library
+from subflow_app.foundation.errors import InputError
 from subflow_store import Store
 
 # Runs of three series, one of them a learning agent's; and a training.

@@ -11,16 +11,16 @@ import pytest
 from tests.helpers.labs import small_lab
 from tests.helpers.pages import packed_text
 
-from subflow_app.core.errors import InputError, LabError
-from subflow_app.core.exporting.lab_page import lab_document, write_lab_page
-from subflow_app.core.exporting.lab_page_checks import check_document
-from subflow_app.core.exporting.lab_page_scenarios import beyond_pages
-from subflow_app.core.exporting.markdown_html import markdown_html
-from subflow_app.core.exporting.page_import import read_page
-from subflow_app.core.labs.lab import Lab
-from subflow_app.core.labs.lab_file import lab_names, load_lab, parse_lab
-from subflow_app.core.labs.publishing import published_text
-from subflow_app.core.labs.sealing import Sealed
+from subflow_app.features.exporting.core.lab_page import lab_document, write_lab_page
+from subflow_app.features.exporting.core.lab_page_checks import check_document
+from subflow_app.features.exporting.core.lab_page_scenarios import beyond_pages
+from subflow_app.features.exporting.core.markdown_html import markdown_html
+from subflow_app.features.exporting.core.page_import import read_page
+from subflow_app.features.labs.core.lab import Lab
+from subflow_app.features.labs.core.lab_file import lab_names, load_lab, parse_lab
+from subflow_app.features.labs.core.publishing import published_text
+from subflow_app.features.labs.core.sealing import Sealed
+from subflow_app.foundation.errors import InputError, LabError
 from subflow_sim.portable import portable
 from subflow_sim.scenario import parse_scenario
 

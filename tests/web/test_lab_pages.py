@@ -13,12 +13,12 @@ from tests.helpers.browsers import Browser, Chromium, wait_until
 from tests.helpers.pages import READY
 from tests.web.lab_student import LabStudent
 
-from subflow_app.core.exporting.lab_page import write_lab_page
-from subflow_app.core.exporting.lab_page_scenarios import beyond_pages
-from subflow_app.core.labs.lab import Lab
-from subflow_app.core.labs.lab_file import load_lab, shipped_labs
-from subflow_app.core.labs.publishing import publish
-from subflow_app.core.labs.result_file import read_result, verify_result, write_result
+from subflow_app.features.exporting.core.lab_page import write_lab_page
+from subflow_app.features.exporting.core.lab_page_scenarios import beyond_pages
+from subflow_app.features.labs.core.lab import Lab
+from subflow_app.features.labs.core.lab_file import load_lab, shipped_labs
+from subflow_app.features.labs.core.publishing import publish
+from subflow_app.features.labs.core.result_file import read_result, verify_result, write_result
 
 pytestmark = pytest.mark.full("two browsers do whole labs")
 

@@ -11,7 +11,7 @@ import pytest
 from tests.helpers.browsers import Browser, wait_until
 from tests.helpers.pages import READY, page_of_guide
 
-from subflow_app.core.exporting.live_figure import LiveFigure, live_figure
+from subflow_app.features.exporting.core.live_figure import LiveFigure, live_figure
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from tests.golden.update import SIGNATURES, kept_in
 from tests.helpers.browsers import Browser, wait_until
 from tests.helpers.pages import READY, data_of, move_to, set_input, state, submit
 
-from subflow_app.core.resources import find_scenario
+from subflow_app.foundation.resources import find_scenario
 
 MOST_B = 600_000
 

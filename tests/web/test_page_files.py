@@ -13,17 +13,17 @@ import pytest
 from tests.helpers.pages import data_of, packed_text, with_data
 from tests.web.conftest import SCENARIO, stored_run
 
-from subflow_app.core.breaking.claim_page import write_claim_page
-from subflow_app.core.breaking.counterexample import named_counterexample
-from subflow_app.core.breaking.failure_words import failure_words
-from subflow_app.core.errors import InputError
-from subflow_app.core.exporting import page_import, sweep_page, web_page
-from subflow_app.core.exporting.page_import import read_page
-from subflow_app.core.exporting.sweep_page import write_sweep_page
-from subflow_app.core.exporting.web_page import write_page
-from subflow_app.core.sweeps.plan_file import SweepOptions, open_plan
-from subflow_app.core.sweeps.sweep_job import SweepJob
-from subflow_app.core.sweeps.sweep_results import stored_table
+from subflow_app.features.breaking.core.claim_page import write_claim_page
+from subflow_app.features.breaking.core.counterexample import named_counterexample
+from subflow_app.features.breaking.core.failure_words import failure_words
+from subflow_app.features.exporting.core import page_import, sweep_page, web_page
+from subflow_app.features.exporting.core.page_import import read_page
+from subflow_app.features.exporting.core.sweep_page import write_sweep_page
+from subflow_app.features.exporting.core.web_page import write_page
+from subflow_app.features.sweeps.core.plan_file import SweepOptions, open_plan
+from subflow_app.features.sweeps.core.sweep_job import SweepJob
+from subflow_app.features.sweeps.core.sweep_results import stored_table
+from subflow_app.foundation.errors import InputError
 from subflow_sim import Simulation, parse_scenario
 from subflow_store import Store
 

@@ -15,11 +15,11 @@ from tests.helpers.pages import READY, data_of, move_to
 from tests.helpers.web_core import ASSETS, WebCore
 from tests.web.conftest import stored_run
 
-from subflow_app.core.exporting.web_page import told_words, write_page
-from subflow_app.core.plots import PLOTS_BY_ID
-from subflow_app.core.plots.spec import measured_mean
-from subflow_app.core.replay.run_events import KINDS
-from subflow_app.core.traces import StoredTraces
+from subflow_app.features.explain.core.run_events import KINDS
+from subflow_app.features.exporting.core.web_page import told_words, write_page
+from subflow_app.features.plots.core import PLOTS_BY_ID
+from subflow_app.features.plots.core.spec import measured_mean
+from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_app.vocabulary.measures import MEASURES, default_measures
 from subflow_sim import Simulation, parse_scenario
 from subflow_sim.portable import portable

@@ -14,14 +14,14 @@ from tests.helpers.pages import data_of, with_data
 from tests.helpers.policies import make_plan, write_random_policy
 from tests.web.conftest import SCENARIO
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.exporting import page_import
-from subflow_app.core.exporting.page_import import read_page
-from subflow_app.core.exporting.web_page import write_page
-from subflow_app.core.paths import policy_folder
-from subflow_app.core.running.runs import RunJob
-from subflow_app.core.scenarios.scenario_source import open_scenario
-from subflow_app.core.uses import Use
+from subflow_app.features.catalog.core.uses import Use
+from subflow_app.features.editor.core.scenario_source import open_scenario
+from subflow_app.features.exporting.core import page_import
+from subflow_app.features.exporting.core.page_import import read_page
+from subflow_app.features.exporting.core.web_page import write_page
+from subflow_app.features.running.core.runs import RunJob
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.paths import policy_folder
 from subflow_store import open_store
 
 LEARNED = SCENARIO.replace('"lia"', '{ name = "confluence", policy = "beside.safetensors" }').replace('"8s"', '"7s"')

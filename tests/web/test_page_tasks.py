@@ -11,8 +11,8 @@ from tests.helpers.browsers import Chromium, chromium_path, wait_until
 from tests.helpers.pages import READY, move_to, set_input, submit
 from tests.web.conftest import SCENARIO, stored_run
 
-from subflow_app.core.exporting.web_page import write_page
-from subflow_app.core.scenarios.scenario_source import open_scenario
+from subflow_app.features.editor.core.scenario_source import open_scenario
+from subflow_app.features.exporting.core.web_page import write_page
 from subflow_store import Store
 
 pytestmark = pytest.mark.full("a browser starts, and draws a hundred flows")

@@ -11,8 +11,8 @@ from tests.helpers.browsers import Browser, wait_until
 from tests.helpers.pages import READY, data_of, move_to, set_input, state, submit, with_data
 from tests.web.conftest import SCENARIO, saved_file, stored_run
 
-from subflow_app.core.exporting.page_import import read_page
-from subflow_app.core.exporting.web_page import write_page
+from subflow_app.features.exporting.core.page_import import read_page
+from subflow_app.features.exporting.core.web_page import write_page
 from subflow_sim import Simulation, parse_scenario
 from subflow_store import Store
 

@@ -15,8 +15,8 @@ import pytest
 from tests.helpers.browsers import Browser, wait_until
 from tests.helpers.pages import READY, page_of_guide, state
 
-from subflow_app.core.exporting.live_figure import live_figure
-from subflow_app.core.exporting.web_page import shared_parts
+from subflow_app.features.exporting.core.live_figure import live_figure
+from subflow_app.features.exporting.core.web_page import shared_parts
 
 GUIDE = Path(__file__).parents[2] / "docs" / "export.md"
 

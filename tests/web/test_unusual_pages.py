@@ -11,10 +11,10 @@ from tests.helpers.pages import READY, data_of, move_to, set_input, state, submi
 from tests.helpers.scripts import write_scenario
 from tests.web.conftest import saved_file
 
-from subflow_app.core.exporting.page_import import read_page
-from subflow_app.core.exporting.web_page import write_page
-from subflow_app.core.running.runs import RunJob
-from subflow_app.core.scenarios.scenario_source import ScenarioSource, open_scenario
+from subflow_app.features.editor.core.scenario_source import ScenarioSource, open_scenario
+from subflow_app.features.exporting.core.page_import import read_page
+from subflow_app.features.exporting.core.web_page import write_page
+from subflow_app.features.running.core.runs import RunJob
 from subflow_sim import Simulation
 from subflow_store import Store
 

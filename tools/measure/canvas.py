@@ -16,13 +16,13 @@ from PySide6.QtCore import QEvent, QPoint, QPointF
 from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QApplication
 
-from subflow_app.core.replay.packet_places import packet_places
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.qt.app import make_application
-from subflow_app.qt.playhead.packet_item import PacketItem
-from subflow_app.qt.playhead.tracks import track_of
-from subflow_app.qt.topology.gestures import MoveGesture, PanGesture
-from subflow_app.qt.topology.view import TopologyView
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.qt.topology.gestures import MoveGesture, PanGesture
+from subflow_app.features.editor.qt.topology.view import TopologyView
+from subflow_app.features.explain.core.packet_places import packet_places
+from subflow_app.features.playhead.qt.packet_item import PacketItem
+from subflow_app.features.playhead.qt.tracks import track_of
+from subflow_app.shell.app import make_application
 from subflow_sim.instant import FlowsNow, Instant, LinksNow, PacketsUnderWay, SubflowsNow
 
 NODES, LINKS = 400, 700

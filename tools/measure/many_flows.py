@@ -11,14 +11,14 @@ from typing import Any
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
-from subflow_app.core.settings import Settings
-from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.app import make_application
-from subflow_app.qt.app_theme import Theme
-from subflow_app.qt.heartbeat import Heartbeat
-from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.preferences import Preferences
-from subflow_app.qt.window_state import WindowStateFile
+from subflow_app.foundation.settings import Settings
+from subflow_app.shell.actions import ACTIONS
+from subflow_app.shell.app import make_application
+from subflow_app.shell.heartbeat import Heartbeat
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.shell.window_state import WindowStateFile
+from subflow_app.toolkit.app_theme import Theme
+from subflow_app.toolkit.preferences import Preferences
 
 FLOWS = 100
 TARGET_MS = 100.0

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtWidgets import QApplication
 
-from subflow_app.core.events import AGENT, DECISION, INTERVAL, EventLog
-from subflow_app.core.plots import Curve, PlotSpec
-from subflow_app.core.plots.drawing.bins import RAW_S
-from subflow_app.core.plots.drawing.choices import CurveChoices
-from subflow_app.core.traces import SUBFLOW, SeriesKey, TraceMark, sample_times
-from subflow_app.qt.plotting.plot_stack import PlotStack
-from subflow_app.qt.plotting.time_plot import TimePlot
+from subflow_app.features.plots.core import Curve, PlotSpec
+from subflow_app.features.plots.core.drawing.bins import RAW_S
+from subflow_app.features.plots.core.drawing.choices import CurveChoices
+from subflow_app.features.plots.qt.plot_stack import PlotStack
+from subflow_app.features.plots.qt.time_plot import TimePlot
+from subflow_app.features.traces.core.events import AGENT, DECISION, INTERVAL, EventLog
+from subflow_app.features.traces.core.traces import SUBFLOW, SeriesKey, TraceMark, sample_times
 from subflow_app.vocabulary import palette
 from subflow_store.values import EventTable
 

@@ -7,10 +7,10 @@ import time
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from subflow_app.core.replay.replay import Replay
-from subflow_app.core.running.runs import RunJob
-from subflow_app.core.scenarios.scenario_source import ScenarioSource, open_scenario
-from subflow_app.core.uses import Use
+from subflow_app.features.catalog.core.uses import Use
+from subflow_app.features.editor.core.scenario_source import ScenarioSource, open_scenario
+from subflow_app.features.explain.core.replay import Replay
+from subflow_app.features.running.core.runs import RunJob
 from subflow_sim.scenario import parse_scenario
 from subflow_store import open_store
 

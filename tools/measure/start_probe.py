@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QEvent, QObject, QTimer
 
 # As the program does it: the window's own modules are imported once this one has begun.
-from subflow_app.qt import app
+from subflow_app.shell import app
 
 if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.shell.main_window import MainWindow
 
 
 class StartProbe(QObject):

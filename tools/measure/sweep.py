@@ -6,10 +6,10 @@ import time
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from subflow_app.core.jobs.executors import core_count
-from subflow_app.core.sweeps.plan_file import read_plan
-from subflow_app.core.sweeps.sweep_job import SweepJob
-from subflow_app.core.sweeps.sweep_points import PointReader
+from subflow_app.features.sweeps.core.plan_file import read_plan
+from subflow_app.features.sweeps.core.sweep_job import SweepJob
+from subflow_app.features.sweeps.core.sweep_points import PointReader
+from subflow_app.foundation.jobs.executors import core_count
 from subflow_sim.simulation import Simulation
 from subflow_store import open_store
 

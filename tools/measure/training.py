@@ -16,13 +16,13 @@ from pathlib import Path
 from tools.measure.learning import LearningFigure
 
 from subflow_agents import Command, ReportKind, TrainingConfig
-from subflow_app.core.errors import TrainingError
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.json_document import number
-from subflow_app.core.learning.recipes import load_recipe, recipe_names
-from subflow_app.core.learning.training import TrainingJob
-from subflow_app.core.learning.training_setup import TrainingRequest, check_torch, prepare, request_of
-from subflow_app.core.policies.library import card_of
+from subflow_app.features.policies.core.library import card_of
+from subflow_app.features.training.core.recipes import load_recipe, recipe_names
+from subflow_app.features.training.core.training import TrainingJob
+from subflow_app.features.training.core.training_setup import TrainingRequest, check_torch, prepare, request_of
+from subflow_app.foundation.errors import TrainingError
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.json_document import number
 from subflow_sim.policy_library import PolicyLibrary, shipped_policies
 
 RECIPE_PREFIX = "recipe:"

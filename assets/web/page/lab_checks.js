@@ -1,4 +1,4 @@
-// Checks of a lab over what was run: the functions of core/labs/functions.py and figure_functions.py.
+// Checks of a lab over what was run: the functions of features/labs/core/functions.py and figure_functions.py.
 
 // What a check asks for is not there yet; the message says what.
 class NotThere extends Error {}
@@ -13,7 +13,7 @@ function known(value) {
   throw new NotThere(say("not_known"));
 }
 
-// Evidence: {facts, runs, step_runs, sweep, since}: as core/labs/evidence.py has it; runs are LabRun.
+// Evidence: {facts, runs, step_runs, sweep, since}: as features/labs/core/evidence.py has it; runs are LabRun.
 class Checks {
   constructor(evidence) {
     this.evidence = evidence;
@@ -160,7 +160,7 @@ class Checks {
     this.named ??= new Map(Object.keys(told_words.measures.measures).map((key) => ({ ...measure_of(key), key })).map((each) => [each.function, each]));
     return name ? this.named.get(name) : undefined;
   }
-  // A measure of a run and a flow or link, or of one subflow: as core/labs/figure_functions.py has it.
+  // A measure of a run and a flow or link, or of one subflow: as features/labs/core/figure_functions.py has it.
   measured(measure, number, owner = "*", which = 0) {
     const key = measure.source || measure.key;
     if (measure.of === "link") return this.of_link(number, owner, key);
@@ -185,7 +185,7 @@ class Checks {
     return average(found.map((run) => this.call(figure, [run.number, ...(what ? [what] : [])])));
   }
 
-  // --- a curve that was drawn, evidence.points: as core/labs/misconceptions.py has them
+  // --- a curve that was drawn, evidence.points: as features/labs/core/misconceptions.py has them
 
   drawn(since, until) {
     const found = this.evidence.points.filter(([time]) => since <= time && time <= until).map(([, height]) => height);

@@ -1,5 +1,5 @@
 // A student's way through a lab: which step is next, what was predicted and answered, and what is handed in. As
-// core/labs/session.py and result_file.py have it; kept in the browser where it allows that.
+// features/labs/core/session.py and result_file.py have it; kept in the browser where it allows that.
 
 const RESULT = { kind: "subflow lab result", format: 1 };
 const EMPTY_STEP = { passed_at: "", hints: 0, prediction: null, answers: {}, last_run: 0 };

@@ -13,7 +13,7 @@ function applied(target, patch) {
   }
 }
 
-// The document that a run is opened with, and what is drawn of it: as core/exporting/web_page.py tells it.
+// The document that a run is opened with, and what is drawn of it: as features/exporting/core/web_page.py tells it.
 function info_of(data, state) {
   const place = data.scenarios[state.scenario], info = structuredClone(place.info);
   for (const setting of place.settings) {

@@ -1,4 +1,4 @@
-// Measures and kinds of events as the program has them (vocabulary/measures.py, core/replay/run_events.py): names, units,
+// Measures and kinds of events as the program has them (vocabulary/measures.py, features/explain/core/run_events.py): names, units,
 // definitions and digits, and how the numbers of several flows become one.
 
 // What the program says of decisions, measures and events; German by the English text.

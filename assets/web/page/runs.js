@@ -1,7 +1,7 @@
 // A run: what the page knows of it, how the simulator makes it, and its curves.
 
 class Run {
-  // `info`: as core/exporting/web_page.py tells it: scenario, seed, duration_s, interval_ns, names and colours.
+  // `info`: as features/exporting/core/web_page.py tells it: scenario, seed, duration_s, interval_ns, names and colours.
   constructor(info) {
     this.info = info;
     this.forget();

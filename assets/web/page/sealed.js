@@ -1,4 +1,4 @@
-// Hashes, the answers that are closed with them, and the signature of what is handed in, as core/labs/sealing.py and
+// Hashes, the answers that are closed with them, and the signature of what is handed in, as features/labs/core/sealing.py and
 // result_file.py have them. A page that a server sends without TLS has no hashes of the browser's own.
 
 const SEAL_ROUNDS = 20000, TOLERANCE_STEPS = 4;

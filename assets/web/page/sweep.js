@@ -1,7 +1,7 @@
 // A sweep: its figures over a parameter, with 95 % intervals, and the points whose runs are looked at.
 
 class Sweep {
-  // `data.sweep`: as core/exporting/sweep_page.py tells it. `host`: list(numbers of runs).
+  // `data.sweep`: as features/exporting/core/sweep_page.py tells it. `host`: list(numbers of runs).
   constructor(place, data, host) {
     this.sweep = data.sweep;
     this.host = host;

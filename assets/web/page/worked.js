@@ -1,4 +1,4 @@
-// A rule with its numbers filled in, as core/replay/worked_rules.py has it; `told_words` has rules and units from there.
+// A rule with its numbers filled in, as features/explain/core/worked_rules.py has it; `told_words` has rules and units from there.
 
 const SIGNS = { "+": ["+", 1], "-": ["−", 1], "*": ["·", 2], "/": ["/", 2], "**": ["^", 3] };
 const CALCULATE = { "+": (a, b) => a + b, "-": (a, b) => a - b, "*": (a, b) => a * b, "/": (a, b) => a / b, "**": Math.pow };
@@ -14,7 +14,7 @@ function six_digits(value) {
   return `${Number(mantissa)}e${power < 0 ? "-" : "+"}${Math.abs(power) < 10 ? "0" : ""}${Math.abs(power)}`.replace(/-/g, "−");
 }
 
-// Value and text of an expression as core/exporting/expression_document.py compiles it.
+// Value and text of an expression as features/exporting/core/expression_document.py compiles it.
 function filled(node, values) {
   if (!Array.isArray(node)) {
     const value = typeof node === "number" ? node : node in values ? values[node] : NaN;

@@ -11,15 +11,23 @@ from pathlib import Path
 import pytest
 from tests.app_core.arena.tiny_contest import write_tiny
 
-from subflow_app.core.arena import job as arena_job
-from subflow_app.core.arena.arena_text import board_document, standings_csv, told_of, values_csv
-from subflow_app.core.arena.frontier import scatter
-from subflow_app.core.arena.job import ArenaJob
-from subflow_app.core.arena.report import arena_report, commands, write_board
-from subflow_app.core.arena.results import FULL_NUMBERS, QUICK_NUMBERS, Board, Entry, Result, entry, known_board
-from subflow_app.core.arena.standings import Interval, Standing, standings
-from subflow_app.core.errors import ArenaError, InputError
-from subflow_app.core.jobs.executors import executor_maker
+from subflow_app.features.arena.core import job as arena_job
+from subflow_app.features.arena.core.arena_text import board_document, standings_csv, told_of, values_csv
+from subflow_app.features.arena.core.frontier import scatter
+from subflow_app.features.arena.core.job import ArenaJob
+from subflow_app.features.arena.core.report import arena_report, commands, write_board
+from subflow_app.features.arena.core.results import (
+    FULL_NUMBERS,
+    QUICK_NUMBERS,
+    Board,
+    Entry,
+    Result,
+    entry,
+    known_board,
+)
+from subflow_app.features.arena.core.standings import Interval, Standing, standings
+from subflow_app.foundation.errors import ArenaError, InputError
+from subflow_app.foundation.jobs.executors import executor_maker
 from subflow_sim.arena.utility import WORST
 from subflow_store import Store, open_store
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.app_core.arena.tiny_contest import CONTEST, write_tiny
 
-from subflow_app.core.arena.contest import contest_ids, load_contest, load_contests
-from subflow_app.core.errors import ArenaError, InputError
-from subflow_app.core.experiments.recipe import PAPERS
+from subflow_app.features.arena.core.contest import contest_ids, load_contest, load_contests
+from subflow_app.features.gallery.core.recipe import PAPERS
+from subflow_app.foundation.errors import ArenaError, InputError
 from subflow_sim.scenario import parse_scenario
 
 

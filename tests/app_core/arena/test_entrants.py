@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.helpers.scripts import CONTROLLER, SCHEDULER
 
-from subflow_app.core.arena.entrants import BLIND_SUMMARIES, chosen_entrants, entrants
-from subflow_app.core.errors import ArenaError, InputError
+from subflow_app.features.arena.core.entrants import BLIND_SUMMARIES, chosen_entrants, entrants
+from subflow_app.foundation.errors import ArenaError, InputError
 from subflow_sim.arena.blind import BLIND
 from subflow_sim.arena.networks import network
 from subflow_sim.catalog import catalog

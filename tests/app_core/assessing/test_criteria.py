@@ -7,10 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core.arena.entrants import chosen_entrants
-from subflow_app.core.assessing.criteria import criterion_names, load_dossier, section, shown_name, written_criteria
-from subflow_app.core.errors import ArenaError
-from subflow_app.core.experiments.planning import plan_experiment
+from subflow_app.features.arena.core.entrants import chosen_entrants
+from subflow_app.features.assess.core.criteria import (
+    criterion_names,
+    load_dossier,
+    section,
+    shown_name,
+    written_criteria,
+)
+from subflow_app.features.gallery.core.planning import plan_experiment
+from subflow_app.foundation.errors import ArenaError
 
 
 def test_criteria_are_in_the_order_of_the_rfc() -> None:

@@ -7,22 +7,22 @@ from pathlib import Path
 import pytest
 from tests.helpers.scripts import CONTROLLER
 
-from subflow_app.core.arena.entrants import chosen_entrants
-from subflow_app.core.breaking.case_source import case_runs
-from subflow_app.core.breaking.claim_file import ENTRANT, claim_names, load_claim, said_claim
-from subflow_app.core.breaking.counterexample import (
+from subflow_app.features.arena.core.entrants import chosen_entrants
+from subflow_app.features.breaking.core.case_source import case_runs
+from subflow_app.features.breaking.core.claim_file import ENTRANT, claim_names, load_claim, said_claim
+from subflow_app.features.breaking.core.counterexample import (
     PROFILES,
     SUFFIX,
     UNSEEN_SEEDS,
     Counterexample,
     read_counterexample,
 )
-from subflow_app.core.breaking.shrinking import is_round
-from subflow_app.core.breaking.space import load_space, space_names
-from subflow_app.core.breaking.trial import Trial, network_of, repetitions, run
-from subflow_app.core.errors import ClaimFileError
-from subflow_app.core.resources import resource_path
-from subflow_app.core.scenarios.toml_edit import read_toml, remove_value
+from subflow_app.features.breaking.core.shrinking import is_round
+from subflow_app.features.breaking.core.space import load_space, space_names
+from subflow_app.features.breaking.core.trial import Trial, network_of, repetitions, run
+from subflow_app.foundation.errors import ClaimFileError
+from subflow_app.foundation.resources import resource_path
+from subflow_app.foundation.toml_edit import read_toml, remove_value
 
 FILES = sorted(resource_path("counterexamples").glob(f"*{SUFFIX}"))
 

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from subflow_app.core.claims import LARGEST_MARGIN, Claim
-from subflow_app.core.expressions import Function, Missing, Value
+from subflow_app.foundation.claims import LARGEST_MARGIN, Claim
+from subflow_app.foundation.expressions import Function, Missing, Value
 
 FUNCTIONS = {"a": Function((), unit="Mbit/s"), "b": Function((), unit="Mbit/s"), "each": Function((), unit="Mbit/s")}
 

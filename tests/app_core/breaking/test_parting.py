@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from subflow_app.core.breaking.case_source import case_runs
-from subflow_app.core.breaking.claim_file import said_claim
-from subflow_app.core.breaking.counterexample import named_counterexample
-from subflow_app.core.breaking.parting import SHARE, Moment, Parting, _parting, find_parting
+from subflow_app.features.breaking.core.case_source import case_runs
+from subflow_app.features.breaking.core.claim_file import said_claim
+from subflow_app.features.breaking.core.counterexample import named_counterexample
+from subflow_app.features.breaking.core.parting import SHARE, Moment, Parting, _parting, find_parting
 
 
 def parted(name: str) -> Parting:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from subflow_app.core.comparison.alignment import (
+from subflow_app.features.comparison.core.alignment import (
     FIRST_DATA,
     AlignedTraces,
     Alignment,
@@ -19,9 +19,9 @@ from subflow_app.core.comparison.alignment import (
     match_series,
     series_errors,
 )
-from subflow_app.core.errors import InputError
-from subflow_app.core.events import AGENT
-from subflow_app.core.traces import SeriesKey, TraceMark
+from subflow_app.features.traces.core.events import AGENT
+from subflow_app.features.traces.core.traces import SeriesKey, TraceMark
+from subflow_app.foundation.errors import InputError
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
 from subflow_store.values import EventTable

@@ -9,8 +9,8 @@ import math
 import pytest
 from tests.app_core.history.test_run_columns import run
 
-from subflow_app.core.comparison.conditions import By, group_runs
-from subflow_app.core.comparison.group_table import (
+from subflow_app.features.comparison.core.conditions import By, group_runs
+from subflow_app.features.comparison.core.group_table import (
     can_pair,
     compare_groups,
     difference_text,
@@ -20,7 +20,7 @@ from subflow_app.core.comparison.group_table import (
     table_csv,
     table_document,
 )
-from subflow_app.core.errors import InputError
+from subflow_app.foundation.errors import InputError
 from subflow_sim.stats import welch
 from subflow_store import RunFork, RunRow
 

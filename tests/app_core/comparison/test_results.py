@@ -11,7 +11,7 @@ from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 from tests.helpers.table_traces import TableTraces
 
-from subflow_app.core.comparison.results import comparison_table, race_line, race_table, racers_of, results_of
+from subflow_app.features.comparison.core.results import comparison_table, race_line, race_table, racers_of, results_of
 from subflow_app.vocabulary.tables import TextTable
 from subflow_sim.stats import welch
 from subflow_store import RunFork, RunRow

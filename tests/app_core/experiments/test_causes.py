@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from tests.app_core.experiments.tiny import RECIPE, write_tiny
 
-from subflow_app.core.errors import RecipeError
-from subflow_app.core.experiments.recipe import CauseKind, Recipe
-from subflow_app.core.experiments.recipe_files import load_recipe
-from subflow_app.core.experiments.report_tables import settlement_table, trial_table
-from subflow_app.core.experiments.reproduction import Reproduction
-from subflow_app.core.experiments.results import Results, Settlement, settlement_counts, stored_results
-from subflow_app.core.library.records import of_experiment
+from subflow_app.features.gallery.core.recipe import CauseKind, Recipe
+from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.gallery.core.report_tables import settlement_table, trial_table
+from subflow_app.features.gallery.core.reproduction import Reproduction
+from subflow_app.features.gallery.core.results import Results, Settlement, settlement_counts, stored_results
+from subflow_app.features.library.core.records import of_experiment
+from subflow_app.foundation.errors import RecipeError
 from subflow_store import Store, open_store
 
 _VARIANTS = """

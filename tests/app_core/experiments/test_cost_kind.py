@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core.errors import RecipeError
-from subflow_app.core.experiments import cost, cost_kind
-from subflow_app.core.experiments.cost import decisions, heap_bytes, measure_cost, network_bytes
-from subflow_app.core.experiments.cost_kind import CostKind
-from subflow_app.core.experiments.recipe import Recipe
-from subflow_app.core.experiments.recipe_files import load_recipe
-from subflow_app.core.experiments.results import Results
-from subflow_app.core.jobs.executors import executor_maker
-from subflow_app.core.jobs.progress import JobProgress
-from subflow_app.core.resources import find_scenario
+from subflow_app.features.gallery.core import cost, cost_kind
+from subflow_app.features.gallery.core.cost import decisions, heap_bytes, measure_cost, network_bytes
+from subflow_app.features.gallery.core.cost_kind import CostKind
+from subflow_app.features.gallery.core.recipe import Recipe
+from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.gallery.core.results import Results
+from subflow_app.foundation.errors import RecipeError
+from subflow_app.foundation.jobs.executors import executor_maker
+from subflow_app.foundation.jobs.progress import JobProgress
+from subflow_app.foundation.resources import find_scenario
 from subflow_sim import Simulation
 from subflow_sim.policy import Policy
 from subflow_sim.policy_library import shipped_policies

@@ -12,14 +12,13 @@ import pytest
 from matplotlib.figure import Figure
 from tests.helpers.experiments import GOODPUT, TINY, FixedValues, tiny_results
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.experiments.figure import experiment_figure, published_values
-from subflow_app.core.experiments.series_colours import OURS, series_colours
-from subflow_app.core.packed_values import pack, unpack
-from subflow_app.core.paper.figure_plan import FigureKind
-from subflow_app.core.paper.figure_worker import KINDS, _renderer
-from subflow_app.core.paper.panel_figure import panels_size_in, render_panels
-from subflow_app.core.paper.panel_forms import (
+from subflow_app.features.gallery.core.figure import experiment_figure, published_values
+from subflow_app.features.gallery.core.series_colours import OURS, series_colours
+from subflow_app.features.paper.core.figure_plan import FigureKind
+from subflow_app.features.paper.core.figure_worker import KINDS, _renderer
+from subflow_app.features.paper.core.packed_values import pack, unpack
+from subflow_app.features.paper.core.panel_figure import panels_size_in, render_panels
+from subflow_app.features.paper.core.panel_forms import (
     draw_bars,
     draw_lines,
     draw_scatter,
@@ -27,8 +26,9 @@ from subflow_app.core.paper.panel_forms import (
     names_lines,
     table_layout,
 )
-from subflow_app.core.paper.panel_plan import Ground, PanelFigure
-from subflow_app.core.paper.paper_styles import STYLES_BY_ID
+from subflow_app.features.paper.core.panel_plan import Ground, PanelFigure
+from subflow_app.features.paper.core.paper_styles import STYLES_BY_ID
+from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.picture import PanelForm
 
 DARK = Ground("#171a1f", "#e6e9ed", "#a3acb8", "#2a3038", True)

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from subflow_app.core.experiments.kinds import KINDS
-from subflow_app.core.experiments.recipe_files import load_recipe
-from subflow_app.core.experiments.results import Results
-from subflow_app.core.jobs.executors import executor_maker
+from subflow_app.features.gallery.core.kinds import KINDS
+from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.gallery.core.results import Results
+from subflow_app.foundation.jobs.executors import executor_maker
 from subflow_store import Store
 
 RECIPE = """

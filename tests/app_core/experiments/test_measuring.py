@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from tests.app_core.experiments.tiny import write_tiny
 
-from subflow_app.core.experiments.measure_kind import Measure
-from subflow_app.core.experiments.measures import MEASURES
-from subflow_app.core.experiments.recipe_files import load_recipe
-from subflow_app.core.experiments.reproduction import Reproduction
-from subflow_app.core.experiments.run_data import RunData, average, matches, total, trailing_mean
-from subflow_app.core.experiments.runs_kind import RunValues
+from subflow_app.features.gallery.core.measure_kind import Measure
+from subflow_app.features.gallery.core.measures import MEASURES
+from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.gallery.core.reproduction import Reproduction
+from subflow_app.features.gallery.core.run_data import RunData, average, matches, total, trailing_mean
+from subflow_app.features.gallery.core.runs_kind import RunValues
 from subflow_store import open_store
 
 Value = Callable[..., float]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from subflow_app.core.experiments.kinds import KINDS
-from subflow_app.core.experiments.recipe_files import load_recipe
-from subflow_app.core.experiments.results import Results, stored_results
-from subflow_app.core.jobs.executors import executor_maker
+from subflow_app.features.gallery.core.kinds import KINDS
+from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.gallery.core.results import Results, stored_results
+from subflow_app.foundation.jobs.executors import executor_maker
 from subflow_store import open_store
 
 

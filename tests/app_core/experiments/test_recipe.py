@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from tests.app_core.experiments.tiny import RECIPE, write_tiny
 
-from subflow_app.core.errors import InputError, RecipeError
-from subflow_app.core.experiments.planning import plan_experiment
-from subflow_app.core.experiments.recipe import PAPERS
-from subflow_app.core.experiments.recipe_files import chosen_recipes, load_recipe, recipe_names
-from subflow_app.core.experiments.rulings import rulings
+from subflow_app.features.gallery.core.planning import plan_experiment
+from subflow_app.features.gallery.core.recipe import PAPERS
+from subflow_app.features.gallery.core.recipe_files import chosen_recipes, load_recipe, recipe_names
+from subflow_app.features.gallery.core.rulings import rulings
+from subflow_app.foundation.errors import InputError, RecipeError
 
 
 def test_a_recipe_says_what_is_run_measured_and_claimed(tmp_path: Path) -> None:

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from tests.app_core.experiments.tiny import RECIPE, write_tiny
 
-from subflow_app.core.experiments.recipe import Recipe
-from subflow_app.core.experiments.recipe_files import load_recipe
-from subflow_app.core.experiments.reproduction import Reproduction, Reproductions, expected_s
-from subflow_app.core.experiments.results import Results, VerdictKind, stored_results
-from subflow_app.core.experiments.runs_kind import RunValues
-from subflow_app.core.jobs.job import Job
+from subflow_app.features.gallery.core.recipe import Recipe
+from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.gallery.core.reproduction import Reproduction, Reproductions, expected_s
+from subflow_app.features.gallery.core.results import Results, VerdictKind, stored_results
+from subflow_app.features.gallery.core.runs_kind import RunValues
+from subflow_app.foundation.jobs.job import Job
 from subflow_store import Store, open_store
 
 

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core.errors import TrainingError
-from subflow_app.core.experiments.kinds import KINDS
-from subflow_app.core.experiments.recipe import Recipe
-from subflow_app.core.experiments.recipe_files import load_recipe
-from subflow_app.core.experiments.results import Results
-from subflow_app.core.experiments.retraining import Retraining, policies_of, with_policies
-from subflow_app.core.jobs.executors import executor_maker
-from subflow_app.core.learning import kept_trainings
-from subflow_app.core.resources import resource_path
+from subflow_app.features.gallery.core.kinds import KINDS
+from subflow_app.features.gallery.core.recipe import Recipe
+from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.gallery.core.results import Results
+from subflow_app.features.gallery.core.retraining import Retraining, policies_of, with_policies
+from subflow_app.features.training.core import kept_trainings
+from subflow_app.foundation.errors import TrainingError
+from subflow_app.foundation.jobs.executors import executor_maker
+from subflow_app.foundation.resources import resource_path
 from subflow_store import Store
 
 RECIPE = """

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core.errors import RecipeError, TrainingError
-from subflow_app.core.experiments import training_kind
-from subflow_app.core.experiments.recipe import Recipe
-from subflow_app.core.experiments.recipe_files import load_recipe
-from subflow_app.core.experiments.results import Results
-from subflow_app.core.experiments.training_kind import TrainingKind, wanted_trainings
-from subflow_app.core.jobs.executors import executor_maker
-from subflow_app.core.learning import kept_trainings
+from subflow_app.features.gallery.core import training_kind
+from subflow_app.features.gallery.core.recipe import Recipe
+from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.gallery.core.results import Results
+from subflow_app.features.gallery.core.training_kind import TrainingKind, wanted_trainings
+from subflow_app.features.training.core import kept_trainings
+from subflow_app.foundation.errors import RecipeError, TrainingError
+from subflow_app.foundation.jobs.executors import executor_maker
 from subflow_store import Store
 
 RECIPE = """

@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from subflow_app.core.catalog import app_catalog
-from subflow_app.core.citation import citation_cff, citation_text
-from subflow_app.core.confirmation import Confirmation
-from subflow_app.core.crate import CrateFile, crate_text
-from subflow_app.core.errors import InputError
-from subflow_app.core.exporting.bundle import write_bundle
-from subflow_app.core.exporting.verification import verify_bundle
-from subflow_app.core.resources import resource_path
-from subflow_app.core.running.runs import RunJob
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.exporting.core.bundle import write_bundle
+from subflow_app.features.exporting.core.crate import CrateFile, crate_text
+from subflow_app.features.exporting.core.verification import verify_bundle
+from subflow_app.features.running.core.runs import RunJob
+from subflow_app.foundation.citation import citation_cff, citation_text
+from subflow_app.foundation.confirmation import Confirmation
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.resources import resource_path
 from subflow_sim import parse_scenario
 from subflow_store import Store, open_store
 
@@ -233,7 +233,7 @@ def test_what_is_wrong_with_a_bundle_is_named(
 
 
 def test_a_scenario_is_too_large_by_what_is_no_recording(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("subflow_app.core.exporting.verification.MOST_TEXT_BYTES", 100)
+    monkeypatch.setattr("subflow_app.features.exporting.core.verification.MOST_TEXT_BYTES", 100)
     with pytest.raises(InputError, match=r"scenario\.toml is larger than 0\.1 kB without its recordings"):
         verify_bundle(bundle)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core.errors import ExportError
-from subflow_app.core.files import page_place
+from subflow_app.foundation.errors import ExportError
+from subflow_app.foundation.files import page_place
 
 
 def test_a_name_that_ends_as_pages_do_is_a_file_and_any_other_a_folder(tmp_path: Path) -> None:

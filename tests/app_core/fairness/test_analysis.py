@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from tests.helpers.table_traces import TableTraces
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.fairness.analysis import (
+from subflow_app.features.fairness.core.analysis import (
     FairnessAnalysis,
     analysis_document,
     distance,
@@ -17,10 +16,11 @@ from subflow_app.core.fairness.analysis import (
     scenario_analysis,
     shared_index,
 )
-from subflow_app.core.fairness.analysis_text import meaning, share_table, window_text
-from subflow_app.core.fairness.pooling import PoolingGain
-from subflow_app.core.resources import find_scenario
-from subflow_app.core.traces import TraceMark
+from subflow_app.features.fairness.core.analysis_text import meaning, share_table, window_text
+from subflow_app.features.fairness.core.pooling import PoolingGain
+from subflow_app.features.traces.core.traces import TraceMark
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.resources import find_scenario
 from subflow_sim.scenario import Scenario, load_scenario, parse_scenario
 
 PAYLOAD = 1448 / 1500

@@ -14,8 +14,7 @@ import pytest
 from tests.app_core.fairness.test_analysis import FAIR, MadeTraces, shipped
 from tests.helpers.table_traces import TableTraces
 
-from subflow_app.core.errors import ExportError
-from subflow_app.core.fairness.trade_offs import (
+from subflow_app.features.fairness.core.trade_offs import (
     TRADE_OFFS,
     KnownFigures,
     TradeOffKind,
@@ -30,8 +29,9 @@ from subflow_app.core.fairness.trade_offs import (
     trade_off_points,
     write_points,
 )
-from subflow_app.core.pareto import pareto_front
-from subflow_app.core.traces import TraceMark, Traces
+from subflow_app.features.traces.core.traces import TraceMark, Traces
+from subflow_app.foundation.errors import ExportError
+from subflow_app.vocabulary.pareto import pareto_front
 from subflow_store.values import RunRow
 
 

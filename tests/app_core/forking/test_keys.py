@@ -8,9 +8,9 @@ from typing import Any, cast
 import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.forking.keys import read_settings
-from subflow_app.core.forking.origin import ForkOrigin
+from subflow_app.features.forking.core.keys import read_settings
+from subflow_app.features.forking.core.origin import ForkOrigin
+from subflow_app.foundation.errors import InputError
 from subflow_sim.scenario import Scenario, parse_scenario
 
 MANY = TWO_PATHS + '\n[flows.many]\nkind = "tcp"\nfrom = "server"\nto = "client"\ncontroller = "cubic"\ncount = 3\n'

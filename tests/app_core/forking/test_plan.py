@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.events import AGENT, DECISION, INTERVAL
-from subflow_app.core.forking.origin import ForkCancelledError, ForkOrigin, ForkPast
-from subflow_app.core.forking.plan import ForkPlan, flow_values, link_values
-from subflow_app.core.running.runs import RunJob, RunResult, decision_limits
-from subflow_app.core.traces import StoredTraces
+from subflow_app.features.forking.core.origin import ForkCancelledError, ForkOrigin, ForkPast
+from subflow_app.features.forking.core.plan import ForkPlan, flow_values, link_values
+from subflow_app.features.running.core.runs import RunJob, RunResult, decision_limits
+from subflow_app.features.traces.core.events import AGENT, DECISION, INTERVAL
+from subflow_app.features.traces.core.traces import StoredTraces
+from subflow_app.foundation.errors import InputError
 from subflow_sim.errors import ScenarioError
 from subflow_sim.lowering import lower
 from subflow_sim.scenario import parse_scenario

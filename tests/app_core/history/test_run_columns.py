@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from subflow_app.core.history.run_columns import (
+from subflow_app.features.history.core.run_columns import (
     COLUMNS,
     MORE_COLUMNS,
     column,
@@ -16,7 +16,7 @@ from subflow_app.core.history.run_columns import (
     recorded_column,
     sorted_runs,
 )
-from subflow_app.core.history.run_groups import (
+from subflow_app.features.history.core.run_groups import (
     GROUPINGS,
     SWEEP,
     RunGroup,

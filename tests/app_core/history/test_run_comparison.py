@@ -7,7 +7,7 @@ import io
 
 from tests.app_core.history.test_run_columns import run
 
-from subflow_app.core.history.run_comparison import ComparedSetting, compare_settings, settings_text
+from subflow_app.features.history.core.run_comparison import ComparedSetting, compare_settings, settings_text
 from subflow_store import RunRow
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from subflow_app.core.history.run_names import told_apart
+from subflow_app.features.history.core.run_names import told_apart
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subflow_app.core.history.run_query import (
+from subflow_app.features.history.core.run_query import (
     FIELDS,
     STATUSES,
     QueryError,

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.helpers.scripts import CONTROLLER, SCHEDULER, write_scenario
 
-from subflow_app.core.history.script_versions import script_versions
-from subflow_app.core.running.runs import RunJob
-from subflow_app.core.scenarios.scenario_source import open_scenario
+from subflow_app.features.editor.core.scenario_source import open_scenario
+from subflow_app.features.history.core.script_versions import script_versions
+from subflow_app.features.running.core.runs import RunJob
 from subflow_app.vocabulary.measures import MEASURES
 from subflow_store import Store, open_store
 

@@ -12,14 +12,14 @@ import pytest
 from tests.app_core.sweeps.plans import LOSS, plan
 from tests.helpers.fake_cluster import FAKE_RAY, NOT_FOUND, WEB_SERVER, head
 
-from subflow_app.core.errors import ClusterError, InputError
-from subflow_app.core.jobs import cluster, cluster_address
-from subflow_app.core.jobs.cluster_address import ClusterAddress
-from subflow_app.core.jobs.job import JobOutcome
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.jobs.tasks import Task
-from subflow_app.core.sweeps.sweep_job import SweepJob
-from subflow_app.core.sweeps.sweep_results import long_csv
+from subflow_app.features.sweeps.core.sweep_job import SweepJob
+from subflow_app.features.sweeps.core.sweep_results import long_csv
+from subflow_app.foundation.errors import ClusterError, InputError
+from subflow_app.foundation.jobs import cluster, cluster_address
+from subflow_app.foundation.jobs.cluster_address import ClusterAddress
+from subflow_app.foundation.jobs.job import JobOutcome
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.jobs.tasks import Task
 from subflow_store import Store, open_store
 
 RUNS = 6

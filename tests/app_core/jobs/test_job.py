@@ -9,11 +9,11 @@ from functools import partial
 
 import pytest
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.jobs.executors import Threads
-from subflow_app.core.jobs.job import ATTEMPTS, Batch, Job, Series
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.jobs.tasks import Answer, OnStart, Task
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.jobs.executors import Threads
+from subflow_app.foundation.jobs.job import ATTEMPTS, Batch, Job, Series
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.jobs.tasks import Answer, OnStart, Task
 
 
 class Squares(Batch[int]):
@@ -131,7 +131,7 @@ class Slow:
 
 def test_the_time_to_go_follows_the_tasks_and_forgets_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    monkeypatch.setattr("subflow_app.core.jobs.job.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("subflow_app.foundation.jobs.job.time.monotonic", lambda: clock[0])
     told: list[tuple[int, float]] = []
 
     class Watched(Squares):

@@ -10,12 +10,12 @@ from multiprocessing import active_children
 import pytest
 from tests.app_core.sweeps.plans import LOSS, plan
 
-from subflow_app.core.jobs.executors import executor_maker
-from subflow_app.core.jobs.process_pool import ProcessPool
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.jobs.tasks import Answer
-from subflow_app.core.sweeps.sweep_job import SweepJob
-from subflow_app.core.sweeps.sweep_results import long_csv
+from subflow_app.features.sweeps.core.sweep_job import SweepJob
+from subflow_app.features.sweeps.core.sweep_results import long_csv
+from subflow_app.foundation.jobs.executors import executor_maker
+from subflow_app.foundation.jobs.process_pool import ProcessPool
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.jobs.tasks import Answer
 from subflow_store import open_store
 
 

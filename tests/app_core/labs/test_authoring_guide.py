@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core.errors import LabError
-from subflow_app.core.labs.lab import Lab, Step
-from subflow_app.core.labs.lab_file import lab_names, load_lab, parse_lab
-from subflow_app.core.labs.runner import run_lab
-from subflow_app.core.resources import resource_path
+from subflow_app.features.labs.core.lab import Lab, Step
+from subflow_app.features.labs.core.lab_file import lab_names, load_lab, parse_lab
+from subflow_app.features.labs.core.runner import run_lab
+from subflow_app.foundation.errors import LabError
+from subflow_app.foundation.resources import resource_path
 
 DOCS = Path(__file__).parents[3] / "docs"
 GUIDE = DOCS / "labs" / "authoring.md"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 
-from subflow_app.core.errors import LabError
-from subflow_app.core.labs.lab_file import load_lab
-from subflow_app.core.labs.runner import run_lab
+from subflow_app.features.labs.core.lab_file import load_lab
+from subflow_app.features.labs.core.runner import run_lab
+from subflow_app.foundation.errors import LabError
 from subflow_sim.script import SKELETONS
 
 _SCRIPT = '[scripts]\nmine = "mine.py"\n\n[[steps]]\nid = "run"'

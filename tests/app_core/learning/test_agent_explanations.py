@@ -8,8 +8,9 @@ import pytest
 from tests.helpers.fake_runs import LEARNING, RICH
 from tests.helpers.fake_simulation import FakeSimulation
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.learning.agent_explanations import (
+from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.traces.core.traces import StoredTraces
+from subflow_app.features.training.core.agent_explanations import (
     agent_decision_document,
     agent_decision_lines,
     agent_decisions_around,
@@ -18,8 +19,7 @@ from subflow_app.core.learning.agent_explanations import (
     agents_table,
     stored_agent_steps,
 )
-from subflow_app.core.running.runs import RunJob
-from subflow_app.core.traces import StoredTraces
+from subflow_app.foundation.errors import InputError
 from subflow_sim.whole_scenario import Scenario
 from subflow_store import Store, open_store
 

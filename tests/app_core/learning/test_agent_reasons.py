@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 from tests.helpers.fake_runs import LEARNING, finished_traces
 from tests.helpers.fake_simulation import FakeSimulation, make_flow, make_scenario
 
-from subflow_app.core.learning.agent_explanations import agent_decisions_around, stored_agent_steps
-from subflow_app.core.learning.agent_reasons import (
+from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.traces.core.traces import SeriesKey
+from subflow_app.features.training.core.agent_explanations import agent_decisions_around, stored_agent_steps
+from subflow_app.features.training.core.agent_reasons import (
     reason_lines,
     reasons,
     reasons_document,
     stored_reasons,
     windows_beside,
 )
-from subflow_app.core.running.runs import RunJob
-from subflow_app.core.traces import SeriesKey
 from subflow_sim.agent_steps import AgentDecision
 from subflow_store import Store, open_store
 

@@ -8,9 +8,9 @@ import pytest
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 from tests.helpers.fake_simulation import FakeSimulation
 
-from subflow_app.core.events import AGENT, agent_table
-from subflow_app.core.learning.agent_replay import AgentReplay, number_rows
-from subflow_app.core.traces import LiveTraces
+from subflow_app.features.traces.core.events import AGENT, agent_table
+from subflow_app.features.traces.core.traces import LiveTraces
+from subflow_app.features.training.core.agent_replay import AgentReplay, number_rows
 
 
 def growing() -> tuple[FakeSimulation, LiveTraces]:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core.errors import TrainingError
-from subflow_app.core.learning import kept_trainings
-from subflow_app.core.learning.kept_trainings import KeptTraining, KeptTrainings, WantedTraining, training_key
-from subflow_app.core.learning.training_setup import TrainingRequest, prepare
+from subflow_app.features.training.core import kept_trainings
+from subflow_app.features.training.core.kept_trainings import KeptTraining, KeptTrainings, WantedTraining, training_key
+from subflow_app.features.training.core.training_setup import TrainingRequest, prepare
+from subflow_app.foundation.errors import TrainingError
 from subflow_store import Store
 
 TRAINER = "tests.helpers.fake_training"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.learning.policy_surface import Feature, Observations, policy_surface
+from subflow_app.features.training.core.policy_surface import Feature, Observations, policy_surface
+from subflow_app.foundation.errors import InputError
 
 FEATURES = (Feature("a", minimum=0.0, maximum=10.0), Feature("b", minimum=0.0, maximum=10.0), Feature("c"))
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from tests.helpers.policies import make_plan, write_random_policy
 
-from subflow_app.core.errors import InputError, TrainingError
-from subflow_app.core.learning.promotion import policy_names, promote
-from subflow_app.core.paths import policy_folder
+from subflow_app.features.training.core.promotion import policy_names, promote
+from subflow_app.foundation.errors import InputError, TrainingError
+from subflow_app.foundation.paths import policy_folder
 from subflow_sim.errors import PolicyError
 from subflow_sim.policy import Policy
 

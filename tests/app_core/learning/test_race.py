@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.core.errors import InputError, TrainingError
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.learning.race import race_sources, race_texts, rivals
-from subflow_app.core.learning.training_progress import Training
-from subflow_app.core.scenarios.algorithm_choices import AlgorithmChoice
-from subflow_app.core.scenarios.toml_edit import read_toml
+from subflow_app.features.editor.core.algorithm_choices import AlgorithmChoice
+from subflow_app.features.training.core.race import race_sources, race_texts, rivals
+from subflow_app.features.training.core.training_progress import Training
+from subflow_app.foundation.errors import InputError, TrainingError
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.toml_edit import read_toml
 
 POLICY = "raced-1.safetensors"
 MORE_FLOWS = """

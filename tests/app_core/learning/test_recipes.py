@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core.errors import InputError, RecipeError
-from subflow_app.core.learning.recipes import load_recipe, parse_seeds, recipe_names, with_training
-from subflow_app.core.resources import find_scenario
+from subflow_app.features.training.core.recipes import load_recipe, parse_seeds, recipe_names, with_training
+from subflow_app.foundation.errors import InputError, RecipeError
+from subflow_app.foundation.resources import find_scenario
 
 WHOLE = """\
 format = 1

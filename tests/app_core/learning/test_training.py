@@ -16,10 +16,16 @@ from typing import Any
 import pytest
 
 from subflow_agents import Command, ReportKind, TrainingConfig
-from subflow_app.core.errors import TrainingError
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.learning.training import TrainingJob
-from subflow_app.core.learning.training_folder import PROCESS, REPORTS, living_process, read_config, read_reports
+from subflow_app.features.training.core.training import TrainingJob
+from subflow_app.features.training.core.training_folder import (
+    PROCESS,
+    REPORTS,
+    living_process,
+    read_config,
+    read_reports,
+)
+from subflow_app.foundation.errors import TrainingError
+from subflow_app.foundation.jobs.progress import JobState
 
 TRAINER = "tests.helpers.fake_training"
 PATIENCE_S = 30.0
@@ -258,7 +264,7 @@ PARENT = """
 import sys, time
 from pathlib import Path
 from subflow_agents import TrainingConfig
-from subflow_app.core.learning.training import TrainingJob
+from subflow_app.features.training.core.training import TrainingJob
 job = TrainingJob(TrainingConfig(agent="fake", scenario="s", steps=100000, folder=sys.argv[1]),
                   detached=sys.argv[2] == "detached", trainer="tests.helpers.fake_training")
 job.start()

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from tests.helpers.fake_trainings import AGENTS, RECIPES
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.learning.recipes import load_recipe, recipe_names
-from subflow_app.core.learning.training_draft import (
+from subflow_app.features.editor.core.form import FormField
+from subflow_app.features.training.core.recipes import load_recipe, recipe_names
+from subflow_app.features.training.core.training_draft import (
     DOCUMENT,
     FROM_FILE,
     NO_RECIPE,
@@ -17,8 +17,8 @@ from subflow_app.core.learning.training_draft import (
     TrainingDraft,
     episodes_text,
 )
-from subflow_app.core.learning.trainings import _recipe_choice
-from subflow_app.core.scenarios.form import FormField
+from subflow_app.features.training.core.trainings import _recipe_choice
+from subflow_app.foundation.errors import InputError
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from subflow_agents import METRICS
-from subflow_app.core.learning.training_metrics import DEFAULT_TRAINING_PLOTS, TRAINING_PLOTS, MetricLog
+from subflow_app.features.training.core.training_metrics import DEFAULT_TRAINING_PLOTS, TRAINING_PLOTS, MetricLog
 
 
 def test_every_plot_shows_a_metric_that_trainings_report() -> None:

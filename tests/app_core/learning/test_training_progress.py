@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core.learning.training_progress import (
+from subflow_app.features.training.core.training_progress import (
     TRAINING_ACTIONS,
     Comparison,
     JobState,

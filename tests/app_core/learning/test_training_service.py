@@ -15,13 +15,13 @@ import pytest
 from tests.helpers.fake_training import evaluation
 
 from subflow_agents import Command, TrainingConfig
-from subflow_app.core.errors import TrainingError
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.learning import training_service
-from subflow_app.core.learning.training import TrainingJob
-from subflow_app.core.learning.training_folder import living_process
-from subflow_app.core.learning.training_record import evaluation_figures, list_training, sync_all
-from subflow_app.core.learning.training_service import TrainingService
+from subflow_app.features.training.core import training_service
+from subflow_app.features.training.core.training import TrainingJob
+from subflow_app.features.training.core.training_folder import living_process
+from subflow_app.features.training.core.training_record import evaluation_figures, list_training, sync_all
+from subflow_app.features.training.core.training_service import TrainingService
+from subflow_app.foundation.errors import TrainingError
+from subflow_app.foundation.jobs.progress import JobState
 from subflow_store import EvaluationFigure, Store, StoreFull, open_store
 
 TRAINER = "tests.helpers.fake_training"

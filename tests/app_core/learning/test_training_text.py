@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from subflow_app.core.learning.training_text import (
+from subflow_app.features.training.core.training_text import (
     budget_fraction,
     contender_label,
     evaluation_line,

@@ -15,13 +15,13 @@ from tests.helpers.fake_agent import TRAINER, register_fake_agent
 from tests.helpers.window import TWO_PATHS
 
 from subflow_agents import Command, OptionSpec
-from subflow_app.core.errors import InputError, TrainingError
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.learning.training import TrainingJob
-from subflow_app.core.learning.training_draft import DOCUMENT, DocumentText, TrainingOrder
-from subflow_app.core.learning.training_progress import Training
-from subflow_app.core.learning.trainings import Trainings, _param
-from subflow_app.core.paths import trainings_directory
+from subflow_app.features.training.core.training import TrainingJob
+from subflow_app.features.training.core.training_draft import DOCUMENT, DocumentText, TrainingOrder
+from subflow_app.features.training.core.training_progress import Training
+from subflow_app.features.training.core.trainings import Trainings, _param
+from subflow_app.foundation.errors import InputError, TrainingError
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.paths import trainings_directory
 from subflow_sim.errors import ScenarioError
 from subflow_sim.params import Dimension
 from subflow_store import Store, open_store

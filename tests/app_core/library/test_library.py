@@ -13,20 +13,27 @@ from tests.helpers.changed_rows import changing_rows
 from tests.helpers.experiments import tiny_recipe
 from tests.helpers.labs import small_lab
 
-from subflow_app.core.arena.results import entry, known_board
-from subflow_app.core.errors import LibraryError
-from subflow_app.core.experiments.exhibits import read_exhibit
-from subflow_app.core.experiments.recipe import Recipe
-from subflow_app.core.experiments.reproduction import Reproduction
-from subflow_app.core.experiments.results import stored_results
-from subflow_app.core.labs.lab import Lab
-from subflow_app.core.library import building, contents, shipped
-from subflow_app.core.library.building import LibraryBuild
-from subflow_app.core.library.checking import check, sample
-from subflow_app.core.library.contents import entries_of, versions
-from subflow_app.core.library.copying import SHIPPED_TAG, copy, copy_arena, copy_experiment, copy_lab, copy_to_go_on
-from subflow_app.core.library.records import of_experiment, of_lab
-from subflow_app.core.library.shipped import open_library, shipped_outcomes
+from subflow_app.features.arena.core.results import entry, known_board
+from subflow_app.features.gallery.core.exhibits import read_exhibit
+from subflow_app.features.gallery.core.recipe import Recipe
+from subflow_app.features.gallery.core.reproduction import Reproduction
+from subflow_app.features.gallery.core.results import stored_results
+from subflow_app.features.labs.core.lab import Lab
+from subflow_app.features.library.core import building, contents, shipped
+from subflow_app.features.library.core.building import LibraryBuild
+from subflow_app.features.library.core.checking import check, sample
+from subflow_app.features.library.core.contents import entries_of, versions
+from subflow_app.features.library.core.copying import (
+    SHIPPED_TAG,
+    copy,
+    copy_arena,
+    copy_experiment,
+    copy_lab,
+    copy_to_go_on,
+)
+from subflow_app.features.library.core.records import of_experiment, of_lab
+from subflow_app.features.library.core.shipped import open_library, shipped_outcomes
+from subflow_app.foundation.errors import LibraryError
 from subflow_sim import Simulation, parse_scenario
 from subflow_store import Store, StoreCorrupt, open_store
 from subflow_store.documents import strict_json
@@ -168,7 +175,7 @@ def test_going_on_copies_only_what_this_simulator_made(
     library: Store, own: Store, parts: tuple[Recipe, Lab], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe = parts[0]
-    monkeypatch.setattr("subflow_app.core.library.copying.simulator_version", lambda: "another")
+    monkeypatch.setattr("subflow_app.features.library.core.copying.simulator_version", lambda: "another")
     assert not copy_to_go_on(library, recipe, own)
     monkeypatch.undo()
     assert copy_to_go_on(library, recipe, own)
@@ -268,7 +275,7 @@ def test_the_arena_is_in_it(tmp_path: Path, own: Store, monkeypatch: pytest.Monk
     build = LibraryBuild(out, recipes=[], labs=[], has_arena=True)
     assert build.run().problems == ()
     assert build.progress.fraction == 1.0
-    monkeypatch.setattr("subflow_app.core.arena.results.entry", lambda: few)
+    monkeypatch.setattr("subflow_app.features.arena.core.results.entry", lambda: few)
     store = open_library(out)
     assert store is not None
     with store:

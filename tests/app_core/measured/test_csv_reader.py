@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from tests.helpers.fake_runs import RICH, finished_traces
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.exports import ExportPlan, export_run
-from subflow_app.core.measured import csv_reader, measured_table
-from subflow_app.core.measured.measured_run import MeasuredRun, make_run
-from subflow_app.core.measured.measured_table import MeasuredTable, ReadingOptions
-from subflow_app.core.measured.reading import read_trace
+from subflow_app.features.exporting.core.exports import ExportPlan, export_run
+from subflow_app.features.measured.core import csv_reader, measured_table
+from subflow_app.features.measured.core.measured_run import MeasuredRun, make_run
+from subflow_app.features.measured.core.measured_table import MeasuredTable, ReadingOptions
+from subflow_app.features.measured.core.reading import read_trace
+from subflow_app.foundation.errors import InputError
 
 
 def read(tmp_path: Path, text: str | bytes, **options: object) -> MeasuredTable:

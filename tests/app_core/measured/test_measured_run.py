@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.measured.measured_run import keep_run, make_run
-from subflow_app.core.measured.measured_table import MeasuredTable, RawColumn, ReadingOptions, Target
-from subflow_app.core.measured.reading import read_trace
-from subflow_app.core.traces import StoredTraces, select_keys
+from subflow_app.features.measured.core.measured_run import keep_run, make_run
+from subflow_app.features.measured.core.measured_table import MeasuredTable, RawColumn, ReadingOptions, Target
+from subflow_app.features.measured.core.reading import read_trace
+from subflow_app.features.traces.core.traces import StoredTraces, select_keys
+from subflow_app.foundation.errors import InputError
 from subflow_store import Store
 
 CWND = Target("subflow", "download/1", "cwnd_pkts")

@@ -6,8 +6,8 @@ from dataclasses import asdict
 
 import pytest
 
-from subflow_app.core.paper.figure_choice import AS_SHOWN, FigureChoice
-from subflow_app.core.settings import Settings, load_settings, save_settings
+from subflow_app.features.paper.core.figure_choice import AS_SHOWN, FigureChoice
+from subflow_app.foundation.settings import Settings, load_settings, save_settings
 
 
 def test_choice_outlives_the_program(tmp_path) -> None:

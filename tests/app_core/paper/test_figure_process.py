@@ -10,12 +10,12 @@ from dataclasses import replace
 import pytest
 from tests.helpers.fake_runs import RICH, finished_traces
 
-from subflow_app.core.errors import ExportError, InputError
-from subflow_app.core.paper.figure_plan import run_plan
-from subflow_app.core.paper.figure_process import FigureProcess
-from subflow_app.core.paper.figures import render_figure
-from subflow_app.core.paper.paper_styles import STYLES_BY_ID
-from subflow_app.core.plots import PLOTS
+from subflow_app.features.paper.core.figure_plan import run_plan
+from subflow_app.features.paper.core.figure_process import FigureProcess
+from subflow_app.features.paper.core.figures import render_figure
+from subflow_app.features.paper.core.paper_styles import STYLES_BY_ID
+from subflow_app.features.plots.core import PLOTS
+from subflow_app.foundation.errors import ExportError, InputError
 
 PLAN = run_plan([plot for plot in PLOTS if plot.is_in(finished_traces(RICH))][:6], [finished_traces(RICH)])
 

@@ -15,16 +15,16 @@ from matplotlib.text import Text
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
-from subflow_app.core.errors import ExportError, InputError
-from subflow_app.core.exports import export_bars, export_curves
-from subflow_app.core.paper import figures
-from subflow_app.core.paper.figure_plan import FigurePlan, plot_data, run_plan
-from subflow_app.core.paper.figures import drawing, figure_size_in, fill_figure, render_figure
-from subflow_app.core.paper.paper_styles import DEFAULT_STYLE, MM_PER_INCH, STYLES, STYLES_BY_ID, PaperStyle
-from subflow_app.core.plots import PLOTS, PLOTS_BY_ID, Bar, Curve, PlotSpec
-from subflow_app.core.plots.bars import make_bar, repetitions
-from subflow_app.core.plots.spec import XAxis, no_curves
-from subflow_app.core.traces import Traces
+from subflow_app.features.exporting.core.exports import export_bars, export_curves
+from subflow_app.features.paper.core import figures
+from subflow_app.features.paper.core.figure_plan import FigurePlan, plot_data, run_plan
+from subflow_app.features.paper.core.figures import drawing, figure_size_in, fill_figure, render_figure
+from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE, MM_PER_INCH, STYLES, STYLES_BY_ID, PaperStyle
+from subflow_app.features.plots.core import PLOTS, PLOTS_BY_ID, Bar, Curve, PlotSpec
+from subflow_app.features.plots.core.bars import make_bar, repetitions
+from subflow_app.features.plots.core.spec import XAxis, no_curves
+from subflow_app.features.traces.core.traces import Traces
+from subflow_app.foundation.errors import ExportError, InputError
 from subflow_app.vocabulary import palette
 
 THROUGHPUT = PLOTS_BY_ID["throughput"]

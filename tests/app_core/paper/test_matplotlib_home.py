@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core.paper.matplotlib_home import prepare_matplotlib
-from subflow_app.core.paths import font_cache
+from subflow_app.features.paper.core.matplotlib_home import prepare_matplotlib
+from subflow_app.foundation.paths import font_cache
 
 
 def test_its_files_are_with_ours_unless_the_user_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,10 +15,8 @@ import pytest
 from pypdf import PdfReader
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.core.citation import citation_bibtex, citation_text
-from subflow_app.core.errors import InputError
-from subflow_app.core.paper.page_text import width_pt, wrapped
-from subflow_app.core.paper.report import (
+from subflow_app.features.paper.core.page_text import width_pt, wrapped
+from subflow_app.features.paper.core.report import (
     Heading,
     Listing,
     Paragraph,
@@ -28,11 +26,13 @@ from subflow_app.core.paper.report import (
     read_runs,
     report_kind,
 )
-from subflow_app.core.paper.report_file import render_report
-from subflow_app.core.paper.report_tables import events_table
-from subflow_app.core.paper.topology_sketch import sketch_of
-from subflow_app.core.plots import PLOTS_BY_ID
-from subflow_app.core.running.runs import RunJob
+from subflow_app.features.paper.core.report_file import render_report
+from subflow_app.features.paper.core.report_tables import events_table
+from subflow_app.features.paper.core.topology_sketch import sketch_of
+from subflow_app.features.plots.core import PLOTS_BY_ID
+from subflow_app.features.running.core.runs import RunJob
+from subflow_app.foundation.citation import citation_bibtex, citation_text
+from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.tables import TextTable
 from subflow_sim.scenario import parse_scenario
 from subflow_store import Store, open_store

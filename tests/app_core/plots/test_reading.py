@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subflow_app.core.plots.reading import stretch
+from subflow_app.features.plots.core.reading import stretch
 
 TIMES = np.array([1.0, 2.0, 3.0, 4.0])
 

@@ -5,7 +5,7 @@ from typing import cast
 
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.core.replay.decisions import deciding_algorithm
+from subflow_app.features.explain.core.decisions import deciding_algorithm
 from subflow_sim.decisions import Explanation
 from subflow_sim.scenario import parse_scenario
 

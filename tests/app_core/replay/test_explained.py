@@ -10,13 +10,13 @@ from tests.app_core.test_explanations import stored as stored_fake
 from tests.helpers.scenario_texts import TWO_PATHS
 from tests.helpers.scripts import write_scenario
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.replay.decisions import ToldDecisions
-from subflow_app.core.replay.explained import explained
-from subflow_app.core.replay.replay import Replay
-from subflow_app.core.replay.worked_rules import reduction_behind
-from subflow_app.core.running.runs import RunJob
-from subflow_app.core.scenarios.scenario_source import open_scenario
+from subflow_app.features.editor.core.scenario_source import open_scenario
+from subflow_app.features.explain.core.decisions import ToldDecisions
+from subflow_app.features.explain.core.explained import explained
+from subflow_app.features.explain.core.replay import Replay
+from subflow_app.features.explain.core.worked_rules import reduction_behind
+from subflow_app.features.running.core.runs import RunJob
+from subflow_app.foundation.errors import InputError
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.scenario import parse_scenario
 from subflow_store import Store, open_store
@@ -47,7 +47,7 @@ def in_words(told: ToldDecisions) -> tuple[list[str], list[str]]:
 def test_simulated_again_they_are_the_same_to_the_last_bit(
     store: Store, monkeypatch: pytest.MonkeyPatch, owner: str, is_prepared: bool
 ) -> None:
-    monkeypatch.setattr("subflow_app.core.replay.snapshots.FIRST_SPACING", 1 << 12)
+    monkeypatch.setattr("subflow_app.features.explain.core.snapshots.FIRST_SPACING", 1 << 12)
     recorded = Replay.stored(store, run(store, decisions=DecisionLimits()))
     plain = Replay.stored(store, run(store))
     if is_prepared:

@@ -13,13 +13,13 @@ import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
 
 import subflow_app
-from subflow_app.core.errors import InputError
-from subflow_app.core.forking.origin import ForkOrigin
-from subflow_app.core.replay.replay import Replay, ReplayCancelledError
-from subflow_app.core.replay.snapshots import FIRST_SPACING
-from subflow_app.core.resources import find_scenario
-from subflow_app.core.running.runs import RunJob, RunResult
-from subflow_app.core.scenarios.scenario_source import open_scenario
+from subflow_app.features.editor.core.scenario_source import open_scenario
+from subflow_app.features.explain.core.replay import Replay, ReplayCancelledError
+from subflow_app.features.explain.core.snapshots import FIRST_SPACING
+from subflow_app.features.forking.core.origin import ForkOrigin
+from subflow_app.features.running.core.runs import RunJob, RunResult
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.resources import find_scenario
 from subflow_sim.instant import Instant
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
@@ -109,7 +109,7 @@ def test_states_are_thinned_to_the_budget_and_go_on_being_right(store: Store) ->
 def test_a_budget_that_is_too_small_is_named_with_the_one_that_would_do(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("subflow_app.core.replay.replay._GOAL_S", 1e-4)
+    monkeypatch.setattr("subflow_app.features.explain.core.replay._GOAL_S", 1e-4)
     replay = Replay.stored(store, stored(store), budget_bytes=3 << 10)
     replay.prepare()
     cost = replay.cost

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from subflow_app.core.replay.seek_loop import SeekLoop
+from subflow_app.features.explain.core.seek_loop import SeekLoop
 
 
 class FakeReplay:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.replay.time_texts import parse_time, shown_time
-from subflow_app.core.replay.transport import SPEEDS, Transport, neighbour_s, speed_label
+from subflow_app.features.explain.core.time_texts import parse_time, shown_time
+from subflow_app.features.explain.core.transport import SPEEDS, Transport, neighbour_s, speed_label
+from subflow_app.foundation.errors import InputError
 
 
 def whole(end_s: float = 10.0) -> Transport:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from tests.helpers.scripts import CONTROLLER, write_scenario
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.replay.replay import Replay, ReplayCancelledError
-from subflow_app.core.replay.watches import ScriptId, Watch, known_names, watched
-from subflow_app.core.running.runs import RunJob
-from subflow_app.core.scenarios.scenario_source import open_scenario
+from subflow_app.features.editor.core.scenario_source import open_scenario
+from subflow_app.features.explain.core.replay import Replay, ReplayCancelledError
+from subflow_app.features.explain.core.watches import ScriptId, Watch, known_names, watched
+from subflow_app.features.running.core.runs import RunJob
+from subflow_app.foundation.errors import InputError
 from subflow_sim.decisions import Decisions
 from subflow_sim.errors import ScriptRunError
 from subflow_sim.script_steps import Program

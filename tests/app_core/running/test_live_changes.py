@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
 
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.running.live_changes import LiveChange, with_change
-from subflow_app.core.running.runs import RunJob, RunResult
-from subflow_app.core.scenarios.toml_edit import read_toml
+from subflow_app.features.running.core.live_changes import LiveChange, with_change
+from subflow_app.features.running.core.runs import RunJob, RunResult
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.toml_edit import read_toml
 from subflow_sim.errors import ScenarioError, SimulationError
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.helpers.networks import link, scenario, tcp
 
-from subflow_app.core.running import run_estimate
-from subflow_app.core.running.run_estimate import estimate_run
+from subflow_app.features.running.core import run_estimate
+from subflow_app.features.running.core.run_estimate import estimate_run
 
 
 def test_the_estimate_says_what_is_expected_and_the_most_that_it_could_be() -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from tests.helpers.fake_simulation import make_scenario
 
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.running.runs import RunJob
+from subflow_app.features.running.core.runs import RunJob
+from subflow_app.foundation.jobs.progress import JobState
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.scenario import Event
 

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
 
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.running import run_queue
-from subflow_app.core.running.run_queue import QueuedRun, RunQueue
-from subflow_app.core.running.runs import RunJob, RunResult
-from subflow_app.core.scenarios.scenario_source import ScenarioSource
-from subflow_app.core.sweeps.axes import Axis
-from subflow_app.core.sweeps.sweep_plan import SweepPlan
-from subflow_app.core.uses import Use
+from subflow_app.features.catalog.core.uses import Use
+from subflow_app.features.editor.core.scenario_source import ScenarioSource
+from subflow_app.features.running.core import run_queue
+from subflow_app.features.running.core.run_queue import QueuedRun, RunQueue
+from subflow_app.features.running.core.runs import RunJob, RunResult
+from subflow_app.features.sweeps.core.axes import Axis
+from subflow_app.features.sweeps.core.sweep_plan import SweepPlan
+from subflow_app.foundation.jobs.progress import JobState
 from subflow_sim.errors import ScenarioError
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation

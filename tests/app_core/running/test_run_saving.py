@@ -9,8 +9,8 @@ import pytest
 from tests.helpers.fake_runs import RICH
 from tests.helpers.fake_simulation import FakeSimulation
 
-from subflow_app.core.running.runs import RunJob
-from subflow_app.core.traces import StoredTraces
+from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_sim.decisions import DecisionLimits
 from subflow_store import StoreClosed, open_store
 

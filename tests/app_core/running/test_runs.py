@@ -15,10 +15,10 @@ from tests.helpers.fake_runs import RICH
 from tests.helpers.fake_simulation import FakeSimulation, make_flow, make_scenario
 from tests.helpers.networks import link, scenario, tcp
 
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.running import run_recorder, runs
-from subflow_app.core.running.runs import RunJob, RunResult, decision_limits
-from subflow_app.core.traces import select_keys
+from subflow_app.features.running.core import run_recorder, runs
+from subflow_app.features.running.core.runs import RunJob, RunResult, decision_limits
+from subflow_app.features.traces.core.traces import select_keys
+from subflow_app.foundation.jobs.progress import JobState
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.errors import SimulationError
 from subflow_sim.whole_scenario import Scenario
@@ -524,7 +524,7 @@ def test_refused_scenario_is_raised_at_once() -> None:
 
 
 def test_controllers_of_a_run_are_listed_once() -> None:
-    from subflow_app.core.running.run_recorder import controllers_text
+    from subflow_app.features.running.core.run_recorder import controllers_text
 
     flows = {name: SimpleNamespace(controller=SimpleNamespace(name=name.rstrip("12"))) for name in ("lia1", "lia2", "")}
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
 
-from subflow_app.core.running.live_changes import LiveChange
-from subflow_app.core.running.live_state import live_controller, live_link, live_subflows
-from subflow_app.core.running.stepping import (
+from subflow_app.features.running.core.live_changes import LiveChange
+from subflow_app.features.running.core.live_state import live_controller, live_link, live_subflows
+from subflow_app.features.running.core.stepping import (
     MOST_SPEED_STEPS,
     StepSize,
     next_event_s,
@@ -18,7 +18,7 @@ from subflow_app.core.running.stepping import (
     speed_text,
     step_end_s,
 )
-from subflow_app.core.scenarios.toml_edit import TomlValue
+from subflow_app.foundation.toml_edit import TomlValue
 from subflow_sim.event_reader import read_change
 from subflow_sim.scenario import parse_scenario
 

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from subflow_app.core.scenarios import event_strip as strip
-from subflow_app.core.scenarios.event_strip import StripBar, StripMark, strip_rows
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.scenarios.toml_edit import read_toml, render
+from subflow_app.features.editor.core import event_strip as strip
+from subflow_app.features.editor.core.event_strip import StripBar, StripMark, strip_rows
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.foundation.toml_edit import read_toml, render
 
 HEAD = """\
 format = 1

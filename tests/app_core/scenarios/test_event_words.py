@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from subflow_app.core.scenarios.event_words import change_text
+from subflow_app.features.editor.core.event_words import change_text
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from tests.helpers.policies import Plan, make_plan, write_random_policy
 
-from subflow_app.core.scenarios.form import Form, FormField, form_for
-from subflow_app.core.scenarios.form_text import check_text, read_text, text_of, with_unit
-from subflow_app.core.scenarios.outline import outline
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core.form import Form, FormField, form_for
+from subflow_app.features.editor.core.form_text import check_text, read_text, text_of, with_unit
+from subflow_app.features.editor.core.outline import outline
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_sim.catalog import catalog, catalog_with
 from subflow_sim.params import Dimension, Param
 from subflow_sim.policy_library import PolicyLibrary

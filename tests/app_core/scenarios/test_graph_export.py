@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core.errors import ExportError
-from subflow_app.core.resources import resource_path, scenario_names
-from subflow_app.core.scenarios.graph_export import export_graphml, left_out
-from subflow_app.core.scenarios.graph_import import import_graph
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.scenarios.topology import picture_of
+from subflow_app.features.editor.core.graph_export import export_graphml, left_out
+from subflow_app.features.editor.core.graph_import import import_graph
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core.topology import picture_of
+from subflow_app.foundation.errors import ExportError
+from subflow_app.foundation.resources import resource_path, scenario_names
 from subflow_sim.scenario import Scenario
 
 FLOWS = '\n[flows.{name}]\nkind = "tcp"\nfrom = "{source}"\nto = "{destination}"\npaths = [{path}]\n'

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core.scenarios.graph_files import GraphFileError, read_graph
-from subflow_app.core.scenarios.graph_import import Imported, distance_m, import_graph, speed_in
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core.graph_files import GraphFileError, read_graph
+from subflow_app.features.editor.core.graph_import import Imported, distance_m, import_graph, speed_in
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 
 GRAPHS = Path(__file__).parent / "graphs"
 _NUMBER = '<key id="k" attr.type="double"/>'

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from subflow_app.core.scenarios.layout import LAYER_WIDTH, ROW_HEIGHT, place_nodes
+from subflow_app.features.editor.core.layout import LAYER_WIDTH, ROW_HEIGHT, place_nodes
 
 
 def test_sources_stand_left_and_destinations_right() -> None:

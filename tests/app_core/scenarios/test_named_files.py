@@ -8,7 +8,7 @@ import pytest
 from tests.helpers.policies import Plan, write_random_policy
 from tests.helpers.scripts import CONTROLLER, SCENARIO, write_scenario
 
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc, ScenarioFileError
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc, ScenarioFileError
 from subflow_sim.scenario import load_scenario
 
 TEXT = SCENARIO.replace('"nearest.py"', '"own/nearest.py"').replace('"8Mbit/s"', '{ trace = "own/up.trace" }', 1)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core.scenarios.recovery import Orphan, RecoveryFile, UnsavedText, find_orphans
+from subflow_app.features.editor.core.recovery import Orphan, RecoveryFile, UnsavedText, find_orphans
 from subflow_store.liveness import this_process
 
 

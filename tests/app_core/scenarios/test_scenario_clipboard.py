@@ -6,9 +6,9 @@ import tomllib
 
 import pytest
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.scenarios.scenario_clipboard import copy_parts, has_parts, paste_parts
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core.scenario_clipboard import copy_parts, has_parts, paste_parts
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.foundation.errors import InputError
 
 SCENARIO = """\
 format = 1

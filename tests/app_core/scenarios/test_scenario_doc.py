@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc, ScenarioFileError, split_key
-from subflow_app.core.scenarios.toml_edit import TomlEditError
+from subflow_app.features.editor.core.scenario_doc import Change, ScenarioDoc, ScenarioFileError, split_key
+from subflow_app.foundation.toml_edit import TomlEditError
 
 SCENARIOS = sorted((Path(__file__).parents[3] / "assets" / "scenarios").glob("*.toml"))
 

@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.resources import resource_path
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.scenarios.scenario_edits import (
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core.scenario_edits import (
     Edited,
     add_flow,
     add_link,
@@ -23,8 +21,10 @@ from subflow_app.core.scenarios.scenario_edits import (
     rename_part,
     set_paths,
 )
-from subflow_app.core.scenarios.toml_edit import TomlEditError
-from subflow_app.core.scenarios.topology import picture_of
+from subflow_app.features.editor.core.topology import picture_of
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.resources import resource_path
+from subflow_app.foundation.toml_edit import TomlEditError
 
 SCENARIO = """\
 # A scenario with everything that can name something else.

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
-from subflow_app.core.uses import Use, read_scenario
+from subflow_app.features.catalog.core.uses import Use, read_scenario
+from subflow_app.features.editor.core.scenario_source import open_scenario, with_overrides
+from subflow_app.foundation.errors import InputError
 from subflow_sim.errors import ScenarioError
 from subflow_sim.scenario import parse_scenario
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from subflow_app.core.scenario_hash import scenario_hash
-from subflow_app.core.scenarios.form import form_for
-from subflow_app.core.scenarios.form_text import check_text
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.scenarios.scenario_source import open_scenario, with_contents
-from subflow_app.core.traces import stored_condition
+from subflow_app.features.editor.core.form import form_for
+from subflow_app.features.editor.core.form_text import check_text
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core.scenario_source import open_scenario, with_contents
+from subflow_app.features.traces.core.scenario_hash import scenario_hash
+from subflow_app.features.traces.core.traces import stored_condition
 from subflow_sim.catalog import catalog
 from subflow_sim.scenario import parse_scenario
 

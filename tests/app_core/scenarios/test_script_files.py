@@ -8,21 +8,21 @@ from pathlib import Path
 import pytest
 from tests.helpers.scripts import CONTROLLER, SCENARIO, SCHEDULER, write_scenario
 
-from subflow_app.core.catalog import app_catalog
-from subflow_app.core.errors import InputError
-from subflow_app.core.scenario_hash import scenario_hash
-from subflow_app.core.scenarios.flow_draft import FlowDraft
-from subflow_app.core.scenarios.form import FormField, form_for
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.scenarios.scenario_source import open_scenario, with_contents
-from subflow_app.core.scenarios.script_files import (
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.editor.core.flow_draft import FlowDraft
+from subflow_app.features.editor.core.form import FormField, form_for
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core.scenario_source import open_scenario, with_contents
+from subflow_app.features.editor.core.script_files import (
     add_script,
     check_script_name,
     open_script,
     script_table,
     write_script,
 )
-from subflow_app.core.traces import stored_condition
+from subflow_app.features.traces.core.scenario_hash import scenario_hash
+from subflow_app.features.traces.core.traces import stored_condition
+from subflow_app.foundation.errors import InputError
 from subflow_sim.catalog import catalog
 from subflow_sim.scenario import load_scenario, parse_scenario
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from tests.helpers.scripts import CONTROLLER, SCHEDULER, write_scenario
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
-from subflow_app.core.scenarios.scripts import (
+from subflow_app.features.editor.core.scenario_doc import Change, ScenarioDoc
+from subflow_app.features.editor.core.scripts import (
     ScriptPlace,
     flows_for,
     free_name,
@@ -17,6 +16,7 @@ from subflow_app.core.scenarios.scripts import (
     scripts_of,
     with_new_script,
 )
+from subflow_app.foundation.errors import InputError
 
 
 def test_scripts_are_found_whatever_else_is_wrong(tmp_path: Path) -> None:

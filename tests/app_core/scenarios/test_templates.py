@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.scenarios.templates import TEMPLATES, Template, check_value, filled_text, shown_text
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core.templates import TEMPLATES, Template, check_value, filled_text, shown_text
 
 BY_NAME = {template.scenario: template for template in TEMPLATES}
 

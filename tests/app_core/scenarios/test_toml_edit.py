@@ -8,8 +8,8 @@ from difflib import unified_diff
 import pytest
 import tomlkit
 
-from subflow_app.core.scenarios import toml_edit
-from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue
+from subflow_app.foundation import toml_edit
+from subflow_app.foundation.toml_edit import TomlEditError, TomlValue
 from subflow_sim.toml_map import Path
 
 DEMO = """\

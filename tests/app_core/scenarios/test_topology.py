@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.scenarios.topology import Hop, TopologyPicture, picture_of
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core.topology import Hop, TopologyPicture, picture_of
 from subflow_app.vocabulary.palette import colour_keys
 
 NETWORK = """\

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from subflow_app.core.sweeps.plan_file import read_plan
-from subflow_app.core.sweeps.sweep_plan import SweepPlan
+from subflow_app.features.sweeps.core.plan_file import read_plan
+from subflow_app.features.sweeps.core.sweep_plan import SweepPlan
 
 SCENARIO = """\
 format = 1

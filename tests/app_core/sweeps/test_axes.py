@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from subflow_app.core.sweeps.axes import SweptValue, read_range, read_values, split_list, swept, with_units
+from subflow_app.features.sweeps.core.axes import SweptValue, read_range, read_values, split_list, swept, with_units
 from subflow_sim.errors import ParamError
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from tests.app_core.sweeps.plans import CONTROLLER, LOSS, SCENARIO, plan
 
-from subflow_app.core.errors import InputError, SweepError
-from subflow_app.core.sweeps import plan_file
-from subflow_app.core.sweeps.plan_file import SweepOptions, open_plan, parse_plan, plan_text, read_seeds
+from subflow_app.features.sweeps.core import plan_file
+from subflow_app.features.sweeps.core.plan_file import SweepOptions, open_plan, parse_plan, plan_text, read_seeds
+from subflow_app.foundation.errors import InputError, SweepError
 from subflow_sim.errors import ParamError, ScenarioError
 from subflow_sim.scenario import parse_scenario
 

@@ -3,11 +3,11 @@ from pathlib import Path
 import pytest
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.core.catalog import app_catalog
-from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.sweeps.sweep_draft import ALL, SEEDS, SweepDraft, check_draft, estimate_draft, plan_of
-from subflow_app.core.sweeps.sweep_estimate import SweepLimits
-from subflow_app.core.sweeps.sweep_parameters import sweep_parameters
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.sweeps.core.sweep_draft import ALL, SEEDS, SweepDraft, check_draft, estimate_draft, plan_of
+from subflow_app.features.sweeps.core.sweep_estimate import SweepLimits
+from subflow_app.features.sweeps.core.sweep_parameters import sweep_parameters
 
 CONTROLLER = "flows.download.controller"
 LOSS = "links.wifi.loss"

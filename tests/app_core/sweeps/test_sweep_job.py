@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 from tests.app_core.sweeps.plans import CONTROLLER, LOSS, SCENARIO, plan
 
-from subflow_app.core.errors import ClusterError, SweepError
-from subflow_app.core.jobs import pace
-from subflow_app.core.jobs.executors import Threads
-from subflow_app.core.jobs.job import ATTEMPTS
-from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.jobs.tasks import Answer, OnStart, Task
-from subflow_app.core.running.run_task import RunOutcome, RunTask, make_run
-from subflow_app.core.sweeps import sweep_job
-from subflow_app.core.sweeps.sweep_estimate import SweepEstimate, SweepLimits, estimate_sweep
-from subflow_app.core.sweeps.sweep_job import SweepJob
-from subflow_app.core.sweeps.sweep_points import MOST_PROBLEMS, PointReader, check_points
-from subflow_app.core.sweeps.sweep_results import wide_csv
+from subflow_app.features.running.core.run_task import RunOutcome, RunTask, make_run
+from subflow_app.features.sweeps.core import sweep_job
+from subflow_app.features.sweeps.core.sweep_estimate import SweepEstimate, SweepLimits, estimate_sweep
+from subflow_app.features.sweeps.core.sweep_job import SweepJob
+from subflow_app.features.sweeps.core.sweep_points import MOST_PROBLEMS, PointReader, check_points
+from subflow_app.features.sweeps.core.sweep_results import wide_csv
+from subflow_app.foundation.errors import ClusterError, SweepError
+from subflow_app.foundation.jobs import pace
+from subflow_app.foundation.jobs.executors import Threads
+from subflow_app.foundation.jobs.job import ATTEMPTS
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.jobs.tasks import Answer, OnStart, Task
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
 from subflow_store import Store, open_store
@@ -256,8 +256,8 @@ def test_another_version_makes_the_runs_of_a_sweep_anew(store: Store, monkeypatc
     job = SweepJob(plan(axes={LOSS: ["1%"]}), store)
     job.run()
     assert job.sweep_id is not None
-    for module in ("running.run_key", "sweeps.sweep_job", "running.run_task"):
-        monkeypatch.setattr(f"subflow_app.core.{module}.simulator_version", lambda: "0.2.0+other")
+    for module in ("running.core.run_key", "sweeps.core.sweep_job", "running.core.run_task"):
+        monkeypatch.setattr(f"subflow_app.features.{module}.simulator_version", lambda: "0.2.0+other")
     watched = Watched()
     SweepJob.resumed(store, job.sweep_id, executor=lambda: watched).run()
     assert watched.made == 2
@@ -319,7 +319,7 @@ def test_limits_can_be_raised_and_lowered(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_disk_that_is_too_full_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told = estimate_sweep(plan(), is_tried=False)
-    monkeypatch.setattr("subflow_app.core.sweeps.sweep_estimate._free_bytes", lambda database: 200e6)
+    monkeypatch.setattr("subflow_app.features.sweeps.core.sweep_estimate._free_bytes", lambda database: 200e6)
     with pytest.raises(SweepError, match="its disk has 200 MB free, of which 200 MB stay unused: keep no traces"):
         SweepLimits().check(told, tmp_path / "x.db")
 

@@ -11,8 +11,16 @@ from typing import Any, cast
 
 import pytest
 
-from subflow_app.core.jobs.progress import JobProgress, JobState
-from subflow_app.core.sweeps.sweep_list import DELETE, STOP, TOGGLE, HereSweep, interrupted, possible, sweep_entries
+from subflow_app.features.sweeps.core.sweep_list import (
+    DELETE,
+    STOP,
+    TOGGLE,
+    HereSweep,
+    interrupted,
+    possible,
+    sweep_entries,
+)
+from subflow_app.foundation.jobs.progress import JobProgress, JobState
 from subflow_store.sweep_values import SweepRecord
 
 MORNING = datetime(2026, 11, 22, 9, tzinfo=UTC)

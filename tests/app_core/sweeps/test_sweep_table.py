@@ -10,10 +10,17 @@ from collections.abc import Mapping
 
 import pytest
 
-from subflow_app.core.json_document import json_text
-from subflow_app.core.sweeps.axes import SweptValue, swept
-from subflow_app.core.sweeps.sweep_results import long_csv, table_document, text_table, wide_csv
-from subflow_app.core.sweeps.sweep_table import SweepTable, is_figure, is_read, run_figures, shown_figures, sweep_table
+from subflow_app.features.sweeps.core.axes import SweptValue, swept
+from subflow_app.features.sweeps.core.sweep_results import long_csv, table_document, text_table, wide_csv
+from subflow_app.features.sweeps.core.sweep_table import (
+    SweepTable,
+    is_figure,
+    is_read,
+    run_figures,
+    shown_figures,
+    sweep_table,
+)
+from subflow_app.foundation.json_document import json_text
 from subflow_app.vocabulary.measures import measure
 
 RECORDED = {

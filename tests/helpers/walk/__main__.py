@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.helpers.x_screen import on_own_screen
 
-from subflow_app.core.settings import LANGUAGE_CHOICES, THEMES
+from subflow_app.foundation.settings import LANGUAGE_CHOICES, THEMES
 
 
 def take(words: Sequence[str]) -> subprocess.CompletedProcess[str]:

@@ -16,7 +16,7 @@ from PySide6.QtGui import QCursor, QGuiApplication, QWindow
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
-from subflow_app.selftest.window_story import Until
+from subflow_app.shell.selftest.window_story import Until
 
 _LEFT = Qt.MouseButton.LeftButton
 _PLAIN = Qt.KeyboardModifier.NoModifier

@@ -28,12 +28,12 @@ from shiboken6 import isValid
 from tests.helpers.walk.eyes import faults, is_inner, path_of
 from tests.helpers.walk.hands import Hands, front_dialog
 
-from subflow_app.qt.panels import PANELS, WORKSPACES
-from subflow_app.selftest.check import CheckError, require
-from subflow_app.selftest.window_story import Until, play
+from subflow_app.shell.selftest.check import CheckError, require
+from subflow_app.shell.selftest.window_story import Until, play
+from subflow_app.toolkit.panels import PANELS, WORKSPACES
 
 if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.shell.main_window import MainWindow
 
 SCENARIO = """\
 format = 1
@@ -478,7 +478,7 @@ def _way_to(top: QMenuBar | QMenu, wanted: QAction) -> list[QAction]:
 
 def _palette_texts(window: MainWindow) -> list[str]:
     """Beginnings of words of the commands, panels and examples, in turn, and then what nothing is called."""
-    from subflow_app.qt.command_palette import entries_of
+    from subflow_app.shell.command_palette import entries_of
 
     titles = ["".join(letter for letter in entry.title if letter.isascii()) for entry in entries_of(window)]
     words = [word for title in titles for word in title.lower().split() if word.isalnum()]

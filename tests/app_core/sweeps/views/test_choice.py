@@ -4,14 +4,14 @@ from pathlib import Path
 
 from tests.helpers.studies import CONTROLLER, LOSS, RATE, large_study, make_parameter, small_study
 
-from subflow_app.core.sweeps import views
-from subflow_app.core.sweeps.axes import SweptValue
-from subflow_app.core.sweeps.sweep_table import sweep_table
-from subflow_app.core.sweeps.views.choice import VIEWS, Shown, held_parameters, settled, show
-from subflow_app.core.sweeps.views.classes import in_classes
-from subflow_app.core.sweeps.views.from_table import study_of
-from subflow_app.core.sweeps.views.study import Study, StudyPoint, StudyRun, make_figure
-from subflow_app.core.sweeps.views.view import ViewChoice
+from subflow_app.features.sweeps.core import views
+from subflow_app.features.sweeps.core.axes import SweptValue
+from subflow_app.features.sweeps.core.sweep_table import sweep_table
+from subflow_app.features.sweeps.core.views.choice import VIEWS, Shown, held_parameters, settled, show
+from subflow_app.features.sweeps.core.views.classes import in_classes
+from subflow_app.features.sweeps.core.views.from_table import study_of
+from subflow_app.features.sweeps.core.views.study import Study, StudyPoint, StudyRun, make_figure
+from subflow_app.features.sweeps.core.views.view import ViewChoice
 
 
 def test_what_is_not_chosen_is_chosen_sensibly():

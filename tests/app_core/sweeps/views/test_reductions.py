@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from tests.helpers.studies import CONTROLLER, LOSS, RATE, large_study, make_parameter, small_study
 
-from subflow_app.core.sweeps.views.boxes import box_plot
-from subflow_app.core.sweeps.views.heat_map import heat_map
-from subflow_app.core.sweeps.views.lines import line_plot
-from subflow_app.core.sweeps.views.parallel import parallel
-from subflow_app.core.sweeps.views.picture import Cells, Picture
-from subflow_app.core.sweeps.views.scatter import scatter
-from subflow_app.core.sweeps.views.span import shade, span_of
-from subflow_app.core.sweeps.views.study import Study, StudyPoint, StudyRun, make_figure
-from subflow_app.core.sweeps.views.table import runs_csv, study_columns, study_rows
+from subflow_app.features.sweeps.core.views.boxes import box_plot
+from subflow_app.features.sweeps.core.views.heat_map import heat_map
+from subflow_app.features.sweeps.core.views.lines import line_plot
+from subflow_app.features.sweeps.core.views.parallel import parallel
+from subflow_app.features.sweeps.core.views.picture import Cells, Picture
+from subflow_app.features.sweeps.core.views.scatter import scatter
+from subflow_app.features.sweeps.core.views.span import shade, span_of
+from subflow_app.features.sweeps.core.views.study import Study, StudyPoint, StudyRun, make_figure
+from subflow_app.features.sweeps.core.views.table import runs_csv, study_columns, study_rows
 from subflow_app.vocabulary.tables import TextTable
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tests.helpers.studies import CONTROLLER, LOSS, large_study, make_parameter, small_study
 
-from subflow_app.core.sweeps.views.span import span_of, spread_texts
-from subflow_app.core.sweeps.views.study import make_figure, short_key
+from subflow_app.features.sweeps.core.views.span import span_of, spread_texts
+from subflow_app.features.sweeps.core.views.study import make_figure, short_key
 from subflow_sim.stats import Estimate
 
 

@@ -1,0 +1,1 @@
+"""Features of the program, a folder each."""

@@ -1,0 +1,240 @@
+"""The arena as tables for people, as CSV and as a document."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from subflow_app.features.arena.core.columns import COLUMNS, ArenaColumn
+from subflow_app.features.arena.core.results import Board, Entry, family_titles
+from subflow_app.features.arena.core.standings import Interval, Standing, standings
+from subflow_app.foundation.json_document import fields
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.number_text import NOTHING, finite
+from subflow_app.vocabulary.tables import (
+    Column,
+    NumberColumn,
+    TextColumn,
+    TextTable,
+    csv_flag,
+    csv_number,
+    csv_text,
+    text_columns,
+)
+
+VALUE_COLUMNS = ("family", "network", "controller", "metric", "unit", "value", "reason", "quick")
+STANDING_COLUMNS = ("rank", "controller", "family", "score", "low", "high", "worst_decile", "networks", "quick")
+OVERALL = "overall"
+_UNITS = {"convergence": "s", "cpu": "us"}
+
+METHOD = translatable(
+    "Score: mean over the families of networks of the mean utility in each. 0 is the fair share without queue and "
+    "without loss of its own; -5 is the lowest. It does not depend on the other entrants. Intervals hold 95 % of "
+    "what other draws of the networks would give (bootstrap); “ahead” means that the lead over the next one is above "
+    "0 in 97.5 % of the same draws."
+)
+
+
+def interval_text(told: Interval | None) -> str:
+    """A score with its interval: "-0.87 (-0.95 to -0.80)"."""
+    if told is None or math.isnan(told.mean):
+        return NOTHING
+    if math.isnan(told.low):
+        return f"{told.mean:.2f}"
+    return f"{told.mean:.2f} ({told.low:.2f} to {told.high:.2f})"
+
+
+def score_text(value: float) -> str:
+    """A utility."""
+    return NOTHING if math.isnan(value) else f"{value:.2f}"
+
+
+def harm_text(row: Standing) -> str:
+    """In how many networks it is the worst for harm to others or for its own failure; empty: in none."""
+    gated = [tr("{count} gated", count=row.n_gated)] if row.n_gated else []
+    failed = [tr("{count} failed", count=row.n_failed)] if row.n_failed else []
+    return ", ".join([*gated, *failed])
+
+
+def standings_table(rows: Sequence[Standing]) -> TextTable:
+    """Everybody, the best first, with what the score is made of."""
+    told = [column for column in COLUMNS.values() if any(column.id in row.columns for row in rows)]
+    columns: list[Column[Standing]] = [
+        NumberColumn("#", lambda row: row.rank),
+        Column("Entrant", lambda row: row.name),
+        NumberColumn("Score", lambda row: row.score, interval_text),
+        Column("Ahead", lambda row: "ahead" if row.is_ahead else ""),
+        NumberColumn("Worst tenth", lambda row: row.worst_decile, score_text),
+        *(_told_column(column) for column in told),
+        Column("Worst for", harm_text),
+        NumberColumn("Networks", lambda row: row.n),
+    ]
+    return TextTable.of(rows, columns, "The arena")
+
+
+def _told_column(column: ArenaColumn) -> Column[Standing]:
+    return NumberColumn(column.axis_title, lambda row: row.columns.get(column.id, math.nan), column.text)
+
+
+def families_table(board: Board, rows: Sequence[Standing]) -> TextTable:
+    """Mean utility by family: a row for each entrant."""
+    columns: list[Column[Standing]] = [
+        NumberColumn("#", lambda row: row.rank),
+        Column("Entrant", lambda row: row.name),
+        *(_family_column(family) for family in board.entry.families),
+    ]
+    return TextTable.of(rows, columns, "Mean utility by family")
+
+
+def _family_column(family: str) -> Column[Standing]:
+    return NumberColumn(
+        family, lambda row: row.families[family].mean if family in row.families else math.nan, score_text
+    )
+
+
+def metric_table(board: Board, rows: Sequence[Standing], metric: str) -> TextTable:
+    """The mean of one value by family: a row for each entrant."""
+    column = COLUMNS[metric]
+    by_family = {family: {row.name: row for row in standings(board, [family])} for family in board.entry.families}
+
+    def cell(family: str) -> Column[Standing]:
+        own = by_family[family]
+        return NumberColumn(
+            family,
+            lambda row: own[row.name].columns.get(metric, math.nan) if row.name in own else math.nan,
+            column.text,
+        )
+
+    told = [family for family, own in by_family.items() if any(metric in row.columns for row in own.values())]
+    columns: list[Column[Standing]] = [Column("Entrant", lambda row: row.name), *map(cell, told)]
+    return TextTable.of(rows, columns, column.axis_title)
+
+
+def reasons_table(rows: Sequence[Standing]) -> TextTable:
+    """Why entrants did not come to an end, with how often."""
+    lines = tuple((row.name, reason, str(count)) for row in rows for reason, count in row.reasons.items())
+    columns = (*text_columns("Entrant", "Counts as the worst, because"), TextColumn("Networks", is_number=True))
+    return TextTable("Failed", columns, lines)
+
+
+def entry_table(entry: Entry) -> TextTable:
+    """The families of networks."""
+    titles = family_titles()
+    rows = tuple((name, titles[name], str(len(entry.numbers))) for name in entry.families)
+    columns = (*text_columns("Family", "Description"), TextColumn("Networks", is_number=True))
+    return TextTable("Families", columns, rows)
+
+
+def told_of(board: Board) -> Iterator[str]:
+    """What is to be said of a board, a sentence each."""
+    known, wanted = board.n_finished, board.n_wanted
+    if board.entry.is_quick:
+        yield tr("{known} of {wanted} results, quick form.", known=known, wanted=wanted)
+    else:
+        yield tr("{known} of {wanted} results, full form.", known=known, wanted=wanted)
+    if board.n_shipped == known > 0:
+        yield tr("All of them ship with Subflow.")
+    elif board.n_shipped:
+        yield tr("{count} of them ship with Subflow; the others were made here.", count=board.n_shipped)
+    if board.made:
+        yield tr("The last of them was made {date}.", date=board.made)
+    if len(board.versions) > 1:
+        yield tr(
+            "Made by {count} versions of the simulator; run them again with one version.", count=len(board.versions)
+        )
+    several = [f"{name} {count}" for name, count in sorted(board.tries.items()) if count > 1]
+    if several and board.entry.split == "test":
+        yield tr("Different entries under one name that have seen the test networks: {list}.", list=", ".join(several))
+
+
+def values_csv(board: Board) -> str:
+    """A line for each value, in SI units."""
+    return csv_text(VALUE_COLUMNS, _value_rows(board))
+
+
+def standings_csv(board: Board, rows: Sequence[Standing]) -> str:
+    """A line for each score: overall, and of each family."""
+    lines: list[tuple[object, ...]] = []
+    for row in rows:
+        for family, score in {OVERALL: row.score, **row.families}.items():
+            decile = csv_number(row.worst_decile) if family == OVERALL else ""
+            numbers = (csv_number(score.mean), csv_number(score.low), csv_number(score.high), decile)
+            count = row.n if family == OVERALL else sum(map(bool, board.of_family(row.name, family)))
+            lines.append((row.rank, row.name, family, *numbers, count, csv_flag(board.entry.is_quick)))
+    return csv_text(STANDING_COLUMNS, lines)
+
+
+def board_document(board: Board, rows: Sequence[Standing]) -> dict[str, Any]:
+    """Everything, as JSON has it; what is not known is null."""
+    titles = family_titles()
+    return {
+        "quick": board.entry.is_quick,
+        "split": board.entry.split,
+        "runs": board.n_wanted,
+        "finished": board.n_finished,
+        "shipped": board.n_shipped,
+        "versions": list(board.versions),
+        "made": board.made or None,
+        "tries": dict(board.tries),
+        "left_out": {each.name: each.problem for each in board.entry.entrants if each.problem},
+        "standings": [
+            {
+                "rank": row.rank,
+                "controller": row.name,
+                "overall": {**_interval_document(row.score), "networks": row.n},
+                "worst_decile": finite(row.worst_decile),
+                "lead": None if row.lead is None else _interval_document(row.lead),
+                "ahead": row.is_ahead,
+                "scores": {family: _interval_document(score) for family, score in row.families.items()},
+                "values": {key: finite(value) for key, value in row.columns.items()},
+                "gated": row.n_gated,
+                "failed": dict(row.reasons),
+                "complete": row.is_complete,
+            }
+            for row in rows
+        ],
+        "families": [
+            {
+                "name": family,
+                "title": titles[family],
+                "networks": [
+                    {
+                        "name": name,
+                        "values": {
+                            each.name: _result_document(board, each.name, name)
+                            for each in board.entry.taking_part
+                            if (each.name, name) in board.results
+                        },
+                    }
+                    for name in board.entry.names(family)
+                ],
+            }
+            for family in board.entry.families
+        ],
+        "contests": [fields(each, "id", "paper", "figure", "title") for each in board.entry.contests],
+    }
+
+
+def _value_rows(board: Board) -> Iterator[tuple[object, ...]]:
+    for family in board.entry.families:
+        for network in board.entry.names(family):
+            for each in board.entry.taking_part:
+                result = board.results.get((each.name, network))
+                if result is None:
+                    continue
+                for key in COLUMNS:
+                    value = getattr(result, key)
+                    if not math.isnan(value):
+                        place = (family, network, each.name, key, _UNITS.get(key, ""))
+                        yield (*place, csv_number(value), result.reason, csv_flag(board.entry.is_quick))
+
+
+def _interval_document(told: Interval) -> dict[str, Any]:
+    half = (told.high - told.low) / 2
+    return {"mean": finite(told.mean), "low": finite(told.low), "high": finite(told.high), "ci95": finite(half)}
+
+
+def _result_document(board: Board, entrant: str, network: str) -> dict[str, Any]:
+    result = board.results[entrant, network]
+    return {**{key: finite(getattr(result, key)) for key in COLUMNS}, "reason": result.reason or None}

@@ -1,0 +1,385 @@
+"""Who is entered in the arena: controllers, with options or policies of their own, and senders that heed nothing.
+
+Without names it is every controller of the catalogue, so that a new one is entered by existing; each agent a second
+time with the policy `neutral`, which changes nothing; and the blind ones with the oracle. A controller of single paths
+runs on each subflow by itself.
+
+An entry is written NAME, NAME:KEY=VALUE,KEY=VALUE, or as the path of a policy file; NAME may be that of a script's
+file, which ends in .py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.catalog.core.uses import Use, own_options, read_scenario
+from subflow_app.features.editor.core.scenario_parts import named
+from subflow_app.features.editor.core.script_files import add_script, check_script_name, open_script, script_problems
+from subflow_app.foundation.errors import ArenaError, InputError
+from subflow_app.foundation.resources import way_on
+from subflow_app.foundation.toml_edit import TomlValue, read_toml, remove_value, render, set_value
+from subflow_sim.arena.blind import BLIND, blind_network
+from subflow_sim.arena.networks import Network
+from subflow_sim.errors import ParamError, PolicyError, ScenarioError
+from subflow_sim.gate import TooLargeFileError, read_file
+from subflow_sim.overrides import override_value
+from subflow_sim.params import SCRIPT_SECTIONS, Algorithm, AlgorithmCatalog
+from subflow_sim.policy_choice import choose_policy
+from subflow_sim.policy_library import MAX_POLICY_BYTES, NEUTRAL, SUFFIX
+from subflow_sim.scenario import Choice, Scenario
+from subflow_sim.scenario_model import ScriptFile
+from subflow_sim.script import ScriptError
+from subflow_sim.script_reader import SUFFIX as SCRIPT_SUFFIX
+from subflow_sim.script_reader import algorithm_of, shipped_scripts
+
+UNCOUPLED = "uncoupled"
+_ANY_SCHEDULER = "minrtt"
+
+_SCRIPT_ENTRY = re.compile(rf"(.+{re.escape(SCRIPT_SUFFIX)})(?::(.*))?\Z", re.DOTALL)
+
+BLIND_SUMMARIES: Mapping[str, str] = {
+    "idle": "Sends nothing",
+    "constant": "1 Mbit/s by each path, whatever happens",
+    "constant-10": "10 Mbit/s by each path, whatever happens",
+    "random": "Another rate by each path every two seconds, drawn from 0.1 to 100 Mbit/s",
+    "oracle": "Knows the network and sends at 98 % of the fair split",
+}
+
+_PROBE = """
+format = 1
+name = "entry"
+duration = "1s"
+profile = "{profile}"
+nodes.a = {{}}
+nodes.b = {{}}
+links.l = {{ ends = ["a", "b"], rate = "1Mbit/s" }}
+links.m = {{ ends = ["a", "b"], rate = "1Mbit/s" }}
+[flows.entry]
+kind = "mptcp"
+from = "a"
+to = "b"
+paths = [["l"], ["m"]]
+controller = {controller}
+scheduler = "{scheduler}"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """Something that is entered.
+
+    Attributes:
+        name: as it is written.
+        summary: what it is, in a line.
+        controller: of the catalogue; empty: it sends datagrams.
+        options: of the controller.
+        scheduler: that its controller needs; empty: it runs with the scheduler of the network.
+        is_coupled: whether the controller runs over all subflows together.
+        learns: whether a policy decides.
+        folder: where policy files are that the options name.
+        problem: why it cannot take part; empty if it can.
+        script: what the controller is written in; None: it is built in.
+    """
+
+    name: str
+    summary: str
+    controller: str = ""
+    options: Mapping[str, TomlValue] = field(default_factory=dict)
+    scheduler: str = ""
+    is_coupled: bool = False
+    learns: bool = False
+    folder: Path | None = None
+    problem: str = ""
+    script: ScriptFile | None = None
+    _read: dict[str, tuple[Choice, Choice]] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether it heeds nothing, or knows everything beforehand."""
+        return not self.controller
+
+    def __hash__(self) -> int:
+        """By its name, which says what it is."""
+        return hash(self.name)
+
+    def scenario(self, net: Network) -> Scenario:
+        """The network with it on the connections that compete.
+
+        Raises:
+            ArenaError: if a scenario file could not say that.
+        """
+        if self.is_blind:
+            return blind_network(net, BLIND[self.name]).scenario
+        controller, scheduler = self._choices(net.scenario.profile)
+        flows = {}
+        for name in net.competes:
+            flow = net.scenario.flows[name]
+            flows[name] = replace(
+                flow, controller=controller, scheduler=scheduler if self.scheduler else flow.scheduler
+            )
+        return replace(net.scenario, flows={**net.scenario.flows, **flows})
+
+    def sends(self, profile: str) -> str:
+        """All that what it sends follows from, besides the network.
+
+        Args:
+            profile: of the transport.
+
+        Raises:
+            ArenaError: if a scenario file could not say that.
+        """
+        if self.is_blind:
+            return self.name
+        controller, scheduler = self._choices(profile)
+        policy = "" if controller.policy is None else controller.policy.content_hash
+        script = () if controller.script is None else (controller.script.text,)
+        return repr((controller.name, sorted(controller.options.items()), policy, scheduler.name, *script))
+
+    def single_path_choice(self) -> Choice:
+        """The controller of an ordinary TCP flow that runs it; of those that are not coupled.
+
+        Raises:
+            ArenaError: if a scenario file could not say that.
+        """
+        options = dict(self._choices("linux")[0].options)
+        options.pop("base", None)
+        return Choice(self.controller, options)
+
+    def put_into(self, text: str, flows: Sequence[str]) -> str:
+        """The text of a scenario with it on these flows: of kind mptcp as `scenario` has it, of kind tcp by itself.
+
+        Raises:
+            InputError: if the scenario has another script of its name.
+        """
+        if self.is_blind:
+            return text
+        tables = read_toml(text)["flows"]
+        for name in flows:
+            is_alone = tables[name].get("kind") != "mptcp"
+            text = set_value(text, ("flows", name, "controller"), self._standalone(is_alone=is_alone))
+            if not is_alone and self.scheduler:
+                text = set_value(text, ("flows", name, "scheduler"), self.scheduler)
+            elif is_alone and "scheduler" in tables[name]:
+                text = remove_value(text, ("flows", name, "scheduler"))
+        script = self.script
+        if script is not None:
+            brought = named(read_toml(text), SCRIPT_SECTIONS[script.kind]).get(script.name)
+            if brought is None or brought.get("content", "").strip() != script.text.strip():
+                text = add_script(text, script.kind, script.name, script.file, script.text).text
+        return text
+
+    def _standalone(self, *, is_alone: bool) -> TomlValue:
+        """As `_written`, with the path of a policy file: the text of a network has no folder."""
+        written = self._written(is_alone=is_alone)
+        policy = written.get("policy") if isinstance(written, Mapping) else None
+        if self.folder is None or not isinstance(written, Mapping) or not str(policy).endswith(SUFFIX):
+            return written
+        return {**written, "policy": str(self.folder / str(policy))}
+
+    def _written(self, *, is_alone: bool) -> TomlValue:
+        """The controller as a scenario file has it: of an ordinary TCP, or of a connection over several paths."""
+        if not (is_alone or self.is_coupled or self.script is not None):
+            return {"name": UNCOUPLED, "base": self.controller, **self.options}
+        return {"name": self.controller, **self.options} if self.options else self.controller
+
+    def entry(self) -> str:
+        """Hash of what is entered: the controller, its options and what its policy or its script holds; 16 hex digits.
+
+        Raises:
+            ArenaError: if a scenario file could not say that.
+        """
+        parts: list[object] = [self.name if self.is_blind else self.controller, dict(self.options)]
+        if not self.is_blind:
+            policy = self._choices("linux")[0].policy
+            parts.append("" if policy is None else policy.content_hash)
+        if self.script is not None:
+            parts.append(self.script.text)
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+    def _choices(self, profile: str) -> tuple[Choice, Choice]:
+        if profile not in self._read:
+            # Once: there are hundreds of networks
+            controller = render(self._written(is_alone=False))
+            text = _PROBE.format(profile=profile, controller=controller, scheduler=self.scheduler or _ANY_SCHEDULER)
+            if self.script is not None:
+                name, file = self.script.name, self.script.file
+                text = add_script(text, self.script.kind, name, file, self.script.text).text
+            self._read[profile] = _read_choices(self.name, text, self.folder)
+        return self._read[profile]
+
+
+def _read_choices(name: str, text: str, folder: Path | None) -> tuple[Choice, Choice]:
+    try:
+        flow = read_scenario(Use.ARENA, text, file=name, folder=folder).flows["entry"]
+    except ScenarioError as error:
+        told = "; ".join(
+            f"{problem.key.removeprefix('flows.entry.controller').removeprefix('.') or 'entry'}: {problem.message}"
+            + (f"; allowed: {problem.allowed}" if problem.allowed else "")
+            for problem in error.problems
+        )
+        raise ArenaError(f"{name}: {told}") from error
+    return flow.controller, flow.scheduler
+
+
+def own_entries(scenario: Scenario) -> list[str]:
+    """Entries for the controllers that flows of a scenario have with options or a policy, each once."""
+    found: dict[str, None] = {}
+    for flow in scenario.flows.values():
+        choice = flow.controller
+        told = {} if flow.sends_datagrams else own_options(choice, scenario)
+        if choice.policy is not None and "policy" in told:
+            path = choice.policy.path
+            told["policy"] = str(path) if path is not None and choice.policy.name.endswith(SUFFIX) else told["policy"]
+        if told and choice.name != UNCOUPLED:
+            found[f"{choice.name}:{','.join(f'{key}={value}' for key, value in told.items())}"] = None
+    return list(found)
+
+
+def entrants(catalog: AlgorithmCatalog | None = None) -> tuple[Entrant, ...]:
+    """All of them, in the order of the catalogue; those that cannot take part say why.
+
+    Args:
+        catalog: of controllers, schedulers and policies; None: that of the app.
+    """
+    catalog = catalog or app_catalog()
+    known = [each for each in catalog.controllers if each.name != UNCOUPLED]
+    found = [_entrant(each, {}, catalog) for each in known]
+    found += [_entrant(each, {"policy": NEUTRAL}, catalog) for each in known if each.name in catalog.learners]
+    return (*found, *(Entrant(name, BLIND_SUMMARIES[name]) for name in BLIND))
+
+
+def chosen_entrants(
+    names: Sequence[str], catalog: AlgorithmCatalog | None = None, scripts: Sequence[ScriptFile] = ()
+) -> tuple[Entrant, ...]:
+    """Those that are named, each once; without names, all.
+
+    Args:
+        names: as they are written.
+        catalog: of controllers, schedulers and policies; None: that of the app.
+        scripts: controllers besides, as of a scenario, each entered under its name.
+
+    Raises:
+        InputError: if there is none of a name; `ArenaError` if its options are not usable.
+    """
+    catalog = catalog or app_catalog()
+    if not names:
+        return entrants(catalog)
+    found = {each.name: each for each in (_named(name.strip(), catalog, scripts) for name in names)}
+    return tuple(found.values())
+
+
+def _named(text: str, catalog: AlgorithmCatalog, scripts: Sequence[ScriptFile] = ()) -> Entrant:
+    name, _, written = text.partition(":")
+    if name in BLIND:
+        if written:
+            raise ArenaError(f"{text}: {name} has no options")
+        return Entrant(name, BLIND_SUMMARIES[name])
+    known = {each.name: each for each in catalog.controllers if each.name != UNCOUPLED}
+    if name not in known and text.endswith(SUFFIX):
+        return _of_policy(Path(text), catalog)
+    entry = _SCRIPT_ENTRY.match(text)
+    algorithm = known.get(name)
+    brought = next((each for each in scripts if each.name == name and each.kind == "controller"), None)
+    if algorithm is None and brought is not None:
+        algorithm = _of_text(brought, brought.file or brought.name)
+    elif algorithm is None and name in shipped_scripts():
+        algorithm = _of_script(shipped_scripts()[name], catalog)
+    elif algorithm is None and entry is not None:
+        algorithm, written = _of_script(Path(entry[1]), catalog), entry[2] or ""
+    if algorithm is None:
+        names = [*known, *BLIND]
+        listed = f"allowed: {', '.join(names)}, or a file with a policy ({SUFFIX}) or a script ({SCRIPT_SUFFIX})"
+        raise InputError(f'unknown controller "{name}" in the arena; {way_on(name, names, listed)}')
+    options: dict[str, TomlValue] = {}
+    folder = None
+    for part in filter(None, written.split(",")):
+        key, sign, value = (piece.strip() for piece in part.partition("="))
+        if not sign or not key:
+            raise ArenaError(f'{text}: "{part}" is not of the form KEY=VALUE')
+        options[key] = override_value(value)  # type: ignore[assignment]  # what TOML has, as files do
+        if key == "policy" and value.endswith(SUFFIX):
+            folder, options[key] = Path(value).resolve().parent, Path(value).name
+    name = text if algorithm.script is None else f"{algorithm.name}:{written}".rstrip(":")
+    entrant = replace(_entrant(algorithm, options, catalog), name=name, folder=folder, _read={})
+    if not entrant.problem:
+        entrant.entry()
+    return entrant
+
+
+def _of_script(path: Path, catalog: AlgorithmCatalog) -> Algorithm:
+    script = open_script(path)
+    if script.kind != "controller":
+        raise ArenaError(f"{path}: this is a {script.kind}; the arena takes controllers only")
+    try:
+        check_script_name(script.name, script.kind, catalog)
+    except InputError as error:
+        raise ArenaError(f"{path}: a file is entered under its name: {error}") from error
+    return _of_text(script, path)
+
+
+def _of_text(script: ScriptFile, file: str | Path) -> Algorithm:
+    try:
+        return algorithm_of(script)
+    except ScriptError as error:
+        raise ArenaError("\n".join(script_problems(Path(file), error.problems))) from error
+
+
+def entrant_of(script: ScriptFile) -> Entrant:
+    """A script that is not a file.
+
+    Raises:
+        ScriptError: with all that is wrong with it.
+    """
+    return _entrant(algorithm_of(script), {}, app_catalog())
+
+
+def _of_policy(path: Path, catalog: AlgorithmCatalog) -> Entrant:
+    from subflow_sim.policy import Policy
+
+    try:
+        policy = Policy.from_bytes(read_file(path, MAX_POLICY_BYTES))
+    except (OSError, TooLargeFileError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{path}: this policy file cannot be read: {reason}") from error
+    except PolicyError as error:
+        raise ArenaError(f"{path}: {error}") from error
+    algorithm = next((each for each in catalog.controllers if each.name == policy.controller), None)
+    if algorithm is None:
+        raise ArenaError(f"{path}: it is for the controller {policy.controller}, which is unknown here")
+    entrant = _entrant(algorithm, {"policy": path.name}, catalog)
+    entrant = replace(entrant, name=path.name.removesuffix(SUFFIX), folder=path.resolve().parent, problem="", _read={})
+    entrant.entry()
+    return entrant
+
+
+def _entrant(algorithm: Algorithm, options: Mapping[str, TomlValue], catalog: AlgorithmCatalog) -> Entrant:
+    learns = algorithm.name in catalog.learners
+    written = ",".join(f"{key}={value}" for key, value in options.items())
+    return Entrant(
+        f"{algorithm.name}:{written}" if written else algorithm.name,
+        algorithm.summary,
+        algorithm.name,
+        options,
+        algorithm.scheduler,
+        algorithm.is_coupled,
+        learns,
+        problem=_problem(algorithm, catalog) if learns and not options else "",
+        script=algorithm.script,
+    )
+
+
+def _problem(algorithm: Algorithm, catalog: AlgorithmCatalog) -> str:
+    """Why a learner cannot take part; empty if it has a policy."""
+    try:
+        choice = choose_policy(algorithm, {}, "linux", catalog.policies)
+    except ParamError as error:
+        return error.message
+    if choice.options.get("policy") == NEUTRAL:
+        return f"no trained policy for {algorithm.name}: `subflow train {algorithm.name}` makes one"
+    return ""

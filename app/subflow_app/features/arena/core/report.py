@@ -1,0 +1,181 @@
+"""The page of the arena: how everybody stands, in which families, what it costs, and how to run it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from subflow_app.features.arena.core.arena_text import (
+    METHOD,
+    entry_table,
+    families_table,
+    reasons_table,
+    standings_csv,
+    standings_table,
+    told_of,
+    values_csv,
+)
+from subflow_app.features.arena.core.columns import COLUMNS
+from subflow_app.features.arena.core.frontier import scatter
+from subflow_app.features.arena.core.results import FULL_NUMBERS, QUICK_NUMBERS, Board, family_titles
+from subflow_app.features.arena.core.standings import Standing, standings
+from subflow_app.features.paper.core.panel_plan import PanelFigure
+from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE
+from subflow_app.features.paper.core.report import Block, Heading, Listing, Paragraph, Picture, Report
+from subflow_app.features.paper.core.report_file import render_report
+from subflow_app.foundation.files import made_folder, write_file
+from subflow_app.vocabulary.palette import ColourKey
+from subflow_app.vocabulary.picture import Panel, PanelSeries
+from subflow_app.vocabulary.tables import TextTable
+
+HTML_FILE, PDF_FILE = "arena.html", "arena.pdf"
+
+_STYLE = replace(DEFAULT_STYLE.sized(174.0, 90.0), has_markers=True)
+_SMALL_STYLE = replace(DEFAULT_STYLE.sized(174.0, 55.0), has_markers=True)
+_MOST_IN_FAMILY = 12
+_COLUMNS_OF_TABLE = 7  # families beside each other on a page
+
+
+def arena_report(board: Board, rows: Sequence[Standing], made_at: datetime | None = None) -> Report:
+    """The page.
+
+    Args:
+        board: what is known.
+        rows: `standings` of it.
+        made_at: what is told as the time of making; None: now.
+    """
+    from subflow_app import __version__
+
+    made = (made_at or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC")
+    split = "" if board.entry.split == "test" else f", {board.entry.split} networks"
+    subtitle = f"{len(rows)} entrants in {len(board.entry.families)} families{split}, made {made} with {__version__}"
+    return Report("The arena", subtitle, tuple(_blocks(board, rows)), contents=2)
+
+
+def write_pages(board: Board, rows: Sequence[Standing], folder: Path) -> tuple[Path, Path]:
+    """Write it as HTML and as PDF.
+
+    Raises:
+        ExportError: if a file cannot be written.
+    """
+    report = arena_report(board, rows)
+    return (
+        write_file(folder / HTML_FILE, render_report(report)),
+        write_file(folder / PDF_FILE, render_report(replace(report, kind="pdf"))),
+    )
+
+
+def write_board(board: Board, rows: Sequence[Standing], folder: Path) -> tuple[Path, ...]:
+    """Write `standings.csv`, `values.csv` and the page, `arena.html` and `arena.pdf`.
+
+    Raises:
+        ExportError: if they cannot be written.
+    """
+    made_folder(folder)
+    return (
+        *write_pages(board, rows, folder),
+        write_file(folder / "standings.csv", standings_csv(board, rows)),
+        write_file(folder / "values.csv", values_csv(board)),
+    )
+
+
+def _blocks(board: Board, rows: Sequence[Standing]) -> Iterator[Block]:
+    yield Heading("Ranking")
+    yield Paragraph(METHOD)
+    yield Paragraph(" ".join(told_of(board)))
+    yield from _in_two(standings_table(rows))
+    failed = reasons_table(rows)
+    if failed.rows:
+        yield Paragraph("An entrant that fails in a network has the lowest utility there; its other networks count.")
+        yield failed
+    for problem in board.entry.problems:
+        yield Paragraph(f"{problem}.")
+    yield Heading("Throughput, delay and friendliness")
+    yield Paragraph(
+        "The text below each figure lists the frontier: no entrant that reacts to the network is better in both. "
+        "Throughput is the goodput over the max-min fair share, a mean of logarithms; delay is the time in queues over "
+        "the base round trip. Friendliness is what competing TCP keeps of what it gets beside NewReno."
+    )
+    for number, (along, up) in enumerate((("queueing", "throughput"), ("friendliness", "throughput")), start=1):
+        panel = scatter(rows, along, up)
+        if panel.has_values:
+            caption = f"Figure {number}. {COLUMNS[up].title} against {COLUMNS[along].title.lower()}, all families."
+            yield Picture(caption, panels=PanelFigure((panel,), _STYLE))
+    yield Heading("By family")
+    for first in range(0, len(board.entry.families), _COLUMNS_OF_TABLE):
+        chosen = board.entry.families[first : first + _COLUMNS_OF_TABLE]
+        part = replace(board, entry=replace(board.entry, families=chosen))
+        table = families_table(part, rows)
+        yield TextTable(table.title if first == 0 else "", table.columns, table.rows)
+    titles = family_titles()
+    for family in board.entry.families:
+        own = standings(board, [family])
+        if not own:
+            continue
+        yield Heading(f"{family}: {titles[family]}", level=2)
+        yield Picture(f"Utility, and throughput against delay: {family}.", panels=_family_figure(family, own))
+    yield Heading("How to run it again")
+    yield Listing("\n".join(commands(board)))
+    yield Paragraph(
+        "Outcomes follow from networks, entries and the version of the simulator; what is in the database is not made "
+        "again. The test networks are for the end: `--split validation` has others to choose by."
+    )
+    yield entry_table(board.entry)
+    if board.versions:
+        yield Paragraph(f"Made with {', '.join(board.versions)}.")
+
+
+def _in_two(table: TextTable) -> Iterator[TextTable]:
+    """The scores, and what they are made of: beside each other they are too wide for a page."""
+    n = len(table.columns)
+    for title, places in (
+        (table.title, (0, 1, 2, 3, 4, n - 2, n - 1)),
+        ("Parts of the scores", (0, 1, *range(5, n - 2))),
+    ):
+        rows = tuple(tuple(row[place] for place in places) for row in table.rows)
+        yield TextTable(title, tuple(table.columns[place] for place in places), rows)
+
+
+def commands(board: Board) -> list[str]:
+    """What makes this board."""
+    entry = board.entry
+    command = "subflow arena"
+    if list(entry.numbers) == list(QUICK_NUMBERS):
+        command += " --quick"
+    elif list(entry.numbers) != list(FULL_NUMBERS):
+        command += f" --numbers {','.join(map(str, entry.numbers))}"
+    if entry.split != "test":
+        command += f" --split {entry.split}"
+    if len(entry.families) < len(family_titles()):
+        command += "".join(f" --family {family}" for family in entry.families)
+    return [command, f"{command} mplibra:policy=neutral my-policy.safetensors"]
+
+
+def _family_figure(family: str, rows: Sequence[Standing]) -> PanelFigure:
+    shown = rows[:_MOST_IN_FAMILY]
+    bars = Panel(
+        "bars",
+        "Utility",
+        "",
+        "utility",
+        ("",),
+        np.empty(0),
+        tuple(
+            PanelSeries(
+                row.name,
+                ColourKey(number, 0),
+                number,
+                False,
+                np.array([row.score.mean]),
+                np.array([(row.score.high - row.score.low) / 2]),
+            )
+            for number, row in enumerate(shown)
+        ),
+        note=f"The best {len(shown)} of {len(rows)}" if len(rows) > len(shown) else "",
+        is_signed=True,
+    )
+    return PanelFigure((bars, scatter(shown, "queueing", "throughput")), _SMALL_STYLE)

@@ -1,0 +1,183 @@
+"""How entrants stand: the mean over the families, of each the mean over its networks.
+
+The interval is a bootstrap: the networks of each family are drawn again and again with replacement, the same for all
+entrants, so that the difference of two is known better than either. What an entrant has does not depend on who else is
+there: the draws depend on the number of networks alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.features.arena.core.columns import COLUMNS
+from subflow_app.features.arena.core.results import Board, Result
+from subflow_sim.arena.utility import mean_of, worst_decile_of
+
+_DRAWS = 2000
+_SEED = 20_261_126
+_EDGES = (2.5, 97.5)
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean and its 95 % interval; NaN: not known."""
+
+    mean: float
+    low: float = math.nan
+    high: float = math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A row of the arena.
+
+    Attributes:
+        name: of the entrant.
+        rank: from 1, by the score; those that lack networks come last.
+        score: mean utility over the families, with its interval.
+        worst_decile: mean of the lowest tenth of its networks.
+        families: mean utility by family, with intervals.
+        columns: means of what is told beside, over the families that tell it.
+        lead: by how much it is above the next one in rank, with the interval of that difference; None: there is none.
+        n_gated: networks that count as the worst, for harm to others.
+        n_failed: networks in which it did not come to an end.
+        reasons: of the latter, each once, with how often.
+        n: networks that are known.
+        is_complete: whether all are.
+    """
+
+    name: str
+    rank: int
+    score: Interval
+    worst_decile: float
+    families: Mapping[str, Interval]
+    columns: Mapping[str, float]
+    lead: Interval | None
+    n_gated: int
+    n_failed: int
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    n: int = 0
+    is_complete: bool = True
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether it is surely above the next one in rank."""
+        return self.lead is not None and self.lead.low > 0
+
+
+def standings(board: Board, families: Sequence[str] | None = None) -> tuple[Standing, ...]:
+    """The entrants of which anything is known, the best first.
+
+    Args:
+        board: what is known.
+        families: those that count; None: all.
+    """
+    wanted = tuple(board.entry.families if families is None else families)
+    known = {
+        each.name: {family: board.of_family(each.name, family) for family in wanted} for each in board.entry.taking_part
+    }
+    known = {name: own for name, own in known.items() if any(any(each) for each in own.values())}
+    draws = {name: _drawn_scores(own) for name, own in known.items()}
+    means = {
+        name: mean_of([mean_of(_utilities(each)) for each in own.values() if any(each)]) for name, own in known.items()
+    }
+    complete = {name: all(all(each) for each in own.values()) for name, own in known.items()}
+    order = sorted(known, key=lambda name: (not complete[name], -means[name]))
+    rows = []
+    for place, name in enumerate(order):
+        follower = order[place + 1] if place + 1 < len(order) else None
+        lead = None
+        if follower is not None and complete[name] and complete[follower]:
+            lead = _interval(means[name] - means[follower], draws[name] - draws[follower])
+        rows.append(_standing(name, place + 1, known[name], means[name], draws[name], lead, is_complete=complete[name]))
+    return tuple(rows)
+
+
+def _standing(
+    name: str,
+    rank: int,
+    own: Mapping[str, Sequence[Result | None]],
+    mean: float,
+    draws: Floats,
+    lead: Interval | None,
+    *,
+    is_complete: bool,
+) -> Standing:
+    results = [each for of_family in own.values() for each in of_family if each is not None]
+    families = {}
+    for family, of_family in own.items():
+        utilities = _utilities(of_family)
+        if utilities:
+            told = _resampled(utilities) if all(of_family) else np.full(1, math.nan)
+            families[family] = _interval(mean_of(utilities), told)
+    reasons: dict[str, int] = {}
+    for each in results:
+        if each.reason and math.isnan(each.throughput):
+            reasons[each.reason] = reasons.get(each.reason, 0) + 1
+    columns = {key: _column_mean(own, key) for key in COLUMNS if key != "utility"}
+    return Standing(
+        name,
+        rank,
+        _interval(mean, draws),
+        worst_decile_of([each.utility for each in results]),
+        families,
+        {key: value for key, value in columns.items() if not math.isnan(value)},
+        lead,
+        sum(bool(each.reason) and not math.isnan(each.throughput) for each in results),
+        sum(reasons.values()),
+        reasons,
+        len(results),
+        is_complete,
+    )
+
+
+def _column_mean(own: Mapping[str, Sequence[Result | None]], key: str) -> float:
+    """Mean over the families of the mean over their networks; of the throughput as a ratio."""
+    means = []
+    for results in own.values():
+        values = [float(getattr(each, key)) for each in results if each is not None]
+        values = [value for value in values if not math.isnan(value)]
+        if values:
+            means.append(mean_of(values))
+    mean = mean_of(means)
+    return math.exp(mean) if key == "throughput" else mean
+
+
+def _utilities(results: Sequence[Result | None]) -> list[float]:
+    return [each.utility for each in results if each is not None]
+
+
+def _drawn_scores(own: Mapping[str, Sequence[Result | None]]) -> Floats:
+    """The score with other networks drawn; NaN if some are not known."""
+    if not all(all(each) for each in own.values()):
+        return np.full(1, math.nan)
+    # Every family has draws of its own
+    drawn = [_resampled(_utilities(results), number) for number, results in enumerate(own.values())]
+    mean: Floats = np.mean(drawn, axis=0)
+    return mean
+
+
+def _resampled(utilities: Sequence[float], stream: int = 0) -> Floats:
+    """Means over as many networks, drawn with replacement."""
+    means: Floats = np.asarray(utilities)[_draws(len(utilities), stream)].mean(axis=1)
+    return means
+
+
+@lru_cache(maxsize=64)
+def _draws(n: int, stream: int) -> NDArray[np.int64]:
+    return np.random.default_rng((_SEED, n, stream)).integers(0, n, (_DRAWS, n))
+
+
+def _interval(mean: float, draws: Floats) -> Interval:
+    if len(draws) < 2 or np.isnan(draws).any():
+        return Interval(mean)
+    low, high = np.percentile(draws, _EDGES)
+    return Interval(mean, float(low), float(high))

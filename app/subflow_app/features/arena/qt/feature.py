@@ -1,0 +1,217 @@
+"""The arena as a part of the window: read from the database, run in the background, written as files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from subflow_app.toolkit.feature import PanelFeature
+from subflow_app.toolkit.latest_reader import LatestReader
+from subflow_app.toolkit.study import Study
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.number_text import duration_text
+
+if TYPE_CHECKING:
+    from subflow_app.features.arena.core.job import ArenaJob
+    from subflow_app.features.arena.core.results import Board
+    from subflow_app.features.arena.qt.panel import ArenaPanel
+    from subflow_app.features.exporting.qt.exporting import Exports
+    from subflow_app.features.history.qt import History
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.workers import Workers
+    from subflow_app.toolkit.workspaces import Workspaces
+    from subflow_store import Store
+
+ARENA_BUTTONS = ("arena.run_quick", "arena.run_full", "arena.stop", "arena.export")
+
+RUN_QUICK, RUN_FULL, STOP, EXPORT = (f"arena.{name}" for name in ("run_quick", "run_full", "stop", "export"))
+
+_FILTERS = translatable("Table of all values (*.csv);;Scalable drawing (*.svg);;Image (*.png)")
+
+
+class ArenaPorts(Protocol):
+    """Parts of the window that the arena uses."""
+
+    bar: ActionBar
+    database: DatabaseControl
+    exports: Exports
+    history: History
+    workers: Workers
+    workspaces: Workspaces
+
+    def tell_failure(self, error: Exception) -> None:
+        """Shows an error."""
+
+
+class ArenaFeature(PanelFeature["ArenaPanel"]):
+    """The panel of the arena and what its actions do."""
+
+    panel_name = "arena"
+    title = translatable("Arena")
+
+    def __init__(self, ports: ArenaPorts) -> None:
+        """An empty panel."""
+        super().__init__()
+        self.ports = ports
+        self._entrants: Sequence[str] = ()
+        self.study: Study[ArenaJob] = Study(ports.workers, self, "arena", ports.tell_failure)
+        self.study.changed.connect(self.changed)
+        self.study.ticked.connect(self._show_progress)
+        self.study.ended.connect(self._on_ended)
+        self._reader = LatestReader(ports.workers, self, "read arena")
+        self._reader.read.connect(self._on_read)
+        self._reader.failed.connect(ports.tell_failure)
+        self._estimator = LatestReader(ports.workers, self, "estimate arena")
+        self._estimator.read.connect(self._on_estimated)
+        self._estimator.failed.connect(ports.tell_failure)
+
+    def make(self) -> ArenaPanel:
+        """The table and the charts."""
+        from subflow_app.features.arena.qt.panel import ArenaPanel
+
+        bar = self.ports.bar
+        content = ArenaPanel([bar[name] for name in ARENA_BUTTONS], bar[RUN_QUICK])
+        content.choice_changed.connect(self.read)
+        return content
+
+    def on_made(self) -> None:
+        """Reads the board."""
+        self.read()
+
+    def connect_parts(self) -> None:
+        """Another database has another board."""
+        self.ports.database.opened.connect(lambda _store: self.read())
+
+    def possible(self) -> frozenset[str]:
+        """Running, unless it does; stopping, if it does; writing what is shown."""
+        found = set()
+        if self.study.is_running:
+            found.add(STOP)
+        elif self.ports.database.store is not None and self.ports.database.can_write:
+            found |= {RUN_QUICK, RUN_FULL}
+        if self.shown is not None and self.shown.rows:
+            found.add(EXPORT)
+        return frozenset(found)
+
+    def close(self) -> None:
+        """Ends the runs that go on; what has ended is kept, and the next time goes on from there."""
+        self.stop()
+
+    # ---- what actions call ----
+
+    def show(self) -> None:
+        """Brings its panel to the front."""
+        self.ports.workspaces.go_to(self.panel_name)
+
+    def limit_to(self, entrants: Sequence[str]) -> None:
+        """Takes only these entrants, by names; without any, all."""
+        self._entrants = tuple(entrants)
+
+    def run(self, *, is_quick: bool) -> None:
+        """Makes all runs that are missing; its panel comes to the front."""
+        from subflow_app.features.arena.core.job import ArenaJob
+        from subflow_app.features.arena.core.results import entry
+        from subflow_app.foundation.jobs.executors import jobs_beside_window
+
+        store = self.ports.database.store
+        if store is None or self.study.is_running:
+            return
+        self.show()
+        self.content.quick.setChecked(is_quick)
+        entrants = self._entrants
+        self.content.estimate.clear()
+        self.study.start(lambda: ArenaJob(entry(entrants, is_quick=is_quick), store, jobs=jobs_beside_window()))
+
+    def stop(self) -> None:
+        """Ends it soon; what has ended is kept, and running again makes what is missing."""
+        self.study.stop()
+
+    def read(self) -> None:
+        """Reads what the database has, in the background."""
+        store = self.ports.database.store
+        if self.shown is None or store is None:
+            return
+        # Imported here: at the start nobody has opened the panel, and these are a tenth of what is imported then.
+        from subflow_app.features.arena.core.results import entry, known_board
+        from subflow_app.features.library.core.shipped import shipped_outcomes
+
+        entrants, is_quick = self._entrants, self.shown.quick.isChecked()
+
+        def work(is_given_up: Callable[[], bool]) -> tuple[Store, Board]:
+            return store, known_board(entry(entrants, is_quick=is_quick), store, shipped_outcomes(), is_given_up)
+
+        self._reader.ask(work, is_other=True)
+
+    def ask_export(self) -> None:
+        """Asks for a place, and writes the values, or the picture in front."""
+        content, exports = self.shown, self.ports.exports
+        if content is None or content.board is None:
+            return
+        board, suffix = content.board, ".csv" if content.chart is None else ".svg"
+        path = exports.ask_path(tr("Export the arena"), tr(_FILTERS), f"arena{suffix}")
+        if path is None:
+            return
+        from subflow_app.features.arena.core.arena_text import values_csv
+        from subflow_app.features.paper.core.panel_file import write_panel
+        from subflow_app.foundation.files import write_file
+
+        panel = (content.chart or content.delay).panel
+        if panel is None or path.suffix.lower() == ".csv":
+            exports.write(path, lambda: write_file(path, values_csv(board)))
+        else:
+            exports.write_later("export arena", lambda: write_panel(panel, path))
+
+    # ---- inside ----
+
+    def _show_progress(self) -> None:
+        if self.shown is None:
+            return
+        job = self.study.job
+        if job is None:
+            self.shown.bar.show_told(0.0, tr("Reading the arena …"))
+            return
+        told = job.progress
+        left = duration_text(told.eta_s)
+        text = tr(
+            "{name}: {done} of {all} runs, {left} to go", name=told.doing, done=told.finished, all=told.runs, left=left
+        )
+        self.shown.bar.show_told(told.fraction, text)
+
+    def _on_ended(self, _job: ArenaJob | None) -> None:
+        if self.shown is not None:
+            self.shown.bar.hide()
+        self.ports.history.reload()
+        self.read()
+
+    def _on_read(self, read: tuple[Store, Board]) -> None:
+        store, board = read
+        if self.shown is not None and store is self.ports.database.store:
+            self.shown.show_board(board)
+            self.changed.emit()
+            self._estimate()
+
+    def _estimate(self) -> None:
+        """Estimates the runs that are missing, in the background."""
+        from subflow_app.features.arena.core.job import ArenaJob
+        from subflow_app.features.arena.core.results import entry
+        from subflow_app.foundation.jobs.executors import jobs_beside_window
+
+        content, store = self.shown, self.ports.database.store
+        if content is None:
+            return
+        content.estimate.clear()
+        if store is None or self.study.is_running or not self.ports.database.can_write:
+            return
+        entrants, is_quick, jobs = self._entrants, content.quick.isChecked(), jobs_beside_window()
+
+        def work(is_given_up: Callable[[], bool]) -> str:
+            chosen = entry(entrants, is_quick=is_quick)
+            told = ArenaJob(chosen, store, jobs=jobs).estimate(is_given_up) if chosen.taking_part else None
+            return "" if told is None else tr("Missing runs: about {time}", time=told.time_text(jobs))
+
+        self._estimator.ask(work, is_other=True)
+
+    def _on_estimated(self, text: str) -> None:
+        if self.shown is not None and not self.study.is_running:
+            self.shown.estimate.setText(text)

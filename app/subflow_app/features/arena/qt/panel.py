@@ -1,0 +1,160 @@
+"""The panel of the arena: which family is shown, as a table or as a scatter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QCheckBox, QStackedWidget, QTableView, QTabWidget, QWidget
+
+from subflow_app.features.arena.core.arena_text import METHOD, told_of
+from subflow_app.features.arena.core.frontier import scatter
+from subflow_app.features.arena.core.results import Board, family_titles
+from subflow_app.features.arena.core.standings import Standing, standings
+from subflow_app.features.arena.qt.board_model import NAME, BarDelegate, BoardModel
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.plotting.panel_view import PanelView
+from subflow_app.toolkit.theme import muted, set_style, tab_style
+from subflow_app.toolkit.widgets.action_buttons import action_buttons
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.share_bar import ToldBar
+from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table, set_widths, sorting
+from subflow_app.vocabulary.language import tr
+
+_UP = "throughput"
+
+
+class ArenaPanel(QWidget):
+    """Shows what is known; who reads and runs it is its owner's business."""
+
+    choice_changed = Signal()  # quick or full
+
+    def __init__(self, actions: Sequence[QAction], run: QAction, parent: QWidget | None = None) -> None:
+        """An empty board with a button for each action; the empty state offers ``run``."""
+        super().__init__(parent)
+        self.setObjectName("arena")
+        self.board: Board | None = None
+        self.rows: tuple[Standing, ...] = ()
+        every = [("", tr("All families"))]
+        self.families = Choice("arena_family", every, self, text=tr("Family"), letters=24)
+        self.families.setToolTip(tr("All families of networks together, or one of them"))
+        self.quick = named(QCheckBox(tr("Quick form"), self), "arena_quick")
+        self.quick.setToolTip(tr("Ten networks of each family instead of twenty"))
+        self.estimate = named(muted(Label(self)), "arena_estimate")
+        self.estimate.setToolTip(tr("Time of a run of the arena on this machine as it is now"))
+        buttons = action_buttons(actions)
+        top = h_box(None, (self.families, 1), self.quick, self.estimate, *buttons, margins=(6, 4, 6, 0))
+        self.bar = named(ToldBar(self), "arena_progress", tr("Progress of the arena"))
+        self.words = named(muted(Label(self, wordWrap=True)), "arena_words")
+        self.words.setContentsMargins(8, 0, 8, 4)
+
+        self.model = BoardModel(self)
+        self._sorted = sorting(self.model, self)
+        words = tr("Entrants with their scores and the parts of these")
+        self.table = set_up_table(QTableView(self, sortingEnabled=True), "arena_table", words, self._sorted)
+        self.table.setItemDelegate(BarDelegate(self.table))
+        self.table.horizontalHeader().setSortIndicator(0, Qt.SortOrder.AscendingOrder)
+        self.table.horizontalHeader().setStretchLastSection(False)
+        empty = tr("No entrant has both of these values.")
+        words = tr("Throughput against queueing delay, a mark per entrant")
+        self.delay = PanelView("arena_delay", words, empty, self)
+        words = tr("Throughput against friendliness, a mark per entrant")
+        self.harm = PanelView("arena_friendliness", words, empty, self)
+        self.tabs = named(QTabWidget(self, documentMode=True), "arena_tabs", tr("Views of the arena"))
+        set_style(self.tabs, tab_style)
+        self.tabs.addTab(self.table, tr("Table"))
+        self.tabs.addTab(self.delay, tr("Delay"))
+        self.tabs.addTab(self.harm, tr("Friendliness"))
+        self.empty = EmptyState(
+            "arena",
+            tr("Nothing has been entered"),
+            tr(
+                "Every controller and agent sends in families of networks that it was not designed for, and is judged "
+                "by one utility: throughput, delay and loss relative to what the network offers. This takes minutes; "
+                "you can stop it and continue later."
+            ),
+            run,
+            self,
+        )
+        # Until it has been read, nobody knows whether anything was run.
+        waiting = Label(tr("Reading the arena …"), self, alignment=Qt.AlignmentFlag.AlignCenter)
+        self._stack = QStackedWidget(self)
+        for page in (waiting, self.empty, self.tabs):
+            self._stack.addWidget(page)
+        v_box(self, top, self.bar, (self._stack, 1), self.words, margins=0)
+        self.setFocusProxy(self.families)
+        self.families.currentIndexChanged.connect(lambda _: self.redraw())
+        self.quick.toggled.connect(lambda _: self.choice_changed.emit())
+
+    @property
+    def family(self) -> str:
+        """The family that is shown; empty: all."""
+        return str(self.families.currentData() or "")
+
+    @property
+    def chart(self) -> PanelView | None:
+        """The picture in front; None: the table is."""
+        charts: tuple[PanelView | None, ...] = (None, self.delay, self.harm)
+        return charts[self.tabs.currentIndex()]
+
+    def show_board(self, board: Board) -> None:
+        """Shows what is known now."""
+        self.board = board
+        self._set_families(board.entry.families)
+        self.redraw()
+
+    def _set_families(self, families: Sequence[str]) -> None:
+        if [self.families.itemData(place) for place in range(1, self.families.count())] == list(families):
+            return
+        titles = family_titles()
+        with QSignalBlocker(self.families):
+            while self.families.count() > 1:
+                self.families.removeItem(1)
+            for name in families:
+                self.families.addItem(f"{name}: {titles[name]}", name)
+
+    def redraw(self) -> None:
+        """Shows the chosen family in every view; who is selected stays so."""
+        board = self.board
+        if board is None:
+            return
+        selected = self.selected
+        self.rows = standings(board, [self.family] if self.family else None)
+        self.model.show_board(self.rows, {each.name: each.summary for each in board.entry.entrants})
+        self._stack.setCurrentWidget(self.tabs if self.rows else self.empty)
+        header = self.table.horizontalHeader()
+        titles = [str(self.model.headerData(n, Qt.Orientation.Horizontal)) for n in range(self.model.columnCount())]
+        name = max((row.name for row in self.rows), key=self.table.fontMetrics().horizontalAdvance, default="")
+        texts = ["", name, "-0.00 (-0.00 to -0.00)", *["-0.00"] * len(titles)]
+        set_widths(self.table, list(zip(titles, texts, strict=False)))
+        self._sorted.sort(header.sortIndicatorSection(), header.sortIndicatorOrder())
+        self._select(selected)
+        # The same colour for an entrant in every family: its place in the list.
+        order = [each.name for each in board.entry.entrants]
+        self.delay.show_panel(scatter(self.rows, "queueing", _UP, order))
+        self.harm.show_panel(scatter(self.rows, "friendliness", _UP, order))
+        self._say()
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """Names of the selected entrants, from top to bottom."""
+        rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
+        return tuple(str(self._sorted.index(row, NAME).data()) for row in rows)
+
+    def _select(self, names: Sequence[str]) -> None:
+        selection = self.table.selectionModel()
+        flags = selection.SelectionFlag.Select | selection.SelectionFlag.Rows
+        for row in range(self._sorted.rowCount()):
+            index = self._sorted.index(row, NAME)
+            if index.data() in names:
+                selection.select(index, flags)
+
+    def _say(self) -> None:
+        board = self.board
+        assert board is not None
+        told = [*told_of(board), *(f"{problem}." for problem in board.entry.problems)]
+        self.words.setText(" ".join(told))
+        self.words.setToolTip(tr(METHOD))

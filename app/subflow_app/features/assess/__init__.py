@@ -1,0 +1,1 @@
+"""`subflow assess` tries a controller against the criteria of RFC 9743 and writes a dossier."""

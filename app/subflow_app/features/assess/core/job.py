@@ -1,0 +1,170 @@
+"""Assesses a controller: runs the criteria, then searches for networks in which claims about it fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from subflow_app.features.arena.core.entrants import Entrant
+from subflow_app.features.assess.core.criteria import (
+    Untried,
+    check_entrant,
+    criterion_names,
+    load_dossier,
+    written_criteria,
+)
+from subflow_app.features.breaking.core.job import BreakJob, Question
+from subflow_app.features.breaking.core.space import load_space
+from subflow_app.features.gallery.core.reproduction import Reproduction
+from subflow_app.features.gallery.core.results import Results, VerdictKind
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.jobs.executors import Shared, executor_maker
+from subflow_app.foundation.jobs.job import Job, Series
+from subflow_app.foundation.resources import way_on
+from subflow_app.vocabulary.language import translatable
+
+if TYPE_CHECKING:
+    from subflow_store import Store
+
+MINUTES = 5.0
+"""Of each search, if nobody says."""
+QUICK_MINUTES = 0.05
+
+_RUN_S = 0.1  # of a run of a criterion, about
+_FOUND, _QUICK_FOUND = 3, 1  # counterexamples of each claim
+_SHRINKING_S = 30.0  # after a search, about
+
+
+class Judgement(StrEnum):
+    """What comes of a criterion."""
+
+    MET = translatable("met")
+    NOT_MET = translatable("not met")
+    NOT_TRIED = translatable("not tried")
+
+
+def judgement(results: Results) -> Judgement:
+    """Of a criterion: met if each of its checks is, not met as soon as one is not."""
+    kinds = {verdict.kind for verdict in results.verdicts()}
+    if kinds & {VerdictKind.FAILS, VerdictKind.OUTSIDE}:
+        return Judgement.NOT_MET
+    return Judgement.NOT_TRIED if VerdictKind.NOT_MEASURED in kinds else Judgement.MET
+
+
+def search_judgement(search: BreakJob) -> Judgement:
+    """Of a claim: not met if it fails in a network with all unseen seeds; met as far as networks were tried."""
+    if search.found:
+        return Judgement.NOT_MET
+    return Judgement.MET if search.search.tried else Judgement.NOT_TRIED
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much is made.
+
+    Attributes:
+        is_quick: fewer seeds and points.
+        seeds: of each point; None: ten, or five of a quick assessment.
+        minutes: of each search; 0: none; None: five, or seconds of a quick assessment.
+        only: names of criteria and claims; empty: all.
+    """
+
+    is_quick: bool = False
+    seeds: Sequence[int] | None = None
+    minutes: float | None = None
+    only: tuple[str, ...] = ()
+
+    @property
+    def search_minutes(self) -> float:
+        """Of each search."""
+        if self.minutes is not None:
+            return self.minutes
+        return QUICK_MINUTES if self.is_quick else MINUTES
+
+
+class Assessment(Series[Job]):
+    """All of it. `run` blocks and belongs into a worker thread; the rest is safe from any thread.
+
+    Args:
+        entrant: who is assessed.
+        store: where runs and searches are kept, and gone on from.
+        folder: where criteria and scenarios are written, with the controller filled in.
+        extent: how much is made.
+        jobs: how many tasks at once on this machine.
+        cluster: address of a Ray cluster that does it instead; None: none.
+
+    Attributes:
+        entrant: who is assessed.
+        extent: how much is made.
+        criteria: the experiments, by section.
+        searches: the searches.
+        untried: what RFC 9743 asks for and nobody tries here.
+
+    Raises:
+        InputError: if the controller cannot be assessed, or something that is asked for is not there.
+        ExportError: if criteria cannot be written.
+    """
+
+    def __init__(
+        self,
+        entrant: Entrant,
+        store: Store,
+        folder: Path,
+        *,
+        extent: Extent = Extent(),
+        jobs: int = 1,
+        cluster: str | None = None,
+    ) -> None:
+        check_entrant(entrant)
+        dossier = load_dossier()
+        known = [*criterion_names(), *(claim.name for claim in dossier.claims)]
+        for name in extent.only:
+            if name not in known:
+                listed = f"allowed: {', '.join(known)}"
+                raise InputError(f'unknown criterion or claim "{name}"; {way_on(name, known, listed)}')
+        self._shared = Shared(executor_maker(jobs, cluster))
+        self.entrant = entrant
+        self.extent = extent
+        self.untried: tuple[Untried, ...] = dossier.untried
+        self.criteria = tuple(
+            Reproduction(recipe, store, is_quick=extent.is_quick, seeds=extent.seeds, executor=self._shared)
+            for recipe in written_criteria(entrant, folder)
+            if not extent.only or recipe.name in extent.only
+        )
+        for each in self.criteria:
+            each.prepare()
+        claims = [claim for claim in dossier.claims if not extent.only or claim.name in extent.only]
+        self.searches = tuple(
+            BreakJob(
+                Question(claim, entrant, load_space(claim.spaces[0])),
+                store,
+                minutes=extent.search_minutes,
+                most=_QUICK_FOUND if extent.is_quick else _FOUND,
+                executor=self._shared,
+            )
+            for claim in claims
+            if extent.search_minutes
+        )
+        super().__init__((*self.criteria, *self.searches), entrant.name)
+
+    def results(self) -> list[Results]:
+        """What is known of the criteria so far.
+
+        Raises:
+            StoreError: if it cannot be read.
+        """
+        return [each.results() for each in self.criteria]
+
+    def _weight(self, job: Job) -> float:
+        if isinstance(job, BreakJob):
+            return 60 * self.extent.search_minutes + (0 if self.extent.is_quick else _SHRINKING_S)
+        return _RUN_S * super()._weight(job)
+
+    def _work(self) -> None:
+        try:
+            super()._work()
+        finally:
+            self._shared.close()

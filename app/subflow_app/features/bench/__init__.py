@@ -1,0 +1,1 @@
+"""`subflow bench` measures the speed of the simulator."""

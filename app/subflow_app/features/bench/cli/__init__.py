@@ -1,0 +1,1 @@
+"""Commands: `subflow bench` measures the speed of the simulator."""

@@ -1,0 +1,294 @@
+"""Claims about controllers, as TOML files (`assets/claims/*.toml`).
+
+format = 1
+title = "Several paths carry at least what NewReno gets on the best of them"
+source = "RFC 6356, section 2, goal 1"  # who says so
+holds = "goodput() >= 0.9 * goodput('newreno')"     # in the language of `core.expressions`; functions: `measures`
+when = "path_loss(1) == 0 %"            # where it is claimed; left out: everywhere
+ratio = "goodput() / goodput('newreno')"            # a number that says how bad it is; left out: both sides' ratio
+fails = "{network}: {entrant} takes {ratio} of one NewReno on the best path"  # how a network is told where it fails
+spaces = ["two-links", "three-links"]   # in which networks it is tried, the first if nobody says which
+
+[cases.newreno]                         # a run besides that of the entrant, which the claim names
+controller = "newreno"                  # an entry of the arena; left out: the entrant
+path = "best"                           # on one path alone, by its number, or on the one that carries most
+alone = false                           # true: without the flows that are beside
+
+The entrant is the controller that is tried; it runs on all mptcp flows of a network. The tcp flows are those beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from subflow_app.features.breaking.core.measures import MEASURES
+from subflow_app.foundation.claims import Claim
+from subflow_app.foundation.errors import ClaimFileError
+from subflow_app.foundation.expressions import MOST_CHARACTERS, ClaimError, Expression
+from subflow_app.foundation.resources import file_or_shipped, resource_path
+from subflow_app.foundation.toml_edit import render
+from subflow_app.foundation.toml_files import checked, prose, read_text
+from subflow_sim.gate import is_there
+from subflow_sim.parameter import Param, kind_name
+from subflow_sim.report import Report
+from subflow_sim.script_reader import SUFFIX as SCRIPT_SUFFIX
+from subflow_sim.section_reader import named_tables, read_section
+from subflow_sim.units import Dimension
+
+SUFFIX = ".toml"
+OWN_NAME = "own"
+"""Of a claim that somebody has typed."""
+
+ENTRANT = ""
+"""The case of the controller that is tried."""
+
+_PARAMS = (
+    Param("format", Dimension.COUNT, "Version of the file format.", required=True, minimum=1, maximum=1),
+    Param("title", Dimension.TEXT, "The claim, in a line.", required=True),
+    Param("source", Dimension.TEXT, "Source of the claim.", default=""),
+    Param("holds", Dimension.TEXT, "Condition that has to hold.", required=True, allows_lines=True),
+    Param("when", Dimension.TEXT, "Condition for its networks; left out: all networks.", default="", allows_lines=True),
+    Param("ratio", Dimension.TEXT, "Number that measures the failure.", default="", allows_lines=True),
+    Param(
+        "fails",
+        Dimension.TEXT,
+        "Sentence about a network in which it fails.",
+        default="{network}: {entrant} does not keep it ({told})",
+    ),
+    Param("spaces", Dimension.LIST, "Spaces of networks in which it is tried.", default=()),
+)
+_CASE = (
+    Param("controller", Dimension.TEXT, "An entry of the arena; left out: the entrant.", default=""),
+    Param("alone", Dimension.FLAG, "Without the flows that are beside.", default=False),
+)
+_MOST_PATHS = 64
+_TRIED = "entrant"
+_LETTERS = 48  # of a case, where a place follows
+_CASE_NAME = re.compile(r"""(\(\s*)(?=['"])['"]([^'"]*)(['"])""")
+
+WORDS = ("entrant", "ratio", "told", "network")
+"""What may stand in braces where a network is told: the controller, how bad it is, the claim with the numbers that were
+measured, the network."""
+
+Place = int | Literal["best"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A run besides that of the entrant.
+
+    Attributes:
+        name: by which the claim calls it.
+        controller: an entry of the arena; empty: the entrant.
+        path: on which alone, from 1, or the one that carries most; None: on all.
+        is_alone: whether the flows beside are left out.
+    """
+
+    name: str
+    controller: str = ""
+    path: Place = None
+    is_alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimFile:
+    """A claim, read and checked.
+
+    Attributes:
+        name: of the file without its ending: "rfc6356-improve".
+        title: what is claimed, in a line.
+        source: who claims it; may be empty.
+        prose: the comment that the file begins with; may be empty.
+        holds: the claim as it is written.
+        when: where it is claimed; empty: everywhere.
+        ratio: a number that says how bad it is; empty: the ratio of both sides of the claim.
+        fails: how a network is told in which it fails, with `WORDS` in braces.
+        spaces: names of the spaces in which it is tried.
+        cases: runs besides that of the entrant, by name.
+        text: of the file.
+    """
+
+    name: str
+    title: str
+    source: str
+    prose: str
+    holds: str
+    when: str
+    ratio: str
+    fails: str
+    spaces: tuple[str, ...]
+    cases: Mapping[str, Case] = field(hash=False)
+    text: str = field(default="", repr=False)
+
+    @property
+    def claim(self) -> Claim:
+        """What is to hold."""
+        return _claim(self.holds)
+
+    @property
+    def condition(self) -> Claim | None:
+        """Where it is to; None: everywhere."""
+        return _claim(self.when) if self.when else None
+
+    @property
+    def how_bad(self) -> Expression | None:
+        """What its `ratio` says; None: it has none."""
+        return _number(self.ratio) if self.ratio else None
+
+
+@lru_cache(maxsize=64)
+def _claim(holds: str) -> Claim:
+    return Claim(holds, MEASURES)
+
+
+@lru_cache(maxsize=64)
+def _number(text: str) -> Expression:
+    return Expression(text, MEASURES)
+
+
+def claim_names() -> tuple[str, ...]:
+    """Names of the shipped claims; the folder is the list."""
+    return tuple(sorted(path.stem for path in resource_path("claims").glob(f"*{SUFFIX}")))
+
+
+def load_claim(name_or_path: str) -> ClaimFile:
+    """Read a file of a claim, or a shipped claim by its name.
+
+    Raises:
+        InputError: if there is no such file or name; `ClaimFileError` with all that is wrong with it.
+    """
+    names = claim_names()
+    listed = f"allowed: {', '.join(names)}"
+    path = file_or_shipped(name_or_path, "claims", SUFFIX, names, "no such claim", listed)
+    return read_claim(path.stem, read_text(path, ClaimFileError, "a claim"), path)
+
+
+def read_claim(name: str, text: str, file: str | Path) -> ClaimFile:
+    """A claim from the text of its file.
+
+    Args:
+        name: of the claim.
+        text: TOML.
+        file: what problems call it.
+
+    Raises:
+        ClaimFileError: with all that is wrong with it.
+    """
+    return checked(text, file, ClaimFileError, lambda tree, report: _read(name, text, tree, report))
+
+
+def named_or_said(text: str) -> ClaimFile:
+    """A claim as a user gives it: a name, a file, or the claim itself.
+
+    In the last, cases are entries of the arena: 'lia', and on one path alone 'newreno@best' or 'newreno@2'.
+
+    Raises:
+        InputError: if there is none; `ClaimFileError` if it cannot be read.
+    """
+    if "(" not in text or is_there(Path(text)):
+        return load_claim(text)
+    return said_claim(text)
+
+
+def said_claim(holds: str, when: str = "") -> ClaimFile:
+    """A claim that somebody has typed; see `named_or_said`.
+
+    Raises:
+        ClaimFileError: if it cannot be read.
+    """
+    for text in (holds, when):
+        if len(text) > MOST_CHARACTERS:  # before anything is looked for in it
+            raise ClaimFileError(f"{OWN_NAME}: {len(text)} characters are too long; allowed: {MOST_CHARACTERS}")
+    lines = ["format = 1", f"title = {_quoted(holds)}"]
+    cases: dict[tuple[str, str], str] = {}
+
+    def named(match: re.Match[str]) -> str:
+        entry, _, place = match[2].partition("@")
+        controller = "" if entry == _TRIED else entry
+        if not controller and not place:
+            return match[0]
+        # A script is entered by where its file is, which is too long for a name.
+        told = Path(entry).name if entry.endswith(SCRIPT_SUFFIX) else entry or _TRIED
+        short = re.sub(r"[^A-Za-z0-9_-]", "-", told)[:_LETTERS]
+        name = f"{short}-{place}" if place else short
+        if name in cases.values() and (controller, place) not in cases:
+            name = f"{name}-{len(cases) + 1}"
+        return f"{match[1]}{match[3]}{cases.setdefault((controller, place), name)}{match[3]}"
+
+    for key, text in (("holds", holds), ("when", when)):
+        if text:
+            lines.append(f"{key} = {_quoted(_CASE_NAME.sub(named, text))}")
+    tables = [
+        f"[cases.{name}]\ncontroller = {_quoted(controller)}\n"
+        + (f"path = {place if place.isdecimal() else _quoted(place)}\n" if place else "")
+        for (controller, place), name in cases.items()
+    ]
+    return read_claim(OWN_NAME, "\n".join((*lines, *tables)) + "\n", "claim")
+
+
+def _quoted(text: str) -> str:
+    return render(text)
+
+
+def _read(name: str, text: str, tree: Mapping[str, Any], report: Report) -> ClaimFile | None:
+    own = {key: value for key, value in tree.items() if key != "cases"}
+    values = read_section(report, (), own, _PARAMS, kind="claim", also_known=("cases",))
+    cases = {}
+    for case, table in named_tables(report, tree, "cases", required=False):
+        known = {key: value for key, value in table.items() if key != "path"}
+        read = read_section(report, ("cases", case), known, _CASE, also_known=("path",))
+        place = _path(report, case, table.get("path"))
+        cases[case] = Case(case, read.get("controller", ""), place, read.get("alone", False))
+    if "holds" not in values:
+        return None
+    for key, kind in (("holds", Claim), ("when", Claim), ("ratio", Expression)):
+        if values.get(key):
+            _check(report, key, kind, values[key], cases)
+    fails = values.get("fails", "")
+    try:
+        fails.format(**dict.fromkeys(WORDS, ""))
+    except (KeyError, IndexError, ValueError, AttributeError):
+        allowed = ", ".join(f"{{{word}}}" for word in WORDS)
+        report.add(("fails",), "unknown word in braces", allowed)
+    if report.problems:
+        return None
+    return ClaimFile(
+        name,
+        values["title"],
+        values.get("source", ""),
+        prose(text),
+        values["holds"],
+        values.get("when", ""),
+        values.get("ratio", ""),
+        fails,
+        tuple(report.names(("spaces",), list(values.get("spaces", ())))),
+        cases,
+        text,
+    )
+
+
+def _check(report: Report, key: str, kind: type[Expression], text: str, cases: Mapping[str, Case]) -> None:
+    try:
+        read = kind(text, MEASURES)
+    except ClaimError as error:
+        report.add((key,), error.message, error.allowed)
+        return
+    for call in read.calls():
+        named = call.texts[0] if call.texts else None
+        if MEASURES[call.name].arguments[:1] == ("text",) and named:
+            report.check_names((key,), (named,), "case", [*cases, _TRIED])
+
+
+def _path(report: Report, case: str, value: object) -> Place:
+    if value is None or value == "best":
+        return value
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _MOST_PATHS:
+        return value
+    shown = kind_name(value) if not isinstance(value, str | int) else repr(value)
+    report.add(("cases", case, "path"), f"{shown} is not a path", f'"best", or a number from 1 to {_MOST_PATHS}')
+    return None

@@ -1,0 +1,309 @@
+"""Networks in which a claim fails, small and confirmed: as documents of the store and as files.
+
+In a folder, such as `assets/counterexamples`, each is two files: NAME.toml is the scenario with the controller on it,
+which runs as any other; NAME.claim.toml says what fails there.
+
+format = 1
+claim = "improve"                       # a shipped claim, or its own text in [own]
+entrant = "olia"                        # about whom, as the arena has it
+says = "5 and 25 Mbit/s, ...: olia takes 0.40 of one NewReno on the better path"
+told = "5.3 Mbit/s >= 0.9 * 13.2 Mbit/s"
+
+[confirmed]                             # by how much it holds, a number for each of the seeds from 101 on
+linux = [-0.92, -0.91]
+textbook = [-0.88, -0.87]
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from subflow_app.features.arena.core.entrants import chosen_entrants
+from subflow_app.features.breaking.core.claim_file import ENTRANT, ClaimFile, claim_names, load_claim, read_claim
+from subflow_app.features.breaking.core.claim_words import measured_words
+from subflow_app.features.breaking.core.network_words import network_words
+from subflow_app.features.breaking.core.shrinking import Shrinking, Tree, is_round, scenario_of
+from subflow_app.features.breaking.core.trial import Trial, network_of, repetitions
+from subflow_app.features.catalog.core.uses import Use, read_scenario
+from subflow_app.foundation.errors import ClaimFileError, InputError
+from subflow_app.foundation.resources import file_or_shipped, resource_path
+from subflow_app.foundation.toml_edit import Lines, TomlValue, render, render_key
+from subflow_app.foundation.toml_files import checked, read_text
+from subflow_app.vocabulary.plain_text import capitalised
+from subflow_sim.arena.networks import Network
+from subflow_sim.draws import Draw
+from subflow_sim.parameter import Param
+from subflow_sim.report import Report
+from subflow_sim.scenario import Scenario
+from subflow_sim.section_reader import read_section
+from subflow_sim.stats import Estimate
+from subflow_sim.units import Dimension
+from subflow_sim.whole_file import write_whole
+
+SUFFIX = ".claim.toml"
+UNSEEN_SEEDS = tuple(range(101, 111))
+"""Seeds that no search has seen."""
+
+PROFILES = ("linux", "textbook")
+_COMMENT_WIDTH = 116
+
+_PARAMS = (
+    Param("format", Dimension.COUNT, "Version of the file format.", required=True, minimum=1, maximum=1),
+    Param("claim", Dimension.TEXT, "The claim that fails.", required=True),
+    Param("entrant", Dimension.TEXT, "The entrant that it is about.", required=True),
+    Param("says", Dimension.TEXT, "The failure in a sentence.", required=True),
+    Param("told", Dimension.TEXT, "The claim with its numbers.", default=""),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """A network in which a claim fails.
+
+    Attributes:
+        claim: what fails.
+        entrant: about whom, as the arena calls it.
+        says: it in a sentence.
+        told: the claim with the numbers that were measured with the first unseen seed.
+        text: of the scenario file, with the controller on its flows.
+        confirmed: by transport profile, by how much the claim holds with each of the unseen seeds.
+        name: of its files; empty: it has none.
+    """
+
+    claim: ClaimFile
+    entrant: str
+    says: str
+    told: str
+    text: str
+    confirmed: Mapping[str, tuple[float, ...]]
+    name: str = ""
+
+    @property
+    def first_seed(self) -> int:
+        """The seed of the numbers in `told`, and of the first number of each profile in `confirmed`."""
+        return UNSEEN_SEEDS[0]
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the claim fails with every unseen seed, in each profile."""
+        return all(margin < 0 for margins in self.confirmed.values() for margin in margins)
+
+    def estimate(self, profile: str) -> Estimate:
+        """The mean margin of a profile with its interval."""
+        return Estimate.of(self.confirmed[profile])
+
+    def document(self) -> dict[str, Any]:
+        """It as the store keeps it."""
+        return {
+            "claim": self.claim.name,
+            "claim_text": self.claim.text,
+            "entrant": self.entrant,
+            "says": self.says,
+            "told": self.told,
+            "scenario": self.text,
+            "confirmed": {profile: list(margins) for profile, margins in self.confirmed.items()},
+        }
+
+    def trial(self) -> Trial:
+        """Claim and controller.
+
+        Raises:
+            InputError: if there is no such controller any more; `ScenarioError` if the network is not usable.
+        """
+        return Trial(self.claim, chosen_entrants([self.entrant], scripts=self.network().scenario.scripts)[0])
+
+    def network(self, profile: str = "") -> Network:
+        """The network, with the transport profile that the file says or with another.
+
+        Raises:
+            ScenarioError: if it is not usable.
+        """
+        overrides = [f"profile={profile}"] if profile else []
+        file = self.name or "counterexample"
+        return network_of(read_scenario(Use.BREAK, self.text, file=file, overrides=overrides))
+
+    def again(self) -> Counterexample:
+        """The same with what it comes to today."""
+        return replace(self, confirmed=_confirmed(self.trial(), {each: self.network(each) for each in self.confirmed}))
+
+    def case_scenario(self, case: str = ENTRANT) -> Scenario:
+        """What is run for a case of the claim.
+
+        Raises:
+            InputError: as `trial`; `SimError` if a run fails that it takes to know.
+        """
+        return self.trial().scenario(self.network(), case)
+
+    def write(self, folder: Path, name: str) -> tuple[Path, Path]:
+        """Its two files.
+
+        Raises:
+            OSError: if they cannot be written.
+        """
+        scenario, claim = folder / f"{name}.toml", folder / f"{name}{SUFFIX}"
+        own = "" if self.claim.name in claim_names() else f"\n[own]\ntext = {render(Lines(self.claim.text))}\n"
+        margins = "\n".join(
+            f"{profile} = [{', '.join(f'{margin:.4f}' for margin in each)}]" for profile, each in self.confirmed.items()
+        )
+        lines = [f"{key} = {render(value)}" for key, value in self._headed().items()]
+        write_whole(scenario, self.text.encode())
+        write_whole(claim, ("\n".join(lines) + f"\n\n[confirmed]\n{margins}\n{own}").encode())
+        return scenario, claim
+
+    def _headed(self) -> dict[str, TomlValue]:
+        return {"format": 1, "claim": self.claim.name, "entrant": self.entrant, "says": self.says, "told": self.told}
+
+
+def found_counterexample(
+    trial: Trial, tree: Mapping[str, Any], draws: Mapping[str, Draw], is_stopped: Callable[[], bool] = lambda: False
+) -> Counterexample | None:
+    """The smallest network in which a claim fails still, confirmed; None if that takes exact numbers or some seeds.
+
+    Args:
+        trial: claim and controller.
+        tree: tables of a scenario file in which it fails.
+        draws: what was chosen of it.
+        is_stopped: asked again and again.
+    """
+    shrinking = Shrinking(trial, tree, draws, is_stopped)
+    shrinking.run()
+    small = shrinking.tree
+    if not shrinking.margin < 0 or is_stopped() or not is_round(small):
+        return None  # what fails with one exact number alone says little
+    nets = {profile: network_of(scenario_of({**small, "profile": profile})) for profile in PROFILES}
+    net = network_of(scenario_of(small))
+    verdicts = [trial.verdict(each) for each in repetitions(net, UNSEEN_SEEDS)]
+    if not all(each.fails for each in verdicts):
+        return None
+    others = {profile: other for profile, other in nets.items() if profile != net.scenario.profile}
+    known = _confirmed(trial, others) | {net.scenario.profile: tuple(each.margin for each in verdicts)}
+    confirmed = {profile: known[profile] for profile in PROFILES}
+    told = verdicts[0].told
+    says = trial.claim.fails.format(
+        entrant=trial.entrant.name,
+        ratio=f"{Estimate.of(each.ratio for each in verdicts).mean:.2g}",
+        told=measured_words(told, str.format),
+        network=network_words(net),
+    )
+    says = capitalised(says)
+    return Counterexample(
+        trial.claim, trial.entrant.name, says, told, _text(trial, small, net.competes, says), confirmed
+    )
+
+
+def _confirmed(trial: Trial, nets: Mapping[str, Network]) -> dict[str, tuple[float, ...]]:
+    return {
+        profile: tuple(trial.margin(each) for each in repetitions(net, UNSEEN_SEEDS)) for profile, net in nets.items()
+    }
+
+
+def of_document(document: Mapping[str, Any]) -> Counterexample:
+    """What the store has kept.
+
+    Raises:
+        ValueError: if that is damaged.
+    """
+    try:
+        claim = read_claim(str(document["claim"]), str(document["claim_text"]), str(document["claim"]))
+        confirmed = {
+            str(profile): tuple(map(float, margins)) for profile, margins in dict(document["confirmed"]).items()
+        }
+        entrant, says, told, text = (str(document[key]) for key in ("entrant", "says", "told", "scenario"))
+    except (KeyError, TypeError, InputError) as error:
+        raise ValueError(f"a counterexample is damaged: {error}") from error
+    return Counterexample(claim, entrant, says, told, text, confirmed)
+
+
+def shipped_counterexamples() -> list[Counterexample]:
+    """Those that ship, by name; the folder is the list.
+
+    Raises:
+        ClaimFileError: if one is not usable: the installation is damaged.
+    """
+    return [read_counterexample(path) for path in sorted(resource_path("counterexamples").glob(f"*{SUFFIX}"))]
+
+
+def named_counterexample(name_or_path: str) -> Counterexample:
+    """One that ships, by its name, or one of the two files of one.
+
+    Raises:
+        InputError: if there is none; `ClaimFileError` with all that is wrong with it.
+    """
+    names = sorted(path.name.removesuffix(SUFFIX) for path in resource_path("counterexamples").glob(f"*{SUFFIX}"))
+    listed = f"allowed: {', '.join(names)}, or a file NAME{SUFFIX}"
+    path = file_or_shipped(name_or_path, "counterexamples", SUFFIX, names, "no such counterexample", listed)
+    return read_counterexample(path if path.name.endswith(SUFFIX) else path.with_name(f"{path.stem}{SUFFIX}"))
+
+
+def read_counterexample(path: Path) -> Counterexample:
+    """One from its two files.
+
+    Args:
+        path: of NAME.claim.toml.
+
+    Raises:
+        ClaimFileError: with all that is wrong with it.
+    """
+    name = path.name.removesuffix(SUFFIX)
+    text = read_text(path, ClaimFileError, "a counterexample")
+    scenario = read_text(path.with_name(f"{name}.toml"), ClaimFileError, "a scenario")
+    return checked(text, path, ClaimFileError, lambda tree, report: _read(name, scenario, tree, report))
+
+
+def _read(name: str, scenario: str, tree: Mapping[str, Any], report: Report) -> Counterexample | None:
+    others = ("confirmed", "own")
+    values = read_section(
+        report, (), {key: value for key, value in tree.items() if key not in others}, _PARAMS, also_known=others
+    )
+    confirmed = report.expect_table(("confirmed",), tree.get("confirmed"), "a table [confirmed]") or {}
+    margins: dict[str, tuple[float, ...]] = {}
+    for profile, numbers in confirmed.items():
+        if profile not in PROFILES:
+            report.unknown_key(("confirmed", profile), PROFILES)
+        elif not isinstance(numbers, list) or not all(isinstance(each, int | float) for each in numbers):
+            report.add(("confirmed", profile), "these are not margins", "a list of numbers, one for each seed")
+        else:
+            margins[profile] = tuple(map(float, numbers))
+    own = tree.get("own", {}).get("text") if isinstance(tree.get("own", {}), dict) else None
+    if report.problems or not margins:
+        return None
+    try:
+        claim = load_claim(values["claim"]) if own is None else read_claim(values["claim"], str(own), f"{name}: [own]")
+    except InputError as error:
+        report.add(("claim",), str(error))
+        return None
+    return Counterexample(claim, values["entrant"], values["says"], values.get("told", ""), scenario, margins, name)
+
+
+# The text of the scenario
+
+
+def _text(trial: Trial, tree: Tree, tried: Sequence[str], says: str) -> str:
+    """The scenario file of a network, with the controller on the flows that are tried."""
+    lines = [f"# {line}" for line in _wrapped(says)]
+    source = f" ({trial.claim.source})" if trial.claim.source else ""
+    lines += ["#", *(f"# {line}" for line in _wrapped(f"So this does not hold: {trial.claim.title}{source}."))]
+    plain = {key: value for key, value in tree.items() if not isinstance(value, Mapping | list)}
+    plain["name"] = f"{trial.claim.name}: {trial.entrant.name}"
+    lines += [f"{render_key(key)} = {render(value)}" for key, value in plain.items() if key != "seed"]
+    if "transport" in tree:
+        lines += ["", "[transport]", *_rows(tree["transport"])]
+    for section in ("nodes", "links", "flows", "controllers", "schedulers"):
+        for name, table in tree.get(section, {}).items():
+            lines += ["", f"[{section}.{render_key(name)}]", *_rows(table)]
+    for section in ("events", "notes"):
+        for table in tree.get(section, ()):
+            lines += ["", f"[[{section}]]", *_rows(table)]
+    return trial.entrant.put_into("\n".join(lines) + "\n", tried)
+
+
+def _rows(table: Mapping[str, Any]) -> Iterator[str]:
+    return (f"{render_key(key)} = {render(value)}" for key, value in table.items())
+
+
+def _wrapped(text: str) -> Sequence[str]:
+    return textwrap.wrap(text, _COMMENT_WIDTH)

@@ -1,0 +1,318 @@
+"""Looks for networks in which a claim fails, on the cores of this machine or on a cluster; goes on where it stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from subflow_app.features.arena.core.entrants import Entrant, chosen_entrants
+from subflow_app.features.breaking.core.claim_file import ClaimFile
+from subflow_app.features.breaking.core.counterexample import Counterexample, found_counterexample
+from subflow_app.features.breaking.core.niches import Niche, niche_of
+from subflow_app.features.breaking.core.search import GENERATION, RANDOM_GENERATIONS, Elite, Search
+from subflow_app.features.breaking.core.space import Found, Space
+from subflow_app.features.breaking.core.trial import Trial, network_of
+from subflow_app.features.catalog.core.uses import told_replacements
+from subflow_app.features.running.core.run_key import simulator_version
+from subflow_app.foundation.errors import ArenaError
+from subflow_app.foundation.jobs.executors import Executor, ExecutorMaker, Shared, executor_maker
+from subflow_app.foundation.jobs.job import Batch
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.jobs.tasks import OnStart
+from subflow_app.foundation.json_document import fields
+from subflow_store.searches import Generation, SearchRecord
+
+if TYPE_CHECKING:
+    from subflow_sim.arena.networks import Network
+    from subflow_store import Store
+
+RULES = 1
+"""Version of trials and search: searches of others are not gone on with."""
+
+FOUND = 5
+"""Counterexamples that a search ends with, at most."""
+
+_CHUNK = 6  # networks that a task tries, at most
+_WRITTEN_S = 2.0  # generations of so long are written together
+_SHRINKING_S = 15.0  # of the time, at most; a tenth if that is less
+_SAME = 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tried:
+    """Networks that a task is to try: rows of a generation."""
+
+    first: int
+    nets: tuple[Network, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shrunk:
+    """A network that a task is to make smaller."""
+
+    number: int
+    found: Found
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is looked for.
+
+    Attributes:
+        claim: that is to fail.
+        entrant: about whom.
+        space: in which networks.
+        seed: of what is drawn.
+    """
+
+    claim: ClaimFile
+    entrant: Entrant
+    space: Space
+    seed: int = 1
+
+    @property
+    def replaced(self) -> list[str]:
+        """Lines about controllers and schedulers of the scenario, with options of their own, that are not tried."""
+        net = network_of(self.space.scenario)
+        return told_replacements(net.scenario, self.entrant.scenario(net))
+
+    @property
+    def key(self) -> str:
+        """Of the search in the store.
+
+        Raises:
+            ArenaError: if the entrant cannot take part.
+        """
+        draws = sorted(self.space.training.draws.items())
+        parts = (RULES, simulator_version(), self.claim.text, self.entrant.entry(), self.space.text, draws, self.seed)
+        return hashlib.sha256("/".join(map(repr, parts)).encode()).hexdigest()[:32]
+
+
+class BreakJob(Batch[_Tried | _Shrunk]):
+    """Carries out a search. `run` blocks and belongs into a worker thread; the rest is safe from any thread.
+
+    Args:
+        question: what is looked for.
+        store: where it is kept, and gone on from; None: nowhere.
+        minutes: that may be spent on it, those of earlier times included; None: as many as `networks` take.
+        networks: that are tried, at most; None: as many as there is time for.
+        most: counterexamples that it ends with.
+        jobs: how many tasks at once on this machine; 1: in this process.
+        cluster: address of a Ray cluster that does it instead; None: none.
+        executor: makes who does it; None: as the two before say.
+
+    Attributes:
+        question: what is looked for.
+        search: what is known by now.
+        found: the counterexamples, the worst first; none before the end.
+        notes: what is to be said of the claim.
+
+    Raises:
+        InputError: if the entrant, or a controller that the claim names, cannot take part.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        store: Store | None = None,
+        *,
+        minutes: float | None = 5.0,
+        networks: int | None = None,
+        most: int = FOUND,
+        jobs: int = 1,
+        cluster: str | None = None,
+        executor: ExecutorMaker | None = None,
+    ) -> None:
+        if question.entrant.problem:
+            raise ArenaError(question.entrant.problem)
+        chosen_entrants([case.controller for case in question.claim.cases.values() if case.controller] or ["lia"])
+        self._shared = Shared(executor or executor_maker(jobs, cluster))
+        super().__init__(self._shared, networks or 0, f"{question.claim.name}, {question.entrant.name}")
+        self.question = question
+        self.trial = Trial(question.claim, question.entrant)
+        self.search = Search(len(question.space.keys), question.seed)
+        self.found: tuple[Counterexample, ...] = ()
+        self.notes: tuple[str, ...] = ()
+        self._store = store
+        self._key = question.key
+        self._record: SearchRecord | None = None
+        self._minutes = minutes
+        self._networks = networks
+        self._most = most
+        self._earlier_s = 0.0
+        self._started = 0.0
+        self._margins: list[float] = []
+        self._shrunk: dict[int, Sequence[Counterexample]] = {}
+        self._unwritten: list[Generation] = []
+        self._written_at = 0.0
+
+    @property
+    def record(self) -> SearchRecord | None:
+        """The search in the store."""
+        return self._record
+
+    @property
+    def elapsed_s(self) -> float:
+        """Time that was spent on it in all, s."""
+        return self._earlier_s + (time.monotonic() - self._started if self._started else 0.0)
+
+    def _work(self) -> None:
+        self._tell(state=JobState.CHECKING)
+        self._started = time.monotonic()
+        self._recall()
+        self._tell(state=JobState.RUNNING, reused=self.search.tried)
+        try:
+            while not self.is_stopped and not self._is_through():
+                self._try_generation()
+                self._comment()
+            self._write()
+            if not self.is_stopped:
+                self._make_small()
+        finally:
+            self._write()
+            self._shared.close()
+
+    def _is_through(self) -> bool:
+        search_s = math.inf if self._minutes is None else 60 * self._minutes
+        search_s -= min(_SHRINKING_S, 0.1 * search_s) if math.isfinite(search_s) else 0.0
+        networks = math.inf if self._networks is None else self._networks
+        told = max(self.search.tried / networks, self.elapsed_s / search_s)
+        self._tell(
+            runs=self._networks or max(self._progress.runs, self.search.tried),
+            finished=self.search.tried,
+            share=min(0.9 * told, 0.9),
+            elapsed_s=self.elapsed_s,
+            eta_s=self.elapsed_s * (1 / told - 1) / 0.9 if told > 0 else math.nan,
+            doing=f"fails in {self.search.failed} of {self.search.tried}",
+        )
+        return told >= 1
+
+    def _recall(self) -> None:
+        """Go on from what the store has of the same search."""
+        question = self.question
+        if self._store is None:
+            return
+        script = question.entrant.script
+        document = {
+            "claim": question.claim.text,
+            "title": question.claim.title,
+            "space": question.space.text,
+            "vary": list(question.space.vary),
+            "keys": list(question.space.keys),
+            "script": None if script is None else fields(script, "name", "kind", "text", "file"),
+            "seed": question.seed,
+        }
+        names = question.claim.name, question.space.name, question.entrant.name
+        self._record = self._store.searches.begin(self._key, *names, simulator_version(), document)
+        self._earlier_s = self._record.elapsed_s
+        for known in self._store.searches.generations(self._record.id):
+            points = self.search.ask()
+            width = points.shape[1]
+            was = np.frombuffer(known.points, "<f8")
+            if was.size != points.size or not np.allclose(was.reshape(-1, width), points, atol=_SAME):
+                break  # another version of a library draws otherwise: it begins anew from here
+            niches = np.frombuffer(known.niches, np.uint8).reshape(len(points), -1)
+            margins = np.frombuffer(known.margins, "<f8").tolist()
+            self.search.tell(points, margins, [Niche(*map(int, row)) for row in niches])
+
+    def _try_generation(self) -> None:
+        points = self.search.ask()
+        nets = tuple(self.question.space.found(point).net for point in points)
+        self._margins = [math.nan] * len(nets)
+        chunk = max(1, min(_CHUNK, GENERATION // (2 * max(self._progress.jobs, 1))))
+        self._make(_Tried(first, nets[first : first + chunk]) for first in range(0, len(nets), chunk))
+        if self.is_stopped:
+            return
+        niches = [niche_of(net) for net in nets]
+        number = self.search.tried // GENERATION
+        self.search.tell(points, self._margins, niches)
+        self._unwritten.append(
+            Generation(
+                number,
+                points.astype("<f8").tobytes(),
+                np.array(self._margins, "<f8").tobytes(),
+                np.array(niches, np.uint8).tobytes(),
+            )
+        )
+        if time.monotonic() - self._written_at > _WRITTEN_S:
+            self._write()
+
+    def _comment(self) -> None:
+        """After the first networks: whether the claim can fail, and whether it can hold."""
+        search = self.search
+        if search.tried != GENERATION * RANDOM_GENERATIONS:
+            return
+        margins = [elite.margin for elite in search.elites.values()]
+        if not margins:
+            self.notes = (f"the claim could be measured in none of the first {search.tried} networks",)
+        elif search.failed == search.tried:
+            self.notes = (f"the claim failed in all of the first {search.tried} networks: it cannot be kept here",)
+        elif max(margins) - min(margins) < _SAME and search.failed == 0:
+            told = f"holds in each of the first {search.tried} networks by the same amount"
+            self.notes = (f"the claim {told}: it may be one that cannot fail",)
+
+    def _make_small(self) -> None:
+        chosen: list[Elite] = self.search.failures(2 * self._most)
+        self._tell(state=JobState.RUNNING, doing="simplifying the networks found", share=0.9)
+        self._make(_Shrunk(number, self.question.space.found(elite.point)) for number, elite in enumerate(chosen))
+        if self.is_stopped:
+            return
+        kept: list[Counterexample] = []
+        for each in (each for number in sorted(self._shrunk) for each in self._shrunk[number]):
+            if len(kept) < self._most and all(each.text != other.text for other in kept):
+                kept.append(each)
+        self.found = tuple(kept)
+        if self._record is not None and self._store is not None:
+            self._store.searches.put_found(self._record.id, [each.document() for each in kept])
+        self._tell(share=1.0, eta_s=0.0)
+
+    def _tell_running(self, n_under_way: int, executor: Executor) -> None:
+        """How many are under way; how long it takes is known of the search as a whole, not of a generation."""
+        self._tell(
+            state=self._running_state,
+            under_way=min(n_under_way, executor.jobs),
+            jobs=executor.jobs,
+            elapsed_s=self.elapsed_s,
+        )
+
+    def _task(self, item: _Tried | _Shrunk) -> Callable[[OnStart], Any]:
+        if isinstance(item, _Tried):
+            return partial(_try_nets, self.trial, item.nets)
+        return partial(_shrink, self.trial, item.found, self.question.space)
+
+    def _keep(self, item: _Tried | _Shrunk, outcome: Any) -> None:
+        if isinstance(item, _Tried):
+            self._margins[item.first : item.first + len(outcome)] = outcome
+        else:
+            self._shrunk[item.number] = outcome
+
+    def _give_up(self, item: _Tried | _Shrunk, problem: str) -> None:
+        """Networks that end their process say nothing of the claim: nothing that is known so would be right.
+
+        Raises:
+            ArenaError: always.
+        """
+        what = "networks could not be tried" if isinstance(item, _Tried) else "a network could not be made smaller"
+        raise ArenaError(f"{what}: {problem}")
+
+    def _write(self) -> None:
+        if self._record is not None and self._store is not None and (self._unwritten or self._started):
+            self._store.searches.add(self._record.id, self._unwritten, self.elapsed_s)
+        self._unwritten = []
+        self._written_at = time.monotonic()
+
+
+def _try_nets(trial: Trial, nets: Sequence[Network], _on_start: OnStart) -> list[float]:
+    return [trial.steady_margin(net) for net in nets]
+
+
+def _shrink(trial: Trial, found: Found, space: Space, _on_start: OnStart) -> list[Counterexample]:
+    small = found_counterexample(trial, found.tree, space.training.draws)
+    return [] if small is None else [small]

@@ -1,0 +1,216 @@
+"""Where a claim fails in a space: the networks that a search has tried, by the values that were chosen of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.features.breaking.core.space import Space, space_of
+from subflow_app.features.sweeps.core.views.parallel import ParallelAxis, passing_lines
+from subflow_app.foundation.errors import InputError
+from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.number_text import rounded_text
+from subflow_app.vocabulary.tables import csv_number, csv_text
+from subflow_sim.draws import BdpShare, Draw, Multiple, Pick, Range
+from subflow_sim.errors import ScenarioError
+from subflow_sim.units import Dimension, format_quantity
+
+if TYPE_CHECKING:
+    from subflow_store import Store
+    from subflow_store.searches import Generation, SearchRecord
+
+SPAN = 0.7
+"""Margins beyond this, of either sign, have the same colour: half or twice what is claimed."""
+
+_TICKS = 5
+_UNITS = {Dimension.RATE: (1e-6, "Mbit/s"), Dimension.TIME: (1e3, "ms")}  # one for all ticks of an axis
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchMap:
+    """The networks that were tried.
+
+    Attributes:
+        axes: one for each value that was chosen.
+        places: float64 [networks, axes], 0 to 1: of all values that there can be, the share that comes before.
+        margins: float64 [networks]: by how much the claim holds; below 0: it fails.
+        space: whose values they are; None: it is not known any more, so places are all that can be told.
+        kinds: of networks, in which the claim fails.
+        untold: of how many networks the claim could not be told; they are left out.
+        thinned: how many networks are left out so that the others can be drawn, and in how many of them the claim
+            fails.
+    """
+
+    axes: tuple[ParallelAxis, ...]
+    places: NDArray[np.float64]
+    margins: NDArray[np.float64]
+    space: Space | None
+    kinds: int = 0
+    untold: int = 0
+    thinned: tuple[int, int] = (0, 0)
+
+    @property
+    def told(self) -> int:
+        """Of how many networks the claim could be told."""
+        return len(self.margins) + self.thinned[0]
+
+    @property
+    def tried(self) -> int:
+        """How many networks were tried."""
+        return self.told + self.untold
+
+    @property
+    def failed(self) -> int:
+        """In how many networks the claim fails."""
+        return int((self.margins < 0).sum()) + self.thinned[1]
+
+    def with_at_most(self, most: int) -> SearchMap:
+        """The same with no more networks than are drawn at once: the worst fifth, and others of all margins."""
+        count = len(self.margins)
+        if count <= most:
+            return self
+        order = np.argsort(self.margins, kind="stable")
+        others = np.linspace(most // 5, count - 1, most - most // 5).astype(int)
+        chosen = np.sort(order[np.concatenate([np.arange(most // 5), others])])
+        margins = self.margins[chosen]
+        left_out = count - most, int((self.margins < 0).sum() - (margins < 0).sum())
+        return replace(self, places=self.places[chosen], margins=margins, thinned=left_out)
+
+    @property
+    def shades(self) -> NDArray[np.float64]:
+        """Of each network from 0, where the claim fails clearly, to 1, where it holds clearly."""
+        return np.clip((self.margins / SPAN + 1) / 2, 0.0, 1.0)
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """Margins of the first and the last shade."""
+        return -SPAN, SPAN
+
+    @property
+    def colour_title(self) -> str:
+        """What shades are."""
+        return tr("Margin")
+
+    def passing(self, brushes: Mapping[str, tuple[float, float]]) -> NDArray[np.bool_]:
+        """Networks that lie within stretches of axes, bool [networks]."""
+        return passing_lines(self.axes, self.places, brushes)
+
+    def words(self, number: int) -> str:
+        """What is said of a network."""
+        values = self._values(number)
+        lines = [f"{axis.short}: {values[axis.key]}" for axis in self.axes]
+        return "\n".join((*lines, tr("Margin: {margin}", margin=f"{self.margins[number]:.2f}")))
+
+    def csv(self) -> str:
+        """A row for each network: what was chosen, as a scenario file has it, and the margin."""
+        headings = ["network", *(axis.key for axis in self.axes), "margin"]
+        rows = []
+        for number, margin in enumerate(self.margins):
+            values: dict[str, Any] = dict(zip((axis.key for axis in self.axes), self.places[number], strict=True))
+            if self.space is not None:
+                values |= self.space.values(np.array([values[key] for key in self.space.keys]))
+            rows.append([number, *(values[axis.key] for axis in self.axes), csv_number(margin)])
+        return csv_text(headings, rows)
+
+    def in_order(self, keys: tuple[str, ...]) -> SearchMap:
+        """The same with its axes in this order."""
+        known = [axis.key for axis in self.axes]
+        order = [known.index(key) for key in keys]
+        axes = tuple(self.axes[each] for each in order)
+        return replace(self, axes=axes, places=self.places[:, order])
+
+    def _values(self, number: int) -> dict[str, str]:
+        row = self.places[number]
+        draws = {} if self.space is None else self.space.training.draws
+        return {
+            axis.key: value_text(draws.get(axis.key), float(place)) for axis, place in zip(self.axes, row, strict=True)
+        }
+
+
+def read_map(store: Store, record: SearchRecord) -> SearchMap:
+    """What a search has tried.
+
+    Args:
+        store: that keeps it.
+        record: the search.
+
+    Raises:
+        StoreError: if the file cannot be read.
+    """
+    keys = tuple(str(key) for key in record.document.get("keys", ()))
+    space = _space(record, keys)
+    generations = store.searches.generations(record.id)
+    margins = np.concatenate([np.frombuffer(each.margins, "<f8") for each in generations] or [np.empty(0)])
+    flat = np.concatenate([np.frombuffer(each.points, "<f8") for each in generations] or [np.empty(0)])
+    # A database that was damaged may have rows of another length: what goes together is what there is.
+    count = min(len(margins), len(flat) // max(len(keys), 1))
+    places = flat[: count * len(keys)].reshape(count, len(keys))
+    told = np.isfinite(margins[:count])
+    niches = [row for each in generations for row in _rows(each)]
+    kinds = {niche for niche, margin in zip(niches, margins, strict=False) if margin < 0}
+    axes = tuple(_axis(key, None if space is None else space.draw(key)) for key in keys)
+    return SearchMap(axes, places[told], margins[:count][told], space, len(kinds), count - int(told.sum()))
+
+
+def _rows(generation: Generation) -> list[bytes]:
+    """What the networks of a generation are like, one after the other."""
+    count = max(len(generation.margins) // 8, 1)
+    width = max(len(generation.niches) // count, 1)
+    return [generation.niches[at : at + width] for at in range(0, len(generation.niches), width)]
+
+
+def value_text(draw: Draw | None, place: float) -> str:
+    """The value at a place of an axis, for people; where that is not known, the place."""
+    at = min(max(place, 0.0), math.nextafter(1.0, 0.0))
+    if isinstance(draw, BdpShare):
+        return f"{rounded_text(float(draw.times.value(at)), 2)} BDP"
+    if isinstance(draw, Multiple):
+        return f"{place:.0%}" if draw.times is None else f"{rounded_text(float(draw.times.value(at)), 2)} × {draw.of}"
+    if isinstance(draw, Range):
+        value = draw.value(at)
+        plain = draw.dimension in (Dimension.NUMBER, Dimension.COUNT) or isinstance(value, str)
+        return (
+            rounded_text(value, 3)
+            if plain and isinstance(value, float)
+            else str(value)
+            if plain
+            else _quantity(draw, value)
+        )
+    if isinstance(draw, Pick):
+        value = draw.value(at)
+        return " + ".join("-".join(map(str, each)) for each in value) if _is_paths(value) else str(value)
+    return f"{place:.0%}"
+
+
+def _quantity(draw: Range, value: Any) -> str:
+    scale, unit = _UNITS.get(draw.dimension, (1.0, ""))
+    if unit:
+        return f"{rounded_text(float(value) * scale, 3)} {unit}"
+    return format_quantity(float(f"{float(value):.3g}"), draw.dimension)
+
+
+def _is_paths(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, list) for each in value)
+
+
+def _space(record: SearchRecord, keys: tuple[str, ...]) -> Space | None:
+    try:
+        vary = [str(each) for each in record.document.get("vary", ())]
+        space = space_of(str(record.document.get("space", "")), record.space, vary)
+    except (InputError, ScenarioError):
+        return None  # an earlier version did not keep its ranges, or what the file names
+    return space if space.keys == keys else None
+
+
+def _axis(key: str, draw: Draw | None) -> ParallelAxis:
+    if isinstance(draw, Pick):
+        starts = (0.0, *draw.bounds)
+        places = [(start + end) / 2 for start, end in zip(starts, draw.bounds, strict=False) if end > start]
+    else:
+        places = [number / (_TICKS - 1) for number in range(_TICKS)]
+    return ParallelAxis(key, key, key, tuple((place, value_text(draw, place)) for place in places))

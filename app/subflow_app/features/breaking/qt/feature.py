@@ -1,0 +1,434 @@
+"""Breaking claims as a part of the window: asked for, searched in the background, opened, run and written."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import Qt
+
+from subflow_app.features.explain.qt.feature import ExplainFeature
+from subflow_app.foundation.errors import ExportError, InputError
+from subflow_app.foundation.paths import file_stem
+from subflow_app.foundation.problem_texts import error_text
+from subflow_app.toolkit.dialogs import SCENARIO_FILTER
+from subflow_app.toolkit.feature import PanelFeature
+from subflow_app.toolkit.latest_reader import LatestReader
+from subflow_app.toolkit.study import Study
+from subflow_app.toolkit.widgets.shorthand import timer
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.number_text import duration_text
+from subflow_app.vocabulary.plain_text import capitalised
+
+if TYPE_CHECKING:
+    from subflow_app.features.breaking.core.case_source import CaseRun
+    from subflow_app.features.breaking.core.job import BreakJob, Question
+    from subflow_app.features.breaking.core.parting import Parting
+    from subflow_app.features.breaking.qt.form import BreakForm
+    from subflow_app.features.breaking.qt.panel import BreakPanel, Listed, Shown
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.exporting.qt.exporting import Exports
+    from subflow_app.features.plots.qt.plot_view import PlotView
+    from subflow_app.features.running.qt.run_control import RunControl
+    from subflow_app.features.running.qt.run_session import RunSession
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.docks import Docks
+    from subflow_app.toolkit.feature import FeatureMap
+    from subflow_app.toolkit.workers import Workers
+    from subflow_app.toolkit.workspaces import Workspaces
+    from subflow_store import Store
+    from subflow_store.searches import SearchRecord
+
+BREAK_BUTTONS = ("break.start", "break.pause", "break.stop", "break.fill")
+BREAK_FOUND_BUTTONS = ("break.open", "break.run_both", "break.save", "break.page")
+
+START, PAUSE, STOP, FILL, OPEN, RUN_BOTH, SAVE, PAGE, EXPORT = (
+    f"break.{name}" for name in ("start", "pause", "stop", "fill", "open", "run_both", "save", "page", "export")
+)
+
+_TYPING_MS = 250
+_MAP_S = 4.0  # between two looks at what a search has tried that goes on
+_MAKING_SMALL = 0.9  # share from which on a search makes small what it has found
+_FILTERS = translatable("Table of all networks (*.csv);;Scalable drawing (*.svg);;Image (*.png)")
+
+
+class BreakPorts(Protocol):
+    """Parts of the window that breaking claims uses."""
+
+    bar: ActionBar
+    database: DatabaseControl
+    docks: Docks
+    documents: Documents
+    exports: Exports
+    plots: PlotView
+    runs: RunControl
+    session: RunSession
+    workers: Workers
+    workspaces: Workspaces
+
+    @property
+    def features(self) -> FeatureMap:
+        """The features of the window."""
+
+    def tell(self, text: str) -> None:
+        """Says something for a while."""
+
+    def tell_failure(self, error: Exception) -> None:
+        """Shows an error."""
+
+
+class BreakFeature(PanelFeature["BreakPanel"]):
+    """The panel Break and what its actions do.
+
+    Attributes:
+        question: what the form asks for; None until that is known.
+    """
+
+    panel_name = "break"
+    title = translatable("Break a claim")
+
+    def __init__(self, ports: BreakPorts) -> None:
+        """An empty panel."""
+        super().__init__()
+        self.ports = ports
+        self.question: Question | None = None
+        self._is_listed = False  # the search that goes on is in the list, and was chosen there
+        self.study: Study[BreakJob] = Study(ports.workers, self, "break", ports.tell_failure)
+        self.study.changed.connect(self.changed)
+        self.study.ticked.connect(self._show_progress)
+        self.study.ended.connect(self._on_ended)
+        self._looked_at = 0.0
+        self._asked = self._reader_of("read what to break", self._on_question, self._on_refused)
+        self._listed = self._reader_of("list searches", self._on_listed, ports.tell_failure)
+        self._read = self._reader_of("read search", self._on_read, ports.tell_failure)
+        self._typing = timer(self, self._ask, _TYPING_MS, is_single=True)
+        self._wanted: int | None = None  # search that is shown when the list has been read
+
+    def _reader_of(self, name: str, read: Callable[..., None], failed: Callable[[Exception], object]) -> LatestReader:
+        reader = LatestReader(self.ports.workers, self, name)
+        reader.read.connect(read)
+        reader.failed.connect(failed)
+        return reader
+
+    def make(self) -> BreakPanel:
+        """The form, the searches and what was found."""
+        from subflow_app.features.breaking.qt.panel import BreakPanel
+
+        bar = self.ports.bar
+        content = BreakPanel(
+            [bar[name] for name in BREAK_BUTTONS], [bar[name] for name in BREAK_FOUND_BUTTONS], bar[EXPORT]
+        )
+        content.form.changed.connect(self._on_form)
+        self._offer(content.form)
+        content.chosen.connect(self._show)
+        content.taken_up.connect(bar[FILL].trigger)
+        content.selection_changed.connect(self.changed)
+        return content
+
+    def on_made(self) -> None:
+        """Checks the form and lists the searches."""
+        self._ask()
+        self.read()
+
+    def connect_parts(self) -> None:
+        """Another database has other searches."""
+        self.ports.database.opened.connect(lambda _store: self.read())
+        self.ports.documents.edited.connect(self._on_edited)
+
+    def possible(self) -> frozenset[str]:
+        """Searching once it is known what for; whatever can be done with what is selected."""
+        found = set()
+        if self.study.is_running:
+            found |= {PAUSE, STOP}
+        elif self.question is not None:
+            found.add(START)
+        if self.shown is not None:
+            if self.shown.row is not None and self.shown.row.record is not None:
+                found.add(FILL)
+            if self.shown.selected is not None:
+                found |= {OPEN, RUN_BOTH, SAVE}
+                from subflow_app.features.exporting.core.web_page import is_offered
+
+                found |= {PAGE} if is_offered() else set()
+            if self.shown.tried is not None:
+                found.add(EXPORT)
+        return frozenset(found)
+
+    def close(self) -> None:
+        """Ends the search that goes on; what was tried is kept, and the next time goes on from there."""
+        self.stop()
+
+    # ---- what actions call ----
+
+    def show(self) -> None:
+        """Brings its panel to the front."""
+        self.ports.workspaces.go_to(self.panel_name)
+
+    def start(self) -> None:
+        """Searches, from where the same search was the last time; its panel comes to the front."""
+        from subflow_app.features.breaking.core.job import BreakJob
+        from subflow_app.foundation.jobs.executors import jobs_beside_window
+
+        store, question = self.ports.database.store, self.question
+        if store is None or question is None or self.study.is_running:
+            return
+        self.show()
+        minutes = self.content.form.minutes.value()
+        self._is_listed = False
+        self._looked_at = time.monotonic()
+
+        def make() -> BreakJob:
+            before = store.searches.of_key(question.key)
+            earlier = 0.0 if before is None else before.elapsed_s / 60
+            return BreakJob(question, store, minutes=earlier + minutes, jobs=jobs_beside_window())
+
+        self.study.start(make)
+
+    def pause(self) -> None:
+        """Pauses the search, or continues it."""
+        self.study.toggle_pause()
+
+    def stop(self) -> None:
+        """Ends it soon; what was tried is kept, and starting again continues from there."""
+        self.study.stop()
+
+    def fill(self) -> None:
+        """Asks in the form what the chosen search has asked, so that it can go on, or be asked with changes.
+
+        Raises:
+            InputError: if the form cannot say that.
+        """
+        from subflow_app.features.breaking.qt.form import asked_of
+
+        row = self.content.row
+        if row is not None and row.record is not None:
+            self.content.form.fill(asked_of(row.record))
+            self.content.form.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def read(self) -> None:
+        """Lists the searches that the database has, in the background."""
+        store = self.ports.database.store
+        if self.shown is None or store is None:
+            return
+        self._listed.ask(lambda _: (store, store.searches.all()), is_other=True)
+
+    def open_selected(self) -> None:
+        """Opens the selected network as a document."""
+        each = self.content.selected
+        if each is not None and self.ports.documents.open_text(each.text, f"{_name_of(each)}.toml"):
+            self.ports.docks.go_to("topology")
+
+    def run_selected(self) -> None:
+        """Runs the controller and what it is measured against over each other; explains the moment where they part."""
+        each, ports = self.content.selected, self.ports
+        if each is None or ports.runs.is_running:
+            return
+
+        def work() -> tuple[list[CaseRun], Parting | None]:
+            from subflow_app.features.breaking.core.case_source import case_runs
+            from subflow_app.features.breaking.core.parting import find_parting
+
+            runs = case_runs(each)
+            return runs, find_parting(each, runs)
+
+        def run(found: tuple[list[CaseRun], Parting | None]) -> None:
+            runs, parting = found
+            ports.docks.raise_panel("plots")
+            sources = [each.source for each in runs]
+            ports.session.run_together(sources, is_unlimited=True, then=lambda: self._explain(len(runs), parting))
+
+        ports.workers.start("cases of a claim", work, succeeded=run, failed=ports.tell_failure)
+
+    def _explain(self, count: int, parting: Parting | None) -> None:
+        """Says where the runs part that were made, and opens the decision there."""
+        ports = self.ports
+        if count < 2:
+            ports.tell(tr("No controller keeps the claim in this network: nothing to compare with"))
+        elif parting is None:
+            ports.tell(tr("The figure of the claim differs by less than a tenth between the runs"))
+        elif len(ports.plots.runs) == count:
+            ports.docks.go_to("explain")
+            ports.features[ExplainFeature].explain(0, parting.owner, parting.at_s, parting.words)
+
+    def ask_save(self) -> None:
+        """Asks for a place, and writes the two files of the selected network."""
+        each, exports = self.content.selected, self.ports.exports
+        if each is None:
+            return
+        path = exports.ask_path(tr("Save the network"), tr(SCENARIO_FILTER), f"{_name_of(each)}.toml")
+        if path is None:
+            return
+
+        def write() -> None:
+            try:
+                each.write(path.parent, path.stem)
+            except OSError as error:
+                raise ExportError(f"{path}: {error.strerror or error}") from error
+
+        exports.write(path.parent / f"{path.stem}.toml", write)
+
+    def ask_page(self) -> None:
+        """Asks for a place, and writes the selected network with both runs as a web page, in the background."""
+        from subflow_app.features.breaking.core.claim_page import write_claim_page
+
+        each = self.content.selected
+        if each is not None:
+            self.ports.exports.ask_page(_name_of(each), lambda path: write_claim_page(each, path))
+
+    def ask_export(self) -> None:
+        """Asks for a place, and writes all networks that were tried, or the picture in front."""
+        content = self.shown
+        if content is None or content.tried is None:
+            return
+        suffix = ".csv" if content.tabs.currentIndex() == 0 else ".svg"
+        path = self.ports.exports.ask_path(tr("Export the search"), tr(_FILTERS), f"search{suffix}")
+        if path is not None:
+            self.ports.exports.write(path, lambda: _write(content, path))
+
+    # ---- inside ----
+
+    def _on_form(self) -> None:
+        """Something else is asked for: nobody shall start what was asked before."""
+        self.question = None
+        self._asked.forget()
+        self._typing.start()
+        self.changed.emit()
+
+    def _offer(self, form: BreakForm) -> None:
+        """Offers the controllers of the open scenario."""
+        from subflow_app.features.arena.core.entrants import own_entries
+
+        doc = self.ports.documents.doc
+        form.offer_scripts(doc.scripts, own_entries(doc.scenario) if doc.scenario is not None else ())
+
+    def _on_edited(self) -> None:
+        from subflow_app.features.breaking.qt.form import OWN
+
+        if self.shown is not None:
+            self._offer(self.shown.form)
+            if self.shown.form.asked.space == OWN:
+                self._on_form()
+
+    def _ask(self) -> None:
+        from dataclasses import replace
+
+        from subflow_app.features.breaking.qt.form import OWN
+
+        documents = self.ports.documents
+        path = documents.doc.path
+        asked = self.content.form.asked
+        if asked.space == OWN:
+            folder = None if path is None else path.parent
+            name = documents.name.removesuffix(".toml")
+            asked = replace(asked, text=documents.doc.text, name=name, folder=folder)
+        self._asked.ask(lambda _: asked.question(), is_other=True)
+
+    def _on_question(self, question: Question) -> None:
+        self.question = question
+        self.content.form.say("")
+        self.content.form.say_keys(question)
+        self.changed.emit()
+
+    def _on_refused(self, error: Exception) -> None:
+        self.content.form.say(error_text(error))
+
+    def _on_listed(self, read: tuple[Store, list[SearchRecord]]) -> None:
+        store, records = read
+        if store is self.ports.database.store:
+            wanted, self._wanted = self._wanted, None
+            self.content.show_searches(records, wanted)
+
+    def _show(self, listed: Listed) -> None:
+        store = self.ports.database.store
+        if store is not None:
+            self._read.ask(lambda _: _known_of(store, listed), is_other=True)
+
+    def _on_read(self, shown: Shown) -> None:
+        if self.content.row == shown.listed:
+            self.content.show_search(shown)
+            self.changed.emit()
+
+    def _show_progress(self) -> None:
+        content, job = self.shown, self.study.job
+        if content is None:
+            return
+        if job is None:
+            content.bar.show_told(0.0, tr("Reading what was tried …"))
+            return
+        told, search = job.progress, job.search
+        if self.study.is_paused:
+            what = tr("paused")
+        elif told.fraction >= _MAKING_SMALL:
+            what = tr("simplifying the networks found")
+        else:
+            what = tr("{time} to go", time=duration_text(told.eta_s))
+        text = tr(
+            "{tried} networks; the claim fails in {failed}, which are of {kinds} kinds: {what}",
+            tried=search.tried,
+            failed=search.failed,
+            kinds=sum(each.margin < 0 for each in list(search.elites.values())),
+            what=what,
+        )
+        content.bar.show_told(told.fraction, text)
+        if job.record is not None and time.monotonic() - self._looked_at > _MAP_S:
+            self._looked_at = time.monotonic()
+            if not self._is_listed:  # once: after that somebody may look at another search meanwhile
+                self._is_listed = True
+                self._wanted = job.record.id
+            self.read()
+
+    def _on_ended(self, job: BreakJob | None) -> None:
+        if job is not None:
+            self._wanted = None if job.record is None else job.record.id
+            if job.notes:
+                self.ports.tell(" ".join(f"{capitalised(note)}." for note in job.notes))
+        if self.shown is not None:
+            self.shown.bar.hide()
+        self.read()
+
+
+def _known_of(store: Store, listed: Listed) -> Shown:
+    """What there is of a row of the list."""
+    from subflow_app.features.breaking.core.counterexample import of_document, shipped_counterexamples
+    from subflow_app.features.breaking.core.search_map import read_map
+    from subflow_app.features.breaking.qt.panel import Shown
+
+    if listed.record is None:
+        try:
+            return Shown(listed, tuple(shipped_counterexamples()))
+        except InputError as error:
+            return Shown(listed, problem=str(error))
+    tried = read_map(store, listed.record)
+    try:
+        found = tuple(of_document(document) for document in store.searches.found(listed.record.id))
+    except ValueError as error:
+        return Shown(listed, (), tried, str(error))
+    return Shown(listed, found, tried)
+
+
+def _name_of(each: object) -> str:
+    from subflow_app.features.breaking.core.counterexample import Counterexample
+
+    assert isinstance(each, Counterexample)
+    return each.name or file_stem(f"{each.claim.name}-{each.entrant}")
+
+
+def _write(content: BreakPanel, path: Path) -> None:
+    from subflow_app.features.breaking.qt.charts import FILE_SIZE
+    from subflow_app.features.paper.core.figure_plan import figure_kind
+    from subflow_app.features.plots.qt.figure_file import picture_content
+    from subflow_app.features.sweeps.qt.plots.chart_file import save_chart
+    from subflow_app.foundation.files import write_file
+
+    suffix = path.suffix.lower()
+    if suffix == ".csv" and content.tried is not None:
+        write_file(path, content.tried.csv())
+    elif suffix not in (".svg", ".png"):
+        raise InputError(f"{path}: the ending sets the format; allowed: .csv, .svg, .png")
+    elif content.tabs.currentWidget() is content.lines:
+        save_chart(content.lines, path)
+    else:
+        write_file(path, picture_content(content.chart, figure_kind(path), FILE_SIZE))

@@ -1,0 +1,1 @@
+"""Captures of simulated packets as files that Wireshark reads."""

@@ -1,0 +1,392 @@
+"""A flow of a stored run as a capture: the run is simulated again, and its packets become a pcapng file.
+
+Both hosts have a network card for each subflow, with addresses of their own; names of nodes and links are in the file.
+Time 0 of the simulation is the beginning of the year 2000, UTC. Packets are cut off behind their headers: the data are
+zeros. Their lengths are those that the simulator counts, MPTCP's options included; where a scenario takes these to cost
+nothing (`dss_option = 0`), they come on top.
+"""
+
+from __future__ import annotations
+
+import heapq
+import os
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+from uuid import uuid4
+
+import numpy as np
+
+import subflow_app
+from subflow_app.features.capture.core import headers
+from subflow_app.features.capture.core.headers import End
+from subflow_app.features.capture.core.pcapng import PcapngWriter
+from subflow_app.features.capture.core.tcp_wire import Secrets, TcpWire, WirePacket
+from subflow_app.foundation.errors import ExportError, InputError
+from subflow_sim.instant import ACK, DATA
+from subflow_sim.packets import ADD_ADDR_ECHO, HANDSHAKE, RECEIVER, SENDER, CapturedPackets
+from subflow_sim.transport_params import effective_transport
+
+if TYPE_CHECKING:
+    from subflow_sim.scenario import Flow, Scenario
+    from subflow_sim.simulation import Simulation
+    from subflow_sim.trace import Mark
+
+STATIONS = {"sender": (SENDER,), "receiver": (RECEIVER,), "both": (SENDER, RECEIVER)}
+"""At which host packets are seen."""
+
+# Simulated time between two times that packets are fetched; and the packets that there is room for meanwhile.
+_SLICE_NS = 100_000_000
+_CAPACITY = 1 << 22
+_YEAR_2000_NS = 946_684_800 * 10**9
+_NANOSECONDS = 1e9
+_SERVER_PORT = 50_001
+_FIRST_CLIENT_PORT = 40_000
+_CONNECTION_PORTS = 64  # a reopened subflow takes the next one
+
+
+class SimulatedRun(Protocol):
+    """What a capture asks of a run; an `Origin` of a replay has it."""
+
+    @property
+    def title(self) -> str:
+        """The run in messages: "run 7"."""
+
+    @property
+    def scenario(self) -> Scenario:
+        """What was simulated, with all that was changed while it went on."""
+
+    @property
+    def seed(self) -> int:
+        """With which seed."""
+
+    @property
+    def known_until_s(self) -> float:
+        """How far it came, s."""
+
+    @property
+    def signature(self) -> str:
+        """Of the run at that time; empty: it is not known."""
+
+    @property
+    def version(self) -> str:
+        """Of Subflow that made it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CapturePlan:
+    """What of a run is to be seen.
+
+    Attributes:
+        flow: name of the flow, "download.1".
+        station: a key of `STATIONS`.
+        since_s: packets before are left out, simulated time, s.
+        until_s: packets after; None: none is.
+    """
+
+    flow: str
+    station: str = "sender"
+    since_s: float = 0.0
+    until_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureResult:
+    """What came of it.
+
+    Attributes:
+        path: the file.
+        packets: in it.
+        notice: what a person has to know; empty if all is well.
+    """
+
+    path: Path
+    packets: int
+    notice: str = ""
+
+
+def flow_names(scenario: Scenario) -> tuple[str, ...]:
+    """Flows that can be captured: those that have a name before the run begins."""
+    return tuple(name for flow in scenario.flows.values() for name in flow.instances)
+
+
+def write_capture(
+    run: SimulatedRun,
+    path: Path,
+    plan: CapturePlan,
+    *,
+    is_cancelled: Callable[[], bool] = lambda: False,
+    progress: Callable[[float], None] = lambda fraction: None,
+) -> CaptureResult | None:
+    """Simulate a run again and write what passes the network cards of a flow's hosts.
+
+    Args:
+        run: which one.
+        path: the file; one that is there is replaced once the new one is whole.
+        plan: what is to be seen.
+        is_cancelled: asked now and then.
+        progress: told the share that is done.
+
+    Returns:
+        None if it was cancelled; nothing was written then.
+
+    Raises:
+        InputError: if the plan names what is not there.
+        ExportError: if the file cannot be written.
+        SimError: if the simulator refuses the scenario.
+    """
+    from subflow_sim.simulation import Simulation
+
+    scenario = run.scenario
+    known_s = min(run.known_until_s, scenario.duration_s)
+    _check(plan, scenario, known_s)
+    simulation = Simulation(scenario, seed=run.seed, sample_interval_s=2 * scenario.duration_s)
+    simulation.capture_packets(plan.flow, _CAPACITY)
+    conversation = _Conversation(plan.flow, scenario, run.signature)
+    part = path.with_name(f".{path.name}.{os.getpid()}.{uuid4().hex[:8]}.part")
+    try:
+        with part.open("xb") as file:
+            writer = PcapngWriter(
+                file,
+                application=f"Subflow {subflow_app.__version__}",
+                comment=f"{scenario.name}; seed {run.seed}; flow {plan.flow}; run signature {run.signature}",
+                interfaces=[
+                    (name, f"network cards of {host}")
+                    for name, host in _hosts(scenario, plan.flow)
+                    if plan.station in (name, "both")
+                ],
+                names=conversation.names,
+            )
+            until_s = known_s if plan.until_s is None else min(plan.until_s, known_s)
+            count = _write_packets(simulation, conversation, writer, plan, until_s, is_cancelled, progress)
+        if count is None:
+            return None
+        part.replace(path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ExportError(f"{path} cannot be written: {reason}; choose another folder") from error
+    finally:
+        part.unlink(missing_ok=True)
+    notice = ""
+    if run.signature and until_s == known_s and simulation.signature() != run.signature:
+        notice = (
+            f"{run.title} was made by version {run.version} of Subflow; this one ({subflow_app.__version__}) "
+            "simulates it differently, and the capture is of this one's"
+        )
+    return CaptureResult(path, count, notice)
+
+
+def _check(plan: CapturePlan, scenario: Scenario, known_s: float) -> None:
+    if plan.station not in STATIONS:
+        raise InputError(f'packets are seen at "{plan.station}": must be one of {", ".join(STATIONS)}')
+    names = flow_names(scenario)
+    if plan.flow not in names:
+        raise InputError(f'unknown flow "{plan.flow}"; the flows are {", ".join(names) or "none"}')
+    until_s = known_s if plan.until_s is None else plan.until_s
+    if not 0 <= plan.since_s < until_s:
+        raise InputError(
+            f"a capture from {plan.since_s:g} s to {until_s:g} s has nothing in it: it is to begin at 0 s or later "
+            "and to end after that"
+        )
+    if plan.since_s >= known_s:
+        raise InputError(f"a capture from {plan.since_s:g} s on has nothing in it: the run ends at {known_s:g} s")
+
+
+def _hosts(scenario: Scenario, instance: str) -> list[tuple[str, str]]:
+    flow = _flow_of(scenario, instance)
+    return [("sender", flow.source), ("receiver", flow.destination)]
+
+
+def _write_packets(
+    simulation: Simulation,
+    conversation: _Conversation,
+    writer: PcapngWriter,
+    plan: CapturePlan,
+    until_s: float,
+    is_cancelled: Callable[[], bool],
+    progress: Callable[[float], None],
+) -> int | None:
+    """Go through the run in slices of time; None if it was cancelled."""
+    stations = STATIONS[plan.station]
+    numbers = {station: number for number, station in enumerate(stations)}
+    since_ns, until_ns = (round(time_s * _NANOSECONDS) for time_s in (plan.since_s, until_s))
+    # A handshake that is made up ends where a subflow is established: packets are held back for as long as one takes.
+    waiting: list[tuple[int, int, WirePacket]] = []
+    order = count = now_ns = 0
+    while now_ns < until_ns:
+        if is_cancelled():
+            return None
+        now_ns = min(now_ns + _SLICE_NS, until_ns)
+        simulation.run_until(now_ns / _NANOSECONDS)
+        for packet in conversation.packets(simulation.take_marks(), simulation.take_packets()):
+            order += 1
+            heapq.heappush(waiting, (packet.time_ns, order, packet))
+        if simulation.packets_not_captured:
+            raise ExportError(f"more than {_CAPACITY} packets within {_SLICE_NS / 1e9:g} s are too many to capture")
+        ripe_ns = until_ns if now_ns == until_ns else now_ns - conversation.longest_handshake_ns
+        while waiting and waiting[0][0] <= ripe_ns:
+            packet = heapq.heappop(waiting)[2]
+            # How a connection was opened is what the rest is read by, whatever part of it is wanted.
+            if packet.station in numbers and (packet.opens or since_ns <= packet.time_ns):
+                count += 1
+                time_ns = _YEAR_2000_NS + packet.time_ns
+                writer.packet(numbers[packet.station], time_ns, packet.captured, packet.length, packet.comment)
+        progress(now_ns / until_ns)
+    return count
+
+
+class _Conversation:
+    """The packets of one flow, subflow by subflow."""
+
+    def __init__(self, instance: str, scenario: Scenario, signature: str) -> None:
+        flow = _flow_of(scenario, instance)
+        self._flow, self._instance, self._signature = flow, instance, signature
+        self._mss_bytes = _payload_bytes(scenario, flow)
+        self._secrets = Secrets.of(instance, signature) if flow.kind == "mptcp" else None
+        self._one_way_ns = [_delays(scenario, flow, path) for path in flow.paths]
+        self._has_handshakes = bool(effective_transport(scenario.profile, scenario.transport)["handshake"])
+        self.longest_handshake_ns = max(map(sum, self._one_way_ns))
+        self._closed = [0] * len(flow.paths)
+        self._wires: dict[tuple[int, int], TcpWire] = {}
+        self._has_opened = False
+        self._datagrams: dict[int, tuple[bytes, int]] = {}
+        self._number = list(flow.instances).index(instance)
+        # Of a subflow, "download.1/2"; datagrams go by the name of their flow.
+        self._order = {f"{instance}/{number + 1}": number for number in range(len(flow.paths))} | {instance: 0}
+
+    @property
+    def names(self) -> dict[bytes, str]:
+        """Of the addresses: the host and the link by which it is reached."""
+        names = {}
+        for number, path in enumerate(self._flow.paths):
+            sender, receiver = self._ends(number, 0)
+            names[sender.address] = f"{self._flow.source}.{path[0]}"
+            names[receiver.address] = f"{self._flow.destination}.{path[-1]}"
+        return names
+
+    def packets(self, marks: Sequence[Mark], captured: CapturedPackets) -> Iterator[WirePacket]:
+        """Those of a slice of time: first those that open connections, then the others in order."""
+        for mark in marks:
+            number = self._order.get(mark.owner)
+            if number is None or self._flow.sends_datagrams:
+                continue
+            if mark.kind == "established" and not self._has_handshakes:
+                wire = self._open(number, self._closed[number])
+                flags = _made_up_ecn_flags(captured, mark.owner, self._closed[number])
+                yield from wire.made_up_handshake(mark.time_ns, self._one_way_ns[number], flags)
+            elif mark.kind == "closed":
+                self._closed[number] += 1
+        places = [self._order.get(name, 0) for name in captured.subflows]
+        heads = (captured.time_ns, captured.subflow, captured.incarnation, captured.kind, captured.station)
+        rests = (captured.seq, captured.data_seq, captured.transmission, captured.payload_bytes)
+        marks_of = (captured.ecn, captured.ecn_flags)
+        rows = zip(*(column.tolist() for column in heads + rests + marks_of), strict=True)
+        for row, (time_ns, subflow, incarnation, kind, station, *rest) in enumerate(rows):
+            seq, data_seq, transmission, payload, ecn, flags = rest
+            number = places[subflow]
+            packet: WirePacket | None
+            if kind == HANDSHAKE:
+                opened = self._wires.get((number, incarnation)) or self._open(number, incarnation)
+                leaves = station == (RECEIVER if seq % 2 else SENDER)
+                if not leaves:
+                    packet = opened.handshake_arrives(time_ns, seq, transmission)
+                elif seq < ADD_ADDR_ECHO:
+                    packet = opened.handshake_leaves(time_ns, seq, transmission, flags)
+                else:
+                    _, announced = self._ends(data_seq, 0)
+                    packet = opened.signal_leaves(time_ns, seq, transmission, data_seq + 1, announced.address)
+            elif kind not in (DATA, ACK):
+                packet = self._datagram(number, station, time_ns, seq, payload)
+            else:
+                wire = self._wires[number, incarnation]
+                if kind == DATA and station == SENDER:
+                    packet = wire.data_leaves(time_ns, seq, data_seq, transmission, payload, ecn, flags)
+                elif kind == DATA:
+                    packet = wire.data_arrives(time_ns, transmission, ecn)
+                elif station == RECEIVER:
+                    echo_ns, right_edge = int(captured.echo_ns[row]), int(captured.right_edge[row])
+                    ranges = captured.sack[row, : captured.sack_count[row]].tolist()
+                    counters = captured.ecn_bytes[row].tolist() if captured.has_ecn_option[row] else ()
+                    packet = wire.ack_leaves(
+                        time_ns, echo_ns, seq, data_seq, transmission, right_edge, ranges, flags, counters
+                    )
+                else:
+                    packet = wire.ack_arrives(time_ns, transmission)
+            if packet is not None:
+                yield packet
+
+    # ---- inside ----
+
+    def _open(self, number: int, incarnation: int) -> TcpWire:
+        sender, receiver = self._ends(number, incarnation)
+        joins, self._has_opened = self._has_opened, True
+        wire = self._wires[number, incarnation] = TcpWire(
+            sender,
+            receiver,
+            self._mss_bytes,
+            self._flow.size_bytes,
+            self._flow.recv_buffer_bytes,
+            self._secrets,
+            joins,
+            number + 1,
+            number + 1 in self._flow.backup,
+            f"{self._signature}/{self._instance}/{number}/{incarnation}",
+        )
+        return wire
+
+    def _datagram(self, number: int, station: int, time_ns: int, seq: int, payload: int) -> WirePacket | None:
+        if station == SENDER:
+            sender, receiver = self._ends(number, 0)
+            packet = headers.udp_packet(sender, receiver, payload_bytes=payload, identification=seq)
+            self._datagrams[seq] = packet, len(packet) + payload
+            return WirePacket(time_ns, SENDER, packet, len(packet) + payload)
+        known = self._datagrams.pop(seq, None)
+        return None if known is None else WirePacket(time_ns, RECEIVER, *known)
+
+    def _ends(self, number: int, incarnation: int) -> tuple[End, End]:
+        port = _FIRST_CLIENT_PORT + self._number % 256 * _CONNECTION_PORTS + incarnation % _CONNECTION_PORTS
+        sender, receiver = (struct.pack(">BBBB", 10, number // 256, number % 256, last) for last in (1, 2))
+        return End(sender, _SERVER_PORT), End(receiver, port)
+
+
+def _made_up_ecn_flags(captured: CapturedPackets, subflow: str, incarnation: int) -> tuple[int, int, int]:
+    """Of SYN, SYN-ACK and ACK, where nobody has sent them: by what the first data packet says.
+
+    Source: RFC 3168 section 6.1.1, RFC 9768 section 3.1.1.
+    """
+    names = np.array([name == subflow for name in captured.subflows])
+    is_data = (captured.kind == DATA) & (captured.station == SENDER) & (captured.incarnation == incarnation)
+    rows = np.flatnonzero(is_data & names[captured.subflow])
+    if len(rows) == 0:
+        return 0, 0, 0
+    if captured.ecn_flags[rows[0]] == 5:  # AccECN's counter where it begins
+        return 7, 2, 2
+    return (3, 1, 0) if captured.ecn[rows[0]] else (0, 0, 0)
+
+
+def _flow_of(scenario: Scenario, instance: str) -> Flow:
+    return next(flow for flow in scenario.flows.values() if instance in flow.instances)
+
+
+def _payload_bytes(scenario: Scenario, flow: Flow) -> int:
+    """Payload of a full packet: MPTCP's option takes some of the MSS."""
+    if flow.kind != "mptcp":
+        return scenario.mss_bytes
+    option_bytes = effective_transport(scenario.profile, scenario.transport)["dss_option"]
+    assert isinstance(option_bytes, int | float)
+    return scenario.mss_bytes - min(int(option_bytes), scenario.mss_bytes - 1)
+
+
+def _delays(scenario: Scenario, flow: Flow, path: Sequence[str]) -> tuple[int, int]:
+    """Propagation from source to destination and back over a path's links as they are at the start, ns."""
+    there = back = 0.0
+    at = flow.source
+    for name in path:
+        link = scenario.links[name]
+        is_forward = link.ends[0] == at
+        at = link.ends[1] if is_forward else link.ends[0]
+        there += (link.forward if is_forward else link.reverse).delay_s
+        back += (link.reverse if is_forward else link.forward).delay_s
+    return round(there * _NANOSECONDS), round(back * _NANOSECONDS)

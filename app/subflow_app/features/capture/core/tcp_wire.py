@@ -1,0 +1,356 @@
+"""The TCP connections of one flow as bytes: what real hosts would have put on the wire for what was simulated.
+
+The simulator counts packets; here they get bytes, numbers and options. The host that sends the data opens each
+connection, as in an upload. Where the simulator establishes a subflow without packets, the handshake is made up so that
+it ends then. Everything that is made up follows from the run's signature, so the same run gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from subflow_app.features.capture.core import headers
+from subflow_app.features.capture.core.headers import ACK, SYN, End
+from subflow_sim.packets import ADD_ADDR, ADD_ADDR_ECHO, NO_EDGE, RECEIVER, REMOVE_ADDR, RESET, SENDER
+
+HANDSHAKE = "Made up: the simulator sends no packets to open a connection"
+
+_MILLISECOND_NS = 1_000_000
+# Clocks of timestamps are not zero where times before the start of the run are told.
+_CLOCK_START_MS = 1 << 20
+# Packets that open it are numbered apart from those of each station.
+_OPENING = 2
+# Of options, filled up to four bytes
+_TIMESTAMP_BYTES, _DATA_ACK_BYTES, _COUNTER_BYTES, _SACK_HEAD_BYTES, _SACK_RANGE_BYTES = 12, 8, 12, 4, 8
+
+
+class WirePacket(NamedTuple):
+    """A packet at a network card.
+
+    Attributes:
+        time_ns: simulated time.
+        station: `packets.SENDER` or `packets.RECEIVER`: whose card.
+        captured: its headers.
+        length: with its payload, bytes.
+        comment: empty: none.
+        opens: belongs to a handshake.
+    """
+
+    time_ns: int
+    station: int
+    captured: bytes
+    length: int
+    comment: str = ""
+    opens: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """Keys of the two hosts of an MPTCP connection, and what follows from them.
+
+    Attributes:
+        sender: key of the host that sends the data, which opens the connection.
+        receiver: key of the host that receives it.
+    """
+
+    sender: bytes
+    receiver: bytes
+
+    @classmethod
+    def of(cls, flow: str, signature: str) -> Secrets:
+        """Keys that are the same whenever the run is."""
+        return cls(_made_up(flow, signature, "sender key")[:8], _made_up(flow, signature, "receiver key")[:8])
+
+    @property
+    def first_data_seq(self) -> int:
+        """Number of the first byte of data."""
+        return headers.initial_data_seq(self.sender) + 1
+
+    @property
+    def first_data_ack(self) -> int:
+        """What the sender of data acknowledges all the time: nothing comes back to it."""
+        return headers.initial_data_seq(self.receiver) + 1
+
+
+@dataclass(slots=True)
+class TcpWire:
+    """One TCP connection: a subflow from when it opens until it is closed.
+
+    Attributes:
+        sender: end that opens the connection and sends data.
+        receiver: end that receives it.
+        mss_bytes: payload of a full packet.
+        size_bytes: of the transfer, which its last packet may not fill; None: endless.
+        window_limit_bytes: the receive buffer; None: no limit.
+        secrets: of the MPTCP connection; None: plain TCP.
+        joins: whether it is a further subflow of its connection.
+        ordinal: of the subflow, from 1: the address identifier.
+        is_backup: carries data only while no other does.
+        seed: text that initial sequence numbers follow from.
+    """
+
+    sender: End
+    receiver: End
+    mss_bytes: int
+    size_bytes: int | None
+    window_limit_bytes: int | None
+    secrets: Secrets | None
+    joins: bool
+    ordinal: int
+    is_backup: bool
+    seed: str
+    _offsets: list[int] = field(default_factory=lambda: [0])  # of the first byte of each packet, and the next one's
+    _under_way: dict[tuple[int, int], tuple[bytes, int]] = field(default_factory=dict)
+    _opening_echo_ms: list[int] = field(
+        default_factory=lambda: [0, 0]
+    )  # likewise while it opens: at the sender, receiver
+    _echo_ms: int = 0  # latest timestamp of the receiver that has reached the sender
+    _has_answered: bool = False  # the SYN
+    _told: int = 0  # what the receiver acknowledged last
+    _sent: int = 0
+    _acked: int = 0
+    _isn_sender: int = field(init=False)
+    _isn_receiver: int = field(init=False)
+    _window_shift: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._isn_sender = int.from_bytes(_made_up(self.seed, "sender number")[:4], "big")
+        self._isn_receiver = int.from_bytes(_made_up(self.seed, "receiver number")[:4], "big")
+        limit = self.window_limit_bytes
+        # The smallest shift by which the buffer fits the field, so that it is told as exactly as may be.
+        needed = headers.LARGEST_WINDOW_SCALE if limit is None else max(0, limit.bit_length() - 16)
+        self._window_shift = min(needed, headers.LARGEST_WINDOW_SCALE)
+
+    def made_up_handshake(
+        self, at_ns: int, one_way_ns: tuple[int, int], ecn_flags: Sequence[int]
+    ) -> Iterator[WirePacket]:
+        """The three packets that open it, of which the last one leaves when it is established.
+
+        Args:
+            at_ns: when it is.
+            one_way_ns: delay from the sender to the receiver, and back.
+            ecn_flags: of each packet, as in `CapturedPackets`.
+        """
+        there, back = one_way_ns
+        leaves_ns = (at_ns - back - there, at_ns - back, at_ns)
+        for step, time_ns in enumerate(leaves_ns):
+            yield self.handshake_leaves(time_ns, step, -1 - step, ecn_flags[step], HANDSHAKE)
+            arrives = self.handshake_arrives(time_ns + (back if step == 1 else there), step, -1 - step, HANDSHAKE)
+            assert arrives is not None
+            yield arrives
+
+    def handshake_leaves(
+        self, time_ns: int, step: int, transmission: int, ecn_flags: int, comment: str = ""
+    ) -> WirePacket:
+        """A packet that opens it, at the host that sends it: SYN (0), SYN/ACK (1), ACK (2), and ACK of a join (3)."""
+        from_sender = step % 2 == 0
+        is_syn = step < 2
+        self._has_answered |= step == 1
+        # What the packet answers has reached its host.
+        echo_ms = self._opening_echo_ms[0 if from_sender else 1] if step else 0
+        options = [headers.timestamps(_clock_ms(time_ns), echo_ms)]
+        if is_syn:
+            scale = headers.window_scale(self._window_shift)
+            options = [headers.mss(self.mss_bytes), headers.sack_permitted(), *options, scale]
+        if self.secrets is not None:
+            options.append(headers.dss(self.secrets.first_data_seq) if step == 3 else self._opening(step))
+        own, other = self._isn_sender, self._isn_receiver
+        if not from_sender:
+            own, other = other, own
+        packet = headers.tcp_packet(
+            *((self.sender, self.receiver) if from_sender else (self.receiver, self.sender)),
+            seq=own if is_syn else own + 1,
+            ack=other + 1 if step else 0,
+            flags=(SYN, SYN | ACK, ACK, ACK)[step] | headers.ecn_flags(ecn_flags),
+            window=headers.LARGEST_WINDOW if is_syn else self._window(self.window_limit_bytes),
+            options=options,
+            payload_bytes=0,
+            identification=step,
+        )
+        self._under_way[_OPENING, transmission] = packet, _clock_ms(time_ns)
+        return WirePacket(time_ns, SENDER if from_sender else RECEIVER, packet, len(packet), comment, opens=True)
+
+    def signal_leaves(self, time_ns: int, step: int, transmission: int, address_id: int, address: bytes) -> WirePacket:
+        """A packet that tells of an address, at the host that sends it, or a reset: `packets.ADD_ADDR` and so on.
+
+        Args:
+            time_ns: when.
+            step: what it says.
+            transmission: its number among those that open the subflow.
+            address_id: of the address that it tells of.
+            address: four bytes.
+        """
+        from_sender = step == ADD_ADDR_ECHO
+        seq, ack = self._isn_receiver + 1, self._isn_sender + 1 + self._offset(self._told)
+        if from_sender:
+            seq, ack = self._isn_sender + 1 + self._offsets[-1], self._isn_receiver + 1
+        elif not self._has_answered:  # RFC 9293 section 3.10.7.1: of a SYN
+            seq = 0
+        options = [headers.timestamps(_clock_ms(time_ns), self._opening_echo_ms[0 if from_sender else 1])]
+        if self.secrets is not None and step == ADD_ADDR:
+            proof = headers.address_proof(self.secrets.receiver, self.secrets.sender, address_id, address)
+            options.append(headers.add_addr(address_id, address, proof))
+        elif self.secrets is not None and step == ADD_ADDR_ECHO:
+            options.append(headers.add_addr(address_id, address))
+        elif self.secrets is not None and step == REMOVE_ADDR:
+            options.append(headers.remove_addr(address_id))
+        packet = headers.tcp_packet(
+            *((self.sender, self.receiver) if from_sender else (self.receiver, self.sender)),
+            seq=seq,
+            ack=ack,
+            flags=headers.RST | ACK if step == RESET else ACK,
+            window=headers.LARGEST_WINDOW,
+            options=options,
+            payload_bytes=0,
+            identification=step,
+        )
+        self._under_way[_OPENING, transmission] = packet, _clock_ms(time_ns)
+        return WirePacket(time_ns, SENDER if from_sender else RECEIVER, packet, len(packet), opens=True)
+
+    def handshake_arrives(self, time_ns: int, step: int, transmission: int, comment: str = "") -> WirePacket | None:
+        """The same at the other host; None: it left before the capture began."""
+        known = self._under_way.pop((_OPENING, transmission), None)
+        if known is None:
+            return None
+        packet, sent_ms = known
+        to_sender = step % 2 == 1
+        self._opening_echo_ms[0 if to_sender else 1] = sent_ms
+        if to_sender:
+            self._echo_ms = sent_ms
+        return WirePacket(time_ns, SENDER if to_sender else RECEIVER, packet, len(packet), comment, opens=True)
+
+    def data_leaves(
+        self,
+        time_ns: int,
+        seq: int,
+        data_seq: int,
+        transmission: int,
+        payload_bytes: int,
+        ecn: int = 0,
+        ecn_flags: int = 0,
+    ) -> WirePacket:
+        """A data packet at the sender."""
+        while len(self._offsets) <= seq:
+            self._offsets.append(self._offsets[-1] + self.mss_bytes)  # not seen: it was sent before the capture began
+        if seq == len(self._offsets) - 1:
+            self._offsets.append(self._offsets[-1] + payload_bytes)
+        offset = self._offsets[seq]
+        options = [headers.timestamps(_clock_ms(time_ns), self._echo_ms)]
+        if self.secrets is not None:
+            mapping = (self.secrets.first_data_seq + self._data_offset(data_seq), 1 + offset, payload_bytes)
+            options.append(headers.dss(self.secrets.first_data_ack, mapping))
+        self._sent += 1
+        packet = headers.tcp_packet(
+            self.sender,
+            self.receiver,
+            seq=self._isn_sender + 1 + offset,
+            ack=self._isn_receiver + 1,
+            flags=(ACK | headers.PSH if payload_bytes < self.mss_bytes else ACK) | headers.ecn_flags(ecn_flags),
+            window=headers.LARGEST_WINDOW,
+            options=options,
+            payload_bytes=payload_bytes,
+            identification=self._sent + 1,
+            ecn=ecn,
+        )
+        self._under_way[SENDER, transmission] = packet, len(packet) + payload_bytes
+        return WirePacket(time_ns, SENDER, packet, len(packet) + payload_bytes)
+
+    def ack_leaves(
+        self,
+        time_ns: int,
+        echo_ns: int,
+        seq: int,
+        data_seq: int,
+        transmission: int,
+        right_edge: int,
+        ranges: Sequence[Sequence[int]],
+        ecn_flags: int = 0,
+        ecn_bytes: Sequence[int] = (),
+    ) -> WirePacket:
+        """An ACK at the receiver; `ecn_bytes`: the counters of its AccECN option, if it has one."""
+        counters = [headers.accurate_ecn(*ecn_bytes)] if ecn_bytes else []
+        self._told = seq
+        options = [headers.timestamps(_clock_ms(time_ns), _clock_ms(echo_ns))]
+        first = self._isn_sender + 1
+        if ranges:
+            taken = _TIMESTAMP_BYTES + (_DATA_ACK_BYTES if self.secrets else 0) + len(counters) * _COUNTER_BYTES
+            told = ranges[: (headers.MOST_OPTION_BYTES - taken - _SACK_HEAD_BYTES) // _SACK_RANGE_BYTES]
+            if told:
+                options.append(headers.sack([(first + self._offset(a), first + self._offset(b)) for a, b in told]))
+        if self.secrets is not None:
+            options.append(headers.dss(self.secrets.first_data_seq + self._data_offset(data_seq)))
+        options += counters
+        self._acked += 1
+        room = None if right_edge == NO_EDGE else max(0, right_edge - data_seq) * self.mss_bytes
+        packet = headers.tcp_packet(
+            self.receiver,
+            self.sender,
+            seq=self._isn_receiver + 1,
+            ack=first + self._offset(seq),
+            flags=ACK | headers.ecn_flags(ecn_flags),
+            window=self._window(room),
+            options=options,
+            payload_bytes=0,
+            identification=self._acked + 2,
+        )
+        self._under_way[RECEIVER, transmission] = packet, _clock_ms(time_ns)
+        return WirePacket(time_ns, RECEIVER, packet, len(packet))
+
+    def data_arrives(self, time_ns: int, transmission: int, ecn: int = 0) -> WirePacket | None:
+        """A data packet at the receiver; None: it was sent before the capture began."""
+        known = self._under_way.pop((SENDER, transmission), None)
+        if known is None:
+            return None
+        packet, length = known
+        return WirePacket(time_ns, RECEIVER, headers.with_ecn(packet, ecn), length)
+
+    def ack_arrives(self, time_ns: int, transmission: int) -> WirePacket | None:
+        """An ACK at the sender; likewise."""
+        known = self._under_way.pop((RECEIVER, transmission), None)
+        if known is None:
+            return None
+        packet, self._echo_ms = known
+        return WirePacket(time_ns, SENDER, packet, len(packet))
+
+    # ---- inside ----
+
+    def _offset(self, seq: int) -> int:
+        """Of the first byte of a packet; of one that was not sent, of the end."""
+        return self._offsets[min(seq, len(self._offsets) - 1)]
+
+    def _data_offset(self, data_seq: int) -> int:
+        offset = data_seq * self.mss_bytes
+        return offset if self.size_bytes is None else min(offset, self.size_bytes)
+
+    def _window(self, room_bytes: int | None) -> int:
+        """The field of a packet that is not a SYN; without a limit the largest there is."""
+        if room_bytes is None:
+            return headers.LARGEST_WINDOW
+        return min(headers.LARGEST_WINDOW, room_bytes >> self._window_shift)
+
+    def _opening(self, step: int) -> bytes:
+        """The MPTCP option of the SYN (0), the SYN/ACK (1) or the ACK (2)."""
+        assert self.secrets is not None
+        sender, receiver = self.secrets.sender, self.secrets.receiver
+        if not self.joins:
+            return headers.mp_capable(*((), (receiver,), (sender, receiver))[step])
+        nonce_sender = _made_up(self.seed, "sender nonce")[:4]
+        nonce_receiver = _made_up(self.seed, "receiver nonce")[:4]
+        if step == 0:
+            return headers.mp_join_syn(headers.token_of(receiver), nonce_sender, self.ordinal, is_backup=self.is_backup)
+        if step == 1:
+            proof = headers.join_proof(receiver, sender, nonce_receiver, nonce_sender)
+            return headers.mp_join_syn_ack(proof, nonce_receiver, self.ordinal, is_backup=self.is_backup)
+        return headers.mp_join_ack(headers.join_proof(sender, receiver, nonce_sender, nonce_receiver))
+
+
+def _clock_ms(time_ns: int) -> int:
+    return _CLOCK_START_MS + time_ns // _MILLISECOND_NS
+
+
+def _made_up(*parts: str) -> bytes:
+    """Bytes that look random and follow from a text."""
+    return hashlib.sha256("/".join(parts).encode()).digest()

@@ -1,0 +1,339 @@
+"""The door through which the whole program reads scenarios: each reading names the way in which it uses the scenario.
+
+`Use` lists all ways; a module that reads a scenario otherwise fails a test. A way keeps the controller (with policy,
+options and script), the scheduler and all other keys of each flow, except for the parts that it declares to replace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.foundation.errors import InputError, ReplacedError
+from subflow_app.vocabulary.language import tr
+from subflow_sim.errors import ScenarioError
+from subflow_sim.overrides import override_value
+from subflow_sim.params import AlgorithmCatalog
+from subflow_sim.policy_choice import choose_policy, with_policy
+from subflow_sim.report import Report
+from subflow_sim.scenario import load_scenario, parse_scenario
+from subflow_sim.scenario_model import Choice, Flow, OptionValue, PolicyFile
+from subflow_sim.whole_scenario import Scenario
+
+if TYPE_CHECKING:
+    from subflow_app.foundation.toml_edit import TomlValue
+
+
+class Part(Enum):
+    """A part of a flow that a way keeps or replaces."""
+
+    CONTROLLER = "controller"
+    SCHEDULER = "scheduler"
+    EXTRAS = "extras"
+
+
+_NOTHING: frozenset[Part] = frozenset()
+_CONTROLLER = frozenset({Part.CONTROLLER})
+_ALGORITHMS = frozenset({Part.CONTROLLER, Part.SCHEDULER})
+_ANYTHING = frozenset(Part)
+
+
+class Use(Enum):
+    """A way in which a scenario is used.
+
+    Attributes:
+        label: short name.
+        replaces: parts of flows that the user asks this way to replace; all others stay.
+    """
+
+    DOCUMENT = ("document", _ANYTHING)
+    """The open scenario; people edit it."""
+    RUN = ("run", _ANYTHING)
+    """A single run; `--set` replaces any value."""
+    QUEUE = ("queue", _CONTROLLER)
+    SWEEP = ("sweep", _ANYTHING)
+    """Sweeps here and on a cluster."""
+    REPRODUCE = ("reproduce", _ANYTHING)
+    """Experiments, whose recipes set any value."""
+    RACE = ("race", _CONTROLLER)
+    ARENA = ("arena", _ALGORITHMS)
+    ASSESS = ("assess", _ALGORITHMS)
+    BREAK = ("break", _ANYTHING)
+    """Claims, `improve` among them: cases also have paths of their own."""
+    TRAIN = ("train", _ALGORITHMS)
+    EVALUATE = ("evaluate", _ALGORITHMS)
+    FORK = ("what-if", _NOTHING)
+    """A change during a run is an event: the flow itself stays."""
+    REPLAY = ("replay", _NOTHING)
+    """Explanations, packet captures and the exports that follow from a run simulated again."""
+    REPORT = ("report", _NOTHING)
+    """Reports, plots and comparisons, which name what made their curves."""
+    KERNEL = ("kernel comparison", _NOTHING)
+    FAIRNESS = ("fairness", _NOTHING)
+    EXPORT = ("export", _NOTHING)
+    BUNDLE = ("bundle", _NOTHING)
+    PAGE = ("web page", _NOTHING)
+    GRAPH = ("topology file", _NOTHING)
+    TEMPLATE = ("template", _NOTHING)
+    """Templates, examples and lists of shipped scenarios."""
+    NOTEBOOK = ("notebook", _NOTHING)
+    """Scenario files that `subflow_sim` reads in Python."""
+    LAB = ("lab", _ANYTHING)
+    """Labs, whose steps set any value."""
+    SELF_TEST = ("self-test", _ANYTHING)
+
+    def __init__(self, label: str, replaces: frozenset[Part]) -> None:
+        self.label = label
+        self.replaces = replaces
+
+
+def read_scenario(
+    use: Use,
+    text: str,
+    *,
+    file: str = "<scenario>",
+    overrides: Sequence[str] = (),
+    folder: Path | None = None,
+    tree: dict[str, Any] | None = None,
+    algorithms: AlgorithmCatalog | None = None,
+) -> Scenario:
+    """Read the text of a scenario, with all policies that the user has.
+
+    Args:
+        use: why it is read.
+        text: TOML.
+        file: its name in messages.
+        overrides: ``KEY=VALUE`` texts.
+        folder: of the files that it names; None: it names none.
+        tree: the text as `tomllib` has read it already; overrides change it.
+        algorithms: controllers, schedulers and policies that it may name; None: those of the program.
+
+    Raises:
+        ScenarioError: with all problems.
+    """
+    _check(use)
+    return parse_scenario(
+        text, file=file, overrides=overrides, algorithms=algorithms or app_catalog(), folder=folder, tree=tree
+    )
+
+
+def scenario_at(use: Use, path: str | Path, overrides: Sequence[str] = ()) -> Scenario:
+    """Read a scenario file, with all policies that the user has.
+
+    Raises:
+        ScenarioError: with all problems.
+    """
+    _check(use)
+    return load_scenario(path, overrides=overrides, algorithms=app_catalog())
+
+
+def read_tables(use: Use, tree: dict[str, Any], *, file: str) -> Scenario:
+    """Read a scenario from its tables, which have all that it needs of files.
+
+    Args:
+        use: why it is read.
+        tree: as `tomllib` returns it.
+        file: its name in messages.
+
+    Raises:
+        ScenarioError: with all problems.
+    """
+    from subflow_sim.scenario_reader import read_tree
+
+    _check(use)
+    report = Report(file, dict, tree)
+    scenario = read_tree(tree, file, report, app_catalog(), None)
+    if report.problems:
+        raise ScenarioError(report.problems)
+    return scenario
+
+
+def read_stored(use: Use, text: str, summary: Mapping[str, Any] | None, *, file: str) -> Scenario:
+    """Read the scenario of a stored run, with the policies that decided in the run.
+
+    Args:
+        use: why it is read.
+        text: TOML that was stored.
+        summary: of the run, which names the policies by their content; None: it was lost.
+        file: the run in messages.
+
+    Raises:
+        InputError: if a policy has changed since.
+        ScenarioError: with all problems.
+    """
+    scenario = read_scenario(use, text, file=file)
+    for told in (summary or {}).get("flows", ()):
+        decided = told.get("policy") or {}
+        name = str(told.get("name", ""))
+        flow = scenario.flows.get(name) or scenario.flows.get(name.rpartition(".")[0])
+        policy = None if flow is None else flow.controller.policy
+        wanted = decided.get("content_hash")
+        if wanted and policy is not None and policy.content_hash != wanted:
+            raise InputError(
+                f'{file}: the policy "{decided.get("name", policy.name)}" of the flow {name} has changed since the '
+                f"run: it was {wanted[:12]}, and {policy.path or policy.name} holds {policy.content_hash[:12]}"
+            )
+    return scenario
+
+
+def _check(use: Use) -> None:
+    if not isinstance(use, Use):
+        raise TypeError(f"{use!r} is not a way of using scenarios: `Use` lists all of them")
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A part of a flow that differs between two scenarios.
+
+    Attributes:
+        flow: name of the flow.
+        part: the part.
+        was: in the first scenario.
+        becomes: in the second.
+    """
+
+    flow: str
+    part: Part
+    was: str
+    becomes: str
+
+    def __str__(self) -> str:
+        """A line for people."""
+        return f"flows.{self.flow}: {self.part.value} {self.becomes} replaces {self.was}"
+
+
+def replacements(before: Scenario, after: Scenario) -> list[Replacement]:
+    """The parts of flows in which two scenarios differ; a policy is its content, whatever its file is called."""
+    found = []
+    for name, flow in before.flows.items():
+        other = after.flows.get(name)
+        if other is None:
+            continue
+        for part in Part:
+            was, becomes = _facts(flow, part), _facts(other, part)
+            if was != becomes:
+                found.append(Replacement(name, part, _told(flow, part), _told(other, part)))
+    return found
+
+
+def check_kept(use: Use, before: Scenario, after: Scenario, flows: Collection[str] | None = None) -> None:
+    """Refuse a scenario in which a way has replaced a part of a flow that it has to keep.
+
+    Args:
+        use: the way.
+        before: as the user has it.
+        after: as it would run.
+        flows: whose parts the way may replace; None: those of all flows.
+
+    Raises:
+        ReplacedError: naming flow and part.
+    """
+    lost = [
+        each
+        for each in replacements(before, after)
+        if each.part not in use.replaces or (flows is not None and each.flow not in flows)
+    ]
+    if lost:
+        raise ReplacedError(f"{use.label} would change the scenario: " + "; ".join(map(str, lost)))
+
+
+def told_replacements(before: Scenario, after: Scenario) -> list[str]:
+    """Lines about controllers and schedulers with options, a policy or a script that another one takes the place of."""
+    lines = []
+    for each in replacements(before, after):
+        flow = before.flows[each.flow]
+        choice = flow.controller if each.part is Part.CONTROLLER else flow.scheduler
+        if each.part is Part.EXTRAS or not (own_options(choice, before) or choice.script is not None):
+            continue
+        new = after.flows[each.flow]
+        other = new.controller if each.part is Part.CONTROLLER else new.scheduler
+        was, becomes = _own_text(choice, before), _own_text(other, after)
+        text = tr("flows.{flow}: {other} runs in place of {own}", flow=each.flow, other=becomes, own=was)
+        lines.append(text)
+    return lines
+
+
+def own_options(choice: Choice, scenario: Scenario) -> dict[str, OptionValue]:
+    """The options of a controller or scheduler that differ from its defaults."""
+    catalog = app_catalog(scenario)
+    algorithm = next((a for a in (*catalog.controllers, *catalog.schedulers) if a.name == choice.name), None)
+    if algorithm is None:
+        return {}
+    # The other options of `uncoupled` are those of its base, which is one of its own where the user chose it.
+    bases = {option.key: option.default for option in algorithm.options if option.key == "base"}
+    base = {key: choice.options[key] for key in bases if key in choice.options}
+    chosen = {key: value for key, value in base.items() if value != bases[key]}
+    usual = choose_policy(algorithm, base, scenario.profile, catalog.policies)
+    if usual.policy == choice.policy:
+        return chosen | {key: value for key, value in choice.options.items() if usual.options.get(key) != value}
+    # With another policy, the options that it was trained with are its own.
+    assert choice.policy is not None or choice.options.get("policy") is not None
+    trained = usual if choice.policy is None else with_policy(algorithm, base, scenario.profile, choice.policy)
+    others = chosen | {key: value for key, value in choice.options.items() if trained.options.get(key) != value}
+    return {"policy": choice.options["policy"], **others}
+
+
+def written_choice(choice: Choice, scenario: Scenario) -> TomlValue:
+    """A controller or scheduler as a scenario file has it: the name, with the options that differ from its defaults."""
+    catalog = app_catalog(scenario)
+    params = {
+        param.key: param
+        for algorithm in (*catalog.controllers, *catalog.schedulers)
+        if algorithm.name == choice.name
+        for param in algorithm.options
+    }
+    options: dict[str, Any] = {
+        key: value if isinstance(value, str) else override_value(params[key].format(value))
+        for key, value in own_options(choice, scenario).items()
+    }
+    return {"name": choice.name, **options} if options else choice.name
+
+
+def option_texts(options: Mapping[str, OptionValue]) -> list[str]:
+    """Options in words of scenario files: "safety = false"; numbers are SI."""
+    words = {True: "true", False: "false"}
+    return [f"{key} = {words[value] if isinstance(value, bool) else value}" for key, value in options.items()]
+
+
+def policies_of(scenario: Scenario) -> list[tuple[str, PolicyFile]]:
+    """Policies that flows decide by, from the start or after a change, each with the name of the flow."""
+    found = [(name, flow.controller.policy) for name, flow in scenario.flows.items()]
+    found += [(each.flow or "", each.controller.policy) for each in scenario.events if each.controller is not None]
+    return [(name, policy) for name, policy in found if policy is not None]
+
+
+def _own_text(choice: Choice, scenario: Scenario) -> str:
+    told = option_texts(own_options(choice, scenario))
+    return f"{choice.name} ({', '.join(told)})" if told else choice.name
+
+
+def choice_text(choice: Choice) -> str:
+    """A controller or scheduler with its options, policy and script, in a line."""
+    told = option_texts(choice.options)
+    told += ["its script"] if choice.script is not None else []
+    return f"{choice.name} ({', '.join(told)})" if told else choice.name or "none"
+
+
+def _facts(flow: Flow, part: Part) -> object:
+    if part is Part.EXTRAS:
+        return replace(flow, controller=Choice(""), scheduler=Choice(""))
+    choice = flow.controller if part is Part.CONTROLLER else flow.scheduler
+    options = dict(choice.options)
+    if choice.policy is not None:
+        options["policy"] = choice.policy.content_hash
+    return choice.name, options, None if choice.script is None else choice.script.text
+
+
+def _told(flow: Flow, part: Part) -> str:
+    if part is Part.CONTROLLER:
+        return choice_text(flow.controller)
+    if part is Part.SCHEDULER:
+        return choice_text(flow.scheduler)
+    told: Mapping[str, Any] = {each.name: getattr(flow, each.name) for each in fields(flow)}
+    return ", ".join(
+        f"{key} = {value}" for key, value in told.items() if key not in ("controller", "scheduler", "name")
+    )

@@ -1,0 +1,514 @@
+"""Two runs on one time axis: where a measured trace begins in a simulated one, how fast its clock goes, how far apart.
+
+A measured trace rarely begins when the simulated one does, and its clock is another. The offset is where the curves
+agree best; then the errors say how well they agree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.features.history.core.run_columns import recorded_column
+from subflow_app.features.traces.core.traces import LINK, SCOPES, SeriesKey, TraceMark, Traces, select_keys
+from subflow_app.foundation.errors import InputError
+from subflow_app.vocabulary.language import translatable
+from subflow_app.vocabulary.number_text import finite, fixed_text
+from subflow_app.vocabulary.owners import label_of, written
+from subflow_app.vocabulary.tables import Column, NumberColumn
+from subflow_store.values import EventTable, RunRow
+
+Method = Literal["correlation", "first data", "manual"]
+CORRELATION: Method = "correlation"
+FIRST_DATA: Method = "first data"
+MANUAL: Method = "manual"
+METHODS: Mapping[str, Method] = {"correlation": CORRELATION, "first data": FIRST_DATA, "manual": MANUAL}
+
+_MOST_SERIES = 8  # that vary most count for the offset: more tell no more
+_LEAST_OVERLAP = 0.3  # of the shorter one: curves that hardly touch agree by chance
+_WIDEST_SKEW = 0.02
+_SKEW_STEPS = 81
+_MOST_SAMPLES = 1 << 16  # of a series for the offset: longer ones are thinned out first
+_ALIGNED_BY = ("throughput_bps", "goodput_bps", "cwnd_pkts", "srtt_s", "inflight_pkts", "queue_pkts")
+
+
+class Alignment(NamedTuple):
+    """How times of a measured run become times of the reference: ``rate * time_s + offset_s``.
+
+    Attributes:
+        offset_s: s.
+        rate: 1 unless the clocks differ in speed.
+        method: how it was found.
+        agreement: correlation of the matched curves then, -1 to 1; NaN where none was worked out.
+    """
+
+    offset_s: float
+    rate: float = 1.0
+    method: Method = MANUAL
+    agreement: float = math.nan
+
+    def reference_s(self, time_s: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Times of the reference at these times of the measured run."""
+        return self.rate * time_s + self.offset_s
+
+    @property
+    def text(self) -> str:
+        """For people: ``+1.20 s, clock 0.05 % slow``."""
+        skew = (self.rate - 1) * 100
+        clock = "" if abs(skew) < 1e-4 else f", clock {abs(skew):.3g} % {'slow' if skew > 0 else 'fast'}"
+        return f"{self.offset_s:+.3g} s{clock}"
+
+
+class SeriesPair(NamedTuple):
+    """Traces of two runs that are compared."""
+
+    reference: SeriesKey
+    measured: SeriesKey
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesError:
+    """How far a measured trace is from that of the reference, where both have samples after the warm-up.
+
+    Attributes:
+        pair: which.
+        count: samples compared.
+        rmse: root of the mean squared error, in the trace's unit.
+        mae: mean absolute error.
+        relative: mean absolute error as a share of the reference, of samples where that is not zero; NaN for none.
+        correlation: of the samples; NaN where one does not vary.
+        mean_difference: mean of the measured less that of the reference.
+        p95_difference: the same of the 95th percentiles.
+    """
+
+    pair: SeriesPair
+    count: int
+    rmse: float
+    mae: float
+    relative: float
+    correlation: float
+    mean_difference: float
+    p95_difference: float
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """Which traces go together.
+
+    Attributes:
+        pairs: in the order of the reference.
+        is_by_order: whether owners have other names in the two runs, so that the first goes with the first.
+    """
+
+    pairs: tuple[SeriesPair, ...]
+    is_by_order: bool
+
+
+def match_series(reference: Traces, measured: Traces) -> Matching:
+    """Traces of the same name and owner; where no owner is in both, those of the same name in their order."""
+    theirs = {(key.scope, key.owner, key.name): key for key in _keys(measured)}
+    pairs = [
+        SeriesPair(key, theirs[key.scope, key.owner, key.name])
+        for key in _keys(reference)
+        if (key.scope, key.owner, key.name) in theirs
+    ]
+    if pairs:
+        return Matching(tuple(pairs), False)
+    for scope in SCOPES:
+        if scope == LINK:
+            continue
+        for name in dict.fromkeys(key.name for key in select_keys(reference, scope)):
+            ours, others = select_keys(reference, scope, name), select_keys(measured, scope, name)
+            pairs += [SeriesPair(*pair) for pair in zip(ours, others, strict=False)]
+    return Matching(tuple(pairs), True)
+
+
+def align(reference: Traces, measured: Traces, *, method: Method = CORRELATION, with_skew: bool = False) -> Alignment:
+    """Finds where a measured run lies on the time of the reference.
+
+    Args:
+        reference: usually a simulated run.
+        measured: the other.
+        method: by correlation, or by the first data.
+        with_skew: also finds how much faster or slower the clock goes, within 2 %.
+
+    Raises:
+        InputError: if they have no trace in common, or none that varies.
+    """
+    matching = match_series(reference, measured)
+    if not matching.pairs:
+        raise InputError(
+            f'"{reference.title}" and "{measured.title}" have no trace in common: import it with --map to traces of the'
+            " other, e.g. --map cwnd=cwnd_pkts:download/1"
+        )
+    if method == FIRST_DATA:
+        offset_s = _first_data_s(reference, matching, 0) - _first_data_s(measured, matching, 1)
+        return Alignment(offset_s, 1.0, FIRST_DATA, _agreement(reference, measured, matching, offset_s, 1.0))
+    curves = _curves(reference, measured, matching)
+    if not curves:
+        raise InputError(
+            f'no trace of "{measured.title}" varies with one of "{reference.title}": align them by their first'
+            " data, or give the offset"
+        )
+    step_s = _step_s(curves)
+    found = [(*_offset_at(curves, step_s, rate), rate) for rate in _rates(with_skew)]
+    # Of clocks that agree equally well the one that is most nearly right.
+    offset_s, _, rate = max(found, key=lambda each: (each[1], -abs(each[2] - 1)))
+    if with_skew:
+        offset_s, rate = _refined(curves, offset_s, rate)
+    return Alignment(offset_s, rate, CORRELATION, _score(curves, offset_s, rate))
+
+
+def series_errors(reference: Traces, measured: Traces, alignment: Alignment) -> list[SeriesError]:
+    """The errors of all matched traces at the times of the reference; none of traces that do not overlap."""
+    errors = []
+    for pair in match_series(reference, measured).pairs:
+        time_s, values = reference.read(pair.reference)
+        count = min(len(time_s), len(values))
+        other_s, others = measured.read(pair.measured)
+        found = _error(
+            pair,
+            time_s[:count],
+            values[:count].astype(np.float64),
+            alignment.reference_s(other_s),
+            others[: len(other_s)].astype(np.float64),
+            reference.warmup_s,
+        )
+        if found is not None:
+            errors.append(found)
+    return errors
+
+
+def _digits(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def _scaled(name: str) -> Callable[[SeriesError], float]:
+    """An error in the unit of its trace."""
+    return lambda error: float(getattr(error, name) * recorded_column(error.pair.reference.name).scale)
+
+
+ERROR_COLUMNS: tuple[Column[SeriesError], ...] = (
+    Column(
+        translatable("Of"),
+        lambda e: label_of(e.pair.reference.owner),
+        tip=translatable("Flow, subflow or link of the reference"),
+    ),
+    Column(translatable("Trace"), lambda e: e.pair.reference.name),
+    Column(translatable("Unit"), lambda e: recorded_column(e.pair.reference.name).unit),
+    NumberColumn(
+        translatable("Samples"),
+        lambda e: e.count,
+        tip=translatable("Samples of the reference, after its warm-up, at which both are known"),
+    ),
+    NumberColumn("RMSE", _scaled("rmse"), _digits, tip=translatable("Root of the mean squared error")),
+    NumberColumn("MAE", _scaled("mae"), _digits, tip=translatable("Mean absolute error")),
+    NumberColumn(
+        translatable("Relative error, %"),
+        lambda e: e.relative,
+        lambda ratio: fixed_text(ratio, 1, 100.0),
+        tip=translatable("Mean absolute error as a share of the reference"),
+    ),
+    NumberColumn(
+        translatable("Correlation"),
+        lambda e: e.correlation,
+        lambda value: fixed_text(value, 3),
+        tip=translatable("1: the curves rise and fall together"),
+    ),
+    NumberColumn(
+        translatable("Difference of means"),
+        _scaled("mean_difference"),
+        _digits,
+        tip=translatable("Mean of the other run minus that of the reference"),
+    ),
+    NumberColumn(
+        translatable("Difference of 95 %"),
+        _scaled("p95_difference"),
+        _digits,
+        tip=translatable("The same for the 95th percentiles"),
+    ),
+)
+"""Errors of traces in the units of the list of runs."""
+
+
+def errors_document(alignment: Alignment, errors: Sequence[SeriesError], *, is_by_order: bool) -> dict[str, Any]:
+    """Alignment and errors as a JSON document; what is not known is null."""
+    return {
+        "offset_s": alignment.offset_s,
+        "clock_rate": alignment.rate,
+        "method": alignment.method,
+        "agreement": finite(alignment.agreement),
+        "matched_by_order": is_by_order,
+        "series": [
+            {
+                "trace": error.pair.reference.name,
+                "unit": error.pair.reference.unit,
+                "reference": written(error.pair.reference.owner),
+                "measured": written(error.pair.measured.owner),
+                "n": error.count,
+                "rmse": finite(error.rmse),
+                "mae": finite(error.mae),
+                "mean_relative_error": finite(error.relative),
+                "correlation": finite(error.correlation),
+                "mean_difference": finite(error.mean_difference),
+                "p95_difference": finite(error.p95_difference),
+            }
+            for error in errors
+        ],
+    }
+
+
+class AlignedTraces:
+    """The traces of a run on the time of another one; everything else is as it was."""
+
+    def __init__(self, traces: Traces, alignment: Alignment) -> None:
+        """Shows ``traces`` at other times."""
+        self.traces = traces
+        self.alignment = alignment
+
+    @property
+    def title(self) -> str:
+        """Name of the run, with what was done to its times."""
+        return f"{self.traces.title} ({self.alignment.text})"
+
+    @property
+    def duration_s(self) -> float:
+        """Where it ends, s."""
+        return max(0.0, self.alignment.rate * self.traces.duration_s + self.alignment.offset_s)
+
+    @property
+    def warmup_s(self) -> float:
+        """Where its warm-up ends, s."""
+        return max(0.0, self.alignment.rate * self.traces.warmup_s + self.alignment.offset_s)
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Text for people by owner."""
+        return self.traces.labels
+
+    @property
+    def condition(self) -> str:
+        """The same for runs that differ in nothing but their seed and their name."""
+        return self.traces.condition
+
+    @property
+    def controllers(self) -> Mapping[str, str]:
+        """Name of the congestion controller by flow."""
+        return self.traces.controllers
+
+    @property
+    def mss_bytes(self) -> int:
+        """Payload of a full packet, bytes."""
+        return self.traces.mss_bytes
+
+    @property
+    def row(self) -> RunRow | None:
+        """The run as the list of runs has it, at its own times."""
+        return self.traces.row
+
+    def keys(self) -> Sequence[SeriesKey]:
+        """All traces, in their order."""
+        return self.traces.keys()
+
+    def read(self, key: SeriesKey) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+        """Times and values; see `Traces.read`."""
+        time_s, values = self.traces.read(key)
+        return self.alignment.reference_s(time_s), values
+
+    def marks(self) -> Sequence[TraceMark]:
+        """All marks, at their times here."""
+        rate, offset_s = self.alignment.rate, self.alignment.offset_s
+        return [mark._replace(time_s=rate * mark.time_s + offset_s) for mark in self.traces.marks()]
+
+    def events(self, stream: str) -> EventTable:
+        """The events, at their times here."""
+        table = self.traces.events(stream)
+        moved = np.rint(self.alignment.rate * table["time_ns"] + self.alignment.offset_s * 1e9).astype(np.int64)
+        return EventTable({**table.columns, "time_ns": moved}, table.names)
+
+
+class _Curve(NamedTuple):
+    """Two traces without their means and spreads; NaN where nothing is known."""
+
+    time_s: NDArray[np.float64]
+    values: NDArray[np.float64]
+    other_s: NDArray[np.float64]
+    others: NDArray[np.float64]
+
+
+def _keys(traces: Traces) -> Sequence[SeriesKey]:
+    return traces.keys()
+
+
+def _rates(with_skew: bool) -> list[float]:
+    return (1 + np.linspace(-_WIDEST_SKEW, _WIDEST_SKEW, _SKEW_STEPS)).tolist() if with_skew else [1.0]
+
+
+def _curves(reference: Traces, measured: Traces, matching: Matching) -> list[_Curve]:
+    """The matched traces that vary on both sides, those that tell most of the time first."""
+    found: list[tuple[int, _Curve]] = []
+    for pair in matching.pairs:
+        rank = _ALIGNED_BY.index(pair.reference.name) if pair.reference.name in _ALIGNED_BY else len(_ALIGNED_BY)
+        sides = []
+        for traces, key in ((reference, pair.reference), (measured, pair.measured)):
+            time_s, values = traces.read(key)
+            count = min(len(time_s), len(values))
+            known = values[:count].astype(np.float64)
+            finite = known[np.isfinite(known)]
+            if len(finite) < 8 or float(finite.std()) <= 1e-9 * max(1e-30, float(np.abs(finite).max())):
+                break
+            sides += [time_s[:count], (known - finite.mean()) / finite.std()]
+        else:
+            found.append((rank, _Curve(*sides)))
+    return [curve for _, curve in sorted(found, key=lambda each: each[0])[:_MOST_SERIES]]
+
+
+def _step_s(curves: Sequence[_Curve]) -> float:
+    steps = [float(np.median(np.diff(side))) for curve in curves for side in (curve.time_s, curve.other_s)]
+    longest = max(float(side[-1] - side[0]) for curve in curves for side in (curve.time_s, curve.other_s))
+    return max(min(steps), longest / _MOST_SAMPLES)
+
+
+def _offset_at(curves: Sequence[_Curve], step_s: float, rate: float) -> tuple[float, float]:
+    """The offset at which the curves agree best with this clock, and how well."""
+    begin_s = min(float(curve.time_s[0]) for curve in curves)
+    other_begin_s = min(float(curve.other_s[0]) for curve in curves) * rate
+    span = max(float(curve.time_s[-1]) for curve in curves) - begin_s
+    other_span = max(float(curve.other_s[-1]) for curve in curves) * rate - other_begin_s
+    count, other_count = math.floor(span / step_s + 1e-6) + 1, math.floor(other_span / step_s + 1e-6) + 1
+    size = 1 << (count + other_count - 1).bit_length()
+    products = np.zeros(size)
+    ours, theirs, overlap = np.zeros(size), np.zeros(size), np.zeros(size)
+    for curve in curves:
+        first = _sampled(curve.time_s, curve.values, begin_s + step_s * np.arange(count, dtype=np.float64))
+        second = _sampled(
+            curve.other_s * rate, curve.others, other_begin_s + step_s * np.arange(other_count, dtype=np.float64)
+        )
+        is_first, is_second = np.isfinite(first).astype(float), np.isfinite(second).astype(float)
+        first, second = np.nan_to_num(first), np.nan_to_num(second)
+        products += _correlated(first, second, size)
+        ours += _correlated(first**2, is_second, size)
+        theirs += _correlated(is_first, second**2, size)
+        overlap += _correlated(is_first, is_second, size)
+    norm = np.sqrt(np.maximum(ours, 0.0) * np.maximum(theirs, 0.0))
+    # Of traces with gaps only what they have can overlap.
+    least = _LEAST_OVERLAP * min(min(count, other_count) * len(curves), float(overlap.max()))
+    scores = np.where((overlap >= least) & (norm > 1e-9), products / np.maximum(norm, 1e-9), -2.0)
+    best = int(np.argmax(scores))
+    lag = best if best < count else best - size
+    # Between samples: the top of the parabola through the best one and its neighbours.
+    before, at, after = scores[best - 1], scores[best], scores[(best + 1) % size]
+    bend = before - 2 * at + after
+    shift = 0.5 * (before - after) / bend if min(before, after) > -1.5 and bend < 0 else 0.0
+    return begin_s + (lag + shift) * step_s - other_begin_s, float(at)
+
+
+def _correlated(first: NDArray[np.float64], second: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """At k the sum of the products of the first, k samples later, with the second; negative k from the end."""
+    product = np.fft.rfft(first, size) * np.conj(np.fft.rfft(second, size))
+    result: NDArray[np.float64] = np.fft.irfft(product, size)
+    return result
+
+
+def _sampled(
+    time_s: NDArray[np.float64], values: NDArray[np.float64], at_s: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Values at other times, between samples on the line; NaN beside samples that are NaN, and outside."""
+    # What lies on a sample must not become NaN for the sake of its neighbour.
+    step_s = float(np.median(np.diff(time_s))) if len(time_s) > 1 else 1.0
+    sampled: NDArray[np.float64] = np.interp(at_s, time_s, values, left=np.nan, right=np.nan)
+    nearest = np.clip(np.searchsorted(time_s, at_s - 1e-6 * step_s), 0, len(time_s) - 1)
+    on = np.abs(time_s[nearest] - at_s) <= 1e-6 * step_s
+    sampled[on] = values[nearest[on]]
+    return sampled
+
+
+def _score(curves: Sequence[_Curve], offset_s: float, rate: float) -> float:
+    """Correlation of the curves where both are known, with this offset and clock; -1 if they hardly touch."""
+    firsts, seconds = [], []
+    for curve in curves:
+        second = _sampled(rate * curve.other_s + offset_s, curve.others, curve.time_s)
+        both = np.isfinite(curve.values) & np.isfinite(second)
+        firsts.append(curve.values[both])
+        seconds.append(second[both])
+    first, second = np.concatenate(firsts), np.concatenate(seconds)
+    least = _LEAST_OVERLAP * sum(min(len(curve.values), len(curve.others)) for curve in curves) / 4
+    norm = math.sqrt(float((first**2).sum()) * float((second**2).sum()))
+    return float((first * second).sum()) / norm if len(first) >= least and norm > 0 else -1.0
+
+
+def _refined(curves: Sequence[_Curve], offset_s: float, rate: float) -> tuple[float, float]:
+    """Offset and clock to fractions of a sample, from a start that is near."""
+    from scipy.optimize import minimize
+
+    middle_s = float(np.mean([np.mean(curve.other_s) for curve in curves]))
+    step_s = _step_s(curves)
+    rate_step = 2 * _WIDEST_SKEW / (_SKEW_STEPS - 1)
+
+    # Turned about the middle, offset and rate do not pull on each other; both in units of what is not known yet.
+    def loss(point: NDArray[np.float64]) -> float:
+        tried = rate + float(point[1]) * rate_step
+        return -_score(curves, offset_s + float(point[0]) * step_s + (rate - tried) * middle_s, tried)
+
+    start = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 0.7]])
+    options = {"initial_simplex": start, "xatol": 1e-3, "fatol": 1e-10, "maxiter": 200}
+    found = minimize(loss, np.zeros(2), method="Nelder-Mead", options=options)
+    best = rate + float(found.x[1]) * rate_step
+    return offset_s + float(found.x[0]) * step_s + (rate - best) * middle_s, best
+
+
+def _agreement(reference: Traces, measured: Traces, matching: Matching, offset_s: float, rate: float) -> float:
+    curves = _curves(reference, measured, matching)
+    return _score(curves, offset_s, rate) if curves else math.nan
+
+
+def _first_data_s(traces: Traces, matching: Matching, side: int) -> float:
+    """Begin of the first sample in which anything was sent, or at all where no rate is known."""
+    firsts = []
+    for pair in matching.pairs:
+        time_s, values = traces.read(pair[side])
+        count = min(len(time_s), len(values))
+        known = np.isfinite(values[:count])
+        busy = np.flatnonzero(known & (values[:count] > 0)) if pair[side].unit == "bit/s" else np.flatnonzero(known)
+        if len(busy):
+            firsts.append((pair[side].unit != "bit/s", float(time_s[busy[0]])))
+    if not firsts:
+        raise InputError(f'"{traces.title}" has no samples to align it by')
+    # Rates tell when data began; other traces only that somebody looked.
+    of_rates = [at for is_other, at in firsts if not is_other]
+    return min(of_rates or [at for _, at in firsts])
+
+
+def _error(
+    pair: SeriesPair,
+    time_s: NDArray[np.float64],
+    values: NDArray[np.float64],
+    other_s: NDArray[np.float64],
+    others: NDArray[np.float64],
+    from_s: float,
+) -> SeriesError | None:
+    if len(other_s) == 0 or len(time_s) == 0:
+        return None
+    measured = _sampled(other_s, others, time_s)
+    both = np.isfinite(values) & np.isfinite(measured) & (time_s > from_s * (1 + 1e-9))
+    if not np.any(both):
+        return None
+    first, second = values[both], measured[both]
+    off = second - first
+    nonzero = first != 0
+    varies = len(first) > 1 and first.std() > 0 and second.std() > 0
+    return SeriesError(
+        pair,
+        len(first),
+        float(np.sqrt(np.mean(off**2))),
+        float(np.mean(np.abs(off))),
+        float(np.mean(np.abs(off[nonzero] / first[nonzero]))) if np.any(nonzero) else math.nan,
+        float(np.corrcoef(first, second)[0, 1]) if varies else math.nan,
+        float(second.mean() - first.mean()),
+        float(np.quantile(second, 0.95) - np.quantile(first, 0.95)),
+    )

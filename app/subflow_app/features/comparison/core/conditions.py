@@ -1,0 +1,222 @@
+"""Stored runs in the groups that are compared: repetitions of one experiment, one controller's, one tag's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from subflow_app.features.forking.core.words import fork_text
+from subflow_app.features.history.core.run_columns import Value, recorded_column
+from subflow_app.features.history.core.run_comparison import run_parameters
+from subflow_app.features.history.core.run_names import numbered
+from subflow_app.features.traces.core.traces import stored_condition
+from subflow_app.vocabulary.language import tr, translatable, trn
+from subflow_app.vocabulary.repeats import repeated
+from subflow_store.values import RunRow
+
+By = Literal["condition", "controller", "scenario", "tag", "run"]
+
+WAYS: Mapping[By, str] = {
+    "condition": translatable("Condition (all but the seed)"),
+    "controller": translatable("Controller"),
+    "scenario": translatable("Scenario"),
+    "tag": translatable("Tag"),
+    "run": translatable("Run by run"),
+}
+"""How runs can be grouped, and what the choice is called."""
+
+MEASURED_TAG = "measured"
+KERNEL_TAG = "kernel"
+_OUTSIDE = (MEASURED_TAG, KERNEL_TAG)
+"""Tags of runs that no simulator made: never repetitions of simulated ones, though their scenario be the same."""
+
+_MOST_TOLD = 2  # parameters in a label
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConditionGroup:
+    """Runs that count as repetitions of one experiment.
+
+    Attributes:
+        letter: "A", "B", …: what tables call it.
+        label: what tells it from the others.
+        runs: with their documents, each luck once.
+    """
+
+    letter: str
+    label: str
+    runs: tuple[RunRow, ...]
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Of the runs, in their order."""
+        return tuple(run.seed for run in self.runs)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """The groups, in the order of their first runs, and what a person should know about them."""
+
+    groups: tuple[ConditionGroup, ...]
+    notices: tuple[str, ...]
+
+
+def group_runs(
+    runs: Sequence[RunRow], by: By = "condition", *, conditions: Mapping[int, str] | None = None
+) -> Grouping:
+    """The runs in groups.
+
+    A run of the same scenario, seed and version as one before it has the very same figures: it is no further evidence
+    and is left out, which a notice says.
+
+    Args:
+        runs: with their documents.
+        by: what those of a group have in common; a run of several tags is in each one's group.
+        conditions: what `Traces.condition` says of each run, by number, where it is known; else their scenarios are
+            read for it.
+    """
+    keyed: dict[str, list[RunRow]] = {}
+    for run in runs:
+        for key in [_condition_key(run, conditions)] if by == "condition" else _KEYS[by](run):
+            keyed.setdefault(key, []).append(run)
+    notices, kept = [], []
+    repeating: dict[int, None] = {}
+    for members in keyed.values():
+        distinct, copies = _without_copies(members)
+        kept.append(distinct)
+        repeating |= dict.fromkeys(run.id for run in copies)
+        if by not in ("condition", "run") and len({_condition_key(run) for run in distinct}) > 1:
+            notices.append(
+                tr(
+                    "A group mixes runs of several conditions: its spread is not due to seeds alone. Group by "
+                    "condition."
+                )
+            )
+        versions = dict.fromkeys(run.version for run in distinct)
+        if len(versions) > 1:
+            notices.append(
+                tr(
+                    "Runs of several versions of Subflow are in one group: {versions}.",
+                    versions=", ".join(each or "?" for each in versions),
+                )
+            )
+    if repeating:
+        notices.insert(
+            0,
+            trn(
+                "Run {runs} is identical to another, although their seeds may differ. It is not counted.",
+                "Runs {runs} are identical to others, although their seeds may differ. They are not counted.",
+                len(repeating),
+                runs=", ".join(map(str, repeating)),
+            ),
+        )
+    flows = [{str(flow.get("name")) for run in members for flow in flows_of(run)} for members in kept]
+    if len(flows) > 1 and all(flows) and not set.intersection(*flows):
+        notices.append(tr("These runs have no flow in common: only figures of whole runs can be compared."))
+    labels = _labels(list(keyed), kept, by)
+    groups = tuple(
+        ConditionGroup(_letter(place), label, tuple(members))
+        for place, (label, members) in enumerate(zip(labels, kept, strict=True))
+    )
+    return Grouping(groups, tuple(dict.fromkeys(notices)))
+
+
+def flows_of(run: RunRow) -> Sequence[Mapping[str, Any]]:
+    """The flows of a run's summary; none if it ended without one."""
+    flows: Sequence[Mapping[str, Any]] = (run.summary or {}).get("flows", ())
+    return flows
+
+
+def _condition_key(run: RunRow, conditions: Mapping[int, str] | None = None) -> str:
+    outside = next((tag for tag in _OUTSIDE if tag in run.tags), "")
+    condition = (conditions or {}).get(run.id) or stored_condition(run.scenario_text, run.id)
+    return f"{outside} {condition}"
+
+
+_KEYS: Mapping[By, Callable[[RunRow], Sequence[str]]] = {
+    "controller": lambda run: (run.controllers,),
+    "scenario": lambda run: (run.scenario_name,),
+    "tag": lambda run: run.tags or ("",),
+    "run": lambda run: (str(run.id),),
+}
+
+
+def copies_among(runs: Sequence[RunRow | None]) -> frozenset[int]:
+    """Positions of the runs that repeat one before them bit for bit: no further evidence.
+
+    Args:
+        runs: None for one that goes on, of which this is not known yet.
+    """
+    return repeated(["" if run is None else run.signature for run in runs])
+
+
+def _without_copies(runs: Sequence[RunRow]) -> tuple[list[RunRow], list[RunRow]]:
+    """The runs without those that have the samples of one before them, and these."""
+    copies = copies_among(runs)
+    return [run for place, run in enumerate(runs) if place not in copies], [runs[place] for place in sorted(copies)]
+
+
+def _labels(keys: Sequence[str], groups: Sequence[Sequence[RunRow]], by: By) -> list[str]:
+    """A text for each group that no other one has."""
+    firsts = [members[0] for members in groups]
+    if by == "condition":
+        return numbered([_told(run, firsts) for run in firsts])
+    if by == "run":
+        return [tr("run {number}: {name}", number=run.id, name=run.name) for run in firsts]
+    nameless = {"controller": tr("no controller"), "tag": tr("no tag")}.get(by, tr("no name"))
+    return [key or nameless for key in keys]
+
+
+def _told(run: RunRow, firsts: Sequence[RunRow]) -> str:
+    """What a group's first run has that the others' have not: origin, scenario, controllers, else parameters."""
+    parts = [tag for tag in _OUTSIDE if tag in run.tags]
+    if len({each.scenario_name for each in firsts}) > 1:
+        parts.append(run.scenario_name)
+    if len({each.controllers for each in firsts}) > 1 and run.controllers:
+        parts.append(run.controllers)
+    alike = [each for each in firsts if _first_told(each) == _first_told(run)]
+    if len(alike) > 1 and any(each.fork is not None for each in alike):
+        parts.append(_fork_told(run))
+    elif len(alike) > 1:
+        parts += _own_parameters(run, alike)
+    return " · ".join(parts) or run.controllers or run.scenario_name
+
+
+def _fork_told(run: RunRow) -> str:
+    """Of a run among forks, what makes it another one; events of their scenarios say the same, but to nobody."""
+    if run.fork is None:
+        return tr("Original")
+    return tr("Fork {changes}", changes=fork_text(run.fork.forked_at_s, run.fork.changes))
+
+
+def _first_told(run: RunRow) -> tuple[object, ...]:
+    return (run.scenario_name, run.controllers, *(tag in run.tags for tag in _OUTSIDE))
+
+
+def _own_parameters(run: RunRow, alike: Sequence[RunRow]) -> list[str]:
+    values = [run_parameters(each) for each in alike]
+    ours = run_parameters(run)
+    keys = [key for key in dict.fromkeys(key for each in values for key in each) if _differs(key, values)]
+    shown = [f"{key} = {_value_text(key, ours.get(key))}" for key in keys[:_MOST_TOLD]]
+    return [*shown, "…"] if len(keys) > _MOST_TOLD else shown
+
+
+def _differs(key: str, values: Sequence[Mapping[str, Value]]) -> bool:
+    return len({each.get(key) for each in values}) > 1
+
+
+def _value_text(key: str, value: Value) -> str:
+    column = recorded_column(key)
+    text = column.text(value)
+    return f"{text} {column.unit}" if column.unit and not isinstance(value, str) and value is not None else text
+
+
+def _letter(place: int) -> str:
+    """A to Z, then AA, AB …, as columns of spreadsheets."""
+    letters = ""
+    place += 1
+    while place:
+        place, rest = divmod(place - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters

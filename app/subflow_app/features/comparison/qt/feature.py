@@ -1,0 +1,335 @@
+"""The panel of comparisons in the window: what is selected in the history, or shown in the plots, is compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from subflow_app.features.sweeps.qt.feature import SweepFeature
+from subflow_app.foundation.file_kinds import TRACE_SUFFIXES
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.dialogs import open_dialog
+from subflow_app.toolkit.feature import Feature
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.shorthand import v_box
+from subflow_app.vocabulary.language import tr
+
+if TYPE_CHECKING:
+    from subflow_app.features.comparison.core.compared_runs import Choices, ComparedRuns, ComparedTraces
+    from subflow_app.features.comparison.qt.kernel_strip import KernelStrip
+    from subflow_app.features.comparison.qt.panel import ComparisonView
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.editor.qt.inspector.inspector import Inspector
+    from subflow_app.features.history.qt import History
+    from subflow_app.features.kernel.core.study import KernelStudy
+    from subflow_app.features.running.qt.shown_runs import ShownRuns
+    from subflow_app.foundation.jobs.job import JobOutcome
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.dialogs import Dialogs
+    from subflow_app.toolkit.feature import FeatureMap
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.widgets.banner import Banners
+    from subflow_app.toolkit.workers import Workers
+    from subflow_app.toolkit.workspaces import Workspaces
+    from subflow_store.values import RunRow
+
+T = TypeVar("T")
+
+_COMPARING = "compare runs"
+
+
+class ComparePorts(Protocol):
+    """Parts of the window that comparisons use."""
+
+    banners: Banners
+    bar: ActionBar
+    database: DatabaseControl
+    dialogs: Dialogs
+    documents: Documents
+    history: History
+    inspector: Inspector
+    notices: Notices
+    shown: ShownRuns
+    workers: Workers
+    workspaces: Workspaces
+
+    @property
+    def features(self) -> FeatureMap:
+        """The features of the window."""
+
+    def window(self) -> QWidget:
+        """The window itself, on which dialogs open."""
+
+
+class CompareFeature(Feature):
+    """Compares stored runs."""
+
+    panel_name = "compare"
+
+    def __init__(self, ports: ComparePorts) -> None:
+        """An empty panel; what it shows is made when there is something to compare."""
+        super().__init__()
+        self.ports = ports
+        self.panel: QWidget = QWidget()
+        self.panel.setObjectName("compare_view")
+        self.pages = QStackedWidget(self.panel)
+        self._layout = v_box(self.panel, (self.pages, 1), margins=0)
+        self._strip: KernelStrip | None = None
+        self._study: KernelStudy | None = None
+        self._empty = EmptyState(
+            "compare",
+            tr("Nothing to compare yet"),
+            tr(
+                "Select two or more runs in the history, or show them in the plots, and choose Compare: runs that "
+                "differ only in their seed form one group. The group with the oldest run is A, the reference."
+            ),
+            ports.bar["study.compare"],
+        )
+        self.pages.addWidget(self._empty)
+        self._view: ComparisonView | None = None
+        self._runs: tuple[RunRow, ...] = ()
+        self._is_shown_last = False  # whether runs were shown after some were selected in the history
+        self._selected = frozenset[int]()
+        self._asked = Counter[str]()  # answers to older questions of their kind are dropped
+
+    # ---- what actions ask for ----
+
+    def compare(self) -> None:
+        """Compares what was made, shown or selected last: the sweep in front, runs of the plots, or of the history.
+
+        A is the oldest of them. One that is selected is compared with what is shown of its scenario, and one alone with
+        the newest other run of that scenario. With fewer than two, the panel says what to do.
+        """
+        ports = self.ports
+        of_sweep = ports.features[SweepFeature].runs_at_hand()
+        if len(of_sweep) > 1:
+            self.compare_runs(sorted(of_sweep))
+            return
+        selected = sorted(row.id for row in ports.history.selected())
+        numbers = (ports.shown.id_of(run) for run in range(ports.shown.count))
+        shown = [number for number in numbers if number is not None]
+        if len(selected) < 2:
+            selected = self._of_one_scenario(shown, selected)
+        wanted = shown if self._is_shown_last and len(shown) > 1 else selected
+        if len(wanted) > 1:
+            self.compare_runs(sorted(wanted))
+        else:
+            ports.workspaces.go_to(self.panel_name)
+
+    def _of_one_scenario(self, shown: Sequence[int], selected: Sequence[int]) -> list[int]:
+        """What is shown and selected of one scenario, that of the selected run before others."""
+        rows = {row.id: row for row in self.ports.history.runs()}
+        meant = next((rows[number] for number in (*selected, *shown) if number in rows), None)
+        if meant is None:
+            return list(dict.fromkeys((*shown, *selected)))
+        same = [number for number, row in rows.items() if row.scenario_name == meant.scenario_name]
+        found = [number for number in dict.fromkeys((*shown, *selected)) if number in same]
+        if len(found) == 1:
+            found = sorted((*found, *sorted(set(same) - set(found))[-1:]))
+        return found
+
+    def compare_runs(self, run_ids: Sequence[int], pair: tuple[int, int] | None = None) -> None:
+        """Compares these stored runs; with ``pair`` also the traces of two whose times are the same."""
+        from subflow_app.features.comparison.core.compared_runs import compare, read_runs
+
+        store = self.ports.database.store
+        if store is None or len(run_ids) < 2:
+            return
+        self.ports.workspaces.go_to(self.panel_name)
+        choices = self.view.choices
+
+        def work() -> ComparedRuns:
+            return compare(read_runs(store, run_ids), choices)
+
+        def succeeded(compared: ComparedRuns) -> None:
+            self._show(compared)
+            if pair is not None:
+                self.view.choose_pair(*pair)
+                self.view.choose_offset(0.0)
+                self.view.align()
+
+        self._start(_COMPARING, work, succeeded)
+
+    def possible(self) -> frozenset[str]:
+        """The kernel runs one scenario at a time."""
+        return frozenset({"study.kernel"} if self._study is None else {"study.stop_kernel"})
+
+    def run_kernel(self) -> None:
+        """Runs the scenario of the window on this machine's kernel, beside a simulation of it."""
+        from subflow_app.features.catalog.core.uses import Use
+        from subflow_app.features.comparison.qt.kernel_strip import KernelStrip
+        from subflow_app.features.editor.core.scenario_source import source_of_document
+        from subflow_app.features.kernel.core.plan import plan_network
+        from subflow_app.features.kernel.core.study import KernelStudy
+
+        ports, doc = self.ports, self.ports.documents.doc
+        ports.inspector.commit_pending()
+        store = ports.database.store
+        if self._study is not None or store is None or store.is_read_only:
+            return
+        source = source_of_document(Use.KERNEL, doc)
+        if source is None:
+            ports.notices.scenario_refused(tr("The scenario has problems: the inspector lists them."))
+            return
+        # Refused before anything is asked, with all that the kernel has no counterpart of.
+        plan_network(source.scenario, seed=source.scenario.seed)
+        if not ports.dialogs.confirm(
+            tr("Compare with the kernel"),
+            tr("Also run {name} on the TCP and MPTCP of this machine?", name=ports.documents.shown_name),
+            tr(
+                "It is simulated first, then its packets go through Subflow's link emulator in real time, which "
+                "takes {time}. That needs Linux with user namespaces, or root; the settings of this machine stay as "
+                "they are.",
+                time=fmt.duration(source.scenario.duration_s),
+            ),
+            tr("Run it"),
+        ):
+            return
+        study = self._study = KernelStudy(source, store)
+        ports.workspaces.go_to(self.panel_name)
+        if self._strip is None:
+            self._strip = KernelStrip(self.panel)
+            self._strip.stop_requested.connect(self.stop_kernel)
+            self._layout.insertWidget(0, self._strip)
+        strip = self._strip
+        strip.follow(study)
+        self.changed.emit()
+
+        def ended() -> None:
+            self._study = None
+            strip.follow(None)
+            self.changed.emit()
+
+        def succeeded(outcome: JobOutcome) -> None:
+            ended()
+            if study.run_ids is not None:
+                ports.history.reload()
+                self.compare_runs(study.run_ids, pair=study.run_ids)
+            elif outcome.error is not None:
+                failed(outcome.error)
+            else:
+                ports.banners.show_banner("kernel", "info", tr("The comparison with the kernel was stopped."))
+
+        def failed(error: Exception) -> None:
+            ended()
+            ports.banners.show_banner("kernel", "error", str(error))
+
+        ports.workers.start("kernel", study.run, succeeded=succeeded, failed=failed, cancel=study.stop)
+
+    def stop_kernel(self) -> None:
+        """Stops the kernel's run; nothing of it is kept."""
+        if self._study is not None:
+            self._study.stop()
+
+    def close(self) -> None:
+        """Stops the kernel's run."""
+        self.stop_kernel()
+
+    def ask_import(self) -> None:
+        """Asks for a measured file and shows what it would become."""
+        filters = tr(
+            "Measured traces ({suffixes});;All files (*)", suffixes=" ".join(f"*{each}" for each in TRACE_SUFFIXES)
+        )
+        path = self.ports.dialogs.open_path(tr("Import a measured trace"), filters, None)
+        if path is not None:
+            self.import_file(path)
+
+    def import_file(self, path: Path) -> None:
+        """Shows what a measured file would become, to be imported."""
+        from subflow_app.features.comparison.qt.import_dialog import ImportDialog
+
+        store = self.ports.database.store
+        if store is None or store.is_read_only:
+            self.ports.notices.file_failed(tr("No database is open that {file} could be kept in.", file=path.name))
+            return
+        dialog = ImportDialog(path, store, self.ports.workers, self.ports.window())
+        dialog.imported.connect(self._on_imported)
+        open_dialog(dialog)
+
+    def connect_parts(self) -> None:
+        """Follows what was shown or selected last."""
+        self.ports.shown.changed.connect(self._on_shown)
+        self.ports.history.selection_changed.connect(self._on_selected)
+
+    def _on_shown(self) -> None:
+        self._is_shown_last = True
+
+    def _on_selected(self) -> None:
+        # The history also says so when it was read again, and the same runs are selected.
+        selected = frozenset(row.id for row in self.ports.history.selected())
+        if selected != self._selected:
+            self._selected, self._is_shown_last = selected, False
+
+    def _on_imported(self, run_id: int, notices: Sequence[str]) -> None:
+        self.ports.history.reload()
+        self.ports.history.select([run_id])
+        said = tr("Imported as run {number}, with the tag measured.", number=run_id)
+        self.ports.banners.show_banner("imported", "info", "\n".join((said, *notices[:6])))
+
+    @property
+    def view(self) -> ComparisonView:
+        """What the panel shows, made when it is asked for first."""
+        if self._view is None:
+            from subflow_app.features.comparison.qt.panel import ComparisonView
+
+            self._view = ComparisonView(self.ports.dialogs)
+            self._view.choices_changed.connect(self._recompare)
+            self._view.align_requested.connect(self._align)
+            self._view.shown_requested.connect(self._show_in_plots)
+            self.pages.addWidget(self._view)
+        return self._view
+
+    # ---- inside ----
+
+    def _recompare(self, choices: Choices) -> None:
+        from subflow_app.features.comparison.core.compared_runs import compare
+
+        runs = self._runs
+        self._start(_COMPARING, lambda: compare(runs, choices), self._show)
+
+    def _show(self, compared: ComparedRuns) -> None:
+        self._runs = compared.runs
+        self.view.show_compared(compared)
+        self.pages.setCurrentWidget(self.view)
+
+    def _align(self, reference: int, other: int, method: str, with_skew: bool, offset_s: float) -> None:
+        from subflow_app.features.comparison.core.alignment import METHODS
+        from subflow_app.features.comparison.core.compared_runs import compare_traces
+
+        store = self.ports.database.store
+        if store is None:
+            return
+
+        def work() -> ComparedTraces:
+            return compare_traces(store, reference, other, METHODS[method], with_skew=with_skew, offset_s=offset_s)
+
+        self._start("align runs", work, self.view.show_aligned)
+
+    def _show_in_plots(self, traces: ComparedTraces) -> None:
+        store = self.ports.database.store
+        if store is not None:
+            self.ports.shown.show_aligned(store, traces.reference, traces.other, traces.alignment)
+
+    def _start(self, name: str, work: Callable[[], T], succeeded: Callable[[T], None]) -> None:
+        self._asked[name] += 1
+
+        def question() -> tuple[int, int]:
+            # Of other runs, an alignment is not wanted any more; it takes nothing from the runs themselves.
+            return self._asked[name], self._asked[_COMPARING]
+
+        asked = question()
+
+        def on_success(result: T) -> None:
+            if asked == question():
+                succeeded(result)
+
+        def on_failure(error: Exception) -> None:
+            self.view.say(str(error))
+            self.view.told.setText(str(error))
+
+        self.ports.workers.start(name, work, succeeded=on_success, failed=on_failure)

@@ -1,0 +1,317 @@
+"""The panel of comparisons: groups of runs with their significance, and traces of two runs on one time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QLineEdit,
+    QPushButton,
+    QTableView,
+    QTabWidget,
+    QWidget,
+)
+
+from subflow_app.features.comparison.core.alignment import CORRELATION, ERROR_COLUMNS, FIRST_DATA, MANUAL, Method
+from subflow_app.features.comparison.core.compared_runs import Choices, ComparedRuns, ComparedTraces
+from subflow_app.features.comparison.core.conditions import MEASURED_TAG, WAYS
+from subflow_app.features.comparison.core.group_table import FigureRow, GroupTable, table_csv
+from subflow_app.features.comparison.qt.figure_model import FILTER_ROLE, FigureModel, SettingModel
+from subflow_app.features.editor.qt.time_box import TimeBox
+from subflow_app.features.history.core.run_comparison import settings_text
+from subflow_app.toolkit.dialogs import CSV_FILTER, Dialogs
+from subflow_app.toolkit.models.table_model import TableModel
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.shorthand import captioned, h_box, named, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table, sorting
+from subflow_app.toolkit.widgets.wrap_layout import WrapLayout
+from subflow_app.vocabulary.language import tr, trn
+from subflow_store.values import RunRow
+
+_WIDEST = 240  # px at 100 %
+_FARTHEST_S = 1e6
+
+
+def _scenarios_text(table: GroupTable) -> str:
+    """What was run: the scenario of all groups, or that of each."""
+    names = [dict.fromkeys(run.scenario_name for run in group.runs) for group in table.groups]
+    if len({name for each in names for name in each}) == 1:
+        return tr("Scenario: {name}", name=next(iter(names[0])))
+    told = (f"{group.letter}: {', '.join(each)}" for group, each in zip(table.groups, names, strict=True))
+    return tr("Scenarios: {names}", names="; ".join(told))
+
+
+class ComparisonView(QWidget):
+    """What the panel shows once there are runs to compare."""
+
+    choices_changed = Signal(object)  # Choices
+    align_requested = Signal(int, int, str, bool, float)  # reference, other, method, with skew, offset in s
+    shown_requested = Signal(object)  # ComparedTraces: both in the plots, the other on the reference's time
+
+    def __init__(self, dialogs: Dialogs, parent: QWidget | None = None) -> None:
+        """Empty."""
+        super().__init__(parent)
+        self.setObjectName("comparison_view")
+        self._dialogs = dialogs
+        self.choices = Choices()  # how the runs are to be compared
+        self._compared: ComparedRuns | None = None
+        self.traces: ComparedTraces | None = None
+        self.tabs = named(QTabWidget(self), "comparison_tabs", tr("Kinds of comparison"))
+        self.tabs.addTab(self._figures_page(), tr("Figures"))
+        self.tabs.addTab(self._settings_page(), tr("Settings"))
+        self.tabs.addTab(self._traces_page(), tr("Traces on one time"))
+        v_box(self, self.tabs, margins=0)
+
+    # ---- figures ----
+
+    def _figures_page(self) -> QWidget:
+        page = QWidget(self)
+        self.by = _combo("comparison_by", tr("Group runs by"), ((way, tr(text)) for way, text in WAYS.items()))
+        self.reference = _combo("comparison_reference", tr("Reference group"))
+        self.paired = named(QCheckBox(tr("&Paired by seed"), page), "comparison_paired")
+        self.corrected = named(QCheckBox(tr("&Holm's correction"), page), "comparison_holm")
+        self.corrected.setToolTip(tr("Multiplies p so that all tests of the table together keep an error rate of 5 %"))
+        self.everything = named(QCheckBox(tr("All fi&gures"), page), "comparison_all")
+        self.everything.setToolTip(tr("Also those of subflows, links and transport"))
+        self.filter = named(QLineEdit(page), "comparison_filter", tr("Figures with these words"))
+        self.filter.setPlaceholderText(tr("Filter figures…"))
+        self.filter.setClearButtonEnabled(True)
+        groups, reference = captioned(tr("&Groups:"), self.by, 1), captioned(tr("&Reference:"), self.reference, 1)
+        first = h_box(None, *groups, *reference, (self.filter, 1))
+        second = WrapLayout()
+        for box in (self.paired, self.corrected, self.everything):
+            second.addWidget(box)
+        for name, text, then in (
+            ("comparison_copy", tr("&Copy table"), self.copy),
+            ("comparison_save", tr("Save as CS&V…"), self.save),
+        ):
+            button = named(QPushButton(text, page), name)
+            button.clicked.connect(then)
+            second.addWidget(button)
+        self.model = FigureModel(self)
+        self.sorted = sorting(self.model, self, FILTER_ROLE)
+        self.table = QTableView(page, sortingEnabled=True)
+        words = tr("Figures of the groups with their differences")
+        set_up_table(self.table, "comparison_figures", words, self.sorted, copy=self.copy)
+        self.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        self.scenario = named(Label(page, wordWrap=True), "comparison_scenario")
+        self.told = named(Label(page, wordWrap=True), "comparison_method")
+        v_box(page, self.scenario, first, second, (self.table, 1), self.told, margins=(6, 6, 6, 4))
+        self.by.activated.connect(lambda _: self._choose(by=self.by.currentData(), reference=0))
+        self.reference.activated.connect(lambda place: self._choose(reference=place))
+        self.paired.toggled.connect(lambda on: self._choose(is_paired=on))
+        self.corrected.toggled.connect(lambda on: self._choose(is_corrected=on))
+        self.everything.toggled.connect(lambda on: self._choose(has_all=on))
+        self.filter.textChanged.connect(self.sorted.setFilterFixedString)
+        return page
+
+    def show_compared(self, compared: ComparedRuns) -> None:
+        """Shows an answer."""
+        known = self._compared.runs if self._compared is not None else ()
+        self._compared = compared
+        table = compared.table
+        self.model.show_table(table)
+        self.reference.clear()
+        for group in table.groups:
+            count = trn("{count} run", "{count} runs", len(group.runs))
+            self.reference.addItem(f"{group.letter}: {group.label} ({count})", group.letter)
+        self.reference.setCurrentIndex(table.reference)
+        self.paired.setEnabled(compared.can_pair)
+        self.paired.setToolTip(
+            tr("Compares runs with the same seed: randomness that they share does not count as spread")
+            if compared.can_pair
+            else tr("Only groups of the same seeds, each once, can be compared in pairs")
+        )
+        self.scenario.setText(_scenarios_text(table))
+        self.told.setText("\n".join((table.method_text + ".", *table.notices)))
+        _fit_columns(self.table)
+        self.settings.show_settings(compared.runs, compared.settings)
+        if [run.id for run in known] != [run.id for run in compared.runs]:
+            self._offer_runs(compared.runs)
+
+    def copy(self) -> None:
+        """Copies the figures that are shown, for a spreadsheet."""
+        if self.model.table is not None:
+            QGuiApplication.clipboard().setText(table_csv(self.model.table, self._rows(), "\t"))
+            self.told.setText(tr("Copied."))
+
+    def save(self) -> None:
+        """Asks for a file and writes the figures that are shown as CSV."""
+        if self.model.table is None:
+            return
+        path = self._dialogs.save_path(tr("Save the comparison"), tr(CSV_FILTER), Path("comparison.csv"))
+        if path is None:
+            return
+        try:
+            path.write_text(table_csv(self.model.table, self._rows()), encoding="utf-8")
+        except OSError as error:
+            reason = error.strerror or str(error)
+            self.told.setText(tr("Not written: {path}: {reason}. Choose another place.", path=path, reason=reason))
+        else:
+            self.told.setText(tr("Written: {path}", path=path))
+
+    def _rows(self) -> list[FigureRow]:
+        assert self.model.table is not None
+        places = [self.sorted.mapToSource(self.sorted.index(row, 0)).row() for row in range(self.sorted.rowCount())]
+        return [self.model.table.rows[place] for place in places]
+
+    def _choose(self, **changes: object) -> None:
+        self.choices = replace(self.choices, **changes)  # type: ignore[arg-type] # fields of any kind
+        self.choices_changed.emit(self.choices)
+
+    # ---- settings ----
+
+    def _settings_page(self) -> QWidget:
+        page = QWidget(self)
+        self.settings = SettingModel(self)
+        self.setting_table = QTableView(page)
+        words = tr("Settings of the runs, those that differ first")
+        set_up_table(self.setting_table, "comparison_settings", words, self.settings, copy=self.copy_settings)
+        self.equal = named(QCheckBox(tr("Also &equal settings"), page), "comparison_equal")
+        self.settings_told = named(Label(page), "comparison_settings_told")
+        copy = named(QPushButton(tr("&Copy table"), page), "comparison_copy_settings")
+        line = h_box(None, self.equal, (self.settings_told, 1), copy)
+        v_box(page, line, (self.setting_table, 1), margins=(6, 6, 6, 4))
+        self.equal.toggled.connect(self.settings.show_equal)
+        self.settings.modelReset.connect(self._on_settings_shown)
+        copy.clicked.connect(self.copy_settings)
+        return page
+
+    def copy_settings(self) -> None:
+        """Copies the settings that are shown, for a spreadsheet."""
+        QGuiApplication.clipboard().setText(settings_text(self.settings.rows, self.settings.runs, "\t"))
+        self.settings_told.setText(tr("Copied."))
+
+    def _on_settings_shown(self) -> None:
+        count = sum(line.differs for line in self.settings.rows)
+        self.settings_told.setText(
+            trn("{count} setting differs from the first run.", "{count} settings differ from the first run.", count)
+            if count
+            else tr("Nothing differs.")
+        )
+        _fit_columns(self.setting_table)
+
+    # ---- traces ----
+
+    def _traces_page(self) -> QWidget:
+        page = QWidget(self)
+        self.ours = _combo("comparison_ours", tr("Run whose time counts"))
+        self.theirs = _combo("comparison_theirs", tr("Run that is overlaid on it"))
+        self.way = _combo(
+            "comparison_way",
+            tr("Alignment"),
+            [
+                (CORRELATION, tr("Best agreement of the curves")),
+                (FIRST_DATA, tr("By the first data")),
+                (MANUAL, tr("By hand")),
+            ],
+        )
+        self.way.setMinimumContentsLength(26)
+        self.skew = named(QCheckBox(tr("Clocks may &differ in speed"), page), "comparison_skew")
+        self.offset = named(TimeBox(page), "comparison_offset", tr("Offset by hand"))
+        self.offset.setRange(-_FARTHEST_S, _FARTHEST_S)
+        self.offset.setEnabled(False)
+        self.align_button = named(QPushButton(tr("&Align"), page), "comparison_align")
+        self.show_button = named(QPushButton(tr("&Show in the plots"), page), "comparison_show")
+        self.show_button.setEnabled(False)
+        first = h_box(None, *captioned(tr("&Time of:"), self.ours, 1), *captioned(tr("&Other run:"), self.theirs, 1))
+        second = WrapLayout()
+        for each in (self.way, self.skew, self.offset, self.align_button, self.show_button):
+            second.addWidget(each)
+        self.errors = TableModel(ERROR_COLUMNS, self)
+        self.errors.aligns_headings = False
+        self.sorted_errors = sorting(self.errors, self)
+        self.error_table = QTableView(page, sortingEnabled=True)
+        words = tr("Errors of the traces that both runs have")
+        set_up_table(self.error_table, "comparison_errors", words, self.sorted_errors)
+        self.error_table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        self.aligned = Label(tr("Choose two runs and align them: the errors of their traces appear here."), page)
+        self.aligned.setObjectName("comparison_aligned")
+        self.aligned.setWordWrap(True)
+        v_box(page, first, second, (self.error_table, 1), self.aligned, margins=(6, 6, 6, 4))
+        self.way.activated.connect(lambda _: self._follow_way())
+        self.align_button.clicked.connect(self.align)
+        self.show_button.clicked.connect(lambda: self.shown_requested.emit(self.traces))
+        return page
+
+    def align(self) -> None:
+        """Asks for the alignment that is chosen."""
+        ours, theirs = self.ours.currentData(), self.theirs.currentData()
+        if ours is None or theirs is None:
+            return
+        if ours == theirs:
+            self.say(tr("Choose two different runs."))
+            return
+        self.say(tr("Aligning…"))
+        method: Method = self.way.currentData()
+        self.align_requested.emit(ours, theirs, method, self.skew.isChecked(), self.offset.value())
+
+    def show_aligned(self, traces: ComparedTraces) -> None:
+        """Shows the errors of two runs."""
+        self.traces = traces
+        self.errors.show_rows(traces.errors)
+        self.error_table.resizeColumnsToContents()
+        self.show_button.setEnabled(True)
+        self.offset.setValue(traces.alignment.offset_s)
+        said = [
+            tr(
+                "Run {other} on the time of run {reference}: {alignment}.",
+                other=traces.other,
+                reference=traces.reference,
+                alignment=traces.alignment.text,
+            )
+        ]
+        if traces.is_by_order:
+            said.append(tr("Their flows have different names, so they are matched in order."))
+        if not traces.errors:
+            said.append(tr("No trace of both overlaps in time."))
+        self.say(" ".join(said))
+
+    def choose_pair(self, reference: int, other: int) -> None:
+        """Chooses two runs for the second page and shows it."""
+        for combo, number in ((self.ours, reference), (self.theirs, other)):
+            combo.choose(number)
+        self.tabs.setCurrentIndex(self.tabs.count() - 1)
+
+    def choose_offset(self, offset_s: float) -> None:
+        """Chooses to align by hand, e.g. runs whose times are known to be the same."""
+        self.way.choose(MANUAL)
+        self.offset.setValue(offset_s)
+        self._follow_way()
+
+    def say(self, text: str) -> None:
+        """Says something about the alignment."""
+        self.aligned.setText(text)
+
+    def _offer_runs(self, runs: Sequence[RunRow]) -> None:
+        for combo in (self.ours, self.theirs):
+            combo.clear()
+            for run in runs:
+                combo.addItem(tr("Run {number}: {name}", number=run.id, name=run.name), run.id)
+        outside = [place for place, run in enumerate(runs) if MEASURED_TAG in run.tags or "kernel" in run.tags]
+        self.ours.setCurrentIndex(next((place for place in range(len(runs)) if place not in outside), 0))
+        self.theirs.setCurrentIndex(outside[0] if outside else min(1, len(runs) - 1))
+        self.traces = None
+        self.errors.show_rows(())
+        self.show_button.setEnabled(False)
+
+    def _follow_way(self) -> None:
+        self.offset.setEnabled(self.way.currentData() == MANUAL)
+        self.skew.setEnabled(self.way.currentData() == CORRELATION)
+
+
+def _fit_columns(table: QTableView) -> None:
+    """Gives all columns the width that their cells need, as far as that is little."""
+    table.resizeColumnsToContents()
+    for number in range(table.model().columnCount()):
+        table.setColumnWidth(number, min(table.columnWidth(number) + 12, _WIDEST))
+
+
+def _combo(name: str, text: str, choices: Iterable[tuple[object, str]] = ()) -> Choice:
+    return Choice(name, choices, text=text, letters=12)

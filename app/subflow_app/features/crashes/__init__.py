@@ -1,0 +1,1 @@
+"""Crash reports, bug reports and the log in the window."""

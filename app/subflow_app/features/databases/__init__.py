@@ -1,0 +1,1 @@
+"""Rescues databases of runs that are damaged."""

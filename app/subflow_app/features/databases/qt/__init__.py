@@ -1,0 +1,1 @@
+"""The part of the window: rescues databases of runs that are damaged."""

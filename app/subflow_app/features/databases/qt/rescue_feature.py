@@ -1,0 +1,134 @@
+"""A damaged database in the window: what of it is lost, and all that is sound in a new file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from subflow_app.features.databases.core.rescue import Rescue
+from subflow_app.foundation.file_kinds import DATABASE_SUFFIXES
+from subflow_app.foundation.jobs.job import JobOutcome
+from subflow_app.foundation.problem_texts import error_text
+from subflow_app.toolkit.dialogs import DATABASE_FILTER, Dialogs
+from subflow_app.toolkit.feature import Feature
+from subflow_app.toolkit.widgets.banner import Banners, Way
+from subflow_app.vocabulary.language import tr, trn
+from subflow_store import StoreCorrupt
+
+if TYPE_CHECKING:
+    from subflow_app.features.history.qt import History
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.workers import Workers
+    from subflow_store.damage import Damage
+
+_BANNER = "rescue"
+
+
+class RescuePorts(Protocol):
+    """Parts of the window that rescuing a database uses."""
+
+    database: DatabaseControl
+    history: History
+    notices: Notices
+    banners: Banners
+    dialogs: Dialogs
+    workers: Workers
+
+
+class RescueFeature(Feature):
+    """Offers it wherever damage is met."""
+
+    def __init__(self, ports: RescuePorts) -> None:
+        """No work yet."""
+        super().__init__()
+        self.ports = ports
+        self._job: Rescue | None = None
+
+    def connect_parts(self) -> None:
+        """Whatever tells of an error asks here for ways on."""
+        self.ports.notices.ways_of = self.ways
+        self.ports.history.damaged.connect(self._on_damaged)
+
+    def ways(self, error: Exception) -> Sequence[Way]:
+        """For errors that tell of damage."""
+        return self._offers(Path(error.path)) if isinstance(error, StoreCorrupt) and error.path else ()
+
+    def check(self, path: Path) -> None:
+        """Looks at every row."""
+        self._start(Rescue(path))
+
+    def salvage(self, path: Path) -> None:
+        """Asks for a new file and brings all that is sound there."""
+        suggested = path.with_name(f"{path.stem}-salvaged{path.suffix or DATABASE_SUFFIXES[0]}")
+        target = self.ports.dialogs.save_path(tr("Salvage the database"), tr(DATABASE_FILTER), suggested)
+        if target is not None:
+            # The file dialog has asked whether an existing file may go.
+            self._start(Rescue(path, target, overwrite=True))
+
+    def close(self) -> None:
+        """Ends what goes on; a file that is not whole does not stay."""
+        if self._job is not None:
+            self._job.stop()
+
+    # ---- inside ----
+
+    def _offers(self, path: Path) -> list[Way]:
+        return [
+            Way(tr("Check…"), lambda: self.check(path)),
+            Way(tr("Salvage…"), lambda: self.salvage(path)),
+        ]
+
+    def _on_damaged(self, path: Path, damage: Sequence[Damage]) -> None:
+        """The list lacks runs."""
+        text = trn(
+            "Something is damaged, and not listed: {what}.",
+            "{count} things are damaged, and not listed, the first: {what}.",
+            len(damage),
+            what=damage[0],
+        )
+        self.ports.banners.show_banner("history", "error", text, self._offers(path))
+
+    def _start(self, job: Rescue) -> None:
+        self.close()
+        self._job = job
+        text = tr("{path} is being read…", path=job.path)
+        self.ports.banners.show_banner(_BANNER, "warning", text, [Way(tr("Stop"), job.stop)])
+        self.ports.workers.start(
+            "rescue database",
+            job.run,
+            succeeded=lambda outcome: self._on_end(job, outcome),
+            failed=lambda _error: self.ports.banners.close_banner(_BANNER),
+            cancel=job.stop,
+        )
+
+    def _on_end(self, job: Rescue, outcome: JobOutcome) -> None:
+        if self._job is not job:
+            return
+        self._job = None
+        self.ports.banners.close_banner(_BANNER)
+        if outcome.error is not None:
+            self.ports.banners.show_banner(_BANNER, "error", error_text(outcome.error))
+        elif job.findings is not None:
+            if job.target is not None:
+                self.ports.database.open(job.target)
+            title = tr("Check of the database") if job.target is None else tr("Salvaged database")
+            self.ports.dialogs.report(title, _report(job))
+
+
+def _report(job: Rescue) -> str:
+    """What was found, in lines."""
+    assert job.findings is not None
+    found = job.findings
+    counts = [
+        trn("{count} run", "{count} runs", len(found.runs)),
+        trn("{count} training", "{count} trainings", len(found.trainings)),
+        trn("{count} sweep", "{count} sweeps", len(found.sweeps)),
+    ]
+    lines = [f"{job.target or job.path}: {', '.join(counts)}", ""]
+    if not found.damage:
+        lines.append(tr("Nothing is damaged.") if job.target is None else tr("Nothing is lost."))
+    else:
+        lines.append(tr("Damaged:") if job.target is None else tr("Lost, or rebuilt as far as is known:"))
+    return "\n".join([*lines, *map(str, found.damage)])

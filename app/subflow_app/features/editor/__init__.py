@@ -1,0 +1,1 @@
+"""The scenario as it is edited: text, canvas, forms, topologies in and out, recovery."""

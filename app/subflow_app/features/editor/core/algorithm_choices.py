@@ -1,0 +1,129 @@
+"""The controllers and schedulers that batches offer for a flow: that of the scenario first, then all others.
+
+A choice of the scenario with options or a policy differs from the algorithm with its defaults, so both are offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.editor.core.algorithm_values import Kind, defaults_of, name_in, value_text, without_defaults
+from subflow_app.features.policies.core.cards import card_line
+from subflow_app.features.policies.core.library import PolicyRecord, policy_records
+from subflow_app.foundation.toml_edit import TomlValue
+from subflow_app.vocabulary.language import tr
+from subflow_sim.params import Algorithm, Dimension
+from subflow_sim.policy_library import SUFFIX, PolicyLibrary
+from subflow_sim.scenario_model import Flow
+from subflow_sim.whole_scenario import Scenario
+
+_MOST_FILES = 50
+"""Policy files of a folder that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlgorithmChoice:
+    """A controller or scheduler that a flow can have.
+
+    Attributes:
+        value: of the key, as a scenario file has it.
+        text: for a list.
+        summary: a line about it.
+        is_own: the scenario has it.
+    """
+
+    value: TomlValue
+    text: str
+    summary: str = ""
+    is_own: bool = False
+
+
+def controller_choices(
+    tree: Mapping[str, Any], scenario: Scenario, folder: Path | None = None
+) -> dict[str, tuple[AlgorithmChoice, ...]]:
+    """The controllers that each flow can have, that of the scenario first; flows without a controller are left out.
+
+    Args:
+        tree: the scenario file.
+        scenario: the same as it was read.
+        folder: of the file, where policies may lie; None: it has none.
+    """
+    policies = _policies(folder)
+    return {
+        name: tuple(_choices(own_value(tree, scenario, name, "controller"), scenario, flow, policies))
+        for name, flow in scenario.flows.items()
+        if not flow.sends_datagrams
+    }
+
+
+def other_controllers(
+    scenario: Scenario | None, *, is_multipath: bool, folder: Path | None = None
+) -> list[AlgorithmChoice]:
+    """Every controller that flows of a kind can have, with its defaults and with each policy trained for it.
+
+    Args:
+        scenario: whose scripts are among them; None: it brings none.
+        is_multipath: the flows have several paths.
+        folder: of the scenario file, where policies may lie; None: it has none.
+    """
+    return list(_others(scenario, _policies(folder), is_multipath=is_multipath))
+
+
+def own_value(tree: Mapping[str, Any], scenario: Scenario, flow: str, kind: Kind) -> TomlValue:
+    """The controller or scheduler of a flow as the file has it; of one that it leaves out, the name."""
+    table = tree.get("flows", {}).get(flow, {})
+    found = table.get(kind) if isinstance(table, Mapping) else None
+    chosen = scenario.flows[flow].controller if kind == "controller" else scenario.flows[flow].scheduler
+    return chosen.name if found is None else without_defaults(found)
+
+
+def _choices(
+    own: TomlValue, scenario: Scenario, flow: Flow, policies: Mapping[str, Sequence[PolicyRecord]]
+) -> Iterator[AlgorithmChoice]:
+    text = tr("as in the scenario: {controller}", controller=value_text(own))
+    yield AlgorithmChoice(own, text, tr("With the options and the policy that the scenario has"), is_own=True)
+    for each in _others(scenario, policies, is_multipath=flow.kind == "mptcp"):
+        if each.value == own:
+            continue
+        if isinstance(each.value, str) and each.value == name_in(own):
+            told = tr("{controller}, with its defaults", controller=each.value)
+            yield AlgorithmChoice(defaults_of(each.value), told, each.summary)
+        else:
+            yield each
+
+
+def _others(
+    scenario: Scenario | None, policies: Mapping[str, Sequence[PolicyRecord]], *, is_multipath: bool
+) -> Iterator[AlgorithmChoice]:
+    catalog = app_catalog(scenario)
+    known = {each.name: each for each in catalog.controllers}
+    for name in catalog.controllers_for(is_multipath=is_multipath):
+        yield AlgorithmChoice(name, name, tr(known[name].summary))
+        usual = _usual_policy(known[name])
+        for record in policies.get(name, ()):
+            if record.name != usual:
+                value: TomlValue = {"name": name, "policy": record.name}
+                yield AlgorithmChoice(value, value_text(value), card_line(record.card) or tr("trained policy"))
+
+
+def _usual_policy(algorithm: Algorithm) -> str:
+    """The policy that decides where none is named; empty: the algorithm has none."""
+    return next((str(param.default) for param in algorithm.options if param.dimension is Dimension.POLICY), "")
+
+
+def _policies(folder: Path | None) -> dict[str, list[PolicyRecord]]:
+    """Usable policies by controller: those of the library, and the files beside a scenario."""
+    found: dict[str, list[PolicyRecord]] = {}
+    for record in policy_records():
+        if not record.problem:
+            found.setdefault(record.controller, []).append(record)
+    beside = PolicyLibrary((folder,)) if folder is not None else PolicyLibrary()
+    if len(beside.paths()) <= _MOST_FILES:
+        for record in policy_records(beside):
+            if not record.problem:
+                found.setdefault(record.controller, []).append(replace(record, name=f"{record.name}{SUFFIX}"))
+    return found

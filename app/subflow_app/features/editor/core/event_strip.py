@@ -1,0 +1,407 @@
+"""The timed changes of a scenario as rows of a timeline, and what dragging them does to the file.
+
+A link that goes down and comes up again is two events in the file and one bar on the strip; everything else that
+changes at an instant is a mark. The strip reads the file as it stands rather than the scenario it means, because each
+bar end and each mark has to know the place in the text that a drag rewrites.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Literal, TypeAlias
+
+from subflow_app.features.editor.core.form_text import choice_text, text_of
+from subflow_app.foundation import toml_edit
+from subflow_app.foundation.toml_edit import TomlValue
+from subflow_sim.errors import ParamError
+from subflow_sim.toml_map import Path
+from subflow_sim.units import UNITS, Dimension, parse_quantity, split_quantity
+
+Part: TypeAlias = Literal["start", "end", "body"]
+"""Where a bar is taken hold of."""
+
+LEAST_BAR_S = 1e-3
+"""Shorter outages than this are dragged apart again: they could not be seen, and hardly measured."""
+
+# In the order in which a mark lists them.
+_VALUE_KEYS = ("rate", "delay", "loss", "queue")
+_NICE = (1, 2, 5, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class StripMark:
+    """Something that changes at an instant.
+
+    Attributes:
+        at: where its time stands in the file: `("events", 3, "at")`, or the time of a step of a rate.
+        time_s: when.
+        changes: what changes, as (key of the file, new value as text); of `up`, `open`, `backup`,
+            `announce` and `refuse` the new state itself.
+        side: which direction of a link, or which subflow of a flow; empty for the whole.
+        values: where the new values stand in the file.
+        earliest_s: a drag goes no further to the left.
+        latest_s: nor further than this to the right.
+    """
+
+    at: Path
+    time_s: float
+    changes: tuple[tuple[str, str | bool], ...]
+    side: str
+    values: tuple[Path, ...]
+    earliest_s: float
+    latest_s: float
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether it stands where it is, as the first step of a rate does."""
+        return self.latest_s <= self.earliest_s
+
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """Where its times stand in the file."""
+        return (self.at,)
+
+
+@dataclass(frozen=True, slots=True)
+class StripBar:
+    """A time out of service: of a link that is down, or of a subflow that is closed.
+
+    Attributes:
+        key: of what is out of service: `up` of links, `open` of flows.
+        target: the name that the events give, e.g. `wifi`, `download.3`.
+        side: as of a mark.
+        start: where the time of its beginning stands in the file.
+        end: where that of its end does; None: it lasts until the run is over.
+        start_s: when it begins.
+        end_s: when it ends, at the latest with the run.
+        duration_s: of the run.
+    """
+
+    key: Literal["up", "open"]
+    target: str
+    side: str
+    start: Path
+    end: Path | None
+    start_s: float
+    end_s: float
+    duration_s: float
+
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """Where its times stand in the file."""
+        return (self.start,) if self.end is None else (self.start, self.end)
+
+
+StripItem: TypeAlias = StripMark | StripBar
+
+
+@dataclass(frozen=True, slots=True)
+class StripRow:
+    """All that happens to one link or flow, by its dotted key (`links.wifi`)."""
+
+    key: str
+    items: tuple[StripItem, ...]
+
+
+def strip_rows(data: Mapping[str, Any], duration_s: float, selected: str = "") -> tuple[StripRow, ...]:
+    """Build the rows: links, then flows, in the order of the file; one for each that changes, and for the selected one.
+
+    Args:
+        data: the file as plain tables and values; what is malformed in it is left out.
+        duration_s: of the run.
+        selected: dotted key of what is selected on the canvas.
+    """
+    rows = []
+    for section, noun in (("links", "link"), ("flows", "flow")):
+        tables = data.get(section)
+        for name, table in tables.items() if isinstance(tables, dict) else ():
+            items: list[StripItem] = []
+            if section == "links" and isinstance(table, dict):
+                items += _rate_steps(name, table, duration_s)
+            items += _event_items(_events_of(data, noun, name), duration_s, noun)
+            if items or f"{section}.{name}" == selected:
+                rows.append(StripRow(f"{section}.{name}", tuple(sorted(items, key=start_of))))
+    return tuple(rows)
+
+
+def start_of(item: StripItem) -> float:
+    """Return when a mark is, or a bar begins."""
+    return item.start_s if isinstance(item, StripBar) else item.time_s
+
+
+# --- what dragging does ---------------------------------------------------------------------------------------------
+
+
+def tick_step(duration_s: float, width_px: float, least_px: float) -> float:
+    """Return the smallest of 1, 2, 5 times a power of ten seconds that is at least so many pixels wide."""
+    least = max(duration_s * least_px / max(width_px, 1.0), 1e-9)
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(nice * power for nice in _NICE if nice * power >= least * (1 - 1e-9))
+
+
+def snapped(time_s: float, step_s: float, earliest_s: float, latest_s: float) -> float:
+    """Return the tick nearest to a time, kept within bounds; a step of 0 leaves the time as it is."""
+    wanted = round(time_s / step_s) * step_s if step_s > 0 else time_s
+    # Nine digits are the simulator's nanoseconds, and keep 0.30000000000000004 out of files.
+    return round(min(max(wanted, earliest_s), latest_s), 9)
+
+
+def dragged_mark(mark: StripMark, to_s: float, step_s: float) -> float:
+    """Return when a mark is after it was dragged to a time."""
+    return snapped(to_s, step_s, mark.earliest_s, mark.latest_s)
+
+
+def dragged_bar(bar: StripBar, part: Part, by_s: float, step_s: float) -> tuple[float, float]:
+    """Return beginning and end of a bar after its part was dragged by so much: inside the run, and never reversed."""
+    if part == "start":
+        return snapped(bar.start_s + by_s, step_s, 0.0, max(bar.end_s - LEAST_BAR_S, 0.0)), bar.end_s
+    if part == "end":
+        least = min(bar.start_s + LEAST_BAR_S, bar.duration_s)
+        return bar.start_s, snapped(bar.end_s + by_s, step_s, least, bar.duration_s)
+    if bar.end is None:
+        # It has no end of its own: what is dragged is when it begins.
+        return snapped(bar.start_s + by_s, step_s, 0.0, bar.duration_s), bar.end_s
+    length = bar.end_s - bar.start_s
+    start = snapped(bar.start_s + by_s, step_s, 0.0, max(bar.duration_s - length, 0.0))
+    return start, round(start + length, 9)
+
+
+# --- what that writes -----------------------------------------------------------------------------------------------
+
+
+def with_mark_at(text: str, mark: StripMark, time_s: float) -> str:
+    """Return the file with a mark at another time.
+
+    Raises:
+        TomlEditError: if the place cannot be edited.
+    """
+    return _with_time(text, mark.at, time_s)
+
+
+def with_bar_at(text: str, bar: StripBar, start_s: float, end_s: float) -> str:
+    """Return the file with a bar at other times; one that had no end gets an event that ends it.
+
+    Raises:
+        TomlEditError: if a place cannot be edited.
+    """
+    if start_s != bar.start_s:
+        text = _with_time(text, bar.start, start_s)
+    if end_s == bar.end_s:
+        return text
+    if bar.end is not None:
+        return _with_time(text, bar.end, end_s)
+    begun = toml_edit.get_value(toml_edit.read_toml(text), bar.start[:2])
+    values = {key: begun[key] for key in ("link", "flow", "direction", "subflow") if key in begun}
+    return toml_edit.append_table(text, "events", {"at": time_text(end_s), **values, bar.key: True})
+
+
+def with_outage(text: str, row_key: str, start_s: float, duration_s: float, step_s: float) -> str:
+    """Return the file with a link that goes down, or a flow whose subflows close, for a tenth of the run.
+
+    Raises:
+        TomlEditError: if the text is not TOML.
+    """
+    section, _, name = row_key.partition(".")
+    noun, key = ("link", "up") if section == "links" else ("flow", "open")
+    start_s = snapped(start_s, step_s, 0.0, max(duration_s - LEAST_BAR_S, 0.0))
+    end_s = snapped(start_s + duration_s / 10, step_s, start_s + LEAST_BAR_S, duration_s)
+    text = toml_edit.append_table(text, "events", {"at": time_text(start_s), noun: name, key: False})
+    return toml_edit.append_table(text, "events", {"at": time_text(end_s), noun: name, key: True})
+
+
+def with_change(text: str, row_key: str, key: str, value: TomlValue, time_s: float) -> str:
+    """Return the file with one more event that gives a link another rate, delay, loss or queue, or makes a backup.
+
+    Raises:
+        TomlEditError: if the text is not TOML.
+    """
+    section, _, name = row_key.partition(".")
+    noun = "link" if section == "links" else "flow"
+    return toml_edit.append_table(text, "events", {"at": time_text(time_s), noun: name, key: value})
+
+
+def without(text: str, item: StripItem) -> str:
+    """Return the file without a bar (both its events) or a mark; other changes of the same events go with them.
+
+    Raises:
+        TomlEditError: if a place cannot be edited.
+    """
+    if item.places[0][0] != "events":
+        *owner, _steps, number, _time = item.places[0]
+        steps = toml_edit.get_value(toml_edit.read_toml(text), (*owner, "steps"))
+        rest = [step for index, step in enumerate(steps) if index != number]
+        return toml_edit.set_value(text, (*owner, "steps"), rest)
+    # From behind, so that the numbers of those before stay true.
+    for number in sorted((int(place[1]) for place in item.places), reverse=True):
+        text = toml_edit.remove_table(text, "events", number)
+    return text
+
+
+def value_at(data: Mapping[str, Any], link: str, key: str, time_s: float) -> TomlValue | None:
+    """Return what the file says a link's rate, delay, loss or queue is at a time; None where it says nothing."""
+    table = toml_edit.get_value(data, ("links", link))
+    found = table.get(key) if isinstance(table, dict) else None
+    if isinstance(found, dict):
+        steps: list[Any] = found.get("steps") or []
+        reached = [step for step in steps if (_seconds(step[0]) or 0.0) <= time_s]
+        found = reached[-1][1] if reached else found.get("limit")
+    latest = -1.0
+    for _, at_s, event in _events_of(data, "link", link):
+        if key in event and latest <= at_s <= time_s:
+            found, latest = event[key], at_s
+    return found
+
+
+def time_text(time_s: float, like: object = None) -> TomlValue:
+    """Write a time for the file: in the unit that stood there before, in seconds otherwise."""
+    exact = Decimal(repr(round(time_s, 9)))
+    if isinstance(like, (int, float)) and not isinstance(like, bool):
+        return int(exact) if exact == int(exact) else float(exact)
+    split = split_quantity(like) if isinstance(like, str) else None
+    unit = split[1] if split and split[1] in UNITS[Dimension.TIME] else "s"
+    number = exact / UNITS[Dimension.TIME][unit]
+    if number != round(number, 9):  # a third of a minute
+        number, unit = exact, "s"
+    digits = f"{number:f}"
+    return f"{digits.rstrip('0').rstrip('.') if '.' in digits else digits}{unit}"
+
+
+# --- inside ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Outages:
+    """Pairs events that end service with those that restore it, one target at a time."""
+
+    noun: str
+    duration_s: float
+    open: dict[tuple[str, str], tuple[int, float]] = field(default_factory=dict)
+    bars: list[StripBar] = field(default_factory=list)
+
+    def take(self, number: int, at_s: float, event: Mapping[str, Any]) -> bool:
+        """Take an event that ends or restores service; returns False if it does neither to anything."""
+        target = str(event[self.noun])
+        side = _side_of(event)
+        if event.get("up", event.get("open")) is False:
+            if (target, side) in self.open:
+                return False
+            self.open[target, side] = (number, at_s)
+            return True
+        # What names the whole restores its parts, too: both directions, all subflows, all copies of a flow.
+        ended = [
+            (name, part)
+            for name, part in self.open
+            if (name == target or name.startswith(f"{target}.")) and side in (part, "")
+        ]
+        for name, part in ended:
+            begun, start_s = self.open.pop((name, part))
+            self._add(name, part, begun, start_s, ("events", number, "at"), at_s)
+        return bool(ended)
+
+    def finish(self) -> list[StripBar]:
+        for (name, part), (begun, start_s) in self.open.items():
+            self._add(name, part, begun, start_s, None, self.duration_s)
+        return self.bars
+
+    def _add(self, name: str, side: str, begun: int, start_s: float, end: Path | None, end_s: float) -> None:
+        key: Literal["up", "open"] = "up" if self.noun == "link" else "open"
+        self.bars.append(StripBar(key, name, side, ("events", begun, "at"), end, start_s, end_s, self.duration_s))
+
+
+def _event_items(
+    events: Sequence[tuple[int, float, Mapping[str, Any]]], duration_s: float, noun: str
+) -> Iterator[StripItem]:
+    outages = _Outages(noun, duration_s)
+    for number, at_s, event in events:
+        changes = [(key, _short(event[key])) for key in _VALUE_KEYS if key in event]
+        values: list[Path] = [("events", number, key) for key, _ in changes]
+        switches = [key for key in ("up", "open") if isinstance(event.get(key), bool)]
+        if switches and not outages.take(number, at_s, event):
+            changes += [(key, event[key]) for key in switches]
+        for key in ("backup", "announce", "refuse"):
+            if isinstance(event.get(key), bool):
+                changes.append((key, event[key]))
+        if "controller" in event:
+            changes.append(("controller", choice_text(event["controller"])))
+        if changes:
+            yield StripMark(
+                ("events", number, "at"), at_s, tuple(changes), _side_of(event), tuple(values), 0.0, duration_s
+            )
+    yield from outages.finish()
+
+
+def _rate_steps(link: str, table: Mapping[str, Any], duration_s: float) -> Iterator[StripMark]:
+    reverse = table.get("reverse")
+    has_own_way_back = isinstance(reverse, dict) and "rate" in reverse
+    for side, owner, rate in (
+        ("forward" if has_own_way_back else "", ("links", link, "rate"), table.get("rate")),
+        ("reverse", ("links", link, "reverse", "rate"), reverse.get("rate") if isinstance(reverse, dict) else None),
+    ):
+        steps = rate.get("steps") if isinstance(rate, dict) else None
+        if not isinstance(steps, list) or not all(isinstance(step, list) and len(step) == 2 for step in steps):
+            continue
+        times = [_seconds(step[0]) for step in steps]
+        for number, (time_s, step) in enumerate(zip(times, steps, strict=True)):
+            if time_s is None:
+                continue
+            before = times[number - 1] if number else 0.0
+            after = times[number + 1] if number + 1 < len(times) else None
+            place: Path = (*owner, "steps", number)
+            yield StripMark(
+                (*place, 0),
+                time_s,
+                (("rate", _short(step[1])),),
+                side,
+                ((*place, 1),),
+                # The first holds from the start, and steps keep their order.
+                0.0 if number == 0 else (before or 0.0) + LEAST_BAR_S,
+                0.0 if number == 0 else duration_s if after is None else after - LEAST_BAR_S,
+            )
+
+
+def _events_of(data: Mapping[str, Any], noun: str, name: str) -> list[tuple[int, float, Mapping[str, Any]]]:
+    """Return the events of a link or flow with their numbers in the file and their times, sorted by time."""
+    found = []
+    events = data.get("events")
+    for number, event in enumerate(events if isinstance(events, list) else []):
+        target = event.get(noun) if isinstance(event, dict) else None
+        if not isinstance(target, str) or (target if noun == "link" else target.partition(".")[0]) != name:
+            continue
+        at_s = _seconds(event.get("at"))
+        if at_s is not None:
+            found.append((number, at_s, event))
+    return sorted(found, key=lambda entry: entry[1])
+
+
+def _side_of(event: Mapping[str, Any]) -> str:
+    if "subflow" in event:
+        return str(event["subflow"])
+    direction = str(event.get("direction", "both"))
+    return "" if direction == "both" else direction
+
+
+def _seconds(value: object) -> float | None:
+    """Read a time of the file; None if it is none."""
+    if isinstance(value, str):
+        try:
+            value = parse_quantity(value, Dimension.TIME)
+        except ParamError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
+        return None
+    return float(value)
+
+
+def _short(value: object) -> str:
+    """Write a value in few letters: of a table, what it says first."""
+    if isinstance(value, dict):
+        return text_of(next(iter(value.values()), ""))
+    return text_of(value)
+
+
+def _with_time(text: str, place: Path, time_s: float) -> str:
+    before = toml_edit.get_value(toml_edit.read_toml(text), place)
+    return toml_edit.set_value(text, place, time_text(time_s, before))

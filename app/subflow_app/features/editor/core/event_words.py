@@ -1,0 +1,98 @@
+"""Timed changes in words: every list, tooltip, caption, report and fork writes an event through this table.
+
+A change is the mapping of an `[[events]]` entry. A parsed event becomes one with `entry_of`. Reports pass `say=str`,
+because stored text stays English.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from subflow_app.features.editor.core.form_text import text_of
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_sim.units import Dimension, format_quantity
+
+if TYPE_CHECKING:
+    from subflow_sim.scenario import Event
+
+_SWITCHES = {
+    "up": (translatable("up"), translatable("down")),
+    "open": (translatable("open"), translatable("closed")),
+    "backup": (translatable("backup"), translatable("no backup")),
+    "announce": (translatable("announced"), translatable("withdrawn")),
+    "refuse": (translatable("refused"), translatable("not refused")),
+}
+_VALUES = {
+    "rate": translatable("rate"),
+    "delay": translatable("delay"),
+    "loss": translatable("loss"),
+    "queue": translatable("queue"),
+    "controller": translatable("controller"),
+}
+_SUBFLOW = translatable("subflow {number}")
+_SIDES = {"forward": translatable("forward"), "reverse": translatable("reverse")}
+_UNLIMITED = translatable("unlimited")
+_NUMBER = re.compile(r"^([-\d.]+)(?=[%A-Za-z])")
+
+
+def entry_of(event: Event) -> dict[str, Any]:
+    """The changes of a parsed event as its `[[events]]` entry has them, without time and target."""
+    entry: dict[str, Any] = {key: getattr(event, key) for key in _SWITCHES}
+    for key, value, dimension in (
+        ("rate", event.rate_bps, Dimension.RATE),
+        ("delay", event.delay_s, Dimension.TIME),
+        ("loss", event.loss, Dimension.RATIO),
+    ):
+        if value is not None:
+            entry[key] = format_quantity(value, dimension) if math.isfinite(value) else _UNLIMITED
+    if event.queue is not None:
+        packets, size = event.queue.limit_pkts, event.queue.limit_bytes
+        entry["queue"] = f"{packets}pkt" if packets is not None else f"{size}B" if size is not None else _UNLIMITED
+    if event.controller is not None:
+        entry["controller"] = event.controller.name
+    return {key: value for key, value in entry.items() if value is not None}
+
+
+def value_text(key: str, value: Any, say: Callable[[str], str] = tr) -> str:
+    """The new value of one key: ``down``, ``5 %``, ``mpcc (alpha 0.9)``."""
+    if isinstance(value, bool) and key in _SWITCHES:
+        return say(_SWITCHES[key][not value])
+    if isinstance(value, Mapping):
+        # A controller with options, a loss model or a queue limit: its name first.
+        name = next((value[each] for each in ("name", "model", "limit") if each in value), "")
+        rest = [f"{option} {value_text('', each, say)}" for option, each in value.items() if each is not name]
+        return f"{value_text('', name, say)} ({', '.join(rest)})" if rest else value_text("", name, say)
+    if key == "loss" and isinstance(value, int | float):
+        return f"{value * 100:.10g} %"
+    # A fork of both directions has two earlier values: ``2 % / 1 %``.
+    parts = text_of(value).split(" / ")
+    return say(_UNLIMITED) if value == _UNLIMITED else " / ".join(_NUMBER.sub(r"\1 ", part) for part in parts)
+
+
+def key_text(key: str, say: Callable[[str], str] = tr) -> str:
+    """The name of a key that takes a value, ``queue``; empty for switches, whose values name them."""
+    return say(_VALUES[key]) if key in _VALUES else ""
+
+
+def change_words(changes: Mapping[str, Any], say: Callable[[str], str] = tr) -> list[str]:
+    """Each change in a few words: ``rate 4 Mbit/s``, ``down``; keys that are no change are passed over."""
+    present = [key for key in _SWITCHES | _VALUES if key in changes]
+    return [f"{key_text(key, say)} {value_text(key, changes[key], say)}".strip() for key in present]
+
+
+def side_text(changes: Mapping[str, Any], say: Callable[[str], str] = tr) -> str:
+    """The part of the target that changes: ``forward``, ``subflow 2``; empty for all of it."""
+    if "subflow" in changes:
+        return say(_SUBFLOW).format(number=changes["subflow"])
+    return say(_SIDES.get(changes.get("direction", "both"), ""))
+
+
+def change_text(changes: Mapping[str, Any], *, has_target: bool = True) -> str:
+    """An entry in one line: ``wifi, forward: rate 4 Mbit/s, up``; without its target ``forward: rate 4 Mbit/s, up``."""
+    target = str(changes.get("link", changes.get("flow", ""))) if has_target else ""
+    head = ", ".join(filter(None, (target, side_text(changes))))
+    words = ", ".join(change_words(changes))
+    return f"{head}: {words}" if head else words

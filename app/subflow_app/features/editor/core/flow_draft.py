@@ -1,0 +1,218 @@
+"""A flow while its panel is open: ends, kind, algorithms, and the paths that are proposed, chosen or put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from subflow_app.features.editor.core.path_proposals import (
+    Path,
+    PathFacts,
+    facts_of,
+    nodes_on,
+    propose_paths,
+    topology_of,
+    why_not_next,
+)
+from subflow_app.foundation.toml_edit import TomlValue
+from subflow_sim.params import MAX_PATHS, AlgorithmCatalog
+from subflow_sim.scenario import Scenario
+
+KINDS = ("mptcp", "tcp", "cbr", "onoff")
+"""Kinds of flows, the most usual first."""
+
+_DEFAULT_CONTROLLERS = {"mptcp": "lia", "tcp": "newreno"}
+_DEFAULT_SCHEDULER = "minrtt"
+# What a kind needs beside its ends: values to start from, which the inspector changes.
+_NEEDED: dict[str, dict[str, TomlValue]] = {
+    "cbr": {"rate": "1Mbit/s"},
+    "onoff": {"rate": "1Mbit/s", "on": "1s", "off": "1s"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DraftPath:
+    """A path that can be chosen.
+
+    Attributes:
+        links: from source to destination.
+        facts: what it is like.
+        is_wanted: it is chosen.
+        is_disjoint: it is one of the proposed paths that share no link with each other.
+    """
+
+    links: Path
+    facts: PathFacts
+    is_wanted: bool
+    is_disjoint: bool
+
+
+class FlowDraft:
+    """What the panel of a flow shows and changes; nothing of it is in the scenario yet.
+
+    Args:
+        scenario: as much of it as can be drawn.
+        source: host that sends.
+        destination: host that receives.
+        catalog: what can be chosen as controller and scheduler.
+        flow: the flow whose paths are edited; empty for a new one.
+    """
+
+    def __init__(
+        self, scenario: Scenario, source: str, destination: str, catalog: AlgorithmCatalog, flow: str = ""
+    ) -> None:
+        self._scenario = scenario
+        self._catalog = catalog
+        self._topology = topology_of(scenario)
+        self.source = source
+        self.destination = destination
+        self.flow = flow
+        self.kind = "mptcp"
+        self.controller = _DEFAULT_CONTROLLERS["mptcp"]
+        self.scheduler = _DEFAULT_SCHEDULER
+        self.count = 1
+        self.picked: list[str] | None = None  # the path that is being put together; None: none is
+        self._paths: list[DraftPath] = []
+        present = scenario.flows.get(flow)
+        if present is not None:
+            self.kind = present.kind
+        self._disjoint, further = propose_paths(scenario, source, destination)
+        self._add(present.paths if present is not None else (), is_wanted=True)
+        self._add(self._disjoint, is_wanted=present is None)
+        self._add(further)
+        if self.has_one_path:
+            self._keep_one()
+
+    # --- what it shows ----------------------------------------------------------------------------------------------
+
+    @property
+    def paths(self) -> Sequence[DraftPath]:
+        """All paths that can be chosen, in the order of the panel."""
+        return self._paths
+
+    @property
+    def wanted(self) -> list[Path]:
+        """The paths that are chosen."""
+        return [path.links for path in self._paths if path.is_wanted]
+
+    @property
+    def has_one_path(self) -> bool:
+        """Whether this kind of flow takes a single path."""
+        return self.kind != "mptcp"
+
+    @property
+    def controllers(self) -> tuple[str, ...]:
+        """Names that can be chosen as controller; none for flows that have no feedback."""
+        if self.kind not in _DEFAULT_CONTROLLERS:
+            return ()
+        return self._catalog.controllers_for(is_multipath=self.kind == "mptcp")
+
+    @property
+    def schedulers(self) -> tuple[str, ...]:
+        """Names that can be chosen as scheduler; none where there is nothing to schedule."""
+        return () if self.has_one_path else tuple(each.name for each in self._catalog.schedulers)
+
+    @property
+    def problem(self) -> str:
+        """Why there is no flow to be had of it yet; empty if there is."""
+        if not self._paths:
+            return f"no way leads from {self.source} to {self.destination}: connect them by links and routers first"
+        count = len(self.wanted)
+        if not count:
+            return "choose at least one path"
+        return f"{count} paths are too many: at most {MAX_PATHS}" if count > MAX_PATHS else ""
+
+    def values(self) -> dict[str, TomlValue]:
+        """What the new flow says beside its ends."""
+        values: dict[str, TomlValue] = {"kind": self.kind, **_NEEDED.get(self.kind, {})}
+        if self.controllers:
+            values["controller"] = self.controller
+        if self.schedulers and self.scheduler != _DEFAULT_SCHEDULER:
+            values["scheduler"] = self.scheduler
+        values["paths"] = [list(path) for path in self.wanted]
+        if self.count > 1:
+            values["count"] = self.count
+        return values
+
+    # --- what it changes --------------------------------------------------------------------------------------------
+
+    def set_kind(self, kind: str) -> None:
+        """Make it another kind of flow, with the algorithms and as many paths as that has."""
+        if kind == self.kind:
+            return
+        self.kind = kind
+        self.controller = _DEFAULT_CONTROLLERS.get(kind, "")
+        self.scheduler = _DEFAULT_SCHEDULER
+        if self.has_one_path:
+            self._keep_one()
+
+    def set_wanted(self, index: int, is_wanted: bool) -> None:
+        """Choose a path or not; where there can be one only, the others are given up."""
+        for position, path in enumerate(self._paths):
+            if position == index:
+                self._paths[position] = replace(path, is_wanted=is_wanted)
+            elif is_wanted and self.has_one_path:
+                self._paths[position] = replace(path, is_wanted=False)
+
+    def start_picking(self) -> None:
+        """Begin to put a path together at the source."""
+        self.picked = []
+
+    def stop_picking(self) -> None:
+        """Give up the path that is being put together."""
+        self.picked = None
+
+    def why_not(self, link: str) -> str:
+        """Say why a link cannot come next in the path that is being put together; empty if it can.
+
+        The last link can always be clicked again: that takes it back.
+        """
+        if self.picked is None:
+            return "no path is being put together"
+        if self.picked and link == self.picked[-1]:
+            return ""
+        return why_not_next(self._topology, self.source, self.destination, self.picked, link)
+
+    def open_links(self) -> frozenset[str]:
+        """The links that can come next, and the last one, which can be taken back."""
+        return frozenset(name for name in self._topology.ends if not self.why_not(name))
+
+    def pick(self, link: str) -> str:
+        """Go on over a link, or take the last one back; at the destination the path is complete and chosen.
+
+        Returns:
+            Why that is not possible; empty if it is done.
+        """
+        why = self.why_not(link)
+        if why or self.picked is None:
+            return why
+        if self.picked and link == self.picked[-1]:
+            self.picked.pop()
+            return ""
+        self.picked.append(link)
+        if self.stands_at == self.destination:
+            path, self.picked = tuple(self.picked), None
+            self._add([path])
+            position = next(i for i, each in enumerate(self._paths) if each.links == path)
+            self.set_wanted(position, True)
+        return ""
+
+    @property
+    def stands_at(self) -> str:
+        """The node that the path which is being put together has reached."""
+        return list(nodes_on(self._topology, self.source, self.picked or ()))[-1]
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _add(self, paths: Sequence[Path], *, is_wanted: bool = False) -> None:
+        known = {path.links for path in self._paths}
+        for path in paths:
+            if path in known and not is_wanted:
+                continue
+            facts = facts_of(self._scenario, self.source, path)
+            self._paths.append(DraftPath(path, facts, is_wanted, path in self._disjoint))
+
+    def _keep_one(self) -> None:
+        first = next((i for i, path in enumerate(self._paths) if path.is_wanted), None)
+        if first is not None:
+            self.set_wanted(first, True)

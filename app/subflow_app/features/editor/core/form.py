@@ -1,0 +1,544 @@
+"""The forms of a scenario's parts: which fields there are, what they say, and what is wrong with what is typed.
+
+Everything a form needs beyond the document comes from the declarations of the simulator (`SECTIONS` and the options of
+controllers and schedulers), so that a new key or algorithm appears in the window without a line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from subflow_app.features.editor.core.form_text import completed, shown_unit, text_of
+from subflow_app.features.editor.core.outline import LISTS, event_texts, names_in, part_names, tables
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc, split_key
+from subflow_app.features.policies.core.cards import card_line, card_text
+from subflow_app.features.policies.core.library import card_of, policy_records
+from subflow_app.vocabulary.language import tr, trn
+from subflow_sim.errors import Problem
+from subflow_sim.link_params import LINK_TABLES
+from subflow_sim.params import ARRIVALS_TABLE, SCRIPT_SECTIONS, SECTIONS, Algorithm, AlgorithmCatalog, Dimension, Param
+from subflow_sim.policy_library import NEUTRAL, RANDOM
+from subflow_sim.queue_params import QUEUE_LIMITS, QUEUE_TABLE
+from subflow_sim.scenario_model import Profile
+from subflow_sim.script_reader import algorithm_of
+from subflow_sim.transport_params import effective_transport
+
+_LABELS: Mapping[str, str] = {
+    "at": "Position",
+    "gap": "Mean gap",
+    "ce_threshold": "CE threshold",
+    "dsack": "DSACK",
+    "tso": "TSO bursts",
+    "syn_retries": "SYN retries",
+    "dss_option": "DSS option",
+    "ecn": "ECN",
+    "ends": "Ends",
+    "falling_rtt": "Falling RTT",
+    "from": "From",
+    "mss": "MSS",
+    "off": "Mean time off",
+    "on": "Mean time on",
+    "packet": "Packet size",
+    "prr": "PRR",
+    "backup": "Backup subflows",
+    "late": "Late subflows",
+    "bucket": "Token bucket",
+    "drops": "Packets lost",
+    "recv_buffer": "Receive buffer",
+    "rto": "RTO",
+    "rto_max": "RTO max",
+    "rto_min": "RTO min",
+    "up": "In service",
+    "warmup": "Warm-up",
+}
+_MOST_LISTED_COPIES = 20
+_LONGEST_DELAY_S = 1000.0  # What can be at most as long is told in ms, also where it is nothing.
+# What the simulator assumes for a controller that is left out; the help of the key says the same.
+_DEFAULT_CONTROLLER: Mapping[str, str] = {"tcp": "newreno", "mptcp": "lia"}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldOption:
+    """A value that can be chosen, with a line about it and more to read; `value` None goes back to the default."""
+
+    value: str | None
+    text: str
+    summary: str = ""
+    details: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """One value of the file.
+
+    Attributes:
+        key: dotted.
+        label: what the form calls it.
+        param: its declaration.
+        text: what the file says, as one would type it; empty if it says nothing.
+        is_set: whether the file says anything.
+        placeholder: what applies while it says nothing.
+        options: what can be chosen; empty for a value that is typed.
+        problems: what is wrong with it.
+        applies: the value that the placeholder speaks of, where that is more than the value.
+    """
+
+    key: str
+    label: str
+    param: Param
+    text: str
+    is_set: bool
+    placeholder: str
+    options: tuple[FieldOption, ...]
+    problems: tuple[Problem, ...]
+    applies: str = ""
+
+    @property
+    def unit(self) -> str:
+        """The unit of a bare number that is typed here; empty where it stays bare."""
+        return shown_unit(self.param, self.text, self.applies or self.placeholder)
+
+    def completed(self, text: str) -> str:
+        """What is typed here, with the unit that it is meant to have."""
+        return completed(self.param, text, self.text, self.applies or self.placeholder)
+
+
+@dataclass(frozen=True, slots=True)
+class FormGroup:
+    """Fields that belong together; `hint` is a line under the title."""
+
+    title: str
+    fields: tuple[FormField, ...]
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A part of the scenario.
+
+    Attributes:
+        key: dotted; empty for the scenario as a whole, `nodes`, `links`, `flows` or `events` for a list.
+        kind: what it is, e.g. `Link`.
+        title: its name.
+        subtitle: a line about it.
+        problems: what is wrong with it as a whole, not with one of its fields.
+    """
+
+    key: str
+    kind: str
+    title: str
+    subtitle: str
+    groups: tuple[FormGroup, ...]
+    problems: tuple[Problem, ...] = ()
+
+    def fields(self) -> Iterator[FormField]:
+        """Yield all fields from top to bottom."""
+        for group in self.groups:
+            yield from group.fields
+
+
+def label_of(key: str) -> str:
+    """What forms call the parameter with this key, in English."""
+    return _LABELS.get(key, key.replace("_", " ").capitalize())
+
+
+def form_for(doc: ScenarioDoc, key: str, catalog: AlgorithmCatalog) -> Form | None:
+    """Build the form of a part of the scenario; None if there is no such part (any more).
+
+    Args:
+        doc: the scenario.
+        key: "" for the scenario, `links.wifi`, `events.0`, `links` for the list of links.
+        catalog: what can be chosen as controller and scheduler, besides the scripts of the scenario.
+    """
+    catalog = catalog.with_scripts(map(algorithm_of, doc.scripts))
+    section, _, name = key.partition(".")
+    if section == "":
+        return _scenario_form(doc)
+    if section in LISTS and not name:
+        count = len(part_names(doc, section))
+        return Form(
+            key,
+            "",
+            tr(LISTS[section]),
+            trn("{count} in this scenario", "{count} in this scenario", count)
+            if count
+            else tr("none in this scenario"),
+            (),
+        )
+    if not isinstance(doc.value(key), dict):
+        return None
+    builder = {"nodes": _node_form, "links": _link_form, "flows": _flow_form, "events": _event_form}.get(section)
+    return builder(doc, name, catalog) if builder else None
+
+
+# --- the parts ------------------------------------------------------------------------------------------------------
+
+
+def _scenario_form(doc: ScenarioDoc) -> Form:
+    groups = {
+        tr("Run"): ("name", "duration", "warmup", "seed", "start_jitter"),
+        tr("Transport"): ("mss", "profile"),
+        tr("File"): ("format",),
+    }
+    transport = _transport_group(doc)
+    shown = {field.key for field in transport.fields}
+    own = tuple(p for p in doc.problems if not p.key)
+    own += tuple(p for p in doc.problems_at("transport") if p.key not in shown)
+    for section in ("training", "notes", *SCRIPT_SECTIONS.values()):  # which are edited elsewhere
+        own += tuple(doc.problems_at(section))
+    built = (*_grouped(doc, "scenario", "", groups), transport)
+    return Form("", tr("Scenario"), text_of(doc.value("name")) or doc.title, "", built, own)
+
+
+def _transport_group(doc: ScenarioDoc) -> FormGroup:
+    """Build the options of `[transport]`; what the file leaves out is as the profile has it."""
+    profile: Profile = "textbook" if doc.value("profile") == "textbook" else "linux"
+    params = {param.key: param for param in SECTIONS["transport"]}
+    given = {key: text_of(doc.value(f"transport.{key}")) for key in params}
+    chosen = effective_transport(profile, {"delayed_ack": given["delayed_ack"]} if given["delayed_ack"] else {})
+    fields = tuple(
+        _field(doc, f"transport.{key}", param, placeholder=param.format(chosen[key])) for key, param in params.items()
+    )
+    return FormGroup(tr("Transport options"), fields, tr("Only where they differ from the profile."))
+
+
+def _node_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
+    key = f"nodes.{name}"
+    links = [link for link, table in tables(doc, "links").items() if name in names_in(table.get("ends"))]
+    subtitle = tr("joined by {links}", links=", ".join(links)) if links else tr("not joined to anything")
+    kind = tr("Router") if doc.value(f"{key}.kind") == "router" else tr("Host")
+    return Form(key, kind, name, subtitle, _grouped(doc, "node", key, {"": ("kind", "at")}), _own_problems(doc, key))
+
+
+def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
+    key = f"links.{name}"
+    ends = names_in(doc.value(f"{key}.ends"))
+    params = {param.key: param for param in SECTIONS["link"]}
+    both = ("rate", "delay", "queue", "loss", "reorder")
+    ends_group, both_group, script = _grouped(
+        doc, "link", key, {"": ("ends",), tr("Both directions"): both, tr("Script"): ("drops",)}
+    )
+    nodes = list(tables(doc, "nodes"))
+    ends_field = ends_group.fields[0]
+    values: list[FormField] = []
+    for field in both_group.fields:
+        values += _queue_fields(doc, field) if field.param.key == "queue" else [field]
+    forward = (replace(ends_group, fields=(_with_names(ends_field, nodes),)), replace(both_group, fields=tuple(values)))
+    reverse = []
+    for each in both:
+        as_forward = text_of(doc.value(f"{key}.{each}")) or default_text(params[each])
+        field = _field(
+            doc, f"{key}.reverse.{each}", params[each], placeholder=tr("as forward: {value}", value=as_forward)
+        )
+        reverse.append(replace(field, applies=as_forward))
+    for each in LINK_TABLES:
+        if doc.value(f"{key}.reverse.{each}") is not None:
+            reverse += _link_table(doc, f"{key}.reverse", each).fields
+    title = tr("Reverse direction") + (f" ({ends[1]} → {ends[0]})" if len(ends) == 2 else "")
+    more = [_link_table(doc, key, each) for each in LINK_TABLES]
+    groups = (*forward, *more, FormGroup(title, tuple(reverse), tr("Only where it differs from forward.")), script)
+    return Form(key, tr("Link"), name, " ↔ ".join(ends), groups, _own_problems(doc, key))
+
+
+def _link_table(doc: ScenarioDoc, key: str, name: str) -> FormGroup:
+    """Something that a direction of a link can have. Without it nothing in it is required."""
+    table = LINK_TABLES[name]
+    is_given = bool(doc.value(f"{key}.{name}"))
+    fields = [
+        _field(doc, f"{key}.{name}.{param.key}", replace(param, required=param.required and is_given))
+        for param in table.params
+    ]
+    return FormGroup(tr(label_of(name)), tuple(fields), tr(table.help))
+
+
+def _flow_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form:
+    key = f"flows.{name}"
+    kind = text_of(doc.value(f"{key}.kind"))
+    groups = {
+        "": ("kind", "from", "to", "count"),
+        tr("Transport"): ("controller", "scheduler", "ecn", "recv_buffer", "send_buffer"),
+        tr("Rate"): ("rate", "packet", "spacing", "on", "off"),
+        tr("Paths"): ("paths", "backup", "late", "subflow_limit", "address_limit"),
+        tr("Time and size"): ("start", "stop", "size"),
+    }
+    built = []
+    for group in _grouped(doc, "flow", key, groups, kind=kind):
+        fields = tuple(_flow_field(doc, field, kind, catalog) for field in group.fields)
+        built.append(FormGroup(group.title, fields, group.hint))
+        # An algorithm has up to a dozen options: between controller and scheduler they would hide the one or the other.
+        for field in fields:
+            if field.param.key in ("controller", "scheduler"):
+                built += _option_groups(doc, field, catalog)
+    built.append(_arrivals_group(doc, key))
+    source, destination = text_of(doc.value(f"{key}.from")), text_of(doc.value(f"{key}.to"))
+    return Form(key, tr("Flow"), name, f"{source} → {destination}", tuple(built), _own_problems(doc, key))
+
+
+def _arrivals_group(doc: ScenarioDoc, key: str) -> FormGroup:
+    """The table that makes many flows of one. Without it nothing in it is required."""
+    is_given = bool(doc.value(f"{key}.arrivals"))
+    fields = [
+        _field(doc, f"{key}.arrivals.{param.key}", replace(param, required=param.required and is_given))
+        for param in ARRIVALS_TABLE
+    ]
+    return FormGroup(tr("Arrivals"), tuple(fields), tr("Flows that come one after the other, a Poisson process."))
+
+
+def _event_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form | None:
+    key = f"events.{name}"
+    kinds = [kind for kind in ("link", "flow") if doc.value(f"{key}.{kind}") is not None]
+    groups = {
+        "": ("at", "link", "flow"),
+        tr("Changes"): (
+            "up",
+            "rate",
+            "delay",
+            "loss",
+            "queue",
+            "direction",
+            "controller",
+            "open",
+            "backup",
+            "announce",
+            "refuse",
+            "subflow",
+        ),
+    }
+    built = []
+    for group in _grouped(doc, "event", key, groups, kind=kinds[0] if len(kinds) == 1 else None):
+        fields = []
+        for field in group.fields:
+            if field.param.key in ("link", "flow"):
+                if kinds and field.param.key not in kinds:
+                    continue
+                field = _with_names(field, _link_names(doc) if field.param.key == "link" else _flow_names(doc))
+            elif kinds == ["link"] and not field.is_set:
+                now = text_of(doc.value(f"links.{text_of(doc.value(f'{key}.link'))}.{field.param.key}"))
+                of_link = next((each for each in SECTIONS["link"] if each.key == field.param.key), field.param)
+                field = replace(field, applies=now or default_text(of_link))
+            elif field.param.key == "controller":
+                field = _later_controller(doc, field, text_of(doc.value(f"{key}.flow")), catalog)
+            fields.append(field)
+        built.append(FormGroup(group.title, tuple(fields), group.hint))
+        for field in fields:
+            if field.param.key == "controller" and field.text:
+                built += _option_groups(doc, field, catalog, catalog.learners)
+    title, subtitle = event_texts(doc, name)
+    return Form(key, tr("Event"), title, subtitle, tuple(built), _own_problems(doc, key))
+
+
+def _later_controller(doc: ScenarioDoc, field: FormField, flow: str, catalog: AlgorithmCatalog) -> FormField:
+    """The controllers that can take over a flow: none that does what an agent says."""
+    kind = text_of(doc.value(f"flows.{flow.partition('.')[0]}.kind"))
+    return replace(_without(_flow_field(doc, field, kind, catalog), catalog.learners), placeholder="")
+
+
+def _link_names(doc: ScenarioDoc) -> list[str]:
+    return list(tables(doc, "links"))
+
+
+def _flow_names(doc: ScenarioDoc) -> list[str]:
+    """The flows, each followed by its copies where these are few enough for a list."""
+    names = []
+    for name, table in tables(doc, "flows").items():
+        names.append(name)
+        count = table.get("count")
+        if isinstance(count, int) and 1 < count <= _MOST_LISTED_COPIES:
+            names += [f"{name}.{ordinal}" for ordinal in range(1, count + 1)]
+    return names
+
+
+# --- fields ---------------------------------------------------------------------------------------------------------
+
+
+def _grouped(
+    doc: ScenarioDoc, section: str, key: str, groups: Mapping[str, Sequence[str]], *, kind: str | None = None
+) -> tuple[FormGroup, ...]:
+    """Sort a section's parameters into groups; what no group names comes last, so that a new key is never left out."""
+    params = {param.key: param for param in SECTIONS[section]}
+    listed = {each for keys in groups.values() for each in keys}
+    rest = tuple(each for each in params if each not in listed)
+    built = []
+    for title, keys in {**groups, tr("More"): rest}.items():
+        fields = []
+        for each in keys:
+            full = f"{key}.{each}" if key else each
+            param = params[each]
+            applies = not param.applies_to or not kind or kind in param.applies_to
+            # What the file says is shown even where it does not belong: that is how it can be removed.
+            if applies or doc.value(full) is not None:
+                fields.append(_field(doc, full, param))
+        if fields:
+            built.append(FormGroup(title, tuple(fields)))
+    return tuple(built)
+
+
+def _field(doc: ScenarioDoc, key: str, param: Param, *, placeholder: str | None = None) -> FormField:
+    value = doc.value(key)
+    label = "Time" if param.key == "at" and key.startswith("events.") else label_of(param.key)
+    return FormField(
+        key,
+        tr(label),
+        param,
+        text_of(value),
+        value is not None,
+        placeholder if placeholder is not None else default_text(param),
+        tuple(FieldOption(each, each) for each in param.choices),
+        doc.problems_at(key),
+    )
+
+
+def _flow_field(doc: ScenarioDoc, field: FormField, kind: str, catalog: AlgorithmCatalog) -> FormField:
+    """Fill in what can be chosen for the fields of a flow; `text` of an algorithm is its name."""
+    key = field.param.key
+    if key in ("from", "to"):
+        hosts = [name for name, table in tables(doc, "nodes").items() if table.get("kind") != "router"]
+        return _with_names(field, hosts)
+    if key == "paths" and not field.is_set:
+        return replace(field, placeholder=tr("all shortest paths") if kind == "mptcp" else tr("the shortest path"))
+    if key not in ("controller", "scheduler"):
+        return field
+    algorithms = catalog.schedulers
+    if key == "controller":
+        known = {each.name: each for each in catalog.controllers}
+        algorithms = tuple(known[name] for name in catalog.controllers_for(is_multipath=kind != "tcp"))
+    default = _DEFAULT_CONTROLLER.get(kind, "") if key == "controller" else field.placeholder
+    options = tuple(FieldOption(each.name, each.name, tr(each.summary), _details(each, catalog)) for each in algorithms)
+    own = (split_key(field.key), split_key(f"{field.key}.name"))
+    return replace(
+        field,
+        text=text_of(doc.value(f"{field.key}.name")),
+        placeholder=default,
+        options=options,
+        problems=tuple(p for p in doc.problems_at(field.key) if split_key(p.key) in own),
+    )
+
+
+def _queue_fields(doc: ScenarioDoc, field: FormField) -> list[FormField]:
+    """The limit of a queue, its discipline, and the options that the discipline has."""
+    given = doc.value(field.key)
+    params = {param.key: param for param in QUEUE_TABLE}
+    discipline = params.pop("discipline")
+    chosen = text_of(doc.value(f"{field.key}.discipline")) or str(discipline.default)
+    limit = params.pop("limit")
+    if isinstance(given, dict):
+        default = f"{QUEUE_LIMITS[chosen]}pkt" if chosen in QUEUE_LIMITS else ""
+        field = replace(_field(doc, f"{field.key}.limit", limit, placeholder=default), label=field.label)
+    key = field.key.removesuffix(".limit")
+    fields = [field, _field(doc, f"{key}.discipline", discipline)]
+    for param in params.values():
+        if chosen in param.applies_to or doc.value(f"{key}.{param.key}") is not None:
+            fields.append(_field(doc, f"{key}.{param.key}", param))
+    for each in given if isinstance(given, dict) else ():
+        if each not in {param.key for param in QUEUE_TABLE}:
+            # Shown so that it can be removed.
+            unknown = Param(each, Dimension.TEXT, tr("A queue has no such option."))
+            fields.append(_field(doc, f"{key}.{each}", unknown))
+    return fields
+
+
+def _option_groups(
+    doc: ScenarioDoc, field: FormField, catalog: AlgorithmCatalog, refused: Collection[str] = ()
+) -> list[FormGroup]:
+    """The options of the algorithm that is chosen, in a group of their own; no group if it has none.
+
+    Args:
+        doc: the scenario.
+        field: which chooses it.
+        catalog: has its options.
+        refused: what none of them offers.
+    """
+    options = tuple(_without(each, refused) for each in _option_fields(doc, field, catalog))
+    title = f"{field.label}: {field.text or field.placeholder}"
+    return [FormGroup(title, options, _policy_hint(options, catalog))] if options else []
+
+
+def _without(field: FormField, refused: Collection[str]) -> FormField:
+    return replace(field, options=tuple(each for each in field.options if each.value not in refused))
+
+
+def _option_fields(doc: ScenarioDoc, field: FormField, catalog: AlgorithmCatalog) -> Iterator[FormField]:
+    """Yield the fields for the options of the algorithm that is chosen, or of the default one."""
+    chosen = field.text or field.placeholder
+    algorithms: tuple[Algorithm, ...] = catalog.controllers if field.param.key == "controller" else catalog.schedulers
+    known = next((each for each in algorithms if each.name == chosen), None)
+    given = doc.value(field.key)
+    params = {param.key: param for param in known.options} if known else {}
+    for each in given if isinstance(given, dict) else ():
+        if each != "name" and each not in params:
+            # An option that this algorithm does not have: shown so that it can be removed.
+            params[each] = Param(
+                each, Dimension.TEXT, tr("{algorithm} has no such option.", algorithm=chosen or tr("This algorithm"))
+            )
+    base = text_of(doc.value(f"{field.key}.base")) or (text_of(params["base"].default) if "base" in params else "")
+    profile = text_of(doc.value("profile"))
+    for param in params.values():
+        if not param.applies_to or base in param.applies_to or (isinstance(given, dict) and param.key in given):
+            shown = _field(doc, f"{field.key}.{param.key}", param, placeholder=default_text(param, profile))
+            is_policy = param.dimension is Dimension.POLICY
+            yield replace(shown, options=_policies(catalog, base or chosen)) if is_policy else shown
+
+
+def _policies(catalog: AlgorithmCatalog, controller: str) -> tuple[FieldOption, ...]:
+    """Return who can decide for a controller that learns."""
+    trained = tuple(
+        FieldOption(record.name, record.name, card_line(record.card) or tr("trained policy"))
+        for record in policy_records(catalog.policies)
+        if record.controller == controller
+    )
+    return (
+        *trained,
+        FieldOption(NEUTRAL, NEUTRAL, tr("changes nothing")),
+        FieldOption(RANDOM, RANDOM, tr("does anything")),
+    )
+
+
+def _details(algorithm: Algorithm, catalog: AlgorithmCatalog) -> str:
+    """Return what a list says of an algorithm besides its summary: of one that learns, the card of its policy."""
+    default = next((param.default for param in algorithm.options if param.dimension is Dimension.POLICY), None)
+    card = card_text(card_of(catalog.policies, str(default))) if default is not None else ""
+    return f"{tr(algorithm.summary)}\n{algorithm.source}\n\n{card}".rstrip() if default is not None else ""
+
+
+def _policy_hint(options: Sequence[FormField], catalog: AlgorithmCatalog) -> str:
+    """Return where the policy that is chosen comes from; empty where none is, or nobody says."""
+    for field in options:
+        if field.param.dimension is Dimension.POLICY:
+            name = field.text or field.placeholder
+            line = card_line(card_of(catalog.policies, name))
+            return f"{name}: {line}" if line else ""
+    return ""
+
+
+def _with_names(field: FormField, names: Sequence[str]) -> FormField:
+    return replace(field, options=tuple(FieldOption(name, name) for name in names))
+
+
+def default_text(param: Param, profile: str = "linux") -> str:
+    """Return what applies while a key is left out, as one would type it; empty if nothing general can be said."""
+    default = param.default_in(profile)
+    if (
+        default == 0
+        and param.dimension is Dimension.TIME
+        and param.maximum is not None
+        and param.maximum <= _LONGEST_DELAY_S
+    ):
+        return "0ms"
+    return "" if default is None else param.format(default)
+
+
+def _own_problems(doc: ScenarioDoc, key: str) -> tuple[Problem, ...]:
+    """Return the problems of a part that no field of its form shows: the part itself, and keys it should not have."""
+    section = {"nodes": "node", "links": "link", "flows": "flow", "events": "event"}[key.split(".")[0]]
+    known = {param.key for param in (*SECTIONS[section], *(ARRIVALS_TABLE if section == "flow" else ()))}
+    depth = len(split_key(key))
+    found = []
+    for problem in doc.problems_at(key):
+        rest = [str(step) for step in split_key(problem.key)[depth:]]
+        if rest and rest[0] in ("reverse", "arrivals"):
+            rest = rest[1:]
+        in_table = len(rest) > 1 and section == "link" and rest[0] in LINK_TABLES
+        if not rest or (rest[0] not in known and not in_table):
+            found.append(problem)
+    return tuple(found)

@@ -1,0 +1,352 @@
+"""GraphML and GML files as plain nodes and edges, each with the line it stands on.
+
+Both formats are read here rather than by networkx: its readers expand entities of a document type, refuse parallel
+edges and labels that occur twice, which files of the Topology Zoo have, and cannot say on which line something stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+from xml.parsers import expat
+
+from subflow_app.foundation.errors import InputError
+from subflow_app.vocabulary.number_text import count_text
+from subflow_sim.gate import TooLargeFileError, read_file
+
+MAX_BYTES = 8_000_000
+MAX_NODES = 5_000
+MAX_EDGES = 20_000
+
+Value: TypeAlias = "str | float | dict[str, Value]"
+
+GRAPH_SUFFIXES = (".graphml", ".xml", ".gml")
+
+
+class GraphFileError(InputError):
+    """A graph file cannot be read; the text names file, line, and what is allowed."""
+
+    def __init__(self, file: str, line: int | None, message: str, allowed: str) -> None:
+        """Says what is wrong on which line."""
+        place = f"{file}:{line}" if line else file
+        super().__init__(f"{place}: {message}; allowed: {allowed}")
+
+
+@dataclass(slots=True)
+class RawNode:
+    """A node: its id, what the file says of it, and where."""
+
+    id: str
+    line: int
+    values: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class RawEdge:
+    """An edge between the ids of two nodes."""
+
+    source: str
+    target: str
+    line: int
+    values: dict[str, Value] = field(default_factory=dict)
+    is_directed: bool = False
+
+
+@dataclass(slots=True)
+class RawGraph:
+    """What a file holds.
+
+    Attributes:
+        file: name for messages.
+        form: `GraphML` or `GML`.
+        values: of the graph as a whole.
+    """
+
+    file: str
+    form: str
+    values: dict[str, Value] = field(default_factory=dict)
+    nodes: list[RawNode] = field(default_factory=list)
+    edges: list[RawEdge] = field(default_factory=list)
+
+
+def read_graph(path: Path) -> RawGraph:
+    """Read a GraphML or GML file.
+
+    Raises:
+        GraphFileError: if it cannot be read, is neither, or is too large.
+    """
+    try:
+        content = read_file(path, MAX_BYTES)
+    except TooLargeFileError as error:
+        raise GraphFileError(
+            str(path), None, "is too large", f"a file of at most {MAX_BYTES // 1_000_000} MB"
+        ) from error
+    except OSError as error:
+        raise GraphFileError(
+            str(path), None, f"cannot be opened: {error.strerror or error}", "a GraphML or GML file"
+        ) from error
+    is_xml = content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
+    graph = _GraphmlReader(str(path)).read(content) if is_xml else _read_gml(content, str(path))
+    _check(graph)
+    return graph
+
+
+def _check(graph: RawGraph) -> None:
+    if not graph.nodes:
+        raise GraphFileError(graph.file, None, "holds no nodes", "a graph of at least two nodes and a link")
+    known: dict[str, int] = {}
+    for node in graph.nodes:
+        if node.id in known:
+            message = f'node "{node.id}" exists on line {known[node.id]} already'
+            raise GraphFileError(graph.file, node.line, message, "ids that occur once")
+        known[node.id] = node.line
+    for edge in graph.edges:
+        for end in (edge.source, edge.target):
+            if end not in known:
+                message = f'this edge leads to node "{end}", which does not exist'
+                raise GraphFileError(graph.file, edge.line, message, "ids of nodes of the file")
+
+
+def _check_count(graph: RawGraph, line: int) -> None:
+    if len(graph.nodes) > MAX_NODES or len(graph.edges) > MAX_EDGES:
+        allowed = f"at most {count_text(MAX_NODES)} nodes and {count_text(MAX_EDGES)} edges"
+        raise GraphFileError(graph.file, line, "the graph is too large to draw and simulate", allowed)
+
+
+# --- GraphML --------------------------------------------------------------------------------------------------------
+
+
+class _GraphmlReader:
+    """Reads GraphML as the events of a parser come in."""
+
+    def __init__(self, file: str) -> None:
+        self._graph = RawGraph(file, "GraphML")
+        self._keys: dict[str, tuple[str, str, str]] = {}  # id -> name, type, what it is for
+        self._defaults: dict[str, dict[str, Value]] = {"node": {}, "edge": {}}
+        self._is_directed = False
+        self._graphs = 0
+        self._open: list[str] = []
+        self._owner: RawNode | RawEdge | None = None
+        self._data_key: str | None = None
+        self._text: list[str] = []
+        self._parser = expat.ParserCreate(namespace_separator=" ")
+        self._parser.StartDoctypeDeclHandler = self._on_doctype
+        self._parser.StartElementHandler = self._on_start
+        self._parser.EndElementHandler = self._on_end
+        self._parser.CharacterDataHandler = self._on_text
+
+    def read(self, content: bytes) -> RawGraph:
+        try:
+            self._parser.Parse(content, True)
+        except expat.ExpatError as error:
+            raise GraphFileError(
+                self._graph.file, error.lineno, f"broken XML: {expat.ErrorString(error.code)}", "well-formed GraphML"
+            ) from error
+        except (LookupError, ValueError) as error:
+            raise GraphFileError(self._graph.file, None, f"broken XML: {error}", "GraphML in UTF-8") from error
+        if not self._graphs:
+            raise GraphFileError(self._graph.file, None, "this XML holds no <graph>", "GraphML")
+        for part, kind in ((self._graph.nodes, "node"), (self._graph.edges, "edge")):
+            for item in part:
+                item.values = {**self._defaults[kind], **item.values}
+        return self._graph
+
+    @property
+    def _line(self) -> int:
+        return self._parser.CurrentLineNumber
+
+    def _fail(self, message: str, allowed: str) -> GraphFileError:
+        return GraphFileError(self._graph.file, self._line, message, allowed)
+
+    def _on_doctype(self, *_details: Any) -> None:
+        # Entities can make a megabyte of XML into a terabyte of text, and read other files.
+        raise self._fail("this file declares a document type, which GraphML does not need", "XML without <!DOCTYPE>")
+
+    def _on_start(self, tag: str, attributes: dict[str, str]) -> None:
+        name = tag.rpartition(" ")[2]
+        self._open.append(name)
+        if name == "key":
+            self._take_key(attributes)
+        elif name == "graph":
+            self._graphs += 1
+            if self._graphs > 1:
+                raise self._fail("a second or nested <graph>", "one graph in a file, without graphs in its nodes")
+            self._is_directed = attributes.get("edgedefault") == "directed"
+        elif name in ("hyperedge", "port"):
+            raise self._fail(f"<{name}> has no meaning for links", "edges between two nodes")
+        elif name == "node":
+            self._owner = RawNode(self._needed(attributes, "id", name), self._line)
+            self._graph.nodes.append(self._owner)
+            _check_count(self._graph, self._line)
+        elif name == "edge":
+            source, target = self._needed(attributes, "source", name), self._needed(attributes, "target", name)
+            directed = attributes.get("directed", "true" if self._is_directed else "false") == "true"
+            self._owner = RawEdge(source, target, self._line, is_directed=directed)
+            if "id" in attributes:
+                self._owner.values["id"] = attributes["id"]
+            self._graph.edges.append(self._owner)
+            _check_count(self._graph, self._line)
+        elif name in ("data", "default"):
+            self._text = []
+            if name == "data":
+                self._data_key = self._needed(attributes, "key", name)
+                if self._data_key not in self._keys:
+                    raise self._fail(f'<data key="{self._data_key}"> has no <key> of that id', "a declared key")
+
+    def _take_key(self, attributes: dict[str, str]) -> None:
+        key = self._needed(attributes, "id", "key")
+        name = attributes.get("attr.name", key)
+        self._keys[key] = (name, attributes.get("attr.type", "string"), attributes.get("for", "all"))
+        self._data_key = key
+
+    def _needed(self, attributes: dict[str, str], name: str, tag: str) -> str:
+        if name not in attributes:
+            raise self._fail(f"<{tag}> without {name}", f'<{tag} {name}="...">')
+        return attributes[name]
+
+    def _on_end(self, tag: str) -> None:
+        name = self._open.pop()
+        if name == "default" and self._data_key is not None:
+            key_name, kind, scope = self._keys[self._data_key]
+            for part in ("node", "edge"):
+                if scope in (part, "all"):
+                    self._defaults[part][key_name] = self._typed(kind, key_name)
+        elif name == "data" and self._data_key is not None:
+            key_name, kind, _scope = self._keys[self._data_key]
+            values = self._owner.values if self._owner is not None else self._graph.values
+            values[key_name] = self._typed(kind, key_name)
+            self._data_key = None
+        elif name in ("node", "edge"):
+            self._owner = None
+        elif name == "key":
+            self._data_key = None
+
+    def _on_text(self, text: str) -> None:
+        if self._open and self._open[-1] in ("data", "default"):
+            self._text.append(text)
+
+    def _typed(self, kind: str, name: str) -> Value:
+        text = "".join(self._text).strip()
+        if kind not in ("int", "long", "float", "double"):
+            return text
+        try:
+            return float(text)
+        except ValueError:
+            raise self._fail(f'{name} = "{text}" is declared a number but is not one', "a number") from None
+
+
+# --- GML ------------------------------------------------------------------------------------------------------------
+
+_TOKEN = re.compile(
+    r"(?P<space>[ \t\r]+|\#[^\n]*)|(?P<line>\n)|(?P<key>[A-Za-z_][A-Za-z0-9_]*)"
+    r"|(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<text>\"[^\"]*\")|(?P<open>\[)|(?P<close>\])"
+)
+_ENTITY = re.compile(r"&(?:#(\d{1,7})|(amp|lt|gt|quot|apos));")
+_NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
+_DEEPEST = 20
+
+
+def _read_gml(content: bytes, file: str) -> RawGraph:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        # The format predates UTF-8 and allows Latin 1.
+        text = content.decode("latin-1")
+    graph = RawGraph(file, "GML")
+    found = False
+    for key, value, line in _gml_pairs(text, file):
+        if key.lower() == "graph" and isinstance(value, list):
+            if found:
+                raise GraphFileError(file, line, "a second graph", "one graph in a file")
+            found = True
+            _take_gml_graph(graph, value)
+    if not found:
+        raise GraphFileError(file, 1, "neither GraphML nor GML: no graph [ ... ]", "a GraphML or GML file")
+    return graph
+
+
+def _take_gml_graph(graph: RawGraph, pairs: list[Any]) -> None:
+    is_directed = any(key == "directed" and value == 1.0 for key, value, _ in pairs)
+    for key, value, line in pairs:
+        if key == "node" and isinstance(value, list):
+            values = _gml_values(value)
+            graph.nodes.append(RawNode(_gml_id(graph, values, "id", "node", line), line, values))
+        elif key == "edge" and isinstance(value, list):
+            values = _gml_values(value)
+            source = _gml_id(graph, values, "source", "edge", line)
+            target = _gml_id(graph, values, "target", "edge", line)
+            graph.edges.append(RawEdge(source, target, line, values, is_directed))
+        elif not isinstance(value, list):
+            graph.values[key] = value
+        _check_count(graph, line)
+
+
+def _gml_id(graph: RawGraph, values: dict[str, Value], key: str, owner: str, line: int) -> str:
+    value = values.pop(key, None)
+    if value is None or isinstance(value, dict):
+        raise GraphFileError(graph.file, line, f"{owner} [ ... ] without {key}", f"{owner} [ {key} 1 ... ]")
+    return f"{value:g}" if isinstance(value, float) else value
+
+
+def _gml_values(pairs: list[Any]) -> dict[str, Value]:
+    return {key: _gml_values(value) if isinstance(value, list) else value for key, value, _ in pairs}
+
+
+def _gml_pairs(text: str, file: str) -> list[Any]:
+    """Read `key value` pairs; a value in brackets is a list of pairs. Each pair has its line."""
+    root: list[Any] = []
+    stack: list[list[Any]] = [root]
+    pending: tuple[str, int] | None = None
+    opened: list[int] = []
+    for kind, token, line in _gml_tokens(text, file):
+        if kind == "close":
+            if pending or len(stack) == 1:
+                raise GraphFileError(file, line, '"]" where a value or nothing is expected', "balanced brackets")
+            stack.pop()
+            opened.pop()
+        elif pending is None:
+            if kind != "key":
+                raise GraphFileError(file, line, f"{token[:40]} in the place of a key", "key value pairs")
+            pending = (token, line)
+        elif kind == "key":
+            message = f'"{pending[0]}" has no value'
+            raise GraphFileError(file, line, message, "key value pairs")
+        else:
+            value: Any = [] if kind == "open" else float(token) if kind == "number" else _gml_text(token)
+            stack[-1].append((pending[0], value, pending[1]))
+            if kind == "open":
+                stack.append(value)
+                opened.append(line)
+                if len(stack) > _DEEPEST:
+                    raise GraphFileError(file, line, "brackets are nested too deep", f"at most {_DEEPEST} levels")
+            pending = None
+    if opened:
+        raise GraphFileError(file, opened[-1], 'this "[" is never closed: is the file complete?', "balanced brackets")
+    return root
+
+
+def _gml_tokens(text: str, file: str) -> Iterator[tuple[str, str, int]]:
+    position, line = 0, 1
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            shown = text[position : position + 20].splitlines()[0]
+            raise GraphFileError(file, line, f"cannot read {shown!r}", "keys, numbers, texts in quotes, brackets")
+        kind = match.lastgroup or ""
+        if kind not in ("space", "line"):
+            yield kind, match.group(), line
+        line += match.group().count("\n")
+        position = match.end()
+
+
+def _gml_text(token: str) -> str:
+    def character(match: re.Match[str]) -> str:
+        if match[2]:
+            return _NAMED[match[2]]
+        code = int(match[1])
+        return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else match[0]
+
+    return _ENTITY.sub(character, token[1:-1])

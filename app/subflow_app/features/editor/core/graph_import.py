@@ -1,0 +1,421 @@
+"""A scenario made of a graph file: links with rates and delays that were read, or guessed and marked as such."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from subflow_app.features.editor.core.arrange import apart, laid_out
+from subflow_app.features.editor.core.graph_files import GraphFileError, RawEdge, RawGraph, RawNode, Value, read_graph
+from subflow_app.features.editor.core.layout import LAYER_WIDTH, Point
+from subflow_app.foundation.toml_edit import render_text
+from subflow_sim.errors import ParamError
+from subflow_sim.parameter import MAX_NAME_LENGTH
+from subflow_sim.params import params_by_key
+from subflow_sim.units import Dimension, format_quantity
+
+FIBRE_M_PER_S = 299_792_458 * 2 / 3
+"""Light in glass covers about two thirds of what it covers in vacuum."""
+
+DEFAULT_RATE_BPS = 100e6
+DEFAULT_DELAY_S = 5e-3
+_LEAST_DELAY_S = 10e-6
+_EARTH_M = 6_371_000.0
+_PREFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
+_SPEED = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt])\s*(?:bit|b|be)?\s*(?:/\s*s|ps|ec)?\b", re.IGNORECASE)
+# SONET and SDH multiples, and the lines of the telephone hierarchy, Mbit/s.
+_CARRIER = re.compile(r"\b(OC|STM)-?\s*(\d{1,3})", re.IGNORECASE)
+_CARRIER_BPS = {"OC": 51.84e6, "STM": 155.52e6}
+_LINES = {"E1": 2.048e6, "E3": 34.368e6, "T1": 1.544e6, "T3": 44.736e6, "DS3": 44.736e6}
+_LINES |= {"FAST ETHERNET": 100e6, "FASTETHERNET": 100e6, "GIGABIT ETHERNET": 1e9, "GIGE": 1e9, "GBE": 1e9}
+
+
+@dataclass(frozen=True, slots=True)
+class LinkReport:
+    """How the values of a link came about: `rate` and `delay` each say what was read, or what was guessed and why."""
+
+    name: str
+    line: int
+    rate: str
+    delay: str
+    is_guessed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A scenario without flows, and how it came about.
+
+    Attributes:
+        name: of the network.
+        text: of the scenario.
+        links: a report for each link.
+        notes: what else the person should know, a sentence each.
+        node_count: how many nodes there are.
+    """
+
+    name: str
+    text: str
+    links: tuple[LinkReport, ...]
+    notes: tuple[str, ...]
+    node_count: int
+
+    @property
+    def guessed_count(self) -> int:
+        """How many links have a value that was guessed."""
+        return sum(1 for link in self.links if link.is_guessed)
+
+    @property
+    def summary(self) -> str:
+        """One sentence on what was read."""
+        guessed = f", {self.guessed_count} of them with guessed values" if self.guessed_count else ""
+        return f"{self.name}: {self.node_count} nodes and {len(self.links)} links{guessed}."
+
+    @property
+    def details(self) -> str:
+        """Everything that was noted, a line each."""
+        lines = [*self.notes, ""]
+        lines += [f"{link.name} (line {link.line}): {link.rate}; {link.delay}" for link in self.links]
+        return "\n".join(lines)
+
+
+def import_graph(path: Path) -> Imported:
+    """Make a scenario of a GraphML or GML file.
+
+    Raises:
+        GraphFileError: if the file cannot be read or says something impossible.
+    """
+    return _Importer(read_graph(path)).result()
+
+
+@dataclass(slots=True)
+class _Link:
+    name: str
+    ends: tuple[str, str]
+    line: int
+    values: dict[str, str]
+    reverse: dict[str, str] = field(default_factory=dict)
+    rate_note: str = ""
+    delay_note: str = ""
+    is_guessed: bool = False
+
+
+class _Importer:
+    def __init__(self, graph: RawGraph) -> None:
+        self._graph = graph
+        self._notes: list[str] = []
+        self._names = self._node_names()
+        self._nodes = {node.id: node for node in graph.nodes}
+        self._coordinates = {node.id: self._coordinate(node) for node in graph.nodes}
+
+    def result(self) -> Imported:
+        links = self._links()
+        if not links:
+            raise GraphFileError(self._graph.file, None, "holds no link between two nodes", "at least one edge")
+        places = self._places(links)
+        hosts = self._hosts(links)
+        self._note_parts(links)
+        self._notes.append(
+            "No flows yet: add one between two hosts. Only routers forward, so link hosts to routers, "
+            "or make a node at the edge a host."
+        )
+        name = self._title()
+        reports = tuple(LinkReport(x.name, x.line, x.rate_note, x.delay_note, x.is_guessed) for x in links)
+        return Imported(name, self._text(name, links, places, hosts), reports, tuple(self._notes), len(self._nodes))
+
+    # --- nodes ------------------------------------------------------------------------------------------------------
+
+    def _node_names(self) -> dict[str, str]:
+        names: dict[str, str] = {}
+        taken: set[str] = set()
+        renamed = 0
+        for node in self._graph.nodes:
+            wanted = str(node.values.get("name") or node.values.get("label") or node.id)
+            name = _free(_slug(wanted) or _slug(f"node-{node.id}") or "node", taken)
+            renamed += name != wanted
+            names[node.id] = name
+        if renamed:
+            self._notes.append(f"{renamed} node names were changed to letters, digits, - and _, each different.")
+        return names
+
+    def _coordinate(self, node: RawNode) -> tuple[float, float] | None:
+        found = {key.lower(): value for key, value in node.values.items()}
+        latitude, longitude = found.get("latitude"), found.get("longitude")
+        if latitude in (None, "") or longitude in (None, ""):
+            return None
+        here = (self._number(node.line, "Latitude", latitude, 90), self._number(node.line, "Longitude", longitude, 180))
+        return here
+
+    def _number(self, line: int, key: str, value: Value | None, limit: float) -> float:
+        try:
+            number = float(value)  # type: ignore[arg-type] # a table is a TypeError
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not -limit <= number <= limit:
+            raise GraphFileError(self._graph.file, line, f"{key} = {value}", f"degrees from -{limit} to {limit}")
+        return number
+
+    def _hosts(self, links: list[_Link]) -> set[str]:
+        """Decide who is a host: whom the file calls one, else whoever has but one neighbour."""
+        if any("kind" in node.values for node in self._graph.nodes):
+            return {self._names[node.id] for node in self._graph.nodes if node.values.get("kind") == "host"}
+        around: dict[str, set[str]] = {}
+        for link in links:
+            for one, other in (link.ends, link.ends[::-1]):
+                around.setdefault(one, set()).add(other)
+        hosts = {name for name, others in around.items() if len(others) == 1}
+        if hosts and len(hosts) < len(self._nodes):
+            self._notes.append(f"{len(hosts)} nodes with one neighbour became hosts, the others routers.")
+        return hosts
+
+    def _places(self, links: list[_Link]) -> dict[str, Point]:
+        given: dict[str, Point] = {}
+        for node in self._graph.nodes:
+            x, y = node.values.get("x"), node.values.get("y")
+            if isinstance(x, float) and isinstance(y, float) and math.isfinite(x) and math.isfinite(y):
+                given[self._names[node.id]] = (round(x), round(y))
+        if len(given) == len(self._nodes):
+            return given
+        on_map = {self._names[key]: at for key, at in self._coordinates.items() if at is not None}
+        ends = [link.ends for link in links]
+        if len(on_map) < max(2, len(self._nodes) // 2):
+            self._notes.append("The file has no coordinates for most nodes: they were laid out automatically.")
+            return laid_out(list(self._names.values()), ends)
+        missing = len(self._nodes) - len(on_map)
+        if missing:
+            self._notes.append(f"{missing} nodes without coordinates were placed beside a neighbour.")
+        return apart(_with_missing(_projected(on_map), list(self._names.values()), ends))
+
+    # --- links ------------------------------------------------------------------------------------------------------
+
+    def _links(self) -> list[_Link]:
+        links: list[_Link] = []
+        taken: set[str] = set()
+        waiting: dict[tuple[str, str], list[_Link]] = {}
+        loops = 0
+        for edge in self._graph.edges:
+            if edge.source == edge.target:
+                loops += 1
+                continue
+            link = self._link(edge, taken)
+            back = waiting.get(link.ends[::-1])
+            if edge.is_directed and back:
+                # Two edges in opposite directions are the two directions of one link.
+                taken.discard(link.name)
+                other = back.pop(0)
+                other.reverse |= {key: value for key, value in link.values.items() if other.values.get(key) != value}
+                continue
+            if edge.is_directed:
+                waiting.setdefault(link.ends, []).append(link)
+            links.append(link)
+        if loops:
+            self._notes.append(f"{loops} edges from a node to itself were left out.")
+        if any(edge.is_directed for edge in self._graph.edges):
+            self._notes.append("The graph is directed: links carry both directions, opposite edges became one link.")
+        return links
+
+    def _link(self, edge: RawEdge, taken: set[str]) -> _Link:
+        ends = (self._names[edge.source], self._names[edge.target])
+        wanted = str(edge.values.get("name") or "")
+        name = _free(_slug(wanted) or _slug(f"{ends[0]}_{ends[1]}") or "link", taken)
+        link = _Link(name, ends, edge.line, {})
+        self._read_rate(edge, link)
+        self._read_delay(edge, link)
+        for key in ("queue", "loss"):
+            if edge.values.get(key):
+                link.values[key] = self._checked(edge, key, edge.values[key])
+        for key in ("rate", "delay", "queue", "loss"):
+            if edge.values.get(f"reverse_{key}"):
+                link.reverse[key] = self._checked(edge, key, edge.values[f"reverse_{key}"])
+        return link
+
+    def _read_rate(self, edge: RawEdge, link: _Link) -> None:
+        values = edge.values
+        if values.get("rate"):
+            link.values["rate"] = self._checked(edge, "rate", values["rate"])
+            link.rate_note = f"rate {link.values['rate']} as in the file"
+            return
+        raw, speed = values.get("LinkSpeedRaw"), values.get("LinkSpeed")
+        unit = str(values.get("LinkSpeedUnits", "")).strip().lower()[:1]
+        if raw not in (None, ""):
+            bps, how = self._positive(edge, "LinkSpeedRaw", raw), "read from LinkSpeedRaw"
+        elif speed not in (None, "") and unit in _PREFIXES and _is_number(speed):
+            bps, how = self._positive(edge, "LinkSpeed", speed) * _PREFIXES[unit], "read from LinkSpeed and its unit"
+        else:
+            texts = [
+                str(values[key]) for key in ("LinkLabel", "label", "LinkType", "LinkNote", "LinkSpeed") if key in values
+            ]
+            label = next((text for text in texts if speed_in(text) is not None), None)
+            if label is not None:
+                bps, how = speed_in(label) or 0.0, f'read from the label "{label[:40]}"'
+            else:
+                bps, how = DEFAULT_RATE_BPS, "guessed: the file gives no speed"
+                link.is_guessed = True
+        if not math.isfinite(bps):
+            raise GraphFileError(self._graph.file, edge.line, f"a rate that is {how}", "a speed below 1e12 bit/s")
+        link.values["rate"] = self._checked(edge, "rate", format_quantity(_whole(bps), Dimension.RATE))
+        link.rate_note = f"rate {link.values['rate']} {how}"
+
+    def _read_delay(self, edge: RawEdge, link: _Link) -> None:
+        if edge.values.get("delay") not in (None, ""):
+            value = edge.values["delay"]
+            # A bare number is read as TOML would: seconds.
+            link.values["delay"] = self._checked(edge, "delay", value)
+            link.delay_note = f"delay {link.values['delay']} as in the file"
+            return
+        here, there = self._coordinates[edge.source], self._coordinates[edge.target]
+        link.is_guessed = True
+        if here is None or there is None:
+            link.values["delay"] = format_quantity(DEFAULT_DELAY_S, Dimension.TIME)
+            link.delay_note = f"delay {link.values['delay']} guessed: no coordinates at both ends"
+            return
+        metres = distance_m(here, there)
+        delay_s = max(round(metres / FIBRE_M_PER_S, 5), _LEAST_DELAY_S)
+        link.values["delay"] = format_quantity(delay_s, Dimension.TIME)
+        link.delay_note = f"delay {link.values['delay']} guessed: {metres / 1000:.0f} km at 2/3 of the speed of light"
+
+    def _positive(self, edge: RawEdge, key: str, value: Value) -> float:
+        try:
+            number = float(value)  # type: ignore[arg-type] # a table is a TypeError
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not (number > 0 and math.isfinite(number)):
+            raise GraphFileError(self._graph.file, edge.line, f"{key} = {value}", "a speed greater than 0")
+        return number
+
+    def _checked(self, edge: RawEdge, key: str, value: Value) -> str:
+        """Return a value for the scenario if it is one that links may have."""
+        param = params_by_key("link")[key]
+        text = f"{value:g}" if isinstance(value, float) else str(value)
+        try:
+            param.read(value if isinstance(value, float) else text)
+        except ParamError as error:
+            raise GraphFileError(
+                self._graph.file, edge.line, f"{key} = {text[:40]}: {error.message}", error.allowed
+            ) from error
+        if isinstance(value, float) and param.dimension in (Dimension.RATE, Dimension.TIME):
+            return format_quantity(value, param.dimension)
+        return text
+
+    # --- the whole --------------------------------------------------------------------------------------------------
+
+    def _note_parts(self, links: list[_Link]) -> None:
+        part = {name: name for name in self._names.values()}
+
+        def root(name: str) -> str:
+            while part[name] != name:
+                part[name] = part[part[name]]
+                name = part[name]
+            return name
+
+        for link in links:
+            part[root(link.ends[0])] = root(link.ends[1])
+        count = len({root(name) for name in part})
+        if count > 1:
+            self._notes.append(f"The graph falls into {count} parts: no flow can lead from one to another.")
+
+    def _title(self) -> str:
+        found = self._graph.values.get("Network") or self._graph.values.get("label") or self._graph.values.get("name")
+        return str(found)[:100] if isinstance(found, str) and found.strip() else Path(self._graph.file).stem
+
+    def _text(self, name: str, links: list[_Link], places: Mapping[str, Point], hosts: set[str]) -> str:
+        lines = [f"# Imported from {_one_line(Path(self._graph.file).name)} ({self._graph.form}).", "#"]
+        lines += [f"# {_one_line(note)}" for note in self._notes]
+        lines += ["", "format = 1", f"name = {render_text(_one_line(name))}", 'duration = "60s"', ""]
+        for node in self._names.values():
+            lines.append(f"[nodes.{node}]")
+            if node not in hosts:
+                lines.append('kind = "router"')
+            if node in places:
+                x, y = places[node]
+                lines.append(f"at = [{round(x)}, {round(y)}]")
+            lines.append("")
+        for link in links:
+            lines.append(f"[links.{link.name}]")
+            lines.append(f'ends = ["{link.ends[0]}", "{link.ends[1]}"]')
+            notes = {"rate": link.rate_note, "delay": link.delay_note}
+            for key, value in link.values.items():
+                note = f"  # {_one_line(notes[key].partition(' ')[2].partition(' ')[2])}" if key in notes else ""
+                lines.append(f"{key} = {render_text(value)}{note}")
+            if link.reverse:
+                lines.append(f"[links.{link.name}.reverse]")
+                lines += [f"{key} = {render_text(value)}" for key, value in link.reverse.items()]
+            lines.append("")
+        return "\n".join(lines)
+
+
+def speed_in(text: str) -> float | None:
+    """Find a speed in the label of a link, bit/s: `10 Gbit/s`, `2x OC-48`, `STM-16`, `E3`; None if there is none."""
+    carrier = _CARRIER.search(text)
+    if carrier:
+        return _CARRIER_BPS[carrier[1].upper()] * float(carrier[2])
+    speed = _SPEED.search(text)
+    if speed:
+        return float(speed[1]) * _PREFIXES[speed[2].lower()]
+    upper = text.upper()
+    return next((bps for name, bps in _LINES.items() if re.search(rf"\b{name}\b", upper)), None)
+
+
+def distance_m(first: tuple[float, float], second: tuple[float, float]) -> float:
+    """Return the great-circle distance of two places given as latitude and longitude in degrees.
+
+    Source: Sinnott 1984, the haversine formula.
+    """
+    (lat_1, lon_1), (lat_2, lon_2) = ((math.radians(a), math.radians(b)) for a, b in (first, second))
+    h = math.sin((lat_2 - lat_1) / 2) ** 2
+    h += math.cos(lat_1) * math.cos(lat_2) * math.sin((lon_2 - lon_1) / 2) ** 2
+    return 2 * _EARTH_M * math.asin(min(math.sqrt(h), 1.0))
+
+
+def _projected(on_map: Mapping[str, tuple[float, float]]) -> dict[str, Point]:
+    """Put a map on the canvas, so large that neighbours are about a link's length apart."""
+    stretch = math.cos(math.radians(sum(lat for lat, _ in on_map.values()) / len(on_map)))
+    flat = {name: (lon * stretch, -lat) for name, (lat, lon) in on_map.items()}
+    xs, ys = [x for x, _ in flat.values()], [y for _, y in flat.values()]
+    extent = max(max(xs) - min(xs), max(ys) - min(ys), 1e-6)
+    scale = 0.8 * LAYER_WIDTH * math.sqrt(len(flat)) / extent
+    return {name: (round((x - min(xs)) * scale), round((y - min(ys)) * scale)) for name, (x, y) in flat.items()}
+
+
+def _with_missing(places: dict[str, Point], names: list[str], ends: list[tuple[str, str]]) -> dict[str, Point]:
+    """Add the nodes that are on no map beside a neighbour that is, or below the map."""
+    found = dict(places)
+    bottom = max(y for _, y in places.values()) + LAYER_WIDTH
+    for name in names:
+        if name not in found:
+            around = [b if a == name else a for a, b in ends if name in (a, b)]
+            known = next((found[other] for other in around if other in found), None)
+            found[name] = (known[0] + LAYER_WIDTH / 3, known[1] + LAYER_WIDTH / 4) if known else (0.0, bottom)
+    return found
+
+
+def _slug(text: str) -> str:
+    plain = text.strip().translate(str.maketrans("äöüÄÖÜéèêáàâñç", "aouAOUeeeaaanc"))
+    return re.sub(r"[^A-Za-z0-9_]+", "-", plain).strip("-")[: MAX_NAME_LENGTH - 6]
+
+
+def _free(name: str, taken: set[str]) -> str:
+    free, number = name, 1
+    while free in taken:
+        number += 1
+        free = f"{name}-{number}"
+    taken.add(free)
+    return free
+
+
+def _is_number(value: Value | None) -> bool:
+    try:
+        float(value)  # type: ignore[arg-type] # a table is a TypeError
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _whole(value: float) -> float:
+    return round(value) if value < 1e15 else value
+
+
+def _one_line(text: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())

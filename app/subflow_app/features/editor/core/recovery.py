@@ -1,0 +1,265 @@
+"""Unsaved work survives the death of the program: a recovery file for every document that is being edited.
+
+The file holds the text as it was after the last edit, and what is needed to tell later whether there is anything to
+recover: the scenario's own file, the text it had when it was last saved or opened, and the process that edits it. Its
+process removes it as soon as there is nothing to lose. What is left behind by a process that is gone, and differs from
+the scenario's own file, is offered when the program starts next; anything else is never mentioned.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from subflow_app.foundation.paths import recovery_directory
+from subflow_sim.gate import MOST_OWN_BYTES, MOST_TEXT_BYTES, json_tree, read_file, read_scenario_file
+from subflow_sim.whole_file import write_whole
+from subflow_store.liveness import HEARTBEAT_S, ProcessIdentity, this_process
+
+_log = logging.getLogger(__name__)
+
+_FORMAT = 1
+_SUFFIX = ".json"
+# It holds a scenario twice, and each byte of its text, but not of its recordings, may take six characters.
+MOST_BYTES = 2 * MOST_OWN_BYTES + 11 * MOST_TEXT_BYTES
+# A write that was cut off leaves a part file behind; nobody still writes one that is this old.
+_PART_AGE_S = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class UnsavedText:
+    """A scenario with changes that no file has.
+
+    Attributes:
+        name: what titles call it.
+        path: its file, if it has one.
+        text: of the scenario now.
+        base: its text when it was last saved or opened.
+    """
+
+    name: str
+    path: Path | None
+    text: str
+    base: str
+
+
+@dataclass(frozen=True, slots=True)
+class Orphan:
+    """What a process that is gone has left behind.
+
+    Attributes:
+        file: the recovery file.
+        unsaved: the scenario in it.
+        saved_at_s: when it was written, s since 1970.
+        is_outdated: whether the scenario's own file was changed since by somebody else.
+    """
+
+    file: Path
+    unsaved: UnsavedText
+    saved_at_s: float
+    is_outdated: bool
+
+    def differences(self) -> str:
+        """What recovering would change, as a unified diff against the scenario's file as it is now."""
+        now = _text_of(self.unsaved.path)
+        before = self.unsaved.base if now is None else now
+        lines = difflib.unified_diff(
+            before.splitlines(), self.unsaved.text.splitlines(), "saved", "recovered", lineterm="", n=2
+        )
+        return "\n".join(lines)
+
+    def discard(self) -> None:
+        """Remove the recovery file; nothing happens if another window has done so."""
+        _remove(self.file)
+
+
+class RecoveryFile:
+    """The recovery file of one open document, written by a thread of its own so that a slow disk holds up nobody.
+
+    Only the latest text is written: a drag that changes it sixty times a second costs as many writes as the disk takes.
+
+    Args:
+        failed: told once, by the thread, why nothing can be written.
+        folder: where it is; the user's own by default.
+    """
+
+    def __init__(self, failed: Callable[[str], None], folder: Path | None = None) -> None:
+        self._folder = folder or recovery_directory()
+        self._file = self._folder / f"{os.getpid()}-{uuid4().hex[:12]}{_SUFFIX}"
+        self._failed = failed
+        self._has_failed = False
+        self._changed = threading.Condition()
+        self._wanted: UnsavedText | None = None  # what the file shall hold; None: no file
+        self._is_settled = True
+        self._is_closed = False
+        self._thread: threading.Thread | None = None
+
+    @property
+    def file(self) -> Path:
+        """Where it is, or would be."""
+        return self._file
+
+    def keep(self, unsaved: UnsavedText) -> None:
+        """Have this written soon; returns at once."""
+        self._want(unsaved)
+
+    def drop(self) -> None:
+        """Have the file removed: there is nothing to lose any more."""
+        if self._thread is not None:
+            self._want(None)
+
+    def settle(self) -> None:
+        """Wait until the disk has what was asked for."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_settled)
+
+    def close(self, *, keeps_file: bool = False) -> None:
+        """Remove the file and end the thread.
+
+        Args:
+            keeps_file: leave the file for the next start: the program ends without having asked what to do with it.
+        """
+        if not keeps_file:
+            self.drop()
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join()
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _want(self, unsaved: UnsavedText | None) -> None:
+        with self._changed:
+            if self._is_closed or unsaved == self._wanted:
+                return
+            self._wanted, self._is_settled = unsaved, False
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._write_on, name="subflow-recovery")
+                self._thread.start()
+            self._changed.notify_all()
+
+    def _write_on(self) -> None:
+        while True:
+            with self._changed:
+                if self._is_settled and not self._is_closed:
+                    self._changed.wait(HEARTBEAT_S)
+                if self._is_settled and self._is_closed:
+                    return
+                wanted, is_news = self._wanted, not self._is_settled
+            if is_news:
+                self._write(wanted)
+            elif wanted is not None:
+                # Shows those who cannot ask this machine about its processes that this one is still there.
+                with suppress(OSError):
+                    os.utime(self._file)
+            with self._changed:
+                if self._wanted == wanted:
+                    self._is_settled = True
+                    self._changed.notify_all()
+
+    def _write(self, wanted: UnsavedText | None) -> None:
+        if wanted is None:
+            _remove(self._file)
+            return
+        try:
+            # The text may be somebody's unpublished work: only its owner reads it.
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_whole(self._file, _content(wanted))
+        except OSError as error:
+            _log.warning("unsaved changes cannot be kept in %s: %s", self._file, error)
+            if not self._has_failed:
+                self._has_failed = True
+                self._failed(f"{self._folder}: {error.strerror or error}")
+
+
+def find_orphans(folder: Path | None = None) -> tuple[Orphan, ...]:
+    """What can be recovered, the latest first; what equals the scenario's own file is removed without a word."""
+    folder = folder or recovery_directory()
+    found = []
+    try:
+        files = sorted(folder.iterdir())
+    except OSError:
+        return ()
+    for file in files:
+        if file.name.endswith(".part"):
+            _remove_old(file)
+        elif file.suffix == _SUFFIX:
+            orphan = _orphan(file)
+            if orphan is not None:
+                found.append(orphan)
+    return tuple(sorted(found, key=lambda orphan: -orphan.saved_at_s))
+
+
+def _orphan(file: Path) -> Orphan | None:
+    try:
+        saved_at_s = file.stat().st_mtime
+        entries = json_tree(read_file(file, MOST_BYTES), is_strict=False)
+        process = ProcessIdentity.from_document(entries["process"])
+        path = Path(entries["path"]) if entries["path"] else None
+        unsaved = UnsavedText(str(entries["name"]), path, str(entries["text"]), str(entries["base"]))
+        base_hash = str(entries["base_sha256"])
+    except FileNotFoundError:
+        return None  # another window was faster
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        _log.warning("recovery file %s cannot be used: %s", file, error)
+        return None
+    if not process.is_gone(time.time() - saved_at_s):
+        return None
+    now = _text_of(path)
+    if unsaved.text == (unsaved.base if now is None and path is None else now):
+        _remove(file)
+        return None
+    return Orphan(file, unsaved, saved_at_s, now is not None and _hash(now) != base_hash)
+
+
+def _content(unsaved: UnsavedText) -> bytes:
+    entries: dict[str, Any] = {
+        "format": _FORMAT,
+        "process": asdict(this_process()),
+        "name": unsaved.name,
+        "path": str(unsaved.path.absolute()) if unsaved.path else None,
+        "base": unsaved.base,
+        "base_sha256": _hash(unsaved.base),
+        "text": unsaved.text,
+    }
+    # ASCII: bytes that are not UTF-8, which texts hold as lone surrogates, come back as they were.
+    return json.dumps(entries).encode("ascii")
+
+
+def _text_of(path: Path | None) -> str | None:
+    """The text of a scenario file as documents hold it; None if there is none to compare with."""
+    if path is None:
+        return None
+    try:
+        return read_scenario_file(path).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+    except OSError:
+        return None
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _remove(file: Path) -> None:
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        _log.warning("recovery file %s cannot be removed: %s", file, error)
+
+
+def _remove_old(part: Path) -> None:
+    with suppress(OSError):
+        if time.time() - part.stat().st_mtime > _PART_AGE_S:
+            part.unlink()

@@ -1,0 +1,473 @@
+"""The scenario that is being edited: its text, what the text means, and the small changes that can be made to it.
+
+The text is the truth. Every change produces a new text, which is parsed again as a whole, so that the document on
+screen is always the document that is saved, and undo is putting an earlier text back. Text that does not parse, or that
+says something impossible, is kept as it is: the document then has problems instead of a scenario.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.catalog.core.uses import Use, read_scenario
+from subflow_app.features.editor.core.named_files import OtherFileError, bring_along
+from subflow_app.features.editor.core.scenario_edits import Edited
+from subflow_app.features.editor.core.scenario_parts import NAMED, ROWS
+from subflow_app.features.editor.core.sketch import sketch_of
+from subflow_app.foundation import toml_edit
+from subflow_app.foundation.errors import AppError
+from subflow_app.foundation.toml_edit import TomlEditError, TomlValue
+from subflow_app.vocabulary.number_text import ordinal
+from subflow_sim.errors import Problem, ScenarioError
+from subflow_sim.gate import is_folder, read_scenario_file
+from subflow_sim.params import AlgorithmCatalog
+from subflow_sim.scenario import Scenario
+from subflow_sim.scenario_model import ScriptFile
+from subflow_sim.toml_map import Path as Place
+from subflow_sim.whole_file import write_whole
+
+ChangeKind: TypeAlias = Literal["value", "layout", "script", "events", "parts", "text"]
+
+# A key that may be written as a plain value or as a table, and the name that the plain value has inside the table.
+_SHORT_FORMS: Mapping[str, str] = {"controller": "name", "scheduler": "name", "queue": "limit"}
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_INDEX = re.compile(r"\[(\d+)\]")
+
+_NEW_SCENARIO = """\
+format = 1
+name = "New scenario"
+duration = "30s"
+seed = 1
+
+[nodes.client]
+at = [0, 0]
+
+[nodes.server]
+at = [600, 0]
+
+[links.path-a]
+ends = ["client", "server"]
+rate = "10Mbit/s"
+delay = "20ms"
+queue = "40pkt"
+
+[links.path-b]
+ends = ["client", "server"]
+rate = "10Mbit/s"
+delay = "40ms"
+queue = "80pkt"
+
+[flows.download]
+kind = "mptcp"
+from = "server"
+to = "client"
+controller = "lia"
+paths = [["path-a"], ["path-b"]]
+"""
+
+
+_EMPTY_SCENARIO = """\
+format = 1
+name = "New scenario"
+duration = "30s"
+seed = 1
+"""
+
+
+class ScenarioFileError(AppError):
+    """A scenario file could not be read or written; the text in memory is untouched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an edit touched.
+
+    Attributes:
+        kind: `layout` moves nodes only and leaves results valid; `script` changes what a script says, on which nothing
+            depends that is drawn; `events` adds or removes timed events, so that event numbers shift; `parts` adds,
+            removes or renames any part; `text` may be anything.
+        keys: dotted keys, e.g. `links.wifi.loss`; empty for `text`.
+    """
+
+    kind: ChangeKind
+    keys: tuple[str, ...] = ()
+
+
+class ScenarioDoc:
+    """A scenario file in memory.
+
+    Attributes are read-only; the mutators return the `Change` they made and tell it to every subscriber. Nothing here
+    undoes: commands keep the text from before and give it back to `restore`.
+
+    Args:
+        text: of the file.
+        path: of the file, if it has one.
+        algorithms: the controllers, schedulers and policies that may be named; None: those of `app_catalog`.
+    """
+
+    def __init__(self, text: str, path: Path | None = None, *, algorithms: AlgorithmCatalog | None = None) -> None:
+        self._text = text
+        self._algorithms = algorithms
+        self._path = path
+        self._has_byte_order_mark = False
+        self._subscribers: list[Callable[[Change], None]] = []
+        self._data: dict[str, Any] | None = None
+        self._scenario: Scenario | None = None
+        self._last_valid: Scenario | None = None
+        self._sketch: Scenario | None = None
+        self._problems: tuple[Problem, ...] = ()
+        self._read_text()
+
+    @classmethod
+    def new(cls, *, algorithms: AlgorithmCatalog | None = None) -> ScenarioDoc:
+        """Make a document that has no file yet: one MPTCP download over two paths, ready to run and to edit."""
+        return cls(_NEW_SCENARIO, algorithms=algorithms)
+
+    @classmethod
+    def empty(cls, *, algorithms: AlgorithmCatalog | None = None) -> ScenarioDoc:
+        """Make a document that has no file yet and no parts: an empty canvas to draw on."""
+        return cls(_EMPTY_SCENARIO, algorithms=algorithms)
+
+    @classmethod
+    def open(cls, path: str | Path, *, algorithms: AlgorithmCatalog | None = None) -> ScenarioDoc:
+        """Read a file; one that is malformed is opened too, with its problems.
+
+        Raises:
+            ScenarioFileError: if the file cannot be read.
+        """
+        path = Path(path)
+        try:
+            raw = read_scenario_file(path)
+        except OSError as error:
+            raise ScenarioFileError(f"{path} cannot be opened: {error.strerror or error}") from error
+        has_mark = raw.startswith(b"\xef\xbb\xbf")
+        # Bytes that are not UTF-8 come through as lone surrogates: shown as a problem, and saved as they were.
+        doc = cls(raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape"), path, algorithms=algorithms)
+        doc._has_byte_order_mark = has_mark
+        return doc
+
+    # --- what it holds ----------------------------------------------------------------------------------------------
+
+    @property
+    def text(self) -> str:
+        """The text exactly as it would be saved."""
+        return self._text
+
+    @property
+    def path(self) -> Path | None:
+        """The file it came from or was last saved to."""
+        return self._path
+
+    @property
+    def title(self) -> str:
+        """The name to show for it: that of the file, or `untitled`."""
+        return self._path.name if self._path else "untitled"
+
+    @property
+    def scenario(self) -> Scenario | None:
+        """What the text means; None while it has problems."""
+        return self._scenario
+
+    @property
+    def last_valid(self) -> Scenario | None:
+        """What the text meant when it last had no problems; None if it never had none."""
+        return self._last_valid
+
+    @property
+    def missing_part(self) -> str:
+        """The section that a drawing still lacks, `nodes`, `links` or `flows`; empty if anything else is wrong."""
+        lacking = [problem.key for problem in self.problems if problem.key in NAMED and not self.data.get(problem.key)]
+        return lacking[0] if lacking and len(lacking) == len(self.problems) else ""
+
+    @property
+    def sketch(self) -> Scenario | None:
+        """As much of the text as can be drawn, while it has problems too; the last valid state while it is not TOML."""
+        return self._sketch
+
+    @property
+    def unread(self) -> Mapping[str, frozenset[str]]:
+        """By link of the sketch, keys with problems and without a last valid state: it has placeholders there."""
+        found: dict[str, set[str]] = {}
+        for section, name, *rest in (split_key(problem.key) for problem in self._problems if "." in problem.key):
+            is_new = self._last_valid is None or name not in self._last_valid.links
+            key = next((str(step) for step in rest if step != "reverse"), "")
+            if section == "links" and key and is_new:
+                found.setdefault(str(name), set()).add(key)
+        return {name: frozenset(keys) for name, keys in found.items()}
+
+    @property
+    def scripts(self) -> tuple[ScriptFile, ...]:
+        """Controllers and schedulers that the text brings; of one that has problems, as it last was in order."""
+        return self._sketch.scripts if self._sketch else ()
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Everything that is wrong with the text, in file order."""
+        return self._problems
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether there is a scenario to run."""
+        return self._scenario is not None
+
+    @property
+    def is_toml(self) -> bool:
+        """Whether single values can be edited; while False only `set_text` works."""
+        return self._data is not None
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """The file as plain tables and values, before they are checked; empty while the text is not TOML."""
+        return self._data or {}
+
+    def value(self, key: str) -> Any:
+        """Return what the file says at a dotted key, as TOML has it; None where it says nothing.
+
+        The short form is seen through: `flows.download.controller.name` finds the name in `controller = "lia"` too.
+        """
+        path = split_key(key)
+        found = toml_edit.get_value(self.data, path)
+        if found is None and len(path) > 1 and _SHORT_FORMS.get(str(path[-2])) == path[-1]:
+            plain = toml_edit.get_value(self.data, path[:-1])
+            return None if isinstance(plain, dict) else plain
+        return found
+
+    def positions(self) -> dict[str, tuple[float, float]]:
+        """Return where the file places nodes; nodes without a usable `at` are left out."""
+        nodes = self.data.get("nodes")
+        found: dict[str, tuple[float, float]] = {}
+        for name, node in nodes.items() if isinstance(nodes, dict) else ():
+            at = node.get("at") if isinstance(node, dict) else None
+            if isinstance(at, list) and len(at) == 2 and all(_is_number(part) for part in at):
+                found[name] = (float(at[0]), float(at[1]))
+        return found
+
+    def problems_at(self, key: str) -> tuple[Problem, ...]:
+        """Return the problems of a value or of anything below it."""
+        wanted = split_key(key)
+        return tuple(p for p in self._problems if not wanted or split_key(p.key)[: len(wanted)] == wanted)
+
+    def preview(self, key: str, value: TomlValue) -> tuple[Problem, ...]:
+        """Return the problems that a value would have, without setting it.
+
+        Raises:
+            TomlEditError: as `set_value`.
+        """
+        wanted = split_key(key)
+        _, problems = self._parse(self._with_value(wanted, value))
+        return tuple(p for p in problems if split_key(p.key)[: len(wanted)] == wanted)
+
+    def subscribe(self, callback: Callable[[Change], None]) -> Callable[[], None]:
+        """Have `callback` told every change; the function that is returned ends that."""
+        self._subscribers.append(callback)
+
+        def unsubscribe() -> None:
+            if callback in self._subscribers:
+                self._subscribers.remove(callback)
+
+        return unsubscribe
+
+    # --- what can be changed ----------------------------------------------------------------------------------------
+
+    def set_value(self, key: str, value: TomlValue | None) -> Change:
+        """Set one value, or remove the key and so go back to its default.
+
+        The value goes into the file as it is, valid or not: what is wrong with it is then among the `problems`.
+
+        Args:
+            key: dotted, e.g. `links.wifi.reverse.rate`, `events.0.at`, `seed`.
+            value: the TOML value; None removes the key.
+
+        Raises:
+            TomlEditError: if the text is not TOML or the place cannot be edited.
+        """
+        path = split_key(key)
+        change = Change("layout" if len(path) == 3 and path[0] == "nodes" and path[2] == "at" else "value", (key,))
+        return self._replace(self._with_value(path, value), change)
+
+    def move_nodes(self, places: Mapping[str, tuple[float, float]]) -> Change:
+        """Place nodes and notes on the canvas, in whole units.
+
+        Args:
+            places: by name of the node; a note is `notes.0`, which is not a name of a node.
+
+        Raises:
+            TomlEditError: if the text is not TOML, or has no such node or note.
+        """
+        keys = {name: f"{name}.at" if name.startswith("notes.") else f"nodes.{name}.at" for name in places}
+        values: dict[Place, TomlValue] = {}
+        for name, (x, y) in places.items():
+            path = split_key(keys[name])
+            if toml_edit.get_value(self.data, path[:-1]) is None:
+                raise TomlEditError(f"unknown node {name!r}")
+            values[path] = [round(x), round(y)]
+        return self._replace(toml_edit.set_values(self._text, values), Change("layout", tuple(keys.values())))
+
+    def add_event(self, values: Mapping[str, TomlValue]) -> Change:
+        """Add a timed event behind the last one.
+
+        Raises:
+            TomlEditError: if the text is not TOML.
+        """
+        events = self.data.get("events")
+        index = len(events) if isinstance(events, list) else 0
+        return self._replace(
+            toml_edit.append_table(self._text, "events", values), Change("events", (f"events.{index}",))
+        )
+
+    def remove_event(self, index: int) -> Change:
+        """Remove a timed event by its number in the file, from 0.
+
+        Raises:
+            TomlEditError: if the text is not TOML or has no such event.
+        """
+        return self._replace(
+            toml_edit.remove_table(self._text, "events", index), Change("events", (f"events.{index}",))
+        )
+
+    def apply(self, edited: Edited) -> Change:
+        """Take the result of one of the functions in `scenario_edits` or `scenario_clipboard`."""
+        return self._replace(edited.text, Change("parts", edited.keys))
+
+    def set_text(self, text: str) -> Change:
+        """Replace the whole text."""
+        return self._replace(text, Change("text"))
+
+    def set_script(self, key: str, text: str | None) -> Change:
+        """Take another text of a script.
+
+        Args:
+            key: of the script, `controllers.my-lia`.
+            text: that the scenario holds from then on; None: the file that it names was written.
+
+        Raises:
+            TomlEditError: if the scenario cannot be edited there.
+        """
+        new = self._text
+        if text is not None:
+            new = toml_edit.set_value(new, (*split_key(key), "content"), toml_edit.Lines(text))
+        return self._replace(new, Change("script", (key,)))
+
+    def restore(self, text: str, change: Change) -> Change:
+        """Put an earlier or later text back and tell it as the change that led from one to the other."""
+        return self._replace(text, change)
+
+    def save(self, path: str | Path | None = None) -> None:
+        """Write the text to its file, or to another that is its file from then on.
+
+        The file is replaced in one step: whatever goes wrong, there is either the old file or the new one. In another
+        folder, the files that it names come along.
+
+        Raises:
+            ScenarioFileError: if it cannot be written, or if it has no file and none is given.
+        """
+        target = Path(path) if path is not None else self._path
+        if target is None:
+            raise ScenarioFileError("this scenario has no file yet: choose where to save it")
+        mark = b"\xef\xbb\xbf" if self._has_byte_order_mark else b""
+        try:
+            if self._scenario is not None and self._folder is not None and is_folder(target.parent):
+                bring_along(self._scenario, self._folder, target.parent)
+            # A link stays a link: what it points at is replaced.
+            write_whole(target.resolve(), mark + self._text.encode("utf-8", "surrogateescape"))
+        except OtherFileError as error:
+            raise ScenarioFileError(
+                f"{error.path} already exists, and is not the file that this scenario names. The scenario "
+                "is still open; save it elsewhere."
+            ) from error
+        except OSError as error:
+            raise ScenarioFileError(
+                f"{target} cannot be saved: {error.strerror or error}. The scenario is still open; save it elsewhere."
+            ) from error
+        self._path = target
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _folder(self) -> Path | None:
+        """Where the files are that the text names."""
+        return self._path.parent if self._path else None
+
+    def _with_value(self, path: Place, value: TomlValue | None) -> str:
+        """Return the text with a value set or removed, switching between the short form and the table as needed."""
+        parent, last = path[:-1], path[-1]
+        short = _SHORT_FORMS.get(str(parent[-1])) if parent else None
+        around = toml_edit.get_value(self.data, parent) if short else None
+        if short is None or around is None:
+            return self._with_plain(parent if short == last else path, value)
+        if not isinstance(around, dict):
+            # A plain value makes room for an option: `"lia"` becomes `{ name = "lia", ... }`.
+            if last == short:
+                return self._with_plain(parent, value)
+            if value is None:
+                return self._text
+            return toml_edit.set_value(self._text, parent, {short: around, str(last): value})
+        if value is not None:
+            return toml_edit.set_value(self._text, path, value)
+        if set(around) == {short, last}:
+            # The last option goes, and with it the need for a table.
+            return toml_edit.set_value(self._text, parent, around[short])
+        return toml_edit.remove_value(self._text, path)
+
+    def _with_plain(self, path: Place, value: TomlValue | None) -> str:
+        if value is None:
+            return toml_edit.remove_value(self._text, path)
+        return toml_edit.set_value(self._text, path, value)
+
+    def _replace(self, text: str, change: Change) -> Change:
+        self._text = text
+        self._read_text()
+        # A subscriber may end its subscription while it is told.
+        for callback in tuple(self._subscribers):
+            callback(change)
+        return change
+
+    def _read_text(self) -> None:
+        try:
+            # Lone surrogates stand for bytes that are not UTF-8: such a file is not TOML, whatever else it says.
+            self._data = None if _SURROGATE.search(self._text) else toml_edit.read_toml(self._text)
+        except TomlEditError:
+            self._data = None
+        self._scenario, self._problems = self._parse(self._text, toml_edit.plain(self._data))
+        self._last_valid = self._scenario or self._last_valid
+        self._sketch = self._scenario or self._last_valid
+        if self._scenario is None and self._data is not None:
+            self._sketch = sketch_of(self._data, self._last_valid, self._algorithms or app_catalog(), self._folder)
+
+    def _parse(self, text: str, tree: dict[str, Any] | None = None) -> tuple[Scenario | None, tuple[Problem, ...]]:
+        if _SURROGATE.search(text):
+            return None, tuple(
+                Problem(self.title, number, "", "", "this line holds bytes that are not UTF-8", "UTF-8 text")
+                for number, line in enumerate(text.split("\n"), start=1)
+                if _SURROGATE.search(line)
+            )
+        try:
+            return read_scenario(
+                Use.DOCUMENT, text, file=self.title, algorithms=self._algorithms, folder=self._folder, tree=tree
+            ), ()
+        except ScenarioError as error:
+            return None, tuple(error.problems)
+
+
+def split_key(key: str) -> Place:
+    """Split a dotted key into its steps: `events[0].at` and `events.0.at` are both `("events", 0, "at")`.
+
+    Names hold no dots, so this is exact; a number is an index only below `events` and `notes`, elsewhere it is a name.
+    """
+    if not key:
+        return ()
+    steps: list[str | int] = list(_INDEX.sub(r".\1", key).split("."))
+    row = ordinal(str(steps[1])) if len(steps) > 1 and steps[0] in ROWS else None
+    if row is not None:
+        steps[1] = row
+    return tuple(steps)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

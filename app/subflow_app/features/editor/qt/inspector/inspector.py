@@ -1,0 +1,356 @@
+"""The inspector: the parts of a scenario, the form of the selected one, the text of the file, and what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtGui import QResizeEvent, QShowEvent, QUndoStack
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHeaderView,
+    QSplitter,
+    QStackedWidget,
+    QTabBar,
+    QTreeView,
+    QWidget,
+)
+
+from subflow_app.features.editor.core.form import form_for
+from subflow_app.features.editor.core.outline import tables
+from subflow_app.features.editor.core.scenario_doc import Change, ScenarioDoc, split_key
+from subflow_app.features.editor.core.sketch import next_step_text
+from subflow_app.features.editor.qt import commands
+from subflow_app.features.editor.qt.inspector.outline_model import KEY_ROLE, OutlineModel
+from subflow_app.features.editor.qt.inspector.param_form import ParamForm
+from subflow_app.features.editor.qt.inspector.problem_list import ProblemList
+from subflow_app.features.editor.qt.inspector.source_editor import SourceEditor
+from subflow_app.foundation.toml_edit import TomlEditError, TomlValue
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import Tokens, set_style
+from subflow_app.toolkit.widgets.shorthand import named, split, v_box
+from subflow_app.vocabulary.language import tr
+from subflow_sim.errors import Problem
+from subflow_sim.params import AlgorithmCatalog
+
+_FORM, _TEXT = 0, 1
+_MOST_OPEN = 8
+_LIST_PADDING = 12
+_LOW = 320  # px; of list and form
+_LIST_SHARE = 0.38
+
+
+class Inspector(QWidget):
+    """Edits every value of a scenario, by forms or as text; both go through the undo stack.
+
+    Args:
+        doc: what is edited.
+        undo_stack: where edits go.
+        catalog: the controllers and schedulers that can be chosen.
+    """
+
+    key_changed = Signal(str)  # dotted key of what is shown now: "links.wifi", "" for the scenario
+    refused = Signal(str)  # an edit that could not be made, and why
+
+    def __init__(
+        self,
+        doc: ScenarioDoc,
+        undo_stack: QUndoStack,
+        catalog: AlgorithmCatalog,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._doc = doc
+        self._undo_stack = undo_stack
+        self._catalog = catalog
+        self.key = ""  # dotted key of what is shown; empty for the scenario as a whole
+        self._is_read_only = False
+        self._is_following = False
+        self._is_dragged = False
+        named(self, "inspector", tr("Inspector"))
+        self._tabs = QTabBar(self)
+        self._banner = Label(self)
+        self._pages = QStackedWidget(self)
+        self.outline_view = QTreeView(self)
+        self._outline = OutlineModel(doc, self)
+        self.form = ParamForm(self)  # the form of the selected part
+        self.source = SourceEditor(self)  # the text of the file
+        self.problem_list = ProblemList(self)
+        self._set_up()
+        self._unsubscribe: Callable[[], None] = doc.subscribe(self._on_document_changed)
+        # Not the function itself: by then it may be another document's.
+        self.destroyed.connect(lambda: self._unsubscribe())
+        self._show_document()
+        self._expand()
+
+    # --- what the window uses ---------------------------------------------------------------------------------------
+
+    def set_document(self, doc: ScenarioDoc) -> None:
+        """Edit another document from now on."""
+        self._unsubscribe()
+        self._doc = doc
+        self._unsubscribe = doc.subscribe(self._on_document_changed)
+        self.key = ""
+        self.form.show_form(doc, None)
+        self._show_document()
+        self._expand()
+        self.key_changed.emit("")
+
+    def show_key(self, key: str) -> None:
+        """Show a part by its dotted key; a deeper key (`links.wifi.loss`) puts the cursor into its field."""
+        path = split_key(key)
+        part = key if len(path) <= 1 and (not path or path[0] in ("nodes", "links", "flows", "events")) else ""
+        if len(path) >= 2:
+            part = f"{path[0]}.{path[1]}"
+        if form_for(self._doc, part, self._catalog) is None:
+            return
+        self._set_key(part)
+        if key and ".".join(str(step) for step in path) != part:
+            self._tabs.setCurrentIndex(_FORM)
+            self._focus_field(key)
+
+    def focus_problem(self, problem: Problem) -> None:
+        """Go to the field of a problem; where there is none, to its line in the text."""
+        path = split_key(problem.key)
+        self.show_key(".".join(str(step) for step in path[:2]) if len(path) >= 2 else "")
+        self._tabs.setCurrentIndex(_FORM)
+        if not (problem.key and self._doc.is_toml and self._focus_field(problem.key)):
+            self._tabs.setCurrentIndex(_TEXT)
+            self.source.show_line(problem.line or 1)
+
+    def show_text(self) -> None:
+        """Show the text of the file."""
+        self._tabs.setCurrentIndex(_TEXT)
+        self.source.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show_form(self) -> None:
+        """Show the form of the selected part."""
+        self._tabs.setCurrentIndex(_FORM)
+
+    def start_editing(self) -> None:
+        """Put the cursor into the first field of what is selected; into the list of parts if that has none."""
+        # No focus proxy: Tab would follow it, past the list and whatever else lies before the form.
+        first = next(self.form.rows(), None)
+        if first is not None:
+            first.set_focus()
+        else:
+            self.outline_view.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def commit_pending(self) -> None:
+        """Make everything count that is typed but not entered yet; call it before saving or running."""
+        self.form.commit_pending()
+        self.source.commit()
+
+    def set_read_only(self, read_only: bool, reason: str = "") -> None:
+        """Allow looking only, for instance while a run goes; the reason is shown above the fields."""
+        if read_only:
+            self.commit_pending()
+        self._is_read_only = read_only
+        self.form.set_read_only(read_only)
+        self.source.setReadOnly(read_only)
+        self._banner.setText(reason)
+        self._banner.setVisible(bool(read_only and reason))
+
+    # --- set up -----------------------------------------------------------------------------------------------------
+
+    def _set_up(self) -> None:
+        set_style(
+            self._banner,
+            lambda t: (
+                f"color: {t.text}; background: {t.info_fill}; border-bottom: 1px solid {t.border}; padding: 6px 14px;"
+            ),
+        )
+        set_style(
+            self.outline_view,
+            lambda t: (
+                f"QTreeView {{ border: none; border-bottom: 1px solid {t.border}; padding: 4px 0; }}"
+                "QTreeView::item { padding: 3px 8px 3px 0; }"
+            ),
+        )
+        set_style(self._tabs, _tab_style)
+        self._tabs.setObjectName("inspectorTabs")
+        self._tabs.addTab(tr("Properties"))
+        self._tabs.addTab(tr("Text"))
+        self._tabs.setExpanding(False)
+        self._tabs.setDrawBase(False)
+        self._tabs.currentChanged.connect(self._on_tab_changed)
+        self._banner.setObjectName("inspectorBanner")
+        self._banner.setWordWrap(True)
+        self._banner.hide()
+        tree = self.outline_view
+        named(tree, "outline", tr("Parts of the scenario"))
+        tree.setModel(self._outline)
+        tree.setHeaderHidden(True)
+        tree.setFrameShape(QFrame.Shape.NoFrame)
+        tree.setUniformRowHeights(True)
+        tree.setRootIsDecorated(True)
+        tree.setIndentation(16)
+        tree.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        tree.header().setStretchLastSection(True)
+        tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        tree.selectionModel().currentChanged.connect(self._on_current_changed)
+        self.form.set_tab_before(tree)
+        self.form.committed.connect(self._on_value_committed)
+        self.form.add_event_wanted.connect(self._add_event)
+        self.form.remove_event_wanted.connect(self._remove_event)
+        self.source.committed.connect(self._on_text_committed)
+        self.problem_list.activated.connect(self.focus_problem)
+        border = named(QSplitter(Qt.Orientation.Vertical, self, childrenCollapsible=False), "inspectorSplitter")
+        splitter = split(border, tree, self.form)
+        splitter.splitterMoved.connect(self._on_dragged)
+        self._splitter = splitter
+        tree.setMinimumHeight(40)
+        self._pages.addWidget(splitter)
+        self._pages.addWidget(self.source)
+        v_box(self, self._tabs, self._banner, (self._pages, 1), self.problem_list, margins=0, spacing=0)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Share the height out as soon as it is known."""
+        super().showEvent(event)
+        self._share_out()
+
+    def _share_out(self) -> None:
+        """Until a person drags the border, the list takes what it needs, but leaves most to the form."""
+        if self._is_dragged or not self.isVisible():
+            return
+        rows = sum(
+            1 + (self._outline.rowCount(index) if self.outline_view.isExpanded(index) else 0)
+            for index in (self._outline.index(row, 0) for row in range(self._outline.rowCount()))
+        )
+        row = max(self.outline_view.sizeHintForRow(0), 1)
+        height = self._splitter.height()
+        # Where the panel is low, two parts and a bar to scroll the list: the form needs the rows.
+        share = 2 * row if height < _LOW else int(height * _LIST_SHARE)
+        listed = min(rows * row, share) + _LIST_PADDING
+        self._splitter.setSizes([listed, height - listed])
+
+    def _on_dragged(self) -> None:
+        self._is_dragged = True
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the problems no more than their share of the height."""
+        super().resizeEvent(event)
+        self.problem_list.set_room(self.height())
+        if event.oldSize().height() != event.size().height():
+            self._share_out()
+
+    # --- document -> widgets ----------------------------------------------------------------------------------------
+
+    def _on_document_changed(self, change: Change) -> None:
+        if change.kind in ("events", "parts") and self.key.startswith("events."):
+            # Numbers have shifted: stay near, but never show an event that is not there.
+            count = len(self._doc.data.get("events", []))
+            number = min(int(self.key.partition(".")[2]), count - 1)
+            self.key = f"events.{number}" if number >= 0 else "events"
+        self._show_document()
+
+    def _show_document(self) -> None:
+        expanded = {
+            self._outline.index(row, 0).data(KEY_ROLE)
+            for row in range(self._outline.rowCount())
+            if self.outline_view.isExpanded(self._outline.index(row, 0))
+        }
+        if self._outline.show(self._doc):
+            for row in range(self._outline.rowCount()):
+                index = self._outline.index(row, 0)
+                self.outline_view.setExpanded(index, index.data(KEY_ROLE) in expanded)
+        if self._doc.is_toml and form_for(self._doc, self.key, self._catalog) is None:
+            self._set_key("")
+        self._follow_key()
+        # While the text is not TOML the form keeps its last state, greyed: its values would be guesses.
+        if self._doc.is_toml:
+            self._show_form_of_key()
+        self.form.setEnabled(self._doc.is_toml)
+        self.source.show_document(self._doc)
+        self.problem_list.show_problems(self._doc.problems, next_step_text(self._doc.missing_part))
+
+    def _set_key(self, key: str) -> None:
+        if key == self.key and self.form.form is not None:
+            return
+        self.form.commit_pending()
+        self.key = key
+        self._follow_key()
+        if self._doc.is_toml:
+            self._show_form_of_key()
+            self.form.verticalScrollBar().setValue(0)
+        self.key_changed.emit(key)
+
+    def _show_form_of_key(self) -> None:
+        self.form.show_form(self._doc, form_for(self._doc, self.key, self._catalog))
+
+    def _follow_key(self) -> None:
+        """Make the list show what the form shows."""
+        index = self._outline.index_of(self.key)
+        if index.isValid() and index != self.outline_view.currentIndex():
+            self._is_following = True
+            flags = QItemSelectionModel.SelectionFlag
+            self.outline_view.selectionModel().setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
+            self.outline_view.scrollTo(index)
+            self._is_following = False
+
+    def _expand(self) -> None:
+        """Open the short lists: what fits is shown, long lists wait."""
+        for row in range(self._outline.rowCount()):
+            index = self._outline.index(row, 0)
+            self.outline_view.setExpanded(index, self._outline.rowCount(index) <= _MOST_OPEN)
+
+    def _focus_field(self, key: str) -> bool:
+        """Put the cursor into the field that holds a key; says whether there is one."""
+        wanted = [str(step) for step in split_key(key)]
+        while wanted:
+            row = self.form.row(".".join(wanted))
+            if row is not None:
+                row.set_focus()
+                return True
+            wanted.pop()
+        return False
+
+    # --- widgets -> document ----------------------------------------------------------------------------------------
+
+    def _on_current_changed(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        if not self._is_following and current.isValid():
+            self._set_key(current.data(KEY_ROLE))
+
+    def _on_tab_changed(self, index: int) -> None:
+        self.commit_pending()
+        self._pages.setCurrentIndex(index)
+
+    def _on_value_committed(self, key: str, value: object, session: int) -> None:
+        self._try(lambda: commands.set_value(self._undo_stack, self._doc, key, value, session))  # type: ignore[arg-type]
+
+    def _on_text_committed(self, text: str, session: int) -> None:
+        commands.set_text(self._undo_stack, self._doc, text, session)
+
+    def _add_event(self) -> None:
+        links = list(tables(self._doc, "links"))
+        scenario = self._doc.last_valid
+        middle = scenario.duration_s / 2 if scenario else 1.0
+        values: dict[str, TomlValue] = {"at": f"{middle:g}s", "link": links[0] if links else "", "up": False}
+        if self._try(lambda: commands.add_event(self._undo_stack, self._doc, values)):
+            self.show_key(f"events.{len(self._doc.data['events']) - 1}.at")
+
+    def _remove_event(self, index: int) -> None:
+        self._try(lambda: commands.remove_event(self._undo_stack, self._doc, index))
+
+    def _try(self, edit: Callable[[], None]) -> bool:
+        """Make an edit; one that the file does not allow is told, and the fields show again what is."""
+        try:
+            edit()
+        except TomlEditError as error:
+            self.refused.emit(str(error))
+            self._show_document()
+            return False
+        return True
+
+
+def _tab_style(t: Tokens) -> str:
+    return (
+        f"QTabBar {{ background: {t.window}; border-bottom: 1px solid {t.border}; }}"
+        f"QTabBar::tab {{ color: {t.muted_text}; padding: 7px 14px 6px; border: none;"
+        " border-bottom: 2px solid transparent; }"
+        f"QTabBar::tab:selected {{ color: {t.text}; border-bottom-color: {t.accent}; }}"
+        f"QTabBar::tab:hover:!selected {{ color: {t.text}; background: {t.button_hover}; }}"
+        f"QTabBar::tab:focus {{ border-bottom-color: {t.accent}; }}"
+    )

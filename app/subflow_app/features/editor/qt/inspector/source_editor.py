@@ -1,0 +1,144 @@
+"""The scenario as text: quiet colours for TOML, and the lines that have problems."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QSyntaxHighlighter, QTextCharFormat, QTextDocument
+from PySide6.QtWidgets import QWidget
+
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.foundation.problem_texts import problem_text
+from subflow_app.toolkit.theme import Tokens
+from subflow_app.toolkit.widgets.code_editor import CodeEditor
+from subflow_app.toolkit.widgets.shorthand import timer
+from subflow_app.vocabulary.language import tr
+from subflow_store.recording_texts import folded, unfolded
+
+_PAUSE_MS = 300
+_SESSIONS = itertools.count(2_000_000)  # apart from those of fields and canvas
+
+
+class SourceEditor(CodeEditor):
+    """Edits the whole text. What is typed is committed after a short pause, and at once when the focus leaves.
+
+    Of long recordings the hash is shown: the layout of a line with millions of letters takes gigabytes.
+    """
+
+    committed = Signal(str, int)  # text, session
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("sourceEditor", tr("Scenario text"), parent)
+        self._shown = ""
+        self._newline = "\n"
+        self._session = 0
+        self._recordings: dict[str, str] = {}  # what recordings hold, of which their hashes are shown
+        self.setTabChangesFocus(True)
+        # Undo is the document's: one history for forms, canvas and text.
+        self.setUndoRedoEnabled(False)
+        self._highlighter = _TomlHighlighter(self.document())
+        self._pause = timer(self, self.commit, _PAUSE_MS, is_single=True)
+        self.textChanged.connect(self._pause.start)
+        self.colour_by(self._highlighter.recolour)
+
+    def show_document(self, doc: ScenarioDoc) -> None:
+        """Show the document's text and problems; the cursor stays in its line."""
+        problem_lines: dict[int, str] = {}
+        for problem in doc.problems:
+            if problem.line is not None:
+                what = problem_text(problem.message)
+                if problem.allowed:
+                    what = tr("{problem}; allowed: {what}", problem=what, what=problem_text(problem.allowed))
+                problem_lines.setdefault(problem.line, what)
+        if doc.text != self._full_text():
+            self._newline = "\r\n" if "\r\n" in doc.text else "\n"
+            self._pause.stop()
+            line, column = self.textCursor().blockNumber(), self.textCursor().columnNumber()
+            scroll = self.verticalScrollBar().value()
+            blocked = self.blockSignals(True)
+            shown, self._recordings = folded(doc.text.replace("\r\n", "\n"))
+            self.replace_lines(shown)
+            self.blockSignals(blocked)
+            self._make_room()
+            self.place_cursor(line, column)
+            self.verticalScrollBar().setValue(scroll)
+        self._shown = doc.text
+        self.mark_problems(problem_lines)
+
+    def commit(self) -> None:
+        """Report what is typed, if it is not in the document yet."""
+        self._pause.stop()
+        text = self._full_text()
+        if text != self._shown and not self.isReadOnly():
+            self._shown = text
+            self.committed.emit(text, self._session)
+
+    # --- Qt ---------------------------------------------------------------------------------------------------------
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Begin a session: what is typed until the focus leaves is one step to undo."""
+        self._session = next(_SESSIONS)
+        super().focusInEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Commit."""
+        super().focusOutEvent(event)
+        self.commit()
+
+    def event(self, event: QEvent) -> bool:
+        """Leave undo and redo to the window, and let all its shortcuts find what is typed."""
+        if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+            return super().event(event)
+        key = Qt.Key(event.key())
+        with_control = event.modifiers() & ~Qt.KeyboardModifier.ShiftModifier == Qt.KeyboardModifier.ControlModifier
+        if with_control and key in (Qt.Key.Key_Z, Qt.Key.Key_Y):
+            self.commit()
+            event.ignore()
+            return False
+        handled = super().event(event)
+        is_command = (with_control and key != Qt.Key.Key_Control) or Qt.Key.Key_F1 <= key <= Qt.Key.Key_F12
+        if is_command and not event.isAccepted():
+            self.commit()
+        return handled
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _full_text(self) -> str:
+        text = unfolded(self.toPlainText(), self._recordings)
+        return text.replace("\n", "\r\n") if self._newline == "\r\n" else text
+
+
+class _TomlHighlighter(QSyntaxHighlighter):
+    """Headers stand out, keys are plain, values are coloured, comments step back."""
+
+    _TOKEN = re.compile(
+        r"""(?P<comment>\#.*)
+          | (?P<header>^\s*\[\[?[^\]]*\]\]?)
+          | (?P<string>"(?:[^"\\]|\\.)*"|'[^']*')
+          | (?P<value>\b(?:true|false)\b|(?<![\w"])[-+]?\d[\d_.eE+-]*\b)""",
+        re.VERBOSE,
+    )
+
+    def __init__(self, document: QTextDocument) -> None:
+        super().__init__(document)
+        self._formats: dict[str, QTextCharFormat] = {}
+
+    def recolour(self, tokens: Tokens) -> None:
+        colours = {"comment": tokens.muted_text, "header": tokens.accent, "string": tokens.ok, "value": tokens.warning}
+        for kind, colour in colours.items():
+            text_format = QTextCharFormat()
+            text_format.setForeground(QColor(colour))
+            if kind == "comment":
+                text_format.setFontItalic(True)
+            if kind == "header":
+                text_format.setFontWeight(600)
+            self._formats[kind] = text_format
+        self.rehighlight()
+
+    def highlightBlock(self, text: str) -> None:
+        for match in self._TOKEN.finditer(text):
+            kind = match.lastgroup
+            if kind is not None:
+                self.setFormat(match.start(), match.end() - match.start(), self._formats[kind])

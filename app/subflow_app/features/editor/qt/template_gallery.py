@@ -1,0 +1,161 @@
+"""The gallery of topologies to start from: a picture, a sentence, and the few numbers to choose."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QModelIndex, QSize, Qt
+from PySide6.QtGui import QIcon, QPixmap, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QFormLayout,
+    QLineEdit,
+    QListView,
+    QScrollArea,
+    QWidget,
+)
+
+from subflow_app.features.editor.core import templates
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core.templates import TEMPLATES, Template, TemplateValue
+from subflow_app.features.editor.core.topology import picture_of
+from subflow_app.features.editor.qt.topology.drawing_file import draw_thumbnail
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.widgets.shorthand import accept_buttons, h_box, heading, named, v_box
+from subflow_app.vocabulary.language import tr
+
+_THUMBNAIL = QSize(150, 84)
+_PREVIEW = QSize(340, 190)
+
+
+class TemplateGallery(QDialog):
+    """Chooses a template and its values; `text` is the scenario that comes of it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Shows the first template."""
+        super().__init__(parent)
+        self.setObjectName("template_gallery")
+        self.setWindowTitle(tr("New from template"))
+        self._docs: dict[str, ScenarioDoc] = {}
+        self._fields: dict[TemplateValue, QLineEdit] = {}
+        self.list = named(QListView(self, wordWrap=True), "templates", tr("Templates"))
+        self.list.setIconSize(_THUMBNAIL)
+        self.list.setSpacing(2)
+        self.list.setResizeMode(QListView.ResizeMode.Adjust)
+        self.list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.list.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.list.setMinimumWidth(_THUMBNAIL.width() + 290)
+        self._model = QStandardItemModel(self)
+        for template in TEMPLATES:
+            text = f"{tr(template.title)}\n{tr(template.sentence)}"
+            item = QStandardItem(QIcon(self._drawn(template, _THUMBNAIL)), text)
+            item.setSizeHint(QSize(_THUMBNAIL.width() + 200, _THUMBNAIL.height() + 12))
+            item.setData(f"{tr(template.title)}. {tr(template.sentence)}", Qt.ItemDataRole.AccessibleTextRole)
+            self._model.appendRow(item)
+        self.list.setModel(self._model)
+        self._title = heading(Label(self, wordWrap=True), 1.2)
+        self._picture = Label(self)
+        self._picture.setFixedSize(_PREVIEW)
+        self._sentence = Label(self, wordWrap=True)
+        self._form_area = QScrollArea(self, widgetResizable=True)
+        self._form_area.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.problem = named(Label(self, wordWrap=True), "template_problem")
+        self.problem.setStyleSheet(f"color: {current_tokens().error};")
+        # Keeps its room, so that the dialog does not jump while one types.
+        self.problem.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
+        buttons, self.create_button = accept_buttons(self, tr("Create"))
+        side = v_box(None, self._title, self._picture, self._sentence, (self._form_area, 1), self.problem)
+        row = h_box(None, (self.list, 1), side)
+        v_box(self, (row, 1), buttons)
+        self.resize(860, 600)
+        selection = self.list.selectionModel()
+        selection.currentChanged.connect(self._on_current_changed)
+        self.list.activated.connect(lambda _index: self.accept())
+        self.list.setCurrentIndex(self._model.index(0, 0))
+        self.list.setFocus()
+
+    @property
+    def template(self) -> Template:
+        """What is chosen."""
+        return TEMPLATES[max(self.list.currentIndex().row(), 0)]
+
+    @property
+    def fields(self) -> dict[str, QLineEdit]:
+        """Where the values are typed, by label."""
+        return {value.label: field for value, field in self._fields.items()}
+
+    def choose(self, scenario: str) -> None:
+        """Choose the template of a shipped scenario."""
+        row = next(index for index, template in enumerate(TEMPLATES) if template.scenario == scenario)
+        self.list.setCurrentIndex(self._model.index(row, 0))
+
+    @property
+    def answer(self) -> tuple[str, str]:
+        """`text`, and what it is called."""
+        return self.text, self.template.scenario
+
+    @property
+    def text(self) -> str:
+        """The scenario with the values that are typed."""
+        return templates.filled_text(self.template, {value: field.text() for value, field in self._fields.items()})
+
+    def accept(self) -> None:
+        """Create it, unless a value is impossible: that one gets the focus."""
+        wrong = self._first_problem()
+        if wrong is None:
+            super().accept()
+        else:
+            self._fields[wrong[0]].setFocus()
+
+    def _doc(self, template: Template) -> ScenarioDoc:
+        if template.scenario not in self._docs:
+            self._docs[template.scenario] = template.document()
+        return self._docs[template.scenario]
+
+    def _drawn(self, template: Template, size: QSize) -> QPixmap:
+        scenario = self._doc(template).scenario
+        if scenario is None:
+            return QPixmap()
+        return draw_thumbnail(picture_of(scenario), size, current_tokens(), self.font(), self.devicePixelRatioF())
+
+    def _on_current_changed(self, _index: QModelIndex) -> None:
+        template = self.template
+        self._title.setText(tr(template.title))
+        self._sentence.setText(tr(template.sentence))
+        self._picture.setPixmap(self._drawn(template, _PREVIEW))
+        self._picture.setAccessibleName(tr("Picture of {title}", title=tr(template.title)))
+        doc = self._doc(template)
+        content = QWidget(self._form_area)
+        form = QFormLayout(content)
+        form.setContentsMargins(0, 4, 4, 0)
+        self._fields = {}
+        for value in template.values:
+            field = QLineEdit(templates.shown_text(doc, value), content)
+            field.setAccessibleName(tr(value.label))
+            field.setToolTip(tr(value.param.help))
+            field.textChanged.connect(lambda _text: self._check())
+            field.editingFinished.connect(partial(self._complete, value))
+            form.addRow(tr(value.label), field)
+            self._fields[value] = field
+        self._form_area.setWidget(content)
+        self._check()
+
+    def _complete(self, value: TemplateValue) -> None:
+        """Show which unit a bare number was taken to have."""
+        field = self._fields[value]
+        field.setText(templates.completed_text(self._doc(self.template), value, field.text()))
+
+    def _first_problem(self) -> tuple[TemplateValue, str] | None:
+        doc = self._doc(self.template)
+        for value, field in self._fields.items():
+            message = templates.check_value(doc, value, field.text())
+            if message:
+                return value, message
+        return None
+
+    def _check(self) -> None:
+        wrong = self._first_problem()
+        self.problem.setText(f"{tr(wrong[0].label)}: {wrong[1]}" if wrong else "")
+        self.create_button.setEnabled(wrong is None)

@@ -1,0 +1,591 @@
+"""The view onto a topology: zoom, pan, select and move, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QDragEnterEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QFocusEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPen,
+    QPolygonF,
+    QResizeEvent,
+    QShowEvent,
+    QTransform,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QApplication, QFrame, QGraphicsView, QWidget
+
+from subflow_app.features.editor.qt.topology.gestures import BandGesture, Gesture, MoveGesture, PanGesture
+from subflow_app.features.editor.qt.topology.label_item import label_scale
+from subflow_app.features.editor.qt.topology.scene import TopologyScene
+from subflow_app.features.editor.qt.topology.tool_strip import PART_MIME
+from subflow_app.features.editor.qt.topology.tools import Tool
+from subflow_app.toolkit.widgets.shorthand import named
+from subflow_app.vocabulary.language import tr
+
+_LEAST_ZOOM, _MOST_ZOOM = 0.08, 6.0
+_MOST_FIT_ZOOM = 1.5
+_ZOOM_STEP = 1.25
+_WHEEL_NOTCH = 120.0
+_FIT_MARGIN = 20
+_FIT_ROUNDS = 4
+_FIT_ZOOM_OF_FEW_LABELS = 0.9  # at most, where some labels say less than they could
+_LABEL_MARGIN = 13  # px from the border of the view: room for the clock at the corner of a label
+_LABEL_PADDING = 5  # px above and below the words of a label
+_GRID = 40.0
+_LEAST_GRID_PX = 9.0
+_NUDGE, _FINE_NUDGE = 10.0, 1.0
+
+_DIRECTIONS = {
+    Qt.Key.Key_Left: QPointF(-1, 0),
+    Qt.Key.Key_Right: QPointF(1, 0),
+    Qt.Key.Key_Up: QPointF(0, -1),
+    Qt.Key.Key_Down: QPointF(0, 1),
+}
+
+
+class TopologyCanvas(QGraphicsView):
+    """Shows a `TopologyScene`.
+
+    Keys: Tab and arrows walk from item to item (Shift+arrows keep those before), Ctrl+arrows move the selected nodes
+    (Shift: by single units), Enter opens the properties or does what the tool does, F fits, Ctrl+0 is 100 %, Space with
+    the mouse pans, Escape gives up a drag, the tool or the selection.
+    """
+
+    nodes_moved = Signal(object, int)  # places (name -> QPointF), and the session that makes key presses one step
+    activated = Signal(str)  # key whose properties are wanted
+    zoom_changed = Signal(float)
+    space_tapped = Signal()  # Space was pressed and released without dragging
+    menu_wanted = Signal(str, QPoint)  # key (or ""), global position
+    part_dropped = Signal(str, QPointF)  # name of the tool that was dragged here, and where in the scene
+    tool_given_up = Signal()  # Escape with nothing under way: back to selecting
+
+    def __init__(self, scene: TopologyScene, parent: QWidget | None = None) -> None:
+        super().__init__(scene, parent)
+        self._scene = scene
+        self._gesture: Gesture | None = None
+        self.tool: Tool | None = None  # what the left button holds; None selects and moves
+        self._press: QPoint | None = None
+        self._pending_click: str | None = None
+        self._space_is_down = False
+        self._space_was_used = False
+        self._keeps_fitting = True
+        self.is_held = False  # the size of the canvas is not a reason to fit it anew
+        self._fitted_size = QSize()  # of the view when it was fitted last; what changes the content fits it anew
+        self._is_editable = True
+        self._is_locked = False
+        self._grid: float | None = None
+        self._sessions = itertools.count(1)
+        self._nudge_session = 0
+        named(self, "topologyCanvas", tr("Topology"))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.TextAntialiasing)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setTransformationAnchor(QGraphicsView.ViewportAnchor.NoAnchor)
+        self.setResizeAnchor(QGraphicsView.ViewportAnchor.AnchorViewCenter)
+        self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.SmartViewportUpdate)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setAcceptDrops(True)
+        scene.chosen_changed.connect(self._end_nudging)
+
+    # --- zoom and place ---------------------------------------------------------------------------------------------
+
+    @property
+    def zoom(self) -> float:
+        """How many logical pixels a scene unit takes."""
+        return self.transform().m11()
+
+    def fit(self) -> None:
+        """Show everything, and keep showing everything until the person zooms or pans."""
+        self._keeps_fitting = True
+        self._fit_now()
+
+    def set_zoom(self, zoom: float, anchor: QPointF | None = None) -> None:
+        """Zoom so that the point under `anchor` (viewport; its middle by default) stays where it is."""
+        self._keeps_fitting = False
+        anchor = anchor if anchor is not None else QPointF(self.viewport().rect().center())
+        zoom = min(max(zoom, _LEAST_ZOOM), _MOST_ZOOM)
+        before = self._to_scene(anchor)
+        self._scene.follow_zoom(zoom)
+        self.setTransform(QTransform.fromScale(zoom, zoom))
+        drift = before - self._to_scene(anchor)
+        # Scroll bars take whole pixels, which the eye forgives where it would not forgive drifting.
+        self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() + round(drift.x() * zoom))
+        self.verticalScrollBar().setValue(self.verticalScrollBar().value() + round(drift.y() * zoom))
+        self._tell_view()
+        self.zoom_changed.emit(self.zoom)
+
+    def zoom_in(self) -> None:
+        """One step closer."""
+        self.set_zoom(self.zoom * _ZOOM_STEP)
+
+    def zoom_out(self) -> None:
+        """One step back."""
+        self.set_zoom(self.zoom / _ZOOM_STEP)
+
+    def reset_zoom(self) -> None:
+        """Show scene units as pixels (100 %)."""
+        self.set_zoom(1.0)
+
+    def content_changed(self) -> None:
+        """The scene shows something else: fit it if the person has not chosen a view of their own."""
+        if self._keeps_fitting:
+            self._fit_now()
+
+    def reveal(self, key: str) -> None:
+        """Scroll so that an item is in view."""
+        centre = self._scene.centre_of(key)
+        if centre is not None and not self.viewport().rect().contains(self.mapFromScene(centre)):
+            self._keeps_fitting = False
+            self.centerOn(centre)
+
+    def set_editable(self, editable: bool) -> None:
+        """Allow nodes to be moved or not."""
+        self._is_editable = editable
+        if not editable:
+            self._cancel_gesture()
+
+    @property
+    def can_move_nodes(self) -> bool:
+        """Whether nodes can be moved: edits are allowed, and the picture is not locked."""
+        return self._is_editable and not self._is_locked
+
+    def set_locked(self, locked: bool) -> None:
+        """Keep nodes from being moved by accident; everything else stays possible."""
+        self._is_locked = locked
+        self._cancel_gesture()
+
+    def set_grid(self, grid: float | None) -> None:
+        """Let drags snap to a grid of so many units, drawn faintly; None lets them go anywhere."""
+        self._grid = grid
+        self.viewport().update()
+
+    def set_tool(self, tool: Tool | None) -> None:
+        """Let the left button do something else."""
+        self._cancel_gesture()
+        self.tool = tool
+        self._show_cursor()
+
+    def _fit_now(self) -> None:
+        room = self.viewport().rect().adjusted(_FIT_MARGIN, _FIT_MARGIN, -_FIT_MARGIN, -_FIT_MARGIN)
+        if room.width() <= 0 or room.height() <= 0:
+            return
+        self._fitted_size = self.viewport().size()
+        if self._scene.is_large:
+            self._fit_large(room)
+            return
+        # From labels at their own size, so that the result does not depend on the zoom before.
+        self._scene.set_zoom(1.0)
+        for _ in range(_FIT_ROUNDS):
+            content = self._scene.content_rect()
+            if content.isEmpty():
+                # What is drawn first stands where the mouse is, at its natural size.
+                self.setTransform(QTransform())
+                self.centerOn(0, 0)
+                break
+            zoom = _fitting_zoom(content, room)
+            self.setTransform(QTransform.fromScale(zoom, zoom))
+            self.centerOn(content.center())
+            self._tell_view()
+            if label_scale(zoom) > 1.0:
+                self._fit_without_labels(room)
+                break
+            # Labels that are enlarged for this zoom may reach further out.
+            if not self._scene.set_zoom(zoom):
+                break
+        self.zoom_changed.emit(self.zoom)
+
+    def _fit_without_labels(self, room: QRect) -> None:
+        """Fit nodes and links where labels would make them small; labels then say what there is room for in view."""
+        least = self.zoom
+        line = self.fontMetrics().height() + 2 * _LABEL_PADDING
+        room = room.adjusted(0, line, 0, -line)
+        for _ in range(_FIT_ROUNDS):
+            content = self._scene.content_rect(with_labels=False)
+            zoom = max(min(_fitting_zoom(content, room), _FIT_ZOOM_OF_FEW_LABELS), least)
+            self.setTransform(QTransform.fromScale(zoom, zoom))
+            self.centerOn(content.center())
+            seen = self.viewport().rect().adjusted(_LABEL_MARGIN, _LABEL_MARGIN, -_LABEL_MARGIN, -_LABEL_MARGIN)
+            if not self._scene.set_zoom(zoom, self.mapToScene(seen).boundingRect()):
+                break
+        self._tell_view()
+
+    def _fit_large(self, room: QRect) -> None:
+        """Fit a picture whose labels do not count; they are placed once, if at all."""
+        content = self._scene.content_rect()
+        zoom = _fitting_zoom(content, room)
+        self._scene.follow_zoom(zoom)
+        self.setTransform(QTransform.fromScale(zoom, zoom))
+        self.centerOn(content.center())
+        self._tell_view()
+        self._scene.end_zooming()
+        self.zoom_changed.emit(self.zoom)
+
+    def _tell_view(self) -> None:
+        # A scene that is being destroyed lets go of its view, which then scrolls once more.
+        if self.scene() is not None:
+            self._scene.set_view(self.mapToScene(self.viewport().rect()).boundingRect())
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        """Place what comes into view."""
+        super().scrollContentsBy(dx, dy)
+        self._tell_view()
+
+    def _to_scene(self, position: QPointF) -> QPointF:
+        inverse, _ = self.viewportTransform().inverted()
+        return inverse.map(position)
+
+    # --- mouse ------------------------------------------------------------------------------------------------------
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom at the cursor."""
+        delta = event.angleDelta().y() or event.angleDelta().x()
+        if delta:
+            self.set_zoom(self.zoom * math.pow(_ZOOM_STEP, delta / _WHEEL_NOTCH), event.position())
+        event.accept()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Begin a click or a gesture."""
+        position = event.position().toPoint()
+        if self._gesture is not None:
+            return
+        if event.button() == Qt.MouseButton.MiddleButton or (
+            event.button() == Qt.MouseButton.LeftButton and self._space_is_down
+        ):
+            self._space_was_used = True
+            self._keeps_fitting = False
+            self._gesture = PanGesture(self, position)
+            self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
+        elif event.button() == Qt.MouseButton.LeftButton and self._begin_with_tool(position):
+            # What is drawn must not move away under the mouse.
+            self._keeps_fitting = False
+        elif event.button() == Qt.MouseButton.LeftButton:
+            self._press = position
+            self._press_select(position, extend=self._extends(event))
+        elif event.button() == Qt.MouseButton.RightButton and self._key_at(position) not in self._scene.chosen:
+            # The menu is about all that is selected, if what is clicked is among it.
+            self._press_select(position, extend=False)
+        event.accept()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Follow a gesture, or begin one once the mouse has really moved."""
+        position = event.position().toPoint()
+        if self._gesture is None and self._press is not None:
+            if (position - self._press).manhattanLength() < QApplication.startDragDistance():
+                return
+            self._begin_drag(self._press, extend=self._extends(event))
+        if self._gesture is not None:
+            self._gesture.move(position)
+            event.accept()
+            return
+        super().mouseMoveEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """End the gesture or the click."""
+        gesture, self._gesture = self._gesture, None
+        self._press = None
+        if gesture is not None:
+            gesture.finish()
+        elif self._pending_click is not None:
+            # A click without a drag on one of several selected nodes means this one alone.
+            self._scene.choose([self._pending_click])
+        self._pending_click = None
+        self._show_cursor()
+        event.accept()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Open the properties of what is under the mouse; with a tool, a second click."""
+        if self.tool is not None:
+            self.mousePressEvent(event)
+            return
+        key = self._key_at(event.position().toPoint())
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.activated.emit(key)
+        event.accept()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Ask for the menu of what is under the mouse, or of what is selected when it came from the keyboard."""
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            key = self._scene.chosen[-1] if self._scene.chosen else ""
+            centre = self._scene.centre_of(key)
+            at = self.mapFromScene(centre) if centre is not None else self.viewport().rect().center()
+            self.menu_wanted.emit(key, self.viewport().mapToGlobal(at))
+        else:
+            self.menu_wanted.emit(self._key_at(event.pos()), event.globalPos())
+        event.accept()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take parts from the palette; files are the window's business."""
+        event.setAccepted(event.mimeData().hasFormat(PART_MIME) and self._is_editable)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        """Let them be dropped anywhere."""
+        event.setAccepted(event.mimeData().hasFormat(PART_MIME))
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Place the part where it is dropped."""
+        self._keeps_fitting = False
+        event.acceptProposedAction()
+        part = bytes(event.mimeData().data(PART_MIME).data()).decode()
+        self.part_dropped.emit(part, self._to_scene(event.position()))
+
+    def _begin_with_tool(self, position: QPoint) -> bool:
+        if self.tool is None or not self._is_editable:
+            return False
+        self._gesture = self.tool.begin(self, self._scene, self._key_at(position), position)
+        return self._gesture is not None
+
+    def _key_at(self, position: QPoint) -> str:
+        item = self._scene.item_at(self.mapToScene(position), self.viewportTransform())
+        return item.key if item else ""
+
+    def _extends(self, event: QMouseEvent) -> bool:
+        return bool(event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier))
+
+    def _press_select(self, position: QPoint, *, extend: bool) -> None:
+        key = self._key_at(position)
+        chosen = self._scene.chosen
+        if extend and key:
+            self._scene.choose([k for k in chosen if k != key] if key in chosen else [*chosen, key])
+        elif key and key in chosen and len(chosen) > 1:
+            self._pending_click = key
+        elif not extend:
+            self._scene.choose([key] if key else [])
+
+    def _begin_drag(self, start: QPoint, *, extend: bool) -> None:
+        key = self._key_at(start)
+        self._press = None
+        self._pending_click = None
+        if key.startswith(("nodes.", "notes.")) and key in self._scene.chosen:
+            if not self.can_move_nodes:
+                self.viewport().setCursor(Qt.CursorShape.ForbiddenCursor)
+            else:
+                names = self._movable_names()
+                held = key.removeprefix("nodes.")
+                self._gesture = MoveGesture(self, self._scene, names, start, self._commit_move, held, self._grid)
+                self._keeps_fitting = False
+                self.viewport().setCursor(Qt.CursorShape.SizeAllCursor)
+        elif not key:
+            self._gesture = BandGesture(self, self._scene, start, self._scene.chosen if extend else ())
+
+    def _commit_move(self, places: Mapping[str, QPointF]) -> None:
+        self.nodes_moved.emit(dict(places), 0)
+
+    def _cancel_gesture(self) -> bool:
+        gesture, self._gesture = self._gesture, None
+        self._press = None
+        self._pending_click = None
+        if gesture is not None:
+            gesture.cancel()
+        self._show_cursor()
+        return gesture is not None
+
+    def _show_cursor(self) -> None:
+        if self._space_is_down:
+            self.viewport().setCursor(Qt.CursorShape.OpenHandCursor)
+        elif self.tool is not None:
+            self.viewport().setCursor(self.tool.cursor)
+        else:
+            self.viewport().unsetCursor()
+
+    # --- keyboard ---------------------------------------------------------------------------------------------------
+
+    def event(self, event: QEvent) -> bool:
+        """Claim the keys that mean something here before shortcuts of the window get them."""
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and event.key() == Qt.Key.Key_Space
+            and event.modifiers() == Qt.KeyboardModifier.NoModifier
+        ):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Walk, nudge, zoom and pan."""
+        key, modifiers = Qt.Key(event.key()), event.modifiers()
+        control = bool(modifiers & Qt.KeyboardModifier.ControlModifier)
+        if key in _DIRECTIONS and control:
+            fine = bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
+            self._nudge(_DIRECTIONS[key] * (_FINE_NUDGE if fine else self._grid or _NUDGE))
+        elif key in _DIRECTIONS:
+            self._walk(_DIRECTIONS[key], extend=bool(modifiers & Qt.KeyboardModifier.ShiftModifier))
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._enter_with_tool():
+            self._keeps_fitting = False
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.activated.emit(self._scene.chosen[-1] if self._scene.chosen else "")
+        elif key == Qt.Key.Key_Escape:
+            if self._cancel_gesture():
+                pass
+            elif self.tool is not None:
+                self.tool_given_up.emit()
+            elif self._scene.chosen:
+                self._scene.choose([])
+            else:
+                event.ignore()  # others may have a use for it
+                return
+        elif key == Qt.Key.Key_Space and not control:
+            if not event.isAutoRepeat():
+                self._space_is_down, self._space_was_used = True, False
+                self._show_cursor()
+        elif key == Qt.Key.Key_F and not control:
+            self.fit()
+        elif key == Qt.Key.Key_0 and control:
+            self.reset_zoom()
+        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal) and control:
+            self.zoom_in()
+        elif key == Qt.Key.Key_Minus and control:
+            self.zoom_out()
+        else:
+            super().keyPressEvent(event)
+            return
+        event.accept()
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        """Tell a tap of Space from a drag with it."""
+        if event.key() != Qt.Key.Key_Space or event.isAutoRepeat():
+            super().keyReleaseEvent(event)
+            return
+        if self._space_is_down and not self._space_was_used:
+            self.space_tapped.emit()
+        self._space_is_down = False
+        self._show_cursor()
+        event.accept()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Forget keys that are held: their release goes elsewhere."""
+        self._space_is_down = False
+        self._end_nudging()
+        self._show_cursor()
+        super().focusOutEvent(event)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Walk through the items with Tab; past the last one the focus leaves, so that nobody is trapped."""
+        keys = self._scene.keys_in_reading_order()
+        chosen = self._scene.chosen
+        index = keys.index(chosen[-1]) if chosen and chosen[-1] in keys else (-1 if forward else len(keys))
+        index += 1 if forward else -1
+        if 0 <= index < len(keys):
+            self._choose_by_key(keys[index])
+            return True
+        return super().focusNextPrevChild(forward)
+
+    def _enter_with_tool(self) -> bool:
+        return self.tool is not None and self._is_editable and self.tool.enter(self, self._scene)
+
+    def _walk(self, direction: QPointF, *, extend: bool) -> None:
+        """Select the nearest item in a direction; what lies to the side counts as further away."""
+        keys = self._scene.keys_in_reading_order()
+        here = self._scene.centre_of(self._scene.chosen[-1]) if self._scene.chosen else None
+        if here is None:
+            if keys:
+                self._choose_by_key(keys[0])
+            return
+        best: tuple[float, str] | None = None
+        for key in keys:
+            centre = self._scene.centre_of(key)
+            if centre is None or key in self._scene.chosen:
+                continue
+            offset = centre - here
+            ahead = QPointF.dotProduct(offset, direction)
+            aside = abs(offset.x() * direction.y()) + abs(offset.y() * direction.x())
+            if ahead > 1.0 and aside <= 2.5 * ahead and (best is None or ahead + 2 * aside < best[0]):
+                best = (ahead + 2 * aside, key)
+        if best is not None:
+            self._choose_by_key(best[1], self._scene.chosen if extend else ())
+
+    def _choose_by_key(self, key: str, keep: Sequence[str] = ()) -> None:
+        self._scene.choose([*keep, key])
+        self.reveal(key)
+
+    def _nudge(self, shift: QPointF) -> None:
+        names = self._movable_names()
+        if not names or not self.can_move_nodes:
+            return
+        if not self._nudge_session:
+            self._nudge_session = next(self._sessions)
+        positions = self._scene.places()
+        self._keeps_fitting = False
+        self.nodes_moved.emit({name: positions[name] + shift for name in names}, self._nudge_session)
+
+    def _movable_names(self) -> list[str]:
+        """Return what is selected and can be moved, named as in `TopologyScene.places`."""
+        return [k.removeprefix("nodes.") for k in self._scene.chosen if k.startswith(("nodes.", "notes."))]
+
+    def _end_nudging(self) -> None:
+        self._nudge_session = 0
+
+    # --- drawing ----------------------------------------------------------------------------------------------------
+
+    def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
+        """Draw the ground with a quiet grid of dots, never closer than the eye wants."""
+        tokens = self._scene.look.tokens
+        painter.fillRect(rect, QColor(tokens.base))
+        if self._grid is not None:
+            self._draw_grid(painter, QRectF(rect), self._grid)
+            return
+        step = _GRID
+        while step * self.zoom < 22:
+            step *= 2
+        left, top = math.floor(rect.left() / step) * step, math.floor(rect.top() / step) * step
+        columns, rows = int(rect.width() / step) + 2, int(rect.height() / step) + 2
+        dots = QPolygonF([QPointF(left + x * step, top + y * step) for x in range(columns) for y in range(rows)])
+        pen = painter.pen()
+        pen.setCosmetic(True)
+        pen.setColor(QColor(tokens.border))
+        pen.setWidthF(1.6)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setPen(pen)
+        painter.drawPoints(dots)
+
+    def _draw_grid(self, painter: QPainter, rect: QRectF, step: float) -> None:
+        """Draw the lines that nodes snap to, fewer of them seen from afar."""
+        while step * self.zoom < _LEAST_GRID_PX:
+            step *= 2
+        pen = QPen(QColor(self._scene.look.tokens.grid), 1)
+        pen.setCosmetic(True)
+        painter.setPen(pen)
+        left, top = math.floor(rect.left() / step) * step, math.floor(rect.top() / step) * step
+        lines = [
+            QLineF(left + i * step, rect.top(), left + i * step, rect.bottom())
+            for i in range(int(rect.width() / step) + 2)
+        ]
+        lines += [
+            QLineF(rect.left(), top + i * step, rect.right(), top + i * step)
+            for i in range(int(rect.height() / step) + 2)
+        ]
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        painter.drawLines(lines)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep everything in view as long as the person has not chosen a view of their own."""
+        super().resizeEvent(event)
+        self._tell_view()
+        if self._keeps_fitting and not self.is_held and event.size() != self._fitted_size:
+            self._fit_now()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Fit once the real size is known."""
+        super().showEvent(event)
+        if self._keeps_fitting and self.viewport().size() != self._fitted_size:
+            self._fit_now()
+
+
+def _fitting_zoom(content: QRectF, room: QRect) -> float:
+    zoom = min(room.width() / content.width(), room.height() / content.height(), _MOST_FIT_ZOOM)
+    return max(zoom, _LEAST_ZOOM)

@@ -1,0 +1,303 @@
+"""Drawing on the canvas: what actions and gestures do to the scenario, each as one step that can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QPointF, Signal
+from PySide6.QtGui import QGuiApplication, QUndoStack
+
+from subflow_app.features.editor.core.scenario_clipboard import PASTE_SHIFT, copy_parts, paste_parts
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core.scenario_edits import (
+    Edited,
+    add_link,
+    add_node,
+    add_note,
+    remove_parts,
+    rename_part,
+)
+from subflow_app.features.editor.core.scenario_parts import NAMED
+from subflow_app.features.editor.qt import commands
+from subflow_app.features.editor.qt.topology.flow_drawing import FlowDrawing
+from subflow_app.features.editor.qt.topology.tools import JoinTool, PlaceTool, Tool
+from subflow_app.foundation.errors import AppError
+from subflow_app.toolkit.feature import Feature
+from subflow_app.vocabulary.language import tr, trn
+
+if TYPE_CHECKING:
+    from subflow_app.features.editor.qt.topology.view import TopologyView
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.dialogs import Dialogs
+    from subflow_app.toolkit.notices import Notices
+
+# Right-click menus of the canvas, by what is clicked: the section of its key, empty for the canvas itself.
+_PART_MENU = (
+    "topology.cut",
+    "topology.copy",
+    "topology.duplicate",
+    "topology.delete",
+    "topology.rename",
+)
+TOPOLOGY_MENUS: dict[str, tuple[str, ...]] = {
+    "": ("topology.paste", "-", "topology.select_all"),
+    "nodes": ("topology.connect", "topology.add_flow", "-", *_PART_MENU),
+    "links": ("run.link_down", "run.link_up", "fork.new", "-", *_PART_MENU),
+    "flows": ("topology.edit_paths", "fork.new", "-", *_PART_MENU),
+    "notes": ("topology.cut", "topology.copy", "topology.duplicate", "topology.delete"),
+}
+
+SELECT = "select"
+TOOLS = (SELECT, "host", "router", "link", "flow", "note")
+"""The tools by name, in the order of the bar."""
+
+
+class DrawingPorts(Protocol):
+    """Parts of the window that drawing uses."""
+
+    bar: ActionBar
+    topology: TopologyView
+    document_stack: QUndoStack
+    dialogs: Dialogs
+    notices: Notices
+
+
+class Drawing(Feature):
+    """Edits the document of a topology view by what is selected in it.
+
+    What cannot be done raises an `AppError` that says why, which the actions tell.
+    """
+
+    panel_name = "topology"
+
+    canvas_wanted = Signal()  # the canvas is about to be drawn on
+
+    def __init__(self, ports: DrawingPorts) -> None:
+        super().__init__()
+        self.panel = self._view = view = ports.topology
+        self._bar = ports.bar
+        self._undo_stack = undo_stack = ports.document_stack
+        self._dialogs = ports.dialogs
+        self._notices = ports.notices
+        self._pasted = ""
+        self._times_pasted = 0
+        self.tool = SELECT  # the tool that the left button holds
+        self.flows = FlowDrawing(view, undo_stack, self)
+        self.flows.failed.connect(self._notices.action_failed)
+        self.flows.picking_ended.connect(lambda: self.set_tool(SELECT))
+        view.scene.chosen_changed.connect(self.changed)
+        view.canvas.part_dropped.connect(self._place)
+        view.canvas.tool_given_up.connect(self._give_up_tool)
+
+    def connect_parts(self) -> None:
+        """Put the actions into the right-click menus of the canvas."""
+        actions = self._bar
+        self._view.set_menu_entries(
+            {
+                section: [None if entry == "-" else actions[entry] for entry in entries]
+                for section, entries in TOPOLOGY_MENUS.items()
+            }
+        )
+        self._view.tools.set_actions([actions[f"topology.tool_{name}"] for name in TOOLS])
+
+    @property
+    def doc(self) -> ScenarioDoc:
+        """What is drawn."""
+        return self._view.doc
+
+    def possible(self) -> frozenset[str]:
+        """Name what can be done now.
+
+        `edit` and `select`; with what is selected `copy`, `remove`, `rename`, `connect`, `flow` and `paths`.
+        """
+        if not self.doc.is_toml:
+            return frozenset()
+        chosen = self._view.scene.chosen
+        found = {"select"}
+        if chosen:
+            found.add("copy")
+        if self._view.is_editable:
+            found.add("edit")
+            if chosen:
+                found.add("remove")
+            if len(chosen) == 1 and chosen[0].partition(".")[0] in (*NAMED, "notes"):
+                found.add("rename")
+            if len(self._chosen_nodes()) == 2:
+                found |= {"connect", "flow"}
+            if len(chosen) == 1 and chosen[0].startswith("flows."):
+                found.add("paths")
+        return frozenset(f"topology.{what}" for what in found)
+
+    # --- tools ------------------------------------------------------------------------------------------------------
+
+    def set_tool(self, name: str) -> None:
+        """Take a tool into the hand: one of `TOOLS`."""
+        self.tool = name
+        made: dict[str, Callable[[], Tool]] = {
+            "host": lambda: PlaceTool("host", self._place),
+            "router": lambda: PlaceTool("router", self._place),
+            "link": lambda: JoinTool("link", self._join),
+            "flow": lambda: JoinTool("flow", self._join),
+            "note": lambda: PlaceTool("note", self._place),
+        }
+        self._view.canvas.set_tool(made[name]() if name in made else None)
+        self._bar.set_on(f"topology.tool_{name}", True)
+        if name != SELECT:
+            self.canvas_wanted.emit()
+
+    def _place(self, part: str, at: QPointF) -> None:
+        point = (at.x(), at.y())
+        if part == "host":
+            self._attempt(lambda: self._edit(tr("Add host"), lambda text: add_node(text, "host", point)))
+        elif part == "router":
+            self._attempt(lambda: self._edit(tr("Add router"), lambda text: add_node(text, "router", point)))
+        else:
+            # One at a time: the next click on empty ground is not for another.
+            self.set_tool(SELECT)
+            words = self._dialogs.paragraph(tr("New note"), tr("Text"), "")
+            if words and words.strip():
+                self._attempt(lambda: self._edit(tr("Add note"), lambda text: add_note(text, point, words)))
+
+    def _join(self, what: str, first: str, second: str) -> None:
+        if what == "link":
+            self._attempt(lambda: self.connect_nodes(first, second))
+        else:
+            self._attempt(lambda: self.flows.ask_new(first, second))
+
+    def _give_up_tool(self) -> None:
+        dialog = self.flows.dialog
+        if dialog is not None and dialog.pick.isChecked():
+            dialog.pick.setChecked(False)
+        else:
+            self.set_tool(SELECT)
+
+    def _attempt(self, edit: Callable[[], None]) -> None:
+        """Carry out what a gesture asks for; what an action asks for is told by the action when it fails."""
+        try:
+            edit()
+        except AppError as error:
+            self._notices.action_failed(str(error))
+
+    # --- clipboard --------------------------------------------------------------------------------------------------
+
+    def copy(self) -> None:
+        """Put the selected parts on the clipboard, as scenario text."""
+        text = copy_parts(self.doc.text, self._view.scene.chosen)
+        if text:
+            QGuiApplication.clipboard().setText(text)
+            # The first copy stands aside from its original, the next one from the first.
+            self._pasted, self._times_pasted = text, 0
+
+    def cut(self) -> None:
+        """Move the selected parts to the clipboard."""
+        self.copy()
+        self._remove(tr("Cut {what}", what=self._chosen_text()))
+        # Nothing is left that they would have to stand aside from.
+        self._times_pasted = -1
+
+    def paste(self) -> None:
+        """Add what is on the clipboard."""
+        text = QGuiApplication.clipboard().text()
+        if text != self._pasted:
+            self._pasted, self._times_pasted = text, 0
+        self._times_pasted += 1
+        shift = PASTE_SHIFT * self._times_pasted
+        self._edit(tr("Paste"), lambda before: paste_parts(before, text, shift))
+
+    def duplicate(self) -> None:
+        """Add the selected parts once more."""
+        text = copy_parts(self.doc.text, self._view.scene.chosen)
+        if text:
+            self._edit(
+                tr("Duplicate {what}", what=self._chosen_text()), lambda before: paste_parts(before, text, PASTE_SHIFT)
+            )
+
+    # --- parts ------------------------------------------------------------------------------------------------------
+
+    def delete(self) -> None:
+        """Remove the selected parts with everything that needs them."""
+        self._remove(tr("Delete {what}", what=self._chosen_text()))
+
+    def rename(self) -> None:
+        """Ask for another name of the selected part."""
+        chosen = self._view.scene.chosen
+        if len(chosen) != 1:
+            return
+        key = chosen[0]
+        if key.startswith("notes."):
+            self.edit_note(key)
+            return
+        old = key.partition(".")[2]
+        name = self._dialogs.line(tr("Rename {name}", name=old), tr("Name"), old)
+        if name is not None and name != old:
+            self._edit(tr("Rename {name}", name=old), lambda text: rename_part(text, key, name))
+
+    def edit_note(self, key: str) -> None:
+        """Ask for other words of a note."""
+        before = str(self.doc.value(f"{key}.text") or "")
+        words = self._dialogs.paragraph(tr("Edit note"), tr("Text"), before)
+        if words and words.strip() and words != before and self._view.is_editable:
+            commands.set_value(self._undo_stack, self.doc, f"{key}.text", words)
+
+    def connect_selected(self) -> None:
+        """Add a link between the two selected nodes."""
+        nodes = self._chosen_nodes()
+        if len(nodes) == 2:
+            self.connect_nodes(*nodes)
+
+    def connect_nodes(self, first: str, second: str) -> None:
+        """Add a link between two nodes."""
+        self._edit(
+            tr("Connect {first} and {second}", first=first, second=second), lambda text: add_link(text, first, second)
+        )
+
+    def add_flow_between_selected(self) -> None:
+        """Ask for a flow from the first of the two selected hosts to the second."""
+        nodes = self._chosen_nodes()
+        if len(nodes) == 2:
+            self.flows.ask_new(*nodes)
+
+    def edit_paths(self) -> None:
+        """Ask for other paths of the selected flow."""
+        chosen = self._view.scene.chosen
+        if len(chosen) == 1 and chosen[0].startswith("flows."):
+            self.flows.ask_paths(chosen[0].partition(".")[2])
+
+    # --- selection --------------------------------------------------------------------------------------------------
+
+    def select_all(self) -> None:
+        """Select everything that is drawn."""
+        self._view.scene.choose(self._view.scene.keys_in_reading_order())
+
+    def select_none(self) -> None:
+        """Select nothing."""
+        self._view.scene.choose([])
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _edit(self, text: str, edit: Callable[[str], Edited]) -> None:
+        """Make an edit one step, and select what it made."""
+        self.canvas_wanted.emit()
+        keys = commands.edit_parts(self._undo_stack, self.doc, text, edit)
+        self._view.scene.choose(self._on_canvas(keys))
+
+    def _remove(self, text: str) -> None:
+        chosen = self._view.scene.chosen
+        if chosen:
+            self._view.scene.choose([])
+            commands.edit_parts(self._undo_stack, self.doc, text, lambda before: remove_parts(before, chosen))
+
+    def _on_canvas(self, keys: Sequence[str]) -> list[str]:
+        """Keep the keys of what is drawn; those of flows only if nothing else is there."""
+        drawn = set(self._view.scene.keys_in_reading_order())
+        return [key for key in keys if key in drawn] or [key for key in keys if key.startswith("flows.")][:1]
+
+    def _chosen_nodes(self) -> list[str]:
+        return [key.partition(".")[2] for key in self._view.scene.chosen if key.startswith("nodes.")]
+
+    def _chosen_text(self) -> str:
+        chosen = self._view.scene.chosen
+        if len(chosen) == 1 and chosen[0].partition(".")[0] in NAMED:
+            return chosen[0].partition(".")[2]
+        return trn("{count} part", "{count} parts", len(chosen))

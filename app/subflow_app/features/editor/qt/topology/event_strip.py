@@ -1,0 +1,569 @@
+"""The timeline below the canvas: what changes during the run, dragged, typed and removed where it is seen."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleEvent,
+    QContextMenuEvent,
+    QFocusEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QUndoStack,
+)
+from PySide6.QtWidgets import (
+    QAbstractScrollArea,
+    QApplication,
+    QFrame,
+    QLineEdit,
+    QMenu,
+    QSizePolicy,
+    QToolTip,
+    QWidget,
+)
+
+from subflow_app.features.editor.core import event_strip as strip
+from subflow_app.features.editor.core.event_strip import Part, StripItem, StripMark, StripRow
+from subflow_app.features.editor.core.form_text import check_text, completed
+from subflow_app.features.editor.core.scenario_doc import Change, ScenarioDoc
+from subflow_app.features.editor.qt.topology.strip_edits import FIRST_VALUES, StripEdits, dotted
+from subflow_app.features.editor.qt.topology.strip_layout import ROW_HEIGHT, Hit, StripLayout
+from subflow_app.features.editor.qt.topology.strip_painter import AXIS_HEIGHT, Preview, StripPainter, describe_item
+from subflow_app.foundation import toml_edit
+from subflow_app.foundation.toml_edit import TomlEditError
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.theme import current_tokens, set_style
+from subflow_app.toolkit.widgets.shorthand import named
+from subflow_app.vocabulary.language import tr
+from subflow_sim.params import params_by_key
+from subflow_sim.toml_map import Path
+
+_MOST_ROWS = 3
+_MOST_SHARE = 0.3
+_LEAST_PANEL = 240  # in a lower one the picture needs all the room
+_SNAP_PX = 4.0
+
+
+@dataclass(slots=True)
+class _Drag:
+    row: StripRow
+    item: StripItem
+    part: Part
+    from_s: float
+    preview: Preview
+    has_moved: bool = False
+
+
+class EventStrip(QAbstractScrollArea):
+    """One row for each link or flow that changes during the run, and for the selected one.
+
+    Keys: arrows walk from item to item and row to row, Ctrl+arrows move the chosen item by a tick (with Shift the end
+    of an outage), Enter edits its value, Del removes it, Insert adds an outage.
+    """
+
+    row_chosen = Signal(str)  # key of a link or flow
+    activated = Signal(str)  # key whose properties are wanted: "events.3"
+    failed = Signal(str)  # an edit was refused: why
+
+    def __init__(self, doc: ScenarioDoc, undo_stack: QUndoStack, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._doc = doc
+        self._undo_stack = undo_stack
+        self._edits = StripEdits(doc, undo_stack)
+        self._selected = ""
+        self.rows: tuple[StripRow, ...] = ()  # what is shown
+        self._duration_s = 1.0
+        self._chosen: Path | None = None
+        self._position_s: float | None = None
+        self._is_read_only = False
+        self._drag: _Drag | None = None
+        self.message = ""  # what is wrong with the value that is being typed
+        self._most_rows = _MOST_ROWS
+        self._rows_in_sight = 1
+        self._is_wanted = True
+        self._sessions = itertools.count(1)
+        self._nudge_session = 0
+        self.editor: QLineEdit | None = None  # the field in which a value is typed, while there is one
+        named(self, "eventStrip", tr("Timed events"))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.viewport().setMouseTracking(True)
+        set_style(self, lambda t: f"#eventStrip {{ background: {t.base}; border-top: 1px solid {t.border}; }}")
+        self.verticalScrollBar().setSingleStep(ROW_HEIGHT)
+        self._unsubscribe: Callable[[], None] = doc.subscribe(self._on_document_changed)
+        self.destroyed.connect(lambda: self._unsubscribe())
+        self._show_document()
+
+    # --- what the panel uses ----------------------------------------------------------------------------------------
+
+    @property
+    def chosen(self) -> StripItem | None:
+        """The bar or mark that keys act on."""
+        return next((item for row in self.rows for item in row.items if item.places[0] == self._chosen), None)
+
+    @property
+    def strip_layout(self) -> StripLayout:
+        """Where everything is now."""
+        return StripLayout(self.rows, self._duration_s, self.viewport().width(), self.verticalScrollBar().value())
+
+    def set_document(self, doc: ScenarioDoc) -> None:
+        """Show another document from now on."""
+        self._unsubscribe()
+        self._doc = doc
+        self._edits = StripEdits(doc, self._undo_stack)
+        self._unsubscribe = doc.subscribe(self._on_document_changed)
+        self._chosen = None
+        self._position_s = None
+        self._show_document()
+
+    def set_selected(self, key: str) -> None:
+        """Give what is selected on the canvas a row, even if nothing changes it yet."""
+        if key != self._selected:
+            self._selected = key
+            self._show_document()
+
+    def set_read_only(self, read_only: bool) -> None:
+        """Forbid edits, or allow them again."""
+        if read_only != self._is_read_only:
+            self._is_read_only = read_only
+            self._end_drag()
+            self._close_editor()
+
+    def set_position(self, time_s: float | None) -> None:
+        """Show how far a run is; None shows nothing."""
+        if time_s != self._position_s:
+            self._position_s = time_s
+            self.viewport().update()
+
+    def set_wanted(self, wanted: bool) -> None:
+        """Show it where there is room, or never."""
+        self._is_wanted = wanted
+
+    def fit_into(self, height: int) -> None:
+        """Take no more than its share of a panel: fewer rows, or no room at all in one that is very low."""
+        rows = int((height * _MOST_SHARE - AXIS_HEIGHT) / ROW_HEIGHT)
+        self._most_rows = min(max(rows, 1), _MOST_ROWS)
+        self.setVisible(self._is_wanted and height >= _LEAST_PANEL)
+        self.updateGeometry()
+
+    def choose(self, item: StripItem | None) -> None:
+        """Make keys act on a bar or mark."""
+        self._chosen = item.places[0] if item else None
+        self.setAccessibleDescription(describe_item(item) if item else tr("Nothing chosen"))
+        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
+        self.viewport().update()
+
+    def sizeHint(self) -> QSize:
+        """Rows for what changes, and always one for what is selected, so that selecting moves nothing."""
+        return QSize(200, min(self._rows_in_sight, self._most_rows) * ROW_HEIGHT + AXIS_HEIGHT + 2)
+
+    def minimumSizeHint(self) -> QSize:
+        """As high as is needed, as narrow as one likes."""
+        return QSize(80, self.sizeHint().height())
+
+    # --- document ---------------------------------------------------------------------------------------------------
+
+    @property
+    def _is_editable(self) -> bool:
+        return self._doc.is_toml and not self._is_read_only
+
+    def _on_document_changed(self, change: Change) -> None:
+        if change.kind not in ("layout", "script"):
+            self._end_drag()
+            self._show_document()
+
+    def _show_document(self) -> None:
+        # A drawing that was never complete has a duration too.
+        scenario = self._doc.last_valid or self._doc.sketch
+        if scenario is not None:
+            self._duration_s = max(scenario.duration_s, 1e-9)
+        if self._doc.is_toml:
+            self.rows = strip.strip_rows(self._doc.data, self._duration_s, self._selected)
+        if self.chosen is None:
+            self._chosen = None
+        self._update_scrolling()
+        if not self.underMouse():
+            self._fit()
+        self.viewport().update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Take another height only now: rows do not move under the mouse that made one of them."""
+        super().leaveEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        self._rows_in_sight = sum(1 for row in self.rows if row.items) + 1
+        self.updateGeometry()
+
+    def _try(self, edit: Callable[[], None]) -> None:
+        try:
+            edit()
+        except TomlEditError as error:
+            self.failed.emit(str(error))
+
+    def add_outage(self, row_key: str, time_s: float) -> None:
+        """Take a link down, or close a flow's subflows, for a tenth of the run from a time on."""
+
+        def edit() -> None:
+            self._chosen = self._edits.add_outage(row_key, time_s, self._duration_s, self._snap_step())
+
+        if self._is_editable:
+            self._try(edit)
+
+    def add_change(self, row_key: str, key: str, time_s: float) -> None:
+        """Change a link's rate, delay, loss or queue from a time on, and ask for the value; or make a flow a backup."""
+
+        def edit() -> None:
+            at_s = strip.snapped(time_s, self._snap_step(), 0.0, self._duration_s)
+            self._chosen = self._edits.add_change(row_key, key, at_s)
+            if key in FIRST_VALUES:
+                self.edit_value()
+
+        if self._is_editable:
+            self._try(edit)
+
+    def remove_chosen(self) -> None:
+        """Remove the chosen bar or mark."""
+        item = self.chosen
+        if item is not None and self._is_editable and not (isinstance(item, StripMark) and item.is_fixed):
+            self._try(lambda: self._edits.remove(item))
+
+    def _snap_step(self, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> float:
+        """Return the grid that drags keep to; Alt switches it off."""
+        if modifiers & Qt.KeyboardModifier.AltModifier:
+            return 0.0
+        return strip.tick_step(self._duration_s, self.strip_layout.span, _SNAP_PX)
+
+    # --- values -----------------------------------------------------------------------------------------------------
+
+    def edit_value(self) -> None:
+        """Type the value of the chosen mark; what has no single value is edited in the inspector."""
+        item = self.chosen
+        if item is None or not self._is_editable:
+            return
+        value = (
+            toml_edit.get_value(self._doc.data, item.values[0]) if isinstance(item, StripMark) and item.values else None
+        )
+        if (
+            not isinstance(item, StripMark)
+            or len(item.changes) != 1
+            or isinstance(value, (dict, list))
+            or value is None
+        ):
+            self._open_properties(item)
+            return
+        self._close_editor()
+        index = next(i for i, row in enumerate(self.rows) if item in row.items)
+        point = self.strip_layout.mark_point(index, item.time_s)
+        editor = named(QLineEdit(str(item.changes[0][1]), self.viewport()), "eventValue", tr("New value"))
+        editor.selectAll()
+        width = editor.fontMetrics().horizontalAdvance("1000.5 Mbit/s") + 12
+        left = min(point.x() + 8, self.viewport().width() - width - 2)
+        editor.setGeometry(round(left), round(point.y()) - ROW_HEIGHT // 2, width, ROW_HEIGHT)
+        editor.textEdited.connect(lambda _text: self._say(""))
+        editor.installEventFilter(self)
+        self.editor = editor
+        editor.show()
+        editor.setFocus()
+
+    def _take_value(self) -> None:
+        item, editor = self.chosen, self.editor
+        if editor is None or not isinstance(item, StripMark):
+            return
+        key, place = item.changes[0][0], item.values[0]
+        param = params_by_key("event")[key]
+        typed = completed(param, editor.text(), str(item.changes[0][1]))
+        check = check_text(self._doc, dotted(place), param, typed)
+        if check.message or check.value is None:
+            allowed = tr("{message}; allowed: {allowed}", message=check.message, allowed=check.allowed)
+            self._say(allowed if check.message else tr("a value is needed"))
+            return
+        value = check.value
+        self._close_editor()
+        self.setFocus()
+        self._try(lambda: self._edits.set_value(place, value))
+
+    def _say(self, message: str) -> None:
+        self.message = message
+        self.viewport().update()
+
+    def _close_editor(self) -> None:
+        editor, self.editor = self.editor, None
+        self._say("")
+        if editor is not None:
+            editor.removeEventFilter(self)
+            editor.hide()
+            editor.deleteLater()
+
+    def _open_properties(self, item: StripItem) -> None:
+        place = item.places[0]
+        self.activated.emit(f"events.{place[1]}" if place[0] == "events" else f"{place[0]}.{place[1]}")
+
+    def eventFilter(self, watched: object, event: QEvent) -> bool:
+        """Let Escape give the typed value up, and take it when the person clicks elsewhere."""
+        if watched is not self.editor:
+            return False
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            # Taken here: keys that a field does not use go on to the strip, which would open the field again.
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self._take_value()
+                return True
+            if event.key() == Qt.Key.Key_Escape:
+                self._close_editor()
+                self.setFocus()
+                return True
+        elif event.type() == QEvent.Type.FocusOut:
+            self._take_value()
+        return False
+
+    # --- mouse ------------------------------------------------------------------------------------------------------
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Choose what is under the mouse, and take hold of it."""
+        hit = self._hit(event.position())
+        self._close_editor()
+        self.choose(hit.item if hit else None)
+        if hit is None:
+            return
+        if event.position().x() < self.strip_layout.left - 8:
+            self.row_chosen.emit(hit.row.key)
+        is_fixed = isinstance(hit.item, StripMark) and hit.item.is_fixed
+        if event.button() == Qt.MouseButton.LeftButton and hit.item is not None and self._is_editable and not is_fixed:
+            from_s = self.strip_layout.time_at(event.position().x())
+            self._drag = _Drag(hit.row, hit.item, hit.part, from_s, Preview.of(hit.item))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Follow the drag; nothing is written before its end."""
+        if self._drag is None:
+            self._show_cursor(self._hit(event.position()))
+            return
+        now_s = self.strip_layout.time_at(event.position().x())
+        moved_px = abs(now_s - self._drag.from_s) / self._duration_s * self.strip_layout.span
+        if not self._drag.has_moved and moved_px < QApplication.startDragDistance() / 2:
+            return
+        self._drag.has_moved = True
+        self._drag.preview = self._dragged(
+            self._drag.item, self._drag.part, now_s - self._drag.from_s, event.modifiers()
+        )
+        self.viewport().update()
+
+    def _dragged(self, item: StripItem, part: Part, by_s: float, modifiers: Qt.KeyboardModifier) -> Preview:
+        step = self._snap_step(modifiers)
+        if isinstance(item, StripMark):
+            time_s = strip.dragged_mark(item, item.time_s + by_s, step)
+            return Preview(item.at, time_s, time_s)
+        return Preview(item.start, *strip.dragged_bar(item, part, by_s, step))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Write the drag down as one step."""
+        drag, self._drag = self._drag, None
+        self.viewport().update()
+        if drag is not None and drag.has_moved and drag.preview != Preview.of(drag.item):
+            self._try(lambda: self._edits.move(drag.item, drag.preview))
+        event.accept()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Edit what is under the mouse, or take the link down there."""
+        hit = self._hit(event.position())
+        self._end_drag()
+        if hit is None or event.button() != Qt.MouseButton.LeftButton:
+            return
+        self.choose(hit.item)
+        if hit.item is not None:
+            self.edit_value()
+        elif event.position().x() >= self.strip_layout.left:
+            self.add_outage(hit.row.key, self.strip_layout.time_at(event.position().x()))
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer what can be done with what is under the mouse, or with what is chosen."""
+        layout = self.strip_layout
+        hit = self._hit(QPointF(event.pos())) if event.reason() != QContextMenuEvent.Reason.Keyboard else None
+        item = hit.item if hit else self.chosen
+        row = hit.row if hit else self._row_of(item)
+        if row is None:
+            return
+        self.choose(item)
+        time_s = layout.time_at(event.pos().x()) if hit else self._duration_s / 2
+        menu = self.build_menu(row, item, time_s)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(event.globalPos())
+
+    def build_menu(self, row: StripRow, item: StripItem | None, time_s: float) -> QMenu:
+        """Build the right-click menu of a row at a time, with what can be done to the item there."""
+        menu = QMenu(self)
+        at = fmt.time(strip.snapped(time_s, self._snap_step(), 0.0, self._duration_s), 6)
+        if item is not None:
+            menu.addAction(tr("Edit value…")).triggered.connect(self.edit_value)
+            menu.addAction(tr("Properties")).triggered.connect(lambda: self._open_properties(item))
+            remove = menu.addAction(tr("Remove"))
+            remove.setShortcut("Del")
+            remove.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+            remove.setEnabled(self._is_editable and not (isinstance(item, StripMark) and item.is_fixed))
+            remove.triggered.connect(self.remove_chosen)
+            menu.addSeparator()
+        if row.key.startswith("links."):
+            menu.addAction(tr("Link down at {time}", time=at)).triggered.connect(
+                lambda: self.add_outage(row.key, time_s)
+            )
+            names = {
+                "rate": tr("Rate step at {time}…", time=at),
+                "delay": tr("Delay step at {time}…", time=at),
+                "loss": tr("Loss step at {time}…", time=at),
+                "queue": tr("Queue step at {time}…", time=at),
+            }
+        else:
+            menu.addAction(tr("Close subflows at {time}", time=at)).triggered.connect(
+                lambda: self.add_outage(row.key, time_s)
+            )
+            names = {"backup": tr("Make it a backup at {time}", time=at)}
+        for key, name in names.items():
+            menu.addAction(name).triggered.connect(
+                lambda _checked=False, key=key: self.add_change(row.key, key, time_s)
+            )
+        if not self._is_editable:
+            for action in menu.actions():
+                action.setEnabled(False)
+        return menu
+
+    def _hit(self, at: QPointF) -> Hit | None:
+        return self.strip_layout.hit(at) if at.y() < self.viewport().height() - AXIS_HEIGHT else None
+
+    def _row_of(self, item: StripItem | None) -> StripRow | None:
+        return next(
+            (row for row in self.rows if item in row.items or (item is None and row.key == self._selected)), None
+        )
+
+    def _show_cursor(self, hit: Hit | None) -> None:
+        shape = Qt.CursorShape.ArrowCursor
+        if hit is not None and hit.item is not None and self._is_editable:
+            is_fixed = isinstance(hit.item, StripMark) and hit.item.is_fixed
+            shape = Qt.CursorShape.ArrowCursor if is_fixed else Qt.CursorShape.SizeHorCursor
+        self.viewport().setCursor(shape)
+
+    def _end_drag(self) -> None:
+        self._drag = None
+        self.viewport().update()
+
+    # --- keyboard ---------------------------------------------------------------------------------------------------
+
+    def event(self, event: QEvent) -> bool:
+        """Claim Del and Insert before shortcuts of the window get them; show what a bar or mark says."""
+        claimed = (Qt.Key.Key_Delete, Qt.Key.Key_Insert)
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and event.key() in claimed
+            and not event.modifiers()
+        ):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Show the tooltip of what is under the mouse."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            hit = self._hit(QPointF(event.pos()))
+            if hit is not None and hit.item is not None:
+                QToolTip.showText(event.globalPos(), describe_item(hit.item), self.viewport())
+            else:
+                QToolTip.hideText()
+            return True
+        return super().viewportEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Walk, move, edit, add and remove."""
+        key, modifiers = Qt.Key(event.key()), event.modifiers()
+        steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+        if key in steps and modifiers & Qt.KeyboardModifier.ControlModifier:
+            self._nudge(steps[key], "end" if modifiers & Qt.KeyboardModifier.ShiftModifier else "body")
+        elif key in steps:
+            self._walk(steps[key])
+        elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self._walk_rows(-1 if key == Qt.Key.Key_Up else 1)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_F2):
+            self.edit_value()
+        elif key in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+            self.remove_chosen()
+        elif key == Qt.Key.Key_Insert:
+            row = self._row_of(self.chosen)
+            if row is not None:
+                self.add_outage(row.key, self._duration_s / 2)
+        elif key == Qt.Key.Key_Escape and (self._drag is not None or self._chosen is not None):
+            if self._drag is None:
+                self.choose(None)
+            self._end_drag()
+        else:
+            super().keyPressEvent(event)
+            return
+        event.accept()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """End a run of key presses, so that the next one is a step of its own."""
+        self._nudge_session = 0
+        super().focusOutEvent(event)
+        self.viewport().update()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show where the keyboard is."""
+        super().focusInEvent(event)
+        self.viewport().update()
+
+    def _nudge(self, direction: int, part: Part) -> None:
+        item = self.chosen
+        if item is None or not self._is_editable:
+            return
+        if not self._nudge_session:
+            self._nudge_session = next(self._sessions)
+        step = self._snap_step()
+        preview = self._dragged(item, part, direction * step, Qt.KeyboardModifier.NoModifier)
+        if preview != Preview.of(item):
+            self._try(lambda: self._edits.move(item, preview, self._nudge_session))
+
+    def _walk(self, direction: int) -> None:
+        items = [item for row in self.rows for item in row.items]
+        self._nudge_session = 0
+        if items:
+            chosen = self.chosen
+            index = items.index(chosen) + direction if chosen in items else 0 if direction > 0 else len(items) - 1
+            self.choose(items[index % len(items)])
+
+    def _walk_rows(self, direction: int) -> None:
+        chosen_row = self._row_of(self.chosen)
+        rows = [row for row in self.rows if row.items]
+        self._nudge_session = 0
+        if rows:
+            index = rows.index(chosen_row) + direction if chosen_row in rows else 0
+            self.choose(rows[index % len(rows)].items[0])
+
+    # --- drawing ----------------------------------------------------------------------------------------------------
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw rows, axis, and what is being dragged."""
+        painter = QPainter(self.viewport())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        area = QRectF(self.viewport().rect())
+        preview = self._drag.preview if self._drag is not None and self._drag.has_moved else None
+        StripPainter(
+            painter, area, self.strip_layout, current_tokens(), self.font(), self._chosen, preview, self.hasFocus()
+        ).paint(self._selected, self._position_s, self.message)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as many rows as fit."""
+        super().resizeEvent(event)
+        self._update_scrolling()
+
+    def _update_scrolling(self) -> None:
+        room = self.viewport().height() - AXIS_HEIGHT
+        self.verticalScrollBar().setRange(0, max(ROW_HEIGHT * len(self.rows) - room, 0))
+        self.verticalScrollBar().setPageStep(max(room, 1))

@@ -1,0 +1,417 @@
+"""The drawn things: nodes, and links with the subflows in them; labels have a file of their own.
+
+Items know how to draw themselves and nothing else; what a click or a drag means is decided by the canvas. All drawing
+is vector drawing in scene units, so it is crisp at every zoom and screen scale.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPainterPathStroker, QPen, QPolygonF
+from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
+
+from subflow_app.features.editor.core.topology import PictureLink
+from subflow_app.features.editor.qt.topology.geometry import LinkCurve
+from subflow_app.features.editor.qt.topology.look import Look, blend
+
+NODE_RADIUS = 26.0
+LANE_PITCH = 5.5
+_CORNER = 9.0
+_MOST_LANE_WIDTH = 44.0
+_NAME_ZOOM = 0.18
+_DETAIL_ZOOM = 0.35
+_LEAST_NAME_ZOOM = 0.9
+_MOST_NAME_SCALE = 5.0
+_UTILISATION_STEPS = 24
+
+
+class CanvasItem(QGraphicsItem):
+    """A thing with a dotted key (`nodes.client`) that can be selected and pointed at.
+
+    Attributes:
+        key: of the part of the scenario that it stands for.
+        look: colours and fonts.
+        companion: what else is pointed at when this is, such as the label of a link.
+    """
+
+    def __init__(self, key: str, look: Look) -> None:
+        super().__init__()
+        self.key = key
+        self.look = look
+        self.companion: CanvasItem | None = None
+        self.is_chosen = False  # whether it is drawn as selected
+        self._is_hovered = False
+        self.setAcceptHoverEvents(True)
+
+    def set_chosen(self, chosen: bool) -> None:
+        """Draw it as selected or not."""
+        if chosen != self.is_chosen:
+            self.is_chosen = chosen
+            self.update()
+
+    def set_look(self, look: Look) -> None:
+        """Draw it in other colours and fonts from now on."""
+        self.prepareGeometryChange()
+        self.look = look
+        self.update()
+
+    def set_hovered(self, hovered: bool) -> None:
+        """Draw it as pointed at or not."""
+        if hovered != self._is_hovered:
+            self._is_hovered = hovered
+            self.update()
+
+    def hoverEnterEvent(self, _event: object) -> None:
+        """Show that a click would hit this, and what belongs to it."""
+        self._point(True)
+
+    def hoverLeaveEvent(self, _event: object) -> None:
+        """Back to normal."""
+        self._point(False)
+
+    def _point(self, hovered: bool) -> None:
+        self.set_hovered(hovered)
+        if self.companion is not None:
+            self.companion.set_hovered(hovered)
+
+
+class NodeItem(CanvasItem):
+    """A host (rounded square with a screen) or a router (circle with crossing arrows), its name below."""
+
+    def __init__(self, name: str, *, is_router: bool, look: Look) -> None:
+        super().__init__(f"nodes.{name}", look)
+        self.name = name
+        self.is_router = is_router
+        self.is_one_of_many = False
+        self._name_size = QSizeF()
+        self._bounds = QRectF()
+        self._measure()
+        self.setZValue(20)
+
+    def outline(self) -> QPainterPath:
+        """Return the shape that links end at."""
+        path = QPainterPath()
+        r = NODE_RADIUS
+        if self.is_router:
+            path.addEllipse(QPointF(0, 0), r, r)
+        else:
+            path.addRoundedRect(QRectF(-r, -r, 2 * r, 2 * r), _CORNER, _CORNER)
+        return path
+
+    def name_rect(self, scale: float = 1.0) -> QRectF:
+        """Return where the name stands when its letters are enlarged so much."""
+        width = self._name_size.width() * scale
+        return QRectF(-width / 2, NODE_RADIUS + 5, width, self._name_size.height() * scale)
+
+    def set_look(self, look: Look) -> None:
+        """Draw it in other colours and fonts from now on."""
+        super().set_look(look)
+        self._measure()
+
+    def _measure(self) -> None:
+        metrics = QFontMetricsF(self.look.bold)
+        self._name_size = QSizeF(metrics.horizontalAdvance(self.name) + 10, metrics.height() + 2)
+        self._bounds = QRectF(-38, -38, 76, 76).united(self.name_rect(_MOST_NAME_SCALE))
+
+    def boundingRect(self) -> QRectF:
+        """Return everything that is drawn, the glow of a selected node and the name at its largest included."""
+        return self._bounds
+
+    def shape(self) -> QPainterPath:
+        """Return what a click hits: the figure and its name."""
+        path = self.outline()
+        path.addRect(self.name_rect())
+        return path
+
+    def obstacle(self, zoom: float) -> QRectF:
+        """Return, in scene units, where no label should stand at a zoom."""
+        r = NODE_RADIUS + 4
+        return QRectF(-r, -r, 2 * r, 2 * r).united(self.name_rect(_name_scale(zoom))).translated(self.pos())
+
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
+        """Draw it."""
+        tokens = self.look.tokens
+        zoom = option.levelOfDetailFromTransform(painter.worldTransform())
+        is_plain = not (self.is_chosen or self._is_hovered)
+        if is_plain and self.is_one_of_many and zoom < _DETAIL_ZOOM:
+            self._paint_from_afar(painter)
+            return
+        outline = self.outline()
+        painter.setPen(Qt.PenStyle.NoPen)
+        if not is_plain:
+            glow = QColor(tokens.accent)
+            glow.setAlpha(70 if self.is_chosen else 32)
+            painter.setPen(QPen(glow, 9))
+            painter.drawPath(outline)
+            painter.setPen(Qt.PenStyle.NoPen)
+        painter.fillPath(outline.translated(0, 1.8), QColor(tokens.shadow))
+        border = QColor(tokens.accent if self.is_chosen else tokens.node_border)
+        painter.setPen(QPen(border, 2.2 if self.is_chosen else 1.6))
+        painter.setBrush(QColor(tokens.node_fill))
+        painter.drawPath(outline)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        self._paint_glyph(painter, QColor(tokens.accent if self.is_chosen else tokens.node_border))
+        if zoom >= _NAME_ZOOM or self.is_chosen or self._is_hovered:
+            self._paint_name(painter, _name_scale(zoom))
+
+    def _paint_from_afar(self, painter: QPainter) -> None:
+        """Draw one of many: a figure of a few pixels, whose name would cover its neighbours."""
+        painter.setPen(QPen(QColor(self.look.tokens.node_border), 5.0))
+        painter.setBrush(QColor(self.look.tokens.node_fill))
+        if self.is_router:
+            painter.drawEllipse(QPointF(0, 0), NODE_RADIUS, NODE_RADIUS)
+        else:
+            painter.drawRect(QRectF(-NODE_RADIUS, -NODE_RADIUS, 2 * NODE_RADIUS, 2 * NODE_RADIUS))
+
+    def _paint_name(self, painter: QPainter, scale: float) -> None:
+        """Draw the name; seen from afar its letters shrink less than the picture, so that it can still be read."""
+        tokens = self.look.tokens
+        rect = self.name_rect()
+        ground = QColor(tokens.base)
+        ground.setAlpha(215)
+        painter.save()
+        painter.translate(0, self.name_rect(scale).top() - rect.top() * scale)
+        painter.scale(scale, scale)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(ground)
+        painter.drawRoundedRect(rect, 4, 4)
+        painter.setFont(self.look.bold)
+        painter.setPen(QColor(tokens.text))
+        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, self.name)
+        painter.restore()
+
+    def _paint_glyph(self, painter: QPainter, colour: QColor) -> None:
+        pen = QPen(colour, 1.9, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
+        painter.setPen(pen)
+        if not self.is_router:
+            # A screen on its foot.
+            painter.drawRoundedRect(QRectF(-13, -12, 26, 17), 2.5, 2.5)
+            painter.drawLine(QPointF(0, 5), QPointF(0, 11))
+            painter.drawLine(QPointF(-7, 11.5), QPointF(7, 11.5))
+            return
+        # Two arrows out, two arrows in: the usual sign of a router.
+        for angle in (0, 90, 180, 270):
+            painter.save()
+            painter.rotate(angle + 45)
+            painter.drawLine(QPointF(4.5, 0), QPointF(16, 0))
+            tip, back = (16.0, 11.5) if angle in (0, 180) else (4.5, 9.0)
+            painter.drawPolyline(QPolygonF([QPointF(back, -4), QPointF(tip, 0), QPointF(back, 4)]))
+            painter.restore()
+
+
+def _name_scale(zoom: float) -> float:
+    """Return by how much names are enlarged at a zoom."""
+    return min(max(_LEAST_NAME_ZOOM / zoom, 1.0), _MOST_NAME_SCALE)
+
+
+def node_reach(x: float, y: float, *, is_router: bool) -> float:
+    """Return how far a node's figure reaches from its centre in the direction (x, y), a unit vector."""
+    if is_router:
+        return NODE_RADIUS
+    # A square whose corners are cut by their rounding.
+    return min(NODE_RADIUS / max(abs(x), abs(y), 1e-9), NODE_RADIUS * math.sqrt(2) - _CORNER * (math.sqrt(2) - 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A subflow on a link: its owner, its colour, and whether it crosses the link from the first end to the second."""
+
+    owner: str
+    colour: str
+    forward: bool
+    is_dashed: bool
+    is_closed: bool
+    ends_here: bool
+
+
+@dataclass(slots=True)
+class _Live:
+    """What a direction of the link is doing now, while a run goes."""
+
+    utilisation: float = 0.0
+    queue_share: float = 0.0
+    is_up: bool = True
+
+
+class LinkItem(CanvasItem):
+    """A link: a thin line if nothing runs over it, otherwise a pipe with one coloured lane for each subflow."""
+
+    def __init__(self, name: str, look: Look) -> None:
+        super().__init__(f"links.{name}", look)
+        self.name = name
+        self.curve: LinkCurve | None = None
+        self._lanes: tuple[Lane, ...] = ()
+        self.router_ends = (False, False)  # which of its ends is a router
+        self._is_down = False
+        self._is_quiet = False
+        self._dimmed_except: frozenset[str] | None = None
+        self._live: dict[str, _Live] = {}
+        self._live_step: tuple[int, bool] | None = None
+        self._bounds = QRectF()
+        self._shape = QPainterPath()
+        self._middle = QPainterPath()
+        self._lane_paths: list[tuple[Lane, QPainterPath, QPolygonF | None]] = []
+        self.setZValue(5)
+
+    @property
+    def half_width(self) -> float:
+        """How far it reaches to each side of its middle line."""
+        return self._width() / 2
+
+    @property
+    def lane_count(self) -> int:
+        """How many subflow paths cross it."""
+        return len(self._lanes)
+
+    @property
+    def lane_offsets(self) -> dict[str, float]:
+        """How far to the left of the middle line each subflow path runs, by its owner."""
+        pitch, middle = self._pitch(), (len(self._lanes) - 1) / 2
+        return {lane.owner: (middle - index) * pitch for index, lane in enumerate(self._lanes)}
+
+    def set_quiet(self, is_quiet: bool) -> None:
+        """Draw the lanes faintly, because packets are drawn on them."""
+        if is_quiet != self._is_quiet:
+            self._is_quiet = is_quiet
+            self.update()
+
+    def set_content(self, item: PictureLink, lanes: Sequence[Lane], router_ends: tuple[bool, bool]) -> None:
+        """Give it its subflows, its initial state, and which of its ends is a router."""
+        self.router_ends = router_ends
+        self._lanes = tuple(lanes)
+        self._is_down = item.initially_down
+        self.set_curve(self.curve)
+
+    def set_curve(self, curve: LinkCurve | None) -> None:
+        """Lay it along another curve."""
+        self.prepareGeometryChange()
+        self.curve = curve
+        self._lane_paths = []
+        if curve is None:
+            return
+        self._middle = curve.path()
+        stroker = QPainterPathStroker()
+        stroker.setWidth(max(self._width() + 6, 16))
+        self._shape = stroker.createStroke(self._middle)
+        self._bounds = curve.bounds.adjusted(-40, -40, 40, 40)
+        pitch = self._pitch()
+        for index, lane in enumerate(self._lanes):
+            offset = ((len(self._lanes) - 1) / 2 - index) * pitch
+            head = self._arrow_head(curve, lane, offset, pitch) if lane.ends_here else None
+            self._lane_paths.append((lane, curve.path(offset), head))
+
+    def dim_except(self, owners: frozenset[str] | None) -> None:
+        """Fade all lanes but those of these owners; None shows all."""
+        if owners != self._dimmed_except:
+            self._dimmed_except = owners
+            self.update()
+
+    def set_live(self, direction: str, utilisation: float, queue_share: float, is_up: bool) -> bool:
+        """Take the state of a direction; returns whether the drawing changes, which it does in coarse steps only."""
+        self._live[direction] = _Live(utilisation, queue_share, is_up)
+        step = (
+            round(max(live.utilisation for live in self._live.values()) * _UTILISATION_STEPS),
+            all(live.is_up for live in self._live.values()),
+        )
+        if step == self._live_step:
+            return False
+        self._live_step = step
+        self.update()
+        return True
+
+    def clear_live(self) -> None:
+        """Back to the state before the run."""
+        self._live.clear()
+        self._live_step = None
+        self.update()
+
+    @property
+    def queue_share(self) -> float | None:
+        """How full the fuller of its two queues is (0..1) while a run goes; None otherwise."""
+        return max(live.queue_share for live in self._live.values()) if self._live else None
+
+    def boundingRect(self) -> QRectF:
+        """Return everything that is drawn."""
+        return self._bounds
+
+    def shape(self) -> QPainterPath:
+        """Return what a click hits: a little more than the line."""
+        return self._shape
+
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
+        """Draw it."""
+        if self.curve is None:
+            return
+        tokens = self.look.tokens
+        width = self._width()
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        if self.is_chosen or self._is_hovered:
+            glow = QColor(tokens.accent)
+            glow.setAlpha(64 if self.is_chosen else 30)
+            painter.setPen(self._pen(glow, width + 9))
+            painter.drawPath(self._middle)
+        is_down = self._is_down if self._live_step is None else not self._live_step[1]
+        edge = QColor(tokens.error if is_down else tokens.accent if self.is_chosen else tokens.link_line)
+        if not self._lanes:
+            painter.setPen(self._pen(edge, 2.4, dashed=is_down))
+            painter.drawPath(self._middle)
+            return
+        painter.setPen(self._pen(edge, width, dashed=is_down))
+        painter.drawPath(self._middle)
+        painter.setPen(self._pen(self._fill(), width - (3.2 if self.is_chosen else 2.2)))
+        painter.drawPath(self._middle)
+        zoom = option.levelOfDetailFromTransform(painter.worldTransform())
+        self._paint_lanes(painter, zoom, is_down=is_down)
+
+    def _paint_lanes(self, painter: QPainter, zoom: float, *, is_down: bool) -> None:
+        # Seen from afar a lane takes the room of its edge before it gets too thin to have a colour.
+        lane_width = max(self._pitch() * 0.64, min(2.0 / zoom, self._width() / max(len(self._lanes), 1)))
+        for lane, path, head in self._lane_paths:
+            colour = QColor(lane.colour)
+            faded = self._dimmed_except is not None and lane.owner not in self._dimmed_except
+            colour.setAlphaF(0.18 if faded else 0.35 if is_down or lane.is_closed or self._is_quiet else 1.0)
+            painter.setPen(self._pen(colour, lane_width, dashed=lane.is_dashed))
+            painter.drawPath(path)
+            if head is not None:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(colour)
+                painter.drawPolygon(head)
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+
+    def _fill(self) -> QColor:
+        """Return the colour of the pipe: the busier the link, the fuller; grey, so that lanes keep their colours."""
+        tokens = self.look.tokens
+        if self._live_step is None:
+            return blend(tokens.base, tokens.link_line, 0.12)
+        return blend(tokens.base, tokens.link_line, 0.08 + 0.52 * self._live_step[0] / _UTILISATION_STEPS)
+
+    def _arrow_head(self, curve: LinkCurve, lane: Lane, offset: float, pitch: float) -> QPolygonF:
+        """Return the tip that shows where the data arrives, just outside the node."""
+        way = curve.normals[-1 if lane.forward else 0]
+        reach = node_reach(way.y(), way.x(), is_router=self.router_ends[1 if lane.forward else 0])
+        tip, way = curve.point_at_distance(reach + 3, offset, from_end=lane.forward)
+        if not lane.forward:
+            way = -way
+        side = QPointF(-way.y(), way.x())
+        # Tips that arrive side by side stay inside their lanes.
+        alone = sum(1 for each in self._lanes if each.ends_here and each.forward == lane.forward) == 1
+        size = max(pitch * (1.1 if alone else 0.6), 2.0)
+        back = tip - way * (size * 1.9)
+        return QPolygonF([tip, back + side * size, back - side * size])
+
+    def _pen(self, colour: QColor, width: float, *, dashed: bool = False) -> QPen:
+        pen = QPen(colour, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap, Qt.PenJoinStyle.RoundJoin)
+        if dashed:
+            # In units of the pen's width, so that thick and thin lines have dashes of about the same length.
+            pen.setDashPattern([9 / width, 5 / width])
+        return pen
+
+    def _pitch(self) -> float:
+        return min(LANE_PITCH, _MOST_LANE_WIDTH / max(len(self._lanes), 1))
+
+    def _width(self) -> float:
+        return len(self._lanes) * self._pitch() + 5.0 if self._lanes else 2.4

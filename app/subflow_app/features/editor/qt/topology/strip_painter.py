@@ -1,0 +1,263 @@
+"""How the timeline below the canvas is drawn, and what its bars and marks say in words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygonF
+
+from subflow_app.features.editor.core.event_strip import StripBar, StripItem, StripMark, tick_step
+from subflow_app.features.editor.core.event_words import change_words
+from subflow_app.features.editor.qt.topology.strip_layout import MARK_RADIUS, StripLayout
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.theme import Tokens
+from subflow_app.vocabulary.language import tr
+from subflow_sim.toml_map import Path
+
+AXIS_HEIGHT = 20
+_TICK_PX = 62.0
+_LEAST_TEXT = 26.0
+_LEAST_BAR_TEXT = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Where a bar or mark is while it is dragged; a mark begins and ends at once."""
+
+    place: Path
+    start_s: float
+    end_s: float
+
+    @classmethod
+    def of(cls, item: StripItem) -> Preview:
+        """Where it is in the file."""
+        if isinstance(item, StripBar):
+            return cls(item.start, item.start_s, item.end_s)
+        return cls(item.at, item.time_s, item.time_s)
+
+
+def describe_item(item: StripItem) -> str:
+    """Say what a bar or mark is, for tooltips and screen readers."""
+    if isinstance(item, StripMark):
+        return tr("At {time}: {what}", time=fmt.time(item.time_s, 6), what=mark_text(item))
+    start = fmt.time(item.start_s, 6)
+    if item.end is None:
+        return tr("{target} {what} from {start} to the end", target=item.target, what=bar_text(item), start=start)
+    end = fmt.time(item.end_s, 6)
+    return tr("{target} {what} from {start} to {end}", target=item.target, what=bar_text(item), start=start, end=end)
+
+
+def bar_text(bar: StripBar) -> str:
+    """What a bar says: what is out of service."""
+    if bar.key == "up":
+        return _with_side(tr("down"), bar.side)
+    return tr("subflow {number} closed", number=bar.side) if bar.side else tr("closed")
+
+
+def mark_text(mark: StripMark) -> str:
+    """What a mark says: the new values."""
+    return _with_side(", ".join(change_words(dict(mark.changes))), mark.side)
+
+
+def _with_side(text: str, side: str) -> str:
+    arrows = {"forward": "→", "reverse": "←"}
+    if side in arrows:
+        return f"{arrows[side]} {text}"
+    return tr("subflow {number}: {what}", number=side, what=text) if side else text
+
+
+class StripPainter:
+    """Draws the strip once."""
+
+    def __init__(
+        self,
+        painter: QPainter,
+        area: QRectF,
+        layout: StripLayout,
+        tokens: Tokens,
+        font: QFont,
+        chosen: Path | None,
+        preview: Preview | None,
+        has_focus: bool,
+    ) -> None:
+        """Draws with `painter` into `area`."""
+        self._painter = painter
+        self._area = area
+        self._layout = layout
+        self._tokens = tokens
+        self._font = QFont(font)
+        self._small = QFont(font)
+        if font.pointSizeF() > 0:
+            self._small.setPointSizeF(font.pointSizeF() * 0.88)
+        self._metrics = QFontMetricsF(self._small)
+        self._chosen = chosen
+        self._preview = preview
+        self._has_focus = has_focus
+
+    def paint(self, selected: str, position_s: float | None, message: str) -> None:
+        """Draw all of it."""
+        painter, tokens, layout = self._painter, self._tokens, self._layout
+        painter.fillRect(self._area, QColor(tokens.base))
+        rows_area = self._area.adjusted(0, 0, 0, -AXIS_HEIGHT)
+        painter.save()
+        painter.setClipRect(rows_area)
+        if layout.rows:
+            self._paint_grid(rows_area)
+        else:
+            painter.setFont(self._small)
+            painter.setPen(QColor(tokens.muted_text))
+            hint = tr("No events. Select a link to add some.")
+            shown = self._metrics.elidedText(hint, Qt.TextElideMode.ElideRight, rows_area.width() - 20)
+            painter.drawText(rows_area.adjusted(10, 0, -10, 0), Qt.AlignmentFlag.AlignVCenter, shown)
+        for index in range(len(layout.rows)):
+            self._paint_row(index, layout.rows[index].key == selected)
+        painter.restore()
+        self._paint_axis(message)
+        if position_s is not None:
+            self._paint_position(position_s, rows_area)
+        if self._preview is not None:
+            self._paint_guides(rows_area)
+
+    def _paint_grid(self, area: QRectF) -> None:
+        painter, layout = self._painter, self._layout
+        painter.setPen(QPen(QColor(self._tokens.grid), 1))
+        for time_s in self._ticks():
+            x = round(layout.x_of(time_s)) + 0.5
+            painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
+
+    def _paint_row(self, index: int, is_selected: bool) -> None:
+        painter, tokens, layout = self._painter, self._tokens, self._layout
+        row = layout.rows[index]
+        rect = layout.row_rect(index)
+        if is_selected:
+            painter.fillRect(QRectF(0, rect.top(), layout.left - 8, rect.height()), QColor(tokens.info_fill))
+        painter.setPen(QPen(QColor(tokens.grid), 1))
+        y = round(rect.bottom()) - 0.5
+        painter.drawLine(QPointF(0, y), QPointF(rect.right(), y))
+        painter.setFont(self._font)
+        painter.setPen(QColor(tokens.text))
+        title = layout.title_rect(index)
+        name = QFontMetricsF(self._font).elidedText(
+            row.key.partition(".")[2], Qt.TextElideMode.ElideMiddle, title.width()
+        )
+        painter.drawText(title, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
+        painter.setFont(self._small)
+        if not row.items:
+            hint = tr("Double-click: link down") if row.key.startswith("links.") else tr("Double-click: close subflows")
+            painter.setPen(QColor(tokens.muted_text))
+            room = QRectF(layout.left + 6, rect.top(), layout.span, rect.height())
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, hint)
+        for item in row.items:
+            if isinstance(item, StripBar):
+                self._paint_bar(index, item)
+        for item in row.items:
+            if isinstance(item, StripMark):
+                self._paint_mark(index, item)
+
+    def _shown(self, item: StripItem) -> Preview:
+        if self._preview is not None and self._preview.place == item.places[0]:
+            return self._preview
+        return Preview.of(item)
+
+    def _paint_bar(self, index: int, bar: StripBar) -> None:
+        painter, tokens = self._painter, self._tokens
+        shown = self._shown(bar)
+        rect = self._layout.bar_rect(index, shown.start_s, shown.end_s)
+        is_chosen = bar.start == self._chosen
+        edge = QColor(tokens.accent if is_chosen else tokens.error)
+        painter.setPen(QPen(edge, 2 if is_chosen else 1))
+        painter.setBrush(QColor(tokens.error_fill))
+        painter.drawRoundedRect(rect, 3, 3)
+        # A grip at each end that can be dragged.
+        for x in (rect.left(), rect.right()):
+            painter.fillRect(QRectF(x - 1.5, rect.top(), 3, rect.height()), edge)
+        text = bar_text(bar)
+        room = self._layout.bar_text_rect(index, rect)
+        if room.width() >= min(self._metrics.horizontalAdvance(text), _LEAST_BAR_TEXT):
+            painter.setPen(QColor(tokens.text))
+            shown_text = self._metrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+            painter.drawText(room, Qt.AlignmentFlag.AlignCenter, shown_text)
+
+    def _paint_mark(self, index: int, mark: StripMark) -> None:
+        painter, tokens = self._painter, self._tokens
+        time_s = self._shown(mark).start_s
+        at = self._layout.mark_point(index, time_s)
+        is_chosen = mark.at == self._chosen
+        r = MARK_RADIUS + (1.0 if is_chosen else 0.0)
+        colour = QColor(tokens.accent if is_chosen else tokens.warning)
+        painter.setPen(QPen(colour, 1.4))
+        painter.setBrush(QColor(tokens.base) if mark.is_fixed else colour)
+        painter.drawPolygon(QPolygonF([at + QPointF(*offset) for offset in ((0, -r), (r, 0), (0, r), (-r, 0))]))
+        if is_chosen and self._has_focus:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawEllipse(at, r + 3, r + 3)
+        room = self._layout.mark_text_rect(index, mark, time_s)
+        text = mark_text(mark)
+        if room.width() >= min(_LEAST_TEXT, self._metrics.horizontalAdvance(text)):
+            painter.setPen(QColor(tokens.text))
+            shown = self._metrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
+        elif text and room.right() >= self._area.right() - 4:
+            # At the very end of the run there may be room to the left.
+            left = self._layout.left_text_rect(index, mark)
+            if left.width() >= 2.2 * self._metrics.horizontalAdvance(text):  # that of the mark before stands there, too
+                painter.setPen(QColor(tokens.text))
+                painter.drawText(left, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, text)
+
+    def _ticks(self) -> list[float]:
+        step = tick_step(self._layout.duration_s, self._layout.span, _TICK_PX)
+        return [index * step for index in range(math.floor(self._layout.duration_s / step + 1e-9) + 1)]
+
+    def _paint_axis(self, message: str) -> None:
+        painter, tokens, layout = self._painter, self._tokens, self._layout
+        axis = QRectF(0, self._area.bottom() - AXIS_HEIGHT, self._area.width(), AXIS_HEIGHT)
+        painter.fillRect(axis, QColor(tokens.alternate_base))
+        painter.setFont(self._small)
+        if message:
+            painter.setPen(QColor(tokens.error))
+            shown = self._metrics.elidedText(message, Qt.TextElideMode.ElideRight, axis.width() - 16)
+            painter.drawText(axis.adjusted(8, 0, -8, 0), Qt.AlignmentFlag.AlignVCenter, shown)
+            return
+        painter.setPen(QColor(tokens.muted_text))
+        painter.drawText(axis.adjusted(8, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, tr("Time"))
+        for time_s in self._ticks():
+            x = layout.x_of(time_s)
+            text = fmt.time(time_s, 6)
+            half = self._metrics.horizontalAdvance(text) / 2 + 1
+            centre = min(x, self._area.width() - half - 2)
+            painter.drawLine(QPointF(x, axis.top()), QPointF(x, axis.top() + 3))
+            painter.drawText(
+                QRectF(centre - half, axis.top() + 2, 2 * half, axis.height() - 2), Qt.AlignmentFlag.AlignCenter, text
+            )
+
+    def _paint_position(self, time_s: float, area: QRectF) -> None:
+        painter = self._painter
+        x = self._layout.x_of(time_s)
+        colour = QColor(self._tokens.accent)
+        painter.setPen(QPen(colour, 1.5))
+        painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom() + 4))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        tip = area.bottom() + 1
+        painter.drawPolygon(QPolygonF([QPointF(x - 5, tip + 7), QPointF(x + 5, tip + 7), QPointF(x, tip)]))
+
+    def _paint_guides(self, area: QRectF) -> None:
+        """Draw the times of what is dragged, on the axis where they are read off."""
+        assert self._preview is not None
+        painter, tokens = self._painter, self._tokens
+        painter.setFont(self._small)
+        for time_s in dict.fromkeys((self._preview.start_s, self._preview.end_s)):
+            x = self._layout.x_of(time_s)
+            painter.setPen(QPen(QColor(tokens.accent), 1, Qt.PenStyle.DashLine))
+            painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
+            text = fmt.time(time_s, 6)
+            half = self._metrics.horizontalAdvance(text) / 2 + 5
+            centre = min(max(x, half + 1), self._area.width() - half - 1)
+            bubble = QRectF(centre - half, area.bottom() + 2, 2 * half, AXIS_HEIGHT - 4)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.accent))
+            painter.drawRoundedRect(bubble, 3, 3)
+            painter.setPen(QColor(tokens.accent_text))
+            painter.drawText(bubble, Qt.AlignmentFlag.AlignCenter, text)

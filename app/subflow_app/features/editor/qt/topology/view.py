@@ -1,0 +1,434 @@
+"""The topology panel: the canvas with its notices, zoom buttons and legend, kept in step with a document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QAction, QResizeEvent, QUndoStack
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QWidget
+
+from subflow_app.features.editor.core.scenario_doc import Change, ScenarioDoc
+from subflow_app.features.editor.core.topology import picture_of
+from subflow_app.features.editor.qt import commands
+from subflow_app.features.editor.qt.topology.arranging import Arranging
+from subflow_app.features.editor.qt.topology.canvas import TopologyCanvas
+from subflow_app.features.editor.qt.topology.captions import UNREAD, copies_text, describe_link, describe_path
+from subflow_app.features.editor.qt.topology.event_strip import EventStrip
+from subflow_app.features.editor.qt.topology.legend import Legend, LegendEntry
+from subflow_app.features.editor.qt.topology.look import Look
+from subflow_app.features.editor.qt.topology.minimap import Minimap
+from subflow_app.features.editor.qt.topology.overlays import Notice, ZoomBar
+from subflow_app.features.editor.qt.topology.scene import TopologyScene
+from subflow_app.features.editor.qt.topology.tool_strip import ToolStrip
+from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, set_style
+from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
+from subflow_app.vocabulary.language import tr, trn
+from subflow_app.vocabulary.palette import hex_colour
+
+
+class TopologyView(QWidget):
+    """A picture of the scenario: select, move, look closer.
+
+    Args:
+        doc: what is shown and, by moving nodes, edited.
+        undo_stack: where edits go.
+    """
+
+    selection_changed = Signal(str)  # dotted key: "links.wifi", "nodes.client", "flows.download"; "" is the scenario
+    activated = Signal(str)  # the person wants to see the properties of this key
+    zoom_changed = Signal(float)
+    space_tapped = Signal()
+    chosen_changed = Signal()  # what is selected, however many it is
+    lock_changed = Signal()  # nodes can be moved, or not any more
+    unlock_wanted = Signal()  # the person wants to move nodes again
+    edit_refused = Signal(str)  # why an edit could not be made
+
+    def __init__(
+        self,
+        doc: ScenarioDoc,
+        undo_stack: QUndoStack,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.doc = doc  # what is drawn
+        self._undo_stack = undo_stack
+        self.selected = ""  # key of what is selected; empty for the scenario as a whole
+        self._is_selecting = False
+        self._is_read_only = False
+        self._stand_in: QWidget | None = None
+        self._menu_entries: Mapping[str, Sequence[QAction | None]] = {}
+        named(self, "topologyView", tr("Topology panel"))
+        self.scene = TopologyScene(Look.of(current_tokens(), self.font()), self)  # what the canvas shows
+        self.canvas = TopologyCanvas(self.scene, self)  # the zoomable view itself
+        self.minimap = Minimap(self.canvas, self.scene)  # the overview in the corner of the canvas
+        self.arranging = Arranging(self.canvas, self.scene, lambda: self.doc, undo_stack, self)
+        self.legend = Legend(self)  # the list of subflows below the canvas
+        self._notice = Notice(self.canvas)
+        self._footer = named(QFrame(self), "topologyFooter")
+        set_style(
+            self._footer,
+            lambda t: f"#topologyFooter {{ background: {t.base}; border: none; border-top: 1px solid {t.border}; }}",
+        )
+        self._zoom_bar = ZoomBar(self._footer)
+        h_box(self._footer, (self.legend, 1), (self._zoom_bar, 0, Qt.AlignmentFlag.AlignBottom), margins=0, spacing=4)
+        self.strip = EventStrip(doc, undo_stack, self)  # the timeline below the canvas
+        self.tools = ToolStrip(self)  # the bar left of the canvas
+        upper = h_box(None, self.tools, (self.canvas, 1), spacing=0)
+        v_box(self, (upper, 1), self.strip, self._footer, margins=0, spacing=0)
+        self.setFocusProxy(self.canvas)
+        self.scene.chosen_changed.connect(self._on_chosen_changed)
+        self.scene.chosen_changed.connect(self.chosen_changed)
+        self._zoom_bar.unlock_wanted.connect(self.unlock_wanted)
+        self.canvas.nodes_moved.connect(self._on_nodes_moved)
+        self.canvas.activated.connect(self.activated)
+        self.canvas.space_tapped.connect(self.space_tapped)
+        self.canvas.zoom_changed.connect(self._on_zoom_changed)
+        self.canvas.menu_wanted.connect(self._show_menu)
+        self.legend.chosen.connect(self.select)
+        self.legend.menu_wanted.connect(self._show_menu)
+        self.strip.row_chosen.connect(self.select)
+        self.strip.activated.connect(self.activated)
+        self.strip.failed.connect(self.edit_refused)
+        self._zoom_bar.fit_wanted.connect(self.fit)
+        self._zoom_bar.zoom_in_wanted.connect(self.zoom_in)
+        self._zoom_bar.zoom_out_wanted.connect(self.zoom_out)
+        self._zoom_bar.reset_wanted.connect(self.reset_zoom)
+        self._unsubscribe: Callable[[], None] = doc.subscribe(self._on_document_changed)
+        # Not the function itself: by then it may be another document's.
+        self.destroyed.connect(lambda: self._unsubscribe())
+        follow_theme(self._recolour)
+        self._show_document()
+
+    # --- what the window uses ---------------------------------------------------------------------------------------
+
+    @property
+    def is_editable(self) -> bool:
+        """Whether the document can be changed here now."""
+        return self.doc.is_toml and not self._is_read_only
+
+    @property
+    def notice(self) -> str:
+        """What is said over the canvas; empty if nothing is."""
+        return self._notice.text_shown
+
+    def set_menu_entries(self, entries: Mapping[str, Sequence[QAction | None]]) -> None:
+        """Offer these actions on a right click; by section of what is clicked, None is a separator."""
+        self._menu_entries = entries
+
+    def set_document(self, doc: ScenarioDoc) -> None:
+        """Show another document from now on."""
+        self._unsubscribe()
+        self.doc = doc
+        self._unsubscribe = doc.subscribe(self._on_document_changed)
+        self.clear_link_states()
+        self.strip.set_document(doc)
+        self.scene.choose([])
+        self.scene.show_picture(None)
+        self._show_document()
+        self.fit()
+
+    def select(self, key: str) -> None:
+        """Select a thing by its dotted key; deeper keys (`links.wifi.loss`) select the thing they belong to."""
+        key = ".".join(key.split(".")[:2])
+        # The inspector answers a selection by naming its latest part, which must not drop the others.
+        if key != self.selected or key not in self.scene.chosen:
+            self._is_selecting = True
+            self.scene.choose([key] if key else [])
+            self._is_selecting = False
+        if self.canvas.isVisible():
+            self.canvas.reveal(key)
+        self._set_selected(key)
+
+    def set_strip_shown(self, is_shown: bool) -> None:
+        """Show or hide the timeline."""
+        self.strip.set_wanted(is_shown)
+        self.strip.fit_into(self.height())
+        self.minimap.refresh()
+
+    def set_locked(self, is_locked: bool) -> None:
+        """Keep nodes where they are, and say so, or let them be moved again."""
+        self.arranging.set_locked(is_locked)
+        self._zoom_bar.show_locked(is_locked)
+        self.lock_changed.emit()
+
+    def set_stand_in(self, widget: QWidget) -> None:
+        """Add a widget that can take the place of the legend; it is hidden until then."""
+        layout = self._footer.layout()
+        assert isinstance(layout, QHBoxLayout)
+        layout.insertWidget(0, widget, 1)
+        widget.hide()
+        self._stand_in = widget
+
+    def show_stand_in(self, is_shown: bool) -> None:
+        """Show what was set to stand in for the legend; the picture stays where it is, however high that gets."""
+        assert self._stand_in is not None
+        if is_shown == self.canvas.is_held:
+            return
+        anchor = TopologyCanvas.ViewportAnchor
+        self.canvas.is_held = is_shown
+        self.canvas.setResizeAnchor(anchor.NoAnchor if is_shown else anchor.AnchorViewCenter)
+        self.legend.setVisible(not is_shown)
+        self._stand_in.setVisible(is_shown)
+        self._lay_out_now()
+        if not is_shown:
+            self.canvas.content_changed()
+
+    def set_quiet(self, is_quiet: bool) -> None:
+        """Leave the picture to packets, or draw it as ever."""
+        self.scene.set_quiet(is_quiet)
+
+    def fit(self) -> None:
+        """Show everything."""
+        self.canvas.fit()
+
+    def zoom_in(self) -> None:
+        """One step closer."""
+        self.canvas.zoom_in()
+
+    def zoom_out(self) -> None:
+        """One step back."""
+        self.canvas.zoom_out()
+
+    def reset_zoom(self) -> None:
+        """Zoom to 100 %."""
+        self.canvas.reset_zoom()
+
+    def set_read_only(self, read_only: bool, reason: str = "") -> None:
+        """Forbid edits, for instance while a run goes; looking around stays possible."""
+        self._is_read_only = read_only
+        self.canvas.setStatusTip(reason if read_only else "")
+        self._update_editable()
+
+    def set_link_state(self, owner: str, utilisation: float, queue_pkts: float, up: bool) -> None:
+        """Show what a link direction is doing while a run goes.
+
+        Args:
+            owner: `wifi/forward` or `wifi/reverse`.
+            utilisation: 0..1.
+            queue_pkts: packets waiting.
+            up: whether the link is in service.
+        """
+        self.scene.set_link_state(owner, utilisation, queue_pkts, up=up)
+
+    def set_position(self, time_s: float | None) -> None:
+        """Show on the timeline how far a run is; None while nothing runs."""
+        self.strip.set_position(time_s)
+
+    def clear_link_states(self) -> None:
+        """Show the links as they are when nothing runs."""
+        self.scene.clear_link_states()
+
+    def _recolour(self, tokens: Tokens) -> None:
+        self.scene.set_look(Look.of(tokens, self.font()))
+        self._show_legend()
+
+    # --- document -> picture ----------------------------------------------------------------------------------------
+
+    def _on_document_changed(self, change: Change) -> None:
+        scenario, shown = self.doc.sketch, self.scene.picture
+        if change.kind == "layout" and scenario is not None and shown is not None:
+            self.scene.show_places(picture_of(scenario, self.doc.positions(), self.doc.unread))
+            self._show_notice()
+            self.canvas.content_changed()
+            return
+        if change.kind == "script":
+            self._show_notice()
+            return
+        self._show_document()
+        if change.kind in ("text", "parts"):
+            # The change may have renamed what was selected.
+            self._on_chosen_changed()
+
+    def _show_document(self) -> None:
+        scenario = self.doc.sketch
+        self.scene.show_picture(picture_of(scenario, self.doc.positions(), self.doc.unread) if scenario else None)
+        self._show_legend()
+        self._show_notice()
+        self._update_editable()
+        self.canvas.content_changed()
+
+    def _show_notice(self) -> None:
+        problems = trn("{count} problem", "{count} problems", len(self.doc.problems))
+        picture = self.scene.picture
+        has_nodes = bool(picture and (picture.places or picture.notes))
+        next_step = self.doc.missing_part
+        if not has_nodes and (self.doc.is_valid or next_step):
+            self._notice.say(
+                tr("Nothing here yet.\nDrag a host from the bar on the left, or press H and click where it goes.")
+            )
+        elif self.doc.is_valid:
+            self._notice.say("")
+        elif not has_nodes:
+            self._notice.say(
+                tr(
+                    "This scenario has {problems}.\nThe picture appears when they are fixed in the inspector.",
+                    problems=problems,
+                )
+            )
+        elif next_step == "links":
+            self._notice.say(tr("Next: connect nodes. Press L, then drag from one to another."), "hint")
+        elif next_step == "flows":
+            self._notice.say(tr("Next: add a flow. Press T, then drag from the sender to the receiver."), "hint")
+        elif not self.doc.is_toml:
+            self._notice.say(tr("{problems}: the picture shows the last valid state", problems=problems), "banner")
+        elif self.doc.unread:
+            self._notice.say(
+                tr("{problems}: unreadable values are shown as {sign}", problems=problems, sign=UNREAD), "banner"
+            )
+        else:
+            self._notice.say(
+                tr("{problems}: affected parts are drawn in their last valid state", problems=problems), "banner"
+            )
+
+    def _show_legend(self) -> None:
+        paths = list(self.scene.picture.paths.values()) if self.scene.picture else []
+        # The subflows of the only flow are told apart by their paths alone.
+        is_only_flow = len({path.flow for path in paths}) == 1 < len(paths)
+        self.legend.set_entries(
+            [
+                LegendEntry(
+                    f"flows.{path.flow}",
+                    (path.route if is_only_flow else path.label) + copies_text(path),
+                    hex_colour(path.colour, dark=current_tokens().is_dark),
+                    describe_path(path),
+                    path.sends_datagrams,
+                    bool(path.events),
+                )
+                for path in paths
+            ]
+        )
+
+    def _update_editable(self) -> None:
+        self.canvas.set_editable(self.is_editable)
+        self.strip.set_read_only(self._is_read_only)
+
+    # --- selection --------------------------------------------------------------------------------------------------
+
+    def _on_chosen_changed(self) -> None:
+        chosen = self.scene.chosen
+        if not self._is_selecting:
+            self._set_selected(chosen[-1] if chosen else "")
+
+    def _set_selected(self, key: str) -> None:
+        self.legend.set_chosen(key)
+        self.strip.set_selected(key)
+        self.canvas.setAccessibleDescription(self._describe(key))
+        QAccessible.updateAccessibility(QAccessibleEvent(self.canvas, QAccessible.Event.DescriptionChanged))
+        if key != self.selected:
+            self.selected = key
+            self.selection_changed.emit(key)
+
+    def _describe(self, key: str) -> str:
+        """Say what is selected, for screen readers."""
+        section, _, name = key.partition(".")
+        picture = self.scene.picture
+        if picture is None:
+            return self._notice.text_shown
+        if section == "links" and name in picture.links:
+            return describe_link(picture.links[name])
+        if section == "nodes" and name in picture.places:
+            links = [link for link, item in picture.links.items() if name in item.link.ends]
+            kind = tr("Router") if name in picture.routers else tr("Host")
+            return tr("{kind} {name}, links: {links}", kind=kind, name=name, links=", ".join(links) or tr("none"))
+        if section == "flows":
+            return tr("Flow {name}", name=name)
+        if section == "notes" and int(name) < len(picture.notes):
+            return tr("Note: {text}", text=picture.notes[int(name)].text)
+        return tr(
+            "{nodes} nodes, {links} links, {subflows} subflows",
+            nodes=len(picture.places),
+            links=len(picture.links),
+            subflows=len(picture.paths),
+        )
+
+    # --- edits ------------------------------------------------------------------------------------------------------
+
+    def _on_nodes_moved(self, places: Mapping[str, QPointF], session: int) -> None:
+        points = {name: (at.x(), at.y()) for name, at in places.items()}
+        commands.move_nodes(self._undo_stack, self.doc, points, session)
+
+    def _show_menu(self, key: str, position: QPoint) -> None:
+        menu = self.build_menu(key)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(position)
+
+    def build_menu(self, key: str) -> QMenu:
+        """Build the right-click menu of a thing; of the canvas itself for the empty key."""
+        menu = QMenu(self)
+        can_edit = self.is_editable
+        section, _, name = key.partition(".")
+        if section == "notes":
+            menu.addAction(tr("Edit note…")).triggered.connect(lambda: self.activated.emit(key))
+        elif key:
+            menu.addAction(tr("Properties of {name}", name=name)).triggered.connect(lambda: self.activated.emit(key))
+        if section == "links":
+            action = menu.addAction(tr("Add timed change…"))
+            action.setEnabled(can_edit)
+            action.triggered.connect(lambda: self._add_event(name))
+        if section == "nodes":
+            action = menu.addAction(tr("Place automatically"))
+            action.setEnabled(can_edit and name in self.doc.positions())
+            action.triggered.connect(lambda: self._place_automatically(name))
+        for entry in self._menu_entries.get(section, ()):
+            if entry is None:
+                menu.addSeparator()
+            else:
+                menu.addAction(entry)
+        menu.addSeparator()
+        fit = menu.addAction(tr("Fit to view"))
+        fit.setShortcut("F")
+        fit.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        fit.triggered.connect(self.fit)
+        return menu
+
+    def _add_event(self, link: str) -> None:
+        scenario = self.doc.last_valid
+        half = scenario.duration_s / 2 if scenario else 1.0
+        commands.add_event(self._undo_stack, self.doc, {"at": f"{half:g}s", "link": link, "up": False})
+        events = self.doc.data.get("events", [])
+        self.activated.emit(f"events.{len(events) - 1}")
+
+    def _place_automatically(self, node: str) -> None:
+        commands.set_value(self._undo_stack, self.doc, f"nodes.{node}.at", None)
+
+    # --- glue -------------------------------------------------------------------------------------------------------
+
+    def _on_zoom_changed(self, zoom: float) -> None:
+        self._zoom_bar.show_zoom(zoom)
+        self.minimap.refresh()
+        self.zoom_changed.emit(zoom)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the desktop's font."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.scene.set_look(Look.of(current_tokens(), self.font()))
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for tools and footer: a low panel does without the timeline."""
+        hint = super().minimumSizeHint()
+        timeline = self.strip.minimumSizeHint().height() if self.strip.isVisibleTo(self) else 0
+        return QSize(hint.width(), hint.height() - timeline)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the notice in its place, and leave the picture most of the room."""
+        super().resizeEvent(event)
+        self.strip.fit_into(self.height())
+        if self.canvas.is_held:
+            # Another panel is another matter: all of the picture stays in view.
+            self._lay_out_now()
+            self.canvas.content_changed()
+        self._notice.place()
+
+    def _lay_out_now(self) -> None:
+        layout = self.layout()
+        assert layout is not None
+        layout.activate()
+
+    def event(self, event: QEvent) -> bool:
+        """Place the notice again when the layout has moved the canvas."""
+        handled = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._notice.place()
+        return handled

@@ -1,0 +1,1 @@
+"""Any state of a run again, and the decision behind every change."""

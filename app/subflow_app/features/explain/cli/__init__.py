@@ -1,0 +1,1 @@
+"""Commands: any state of a run again, and the decision behind every change."""

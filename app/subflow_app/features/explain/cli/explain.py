@@ -1,0 +1,101 @@
+"""``subflow explain``: why a controller or scheduler of a stored run did what it did."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from subflow_app.foundation.errors import InputError
+from subflow_app.terminal.options import Database, Json, RunId, opened_store, run_number, time_option
+from subflow_app.terminal.terminal import print_json, print_line, print_note
+
+
+def explain(
+    run: RunId,
+    owner: Annotated[
+        str | None,
+        typer.Argument(metavar="OWNER", help="A subflow (download/1) or, for its scheduler, a flow (download)."),
+    ] = None,
+    *,
+    at: Annotated[
+        str, typer.Option("--at", metavar="TIME", help="The last decision at or before this time, e.g. 12.5s.")
+    ],
+    previous_count: Annotated[
+        int, typer.Option("--previous", min=0, max=10_000, metavar="N", help="Also this many decisions before it.")
+    ] = 0,
+    next_count: Annotated[
+        int, typer.Option("--next", min=0, max=10_000, metavar="N", help="Also this many decisions after it.")
+    ] = 0,
+    agent: Annotated[
+        bool, typer.Option("--agent", help="A learning agent's decision; OWNER is the agent, if the run has several.")
+    ] = False,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Explain what a controller or scheduler decided.
+
+    Shows the rule, its formula and source, and the numbers that went in; for a script, the lines that were
+    executed, with their numbers filled in. If a run did not keep its decisions (`subflow run --decisions`), or a
+    script decided, the run is simulated again to find them. A message on stderr reports this, as do `is_resimulated`
+    and `notice` in the JSON document. With --agent, it shows the observation, action and reward of a learning agent,
+    and the action that it would have taken with the usual value of one input; every run keeps this.
+    """
+    from subflow_app.features.explain.core.explained import explained
+    from subflow_app.features.explain.core.explanations import explanation_document, explanation_lines
+    from subflow_app.features.training.core.agent_explanations import (
+        agent_behind,
+        agent_decision_document,
+        agent_decision_lines,
+        agent_decisions_around,
+        agent_lines,
+    )
+    from subflow_app.features.training.core.agent_reasons import reason_lines, reasons_document, stored_reasons
+    from subflow_app.foundation.settings import load_settings
+
+    at_s = time_option("--at", at)
+    documents: list[dict[str, Any]]
+    texts: list[list[str]]
+    is_resimulated, notice = False, ""
+    with opened_store(database, read_only=True) as store:
+        number = run_number(store, run)
+        counts = {"before": previous_count + 1, "after": next_count}
+        if agent:
+            steps, later_steps = agent_decisions_around(store, number, owner, at_s, **counts)
+            owner = steps[0].agent.name
+            count = len(steps)
+            documents, texts = [], []
+            for step in (*steps, *later_steps):
+                found_reasons = stored_reasons(store, number, step)
+                documents.append(agent_decision_document(step) | {"reasons": reasons_document(found_reasons)})
+                texts.append(agent_decision_lines(step) + reason_lines(step, found_reasons))
+        elif owner is None:
+            raise InputError("the owner is missing: give a subflow (download/1), a flow (download), or --agent")
+        else:
+            budget_bytes = load_settings().replay_budget_bytes
+            found, notice = explained(store, number, owner, at_s, **counts, budget_bytes=budget_bytes)
+            is_resimulated = found.is_resimulated
+            count = len(found.before)
+            documents, texts = [], []
+            for told, worked in zip((*found.before, *found.after), found.worked, strict=True):
+                behind = agent_behind(store, number, told)
+                documents.append(explanation_document(told, worked))
+                texts.append(explanation_lines(told, worked))
+                if behind is not None:
+                    found_reasons = stored_reasons(store, number, behind)
+                    documents[-1]["agent"] = agent_decision_document(behind) | {
+                        "reasons": reasons_document(found_reasons)
+                    }
+                    texts[-1] += agent_lines(behind) + reason_lines(behind, found_reasons)
+    if notice:
+        print_note(notice)
+    if as_json:
+        document = {"run_id": number, "owner": owner, "at_s": at_s, "decision": documents[count - 1]}
+        document |= {"previous": documents[: count - 1], "next": documents[count:]}
+        print_json(document | {"is_resimulated": is_resimulated, "notice": notice})
+        return
+    for position, lines in enumerate(texts):
+        if position:
+            print_line()
+        for line in lines:
+            print_line(line)

@@ -1,0 +1,205 @@
+"""Decisions next to a time: which they are, whose, and where the formulas of their rules are from."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from subflow_app.foundation.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from subflow_app.features.explain.core.worked_rules import WorkedRule
+    from subflow_sim.decisions import Decisions, Explanation
+    from subflow_sim.scenario_model import Choice, Event
+    from subflow_sim.whole_scenario import Scenario
+
+_MOST_NAMES = 12
+# Of papers and programs, by what their part of a source begins with. A paper that is not here is told without a link.
+_ADDRESSES: Mapping[str, str] = {
+    "Arun": "https://www.usenix.org/conference/nsdi18/presentation/arun",
+    "Brakmo": "https://doi.org/10.1145/190314.190317",
+    "Cardwell": "https://doi.org/10.1145/3012426.3022184",
+    "Dong et al.": "https://www.usenix.org/conference/nsdi18/presentation/dong",
+    "Ferlin": "https://doi.org/10.1109/IFIPNetworking.2016.7497206",
+    "Gilad": "https://doi.org/10.1145/3386367.3432030",
+    "Khalili": "https://doi.org/10.1145/2413176.2413178",
+    "Lim": "https://doi.org/10.1145/3143361.3143376",
+    "Raiciu": "https://www.usenix.org/conference/nsdi12/technical-sessions/presentation/raiciu",
+    "Xu et al.": "https://doi.org/10.1109/JSAC.2019.2904358",
+    "PCC-Uspace": "https://github.com/PCCproject/PCC-Uspace",
+    "as in vivace": "https://github.com/PCCproject/PCC-Uspace",
+    "multipath-tcp.org": "https://github.com/multipath-tcp/mptcp",
+    "Linux MPTCP": "https://github.com/multipath-tcp/mptcp",
+    "Linux mptcp_subflow": "https://github.com/torvalds/linux/blob/master/net/mptcp/protocol.c",
+    "Linux __subflow": "https://github.com/torvalds/linux/blob/master/net/mptcp/protocol.c",
+    "Linux sk_stream": "https://github.com/torvalds/linux/blob/master/include/net/sock.h",
+    "Linux mptcp_": "https://github.com/multipath-tcp/mptcp",
+    "Linux tcp_reno": "https://github.com/torvalds/linux/blob/master/net/ipv4/tcp_cong.c",
+    "Linux tcp_bbr": "https://github.com/torvalds/linux/blob/master/net/ipv4/tcp_bbr.c",
+    "Linux tcp_prague": "https://github.com/L4STeam/linux",
+    "Linux tcp_cubic": "https://github.com/torvalds/linux/blob/master/net/ipv4/tcp_cubic.c",
+    "Linux tcp_vegas": "https://github.com/torvalds/linux/blob/master/net/ipv4/tcp_vegas.c",
+    "Linux tcp_end": "https://github.com/torvalds/linux/blob/master/net/ipv4/tcp_input.c",
+    "Linux tcp_enter": "https://github.com/torvalds/linux/blob/master/net/ipv4/tcp_input.c",
+    "Linux tcp_reinit": "https://github.com/torvalds/linux/blob/master/net/ipv4/tcp_cong.c",
+    "Linux tcp_cwnd": "https://github.com/torvalds/linux/blob/master/net/ipv4/tcp_output.c",
+}
+_RFC = re.compile(r"RFC (\d+)(?: sections? (\d+(?:\.\d+)*))?")
+_DRAFT = re.compile(r"(draft-[a-z0-9-]+)(?: section (\d+(?:\.\d+)*))?")
+# A source is a list; within a part of it only an RFC begins another one.
+_SEPARATOR = re.compile(r"; |, (?=RFC )")
+
+
+@dataclass(frozen=True, slots=True)
+class ToldDecisions:
+    """Decisions of one subflow or flow next to a time, in order.
+
+    Attributes:
+        before: at or before it; at least one.
+        after: after it.
+        is_resimulated: whether the run kept no such records, so that it was simulated again with records on.
+        worked: of each of them, earlier ones first, the rules that can be computed again; empty: nobody asked.
+    """
+
+    before: tuple[Explanation, ...]
+    after: tuple[Explanation, ...]
+    is_resimulated: bool
+    worked: tuple[tuple[WorkedRule, ...], ...] = ()
+
+    def of_run(self, scenario: Scenario) -> ToldDecisions:
+        """The same, with how the run with that scenario finds losses."""
+        from subflow_sim.decisions import detected
+        from subflow_sim.transport_params import effective_transport
+
+        way = str(effective_transport(scenario.profile, scenario.transport)["loss_detection"])
+        told = detected([*self.before, *self.after], way)
+        count = len(self.before)
+        return replace(self, before=told[:count], after=told[count:])
+
+    @property
+    def current(self) -> Explanation:
+        """The last one at or before the time."""
+        return self.before[-1]
+
+
+def recorded_decisions(
+    decisions: Decisions, owner: str, at_s: float, before: int, after: int, *, may_be_fewer: bool = False
+) -> ToldDecisions | None:
+    """What records of a run tell; None if they do not reach back far enough.
+
+    Args:
+        decisions: that were recorded, those of the owner next to the time at least.
+        owner: a subflow or flow.
+        at_s: the time.
+        before: how many at or before it, fewer only at its beginning.
+        after: how many after it, fewer at the end of the run.
+        may_be_fewer: whether as many will do as there are, one at least.
+    """
+    if owner not in decisions.owners:
+        return None
+    rows = decisions.rows(owner)
+    current = decisions.at(owner, at_s)
+    if current is None:
+        return None
+    position = int((rows <= current).sum())
+    told = [decisions.explain(int(row)) for row in rows[max(0, position - before) : position + after]]
+    count = min(position, before)
+    # Only with the first of all is it known that no others were before.
+    if count < before and told[0].cause != "start" and not may_be_fewer:
+        return None
+    return ToldDecisions(tuple(told[:count]), tuple(told[count:]), is_resimulated=False)
+
+
+def check_owner(subflows: Sequence[str], owner: str, title: str) -> None:
+    """Raise InputError unless the owner is a subflow, or a flow of several: nobody else decides anything.
+
+    Args:
+        subflows: of the run, "download.1/2", without those of flows that send at a rate of their own.
+        owner: whose decisions are wanted.
+        title: of the run.
+    """
+    counts = Counter(name.rpartition("/")[0] for name in subflows)
+    deciding = [*subflows, *(flow for flow, count in counts.items() if count > 1)]
+    if owner in deciding:
+        return
+    listed = ", ".join(deciding[:_MOST_NAMES])
+    if len(deciding) > _MOST_NAMES:
+        listed += f" and {len(deciding) - _MOST_NAMES} more"
+    raise InputError(f'{title} has no decisions of "{owner}"; it has those of {listed or "nobody"}')
+
+
+def deciding_algorithm(scenario: Scenario, changes: Sequence[Event], told: Explanation) -> str:
+    """The topic of the guide on the algorithm that decided: ``"controller/lia"``, ``"scheduler/blest"``.
+
+    Of a script it is ``"section/script"``, of ``uncoupled`` the controller that each subflow has. A controller that
+    took over during the run counts from then on.
+
+    Args:
+        scenario: of the run.
+        changes: that were made while the run went on.
+        told: the decision.
+    """
+    choice = [choice for at_s, choice in _choices(scenario, changes, told.owner) if at_s <= told.time_s][-1]
+    if choice.script is not None:
+        return "section/script"
+    decides = str(choice.options.get("base", "newreno")) if choice.name == "uncoupled" else choice.name
+    return f"{'controller' if told.scope == 'subflow' else 'scheduler'}/{decides}"
+
+
+def is_scripted(scenario: Scenario, changes: Sequence[Event], owner: str) -> bool:
+    """Whether a script decides for a subflow or flow, at some time of the run: its lines are in no record.
+
+    Args:
+        scenario: of the run.
+        changes: that were made while the run went on.
+        owner: whose decisions are wanted.
+    """
+    return any(choice.script is not None for _at_s, choice in _choices(scenario, changes, owner))
+
+
+def _choices(scenario: Scenario, changes: Sequence[Event], owner: str) -> list[tuple[float, Choice]]:
+    """What decides for a subflow or flow, and from when on, s."""
+    copy, _, subflow = owner.partition("/")
+    name = copy if copy in scenario.flows else copy.rpartition(".")[0]
+    flow = scenario.flows[name]
+    if not subflow:
+        return [(0.0, flow.scheduler)]
+    changed = [
+        (event.at_s, event.controller)
+        for event in sorted((*scenario.events, *changes), key=lambda event: event.at_s)
+        if event.controller is not None and event.flow in (name, copy)
+    ]
+    return [(0.0, flow.controller), *changed]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSource:
+    """A part of a source.
+
+    Attributes:
+        text: "RFC 6356 section 3".
+        url: where it can be read; empty: not known.
+    """
+
+    text: str
+    url: str
+
+
+def rule_sources(source: str) -> tuple[RuleSource, ...]:
+    """The parts of the source of a rule, in order; none of a rule without a source."""
+    return tuple(RuleSource(part, _address(part)) for part in _SEPARATOR.split(source) if part)
+
+
+def _address(part: str) -> str:
+    if rfc := _RFC.match(part):
+        section = f"#section-{rfc[2]}" if rfc[2] else ""
+        return f"https://www.rfc-editor.org/rfc/rfc{rfc[1]}{section}"
+    if draft := _DRAFT.match(part):
+        section = f"#section-{draft[2]}" if draft[2] else ""
+        return f"https://datatracker.ietf.org/doc/html/{draft[1]}{section}"
+    return next((url for start, url in _ADDRESSES.items() if part.startswith(start)), "")

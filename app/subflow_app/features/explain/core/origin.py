@@ -1,0 +1,220 @@
+"""Which run is replayed: its scenario, its seed, how far it is known, and what was changed while it went on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import subflow_app
+from subflow_app.features.catalog.core.uses import Use, read_stored
+from subflow_app.features.traces.core.events import AGENT, DECISION, agent_steps_of, decisions_of
+from subflow_app.features.training.core.agent_explanations import agent_behind
+from subflow_app.foundation.errors import InputError
+from subflow_sim.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from subflow_app.features.running.core.runs import RunJob
+    from subflow_sim.agent_steps import AgentDecision
+    from subflow_sim.decisions import Decisions, Explanation
+    from subflow_sim.scenario import Event, Scenario
+    from subflow_store import RunRow, Store
+
+# What runs have that no simulator made: those of a kernel, and traces that were measured elsewhere. Tags can be taken
+# away; the part of the summary with this name stays.
+_MEASURED = frozenset({"kernel", "measured"})
+
+
+class Origin(Protocol):
+    """What a replay asks of the run that it repeats."""
+
+    @property
+    def title(self) -> str:
+        """The run in messages: "run 7"."""
+
+    @property
+    def scenario(self) -> Scenario:
+        """What was simulated."""
+
+    @property
+    def seed(self) -> int:
+        """With which seed."""
+
+    @property
+    def known_until_s(self) -> float:
+        """Simulated time up to which it is known what happened, s."""
+
+    def changes_until(self, t_s: float) -> Sequence[Event]:
+        """Changes that were made while it went on and are not in the scenario; all of them up to that known time."""
+
+    @property
+    def signature(self) -> str:
+        """Of the run at `known_until_s`; empty: it is not known."""
+
+    @property
+    def version(self) -> str:
+        """Of Subflow that made it."""
+
+    def recorded(self, owner: str, at_s: float, before: int, after: int) -> Decisions | None:
+        """Records of decisions of an owner: those next to a time at least; None: the run kept none of them."""
+
+    def agent_behind(self, told: Explanation) -> AgentDecision | None:
+        """The decision of a learning agent that a subflow's decision carried out; None: it was none or is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredOrigin:
+    """A run in the database. Its text has all that was changed while it went on."""
+
+    title: str
+    scenario: Scenario
+    seed: int
+    known_until_s: float
+    signature: str
+    version: str
+    store: Store
+    run_id: int
+
+    @classmethod
+    def read(cls, store: Store, run_id: int) -> StoredOrigin:
+        """The run of that number.
+
+        Raises:
+            InputError: if it was not simulated, or this version cannot read its scenario.
+            StoreError: if there is no such run or the database cannot be read.
+        """
+        row = store.run(run_id)
+        title = f"run {run_id}"
+        return cls(
+            title=title,
+            scenario=_scenario(row, title),
+            seed=row.seed,
+            known_until_s=_simulated_s(row),
+            signature=row.signature,
+            version=row.version,
+            store=store,
+            run_id=run_id,
+        )
+
+    def changes_until(self, t_s: float) -> Sequence[Event]:
+        """None: the text has them."""
+        del t_s
+        return ()
+
+    def recorded(self, owner: str, at_s: float, before: int, after: int) -> Decisions | None:
+        """As the database has them."""
+        return recorded_by(self.store, self.run_id, owner, at_s, before, after)
+
+    def agent_behind(self, told: Explanation) -> AgentDecision | None:
+        """As the database has them."""
+        return agent_behind(self.store, self.run_id, told)
+
+
+class LiveOrigin:
+    """A run that goes on, or has ended in this process."""
+
+    def __init__(self, job: RunJob) -> None:
+        """Follow the job."""
+        self._job = job
+
+    @property
+    def title(self) -> str:
+        """The run in messages."""
+        return f'run "{self._job.name}"'
+
+    @property
+    def scenario(self) -> Scenario:
+        """What it was started with."""
+        return self._job.scenario
+
+    @property
+    def seed(self) -> int:
+        """Its seed."""
+        return self._job.seed
+
+    @property
+    def known_until_s(self) -> float:
+        """How far it is, s."""
+        return self._job.progress.sim_time_s
+
+    def changes_until(self, t_s: float) -> Sequence[Event]:
+        """Those that happened by then; whoever knew `known_until_s` before hears of all that came earlier."""
+        return [change.event for change in self._job.live_changes if change.event.at_s <= t_s]
+
+    @property
+    def signature(self) -> str:
+        """Not known: the simulation is another thread's. Nor is it needed, as this very program makes the run."""
+        return ""
+
+    @property
+    def version(self) -> str:
+        """This one."""
+        return subflow_app.__version__
+
+    def recorded(self, owner: str, at_s: float, before: int, after: int) -> Decisions | None:
+        """The latest ones, which are in memory."""
+        del owner, at_s, before, after
+        table = self._job.traces.events(DECISION.name)
+        return decisions_of(table) if len(table) else None
+
+    def agent_behind(self, told: Explanation) -> AgentDecision | None:
+        """The latest ones, which are in memory."""
+        if told.cause != "action":
+            return None
+        steps = agent_steps_of(self._job.traces.events(AGENT.name))
+        for agent in steps.agents:
+            position = steps.at(agent.name, told.time_s)
+            if position is not None and len(steps.acting_rows(agent.name, told.owner)):
+                return steps.explain(agent.name, position)
+        return None
+
+
+def is_measured(row: RunRow) -> bool:
+    """Whether a run was measured, not simulated, so that it cannot be gone through again nor forked."""
+    return not _MEASURED.isdisjoint({*(row.summary or {}), *row.tags})
+
+
+def recorded_by(store: Store, run_id: int, owner: str, at_s: float, before: int, after: int) -> Decisions | None:
+    """Decisions of an owner next to a time as a stored run kept them; None: it kept none of this owner.
+
+    Raises:
+        StoreError: if there is no such run or the database cannot be read.
+    """
+    if owner not in store.event_extents(run_id, DECISION.name):
+        return None
+    return decisions_of(store.decisions_around(run_id, owner, at_s, before=before, after=after))
+
+
+def readable_scenario(row: RunRow) -> Scenario | None:
+    """The scenario of a stored run; None if it has none, or one that this version cannot read."""
+    try:
+        return _scenario(row, row.name)
+    except InputError:
+        return None
+
+
+def _scenario(row: RunRow, title: str) -> Scenario:
+    """The stored scenario.
+
+    Raises:
+        InputError: if the run was not simulated, or this version cannot read the scenario.
+    """
+    if is_measured(row):
+        raise InputError(f"{title} was measured, not simulated: it cannot be replayed")
+    if not (row.scenario_text or "").strip():
+        raise InputError(f"{title} cannot be replayed: the text of its scenario was not kept")
+    try:
+        return read_stored(Use.REPLAY, row.scenario_text or "", row.summary, file=title)
+    except ScenarioError as error:
+        made_by = f"version {row.version} made it" if row.version else "an unknown version made it"
+        raise InputError(
+            f"{title} cannot be replayed: {made_by}, and this one ({subflow_app.__version__}) cannot read its "
+            f"scenario:\n{error}"
+        ) from error
+
+
+def _simulated_s(row: RunRow) -> float:
+    """How far the run came; of one whose end was not noted, up to where there are samples."""
+    simulated_s = (row.summary or {}).get("simulated_s")
+    return float(simulated_s) if isinstance(simulated_s, int | float) else row.simulated_s

@@ -1,0 +1,292 @@
+"""Everything that happened in a run, in order of time: marks, planned and live changes, decisions where they were kept.
+
+A run may have hundreds of thousands of them: they are columns of numbers, and only the rows that somebody looks at
+become words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.features.editor.core.event_words import change_text, entry_of
+from subflow_app.features.running.core.live_changes import LiveChange
+from subflow_app.features.traces.core.events import stored_object
+from subflow_app.features.traces.core.traces import NANOSECONDS, TraceMark, Traces
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_sim.units import Dimension, format_quantity
+
+if TYPE_CHECKING:
+    from subflow_sim.scenario import Event, Scenario
+    from subflow_store.values import EventTable
+
+KINDS: Mapping[str, str] = {
+    "loss": translatable("Loss, fast retransmit"),
+    "rto": translatable("Retransmission timeout"),
+    "meta_rto": translatable("Timeout of the connection"),
+    "scripted_drop": translatable("Dropped by the script"),
+    "marked": translatable("Marked packets, window reduced"),
+    "recovered": translatable("Recovered"),
+    "penalised": translatable("Penalised"),
+    "stale": translatable("Subflow is stale"),
+    "announced": translatable("Address announced"),
+    "refused": translatable("Subflow refused"),
+    "established": translatable("Subflow opens"),
+    "closed": translatable("Subflow closes"),
+    "completed": translatable("Flow completed"),
+    "link_down": translatable("Link down"),
+    "link_up": translatable("Link up"),
+    "link_change": translatable("Link changes"),
+    "controller_change": translatable("Controller changes"),
+    "start": translatable("Flow starts"),
+    "stop": translatable("Flow stops"),
+    "scenario": translatable("Planned change"),
+    "live": translatable("Live change"),
+    "action": translatable("Action of an agent"),
+    "decision": translatable("Decision"),
+}
+"""What can happen: kind, and what the list calls it."""
+
+GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "losses": (
+        translatable("Losses and timeouts"),
+        ("loss", "rto", "meta_rto", "scripted_drop", "marked", "recovered", "penalised", "stale"),
+    ),
+    "flows": (
+        translatable("Flows and subflows"),
+        ("established", "announced", "refused", "closed", "completed", "start", "stop"),
+    ),
+    "changes": (
+        translatable("Changes of links and flows"),
+        ("link_down", "link_up", "link_change", "controller_change", "scenario", "live"),
+    ),
+    "decisions": (translatable("Decisions and actions"), ("action", "decision")),
+}
+"""What the list can be narrowed to: key, title, and the kinds in it."""
+
+DEFAULT_KINDS = frozenset(KINDS) - {"action", "decision"}
+"""What is listed at first: agents and controllers decide all the time."""
+
+TICKED = (
+    "loss",
+    "rto",
+    "meta_rto",
+    "scripted_drop",
+    "link_down",
+    "link_up",
+    "link_change",
+    "start",
+    "scenario",
+    "live",
+)
+"""What is ticked along the time line."""
+
+_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
+VALUES: Mapping[str, str] = {
+    **dict.fromkeys(("loss", "rto"), "ssthresh {value} pkt"),
+    **dict.fromkeys(("marked", "recovered", "penalised", "established", "closed", "action"), "cwnd {value} pkt"),
+    "completed": translatable("{time} s after its start"),
+    "scripted_drop": translatable("packet {number}"),
+    "meta_rto": translatable("{time} s without progress"),
+}
+"""The value of a kind in words; a `number` counts from 1. A kind that is not here has no value."""
+
+
+class RunEvent(NamedTuple):
+    """One of them in words."""
+
+    time_s: float
+    kind: str
+    owner: str
+    what: str
+    who: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Events as numbers; `source` is where a row of this kind comes from: a text, or a row of the decisions."""
+
+    time_s: NDArray[np.float64]
+    kind: NDArray[np.int16]
+    owner: NDArray[np.int32]
+    value: NDArray[np.float64]
+    source: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[float, int, int, float, int]]) -> _Columns:
+        columns = list(zip(*rows, strict=True)) if rows else [()] * 5
+        types = (np.float64, np.int16, np.int32, np.float64, np.int32)
+        return cls(*(np.array(column, dtype) for column, dtype in zip(columns, types, strict=True)))
+
+    def with_more(self, more: _Columns) -> _Columns:
+        """Both, in order of time; what happens at the same time stays in the order in which it came."""
+        joined = [np.concatenate([getattr(self, name), getattr(more, name)]) for name in self.__slots__]
+        order = np.argsort(joined[0], kind="stable")
+        return _Columns(*(column[order] for column in joined))
+
+
+class RunEvents:
+    """Those of one run; a run that goes on has more of them each time it is looked at."""
+
+    def __init__(
+        self, traces: Traces, scenario: Scenario | None = None, *, decisions: EventTable | None = None
+    ) -> None:
+        """Takes what there is now.
+
+        Args:
+            traces: of the run.
+            scenario: what it was made with, for what was planned; None: unknown.
+            decisions: of its stream "decision".
+        """
+        self._traces = traces
+        self._owners: dict[str, int] = {}
+        self._texts: list[str] = []
+        self._marks_taken = self._changes_taken = 0
+        self._decisions = decisions
+        self._columns = _Columns.of(list(self._planned(scenario)) if scenario is not None else [])
+        if decisions is not None and len(decisions):
+            self._columns = self._columns.with_more(self._decision_columns(decisions))
+        self.take_new()
+
+    def __len__(self) -> int:
+        return len(self._columns.time_s)
+
+    @property
+    def times_s(self) -> NDArray[np.float64]:
+        """When each was, float64 [n], s, in order."""
+        return self._columns.time_s
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """Who something happened to, in order of appearance."""
+        return tuple(self._owners)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """What happened at all."""
+        names = tuple(KINDS)
+        return frozenset(names[number] for number in np.unique(self._columns.kind).tolist())
+
+    def take_new(self, changes: Sequence[LiveChange] = ()) -> bool:
+        """Takes what has happened since, and the live changes so far; whether there is anything."""
+        marks = self._traces.marks()
+        rows = [self._of_mark(mark) for mark in marks[self._marks_taken :] if mark.kind in _NUMBERS]
+        self._marks_taken = len(marks)
+        for change in changes[self._changes_taken :]:
+            target = change.event.link or change.event.flow or ""
+            rows.append(self._of_text("live", change.event.at_s, target, change_text(change.values, has_target=False)))
+        self._changes_taken = max(self._changes_taken, len(changes))
+        if rows:
+            self._columns = self._columns.with_more(_Columns.of(rows))
+        return bool(rows)
+
+    def rows_of(self, kinds: Collection[str] | None = None, owner: str = "") -> NDArray[np.int64]:
+        """The rows of these kinds, and of this owner: a flow has those of its subflows, a link those of its directions.
+
+        Args:
+            kinds: None: those that are listed at first.
+            owner: empty: everybody.
+
+        Returns:
+            int64 [n], in order of time.
+        """
+        wanted = np.isin(self._columns.kind, [_NUMBERS[kind] for kind in (DEFAULT_KINDS if kinds is None else kinds)])
+        if owner:
+            numbers = [number for name, number in self._owners.items() if is_of(name, owner)]
+            wanted &= np.isin(self._columns.owner, numbers)
+        return np.flatnonzero(wanted)
+
+    def ticks_s(self) -> dict[str, NDArray[np.float64]]:
+        """Times of what is ticked along a time line, float64 [n] by kind, s."""
+        found = {kind: self._columns.time_s[self._columns.kind == _NUMBERS[kind]] for kind in TICKED}
+        return {kind: times for kind, times in found.items() if len(times)}
+
+    def row(self, number: int) -> RunEvent:
+        """One of them in words."""
+        columns = self._columns
+        kind = tuple(KINDS)[columns.kind[number]]
+        owner = tuple(self._owners)[columns.owner[number]]
+        source = int(columns.source[number])
+        what, value = tr(KINDS[kind]), ""
+        if kind == "decision":
+            what, value = self._decision_words(source)
+        elif source >= 0:
+            value = self._texts[source]
+        else:
+            value = _value_words(kind, float(columns.value[number]))
+        who = self._traces.labels.get(owner, owner)
+        return RunEvent(float(columns.time_s[number]), kind, owner, what, who, value)
+
+    def row_at(self, rows: NDArray[np.int64], time_s: float) -> int:
+        """Which of these rows is the last one at or before a time; -1 if all come later."""
+        return int(np.searchsorted(self._columns.time_s[rows], time_s + 0.5e-9, side="right")) - 1
+
+    # ---- inside ----
+
+    def _owner(self, name: str) -> int:
+        return self._owners.setdefault(name, len(self._owners))
+
+    def _of_mark(self, mark: TraceMark) -> tuple[float, int, int, float, int]:
+        return (mark.time_s, _NUMBERS[mark.kind], self._owner(mark.owner), mark.value, -1)
+
+    def _of_text(self, kind: str, time_s: float, owner: str, text: str) -> tuple[float, int, int, float, int]:
+        self._texts.append(text)
+        return (time_s, _NUMBERS[kind], self._owner(owner), math.nan, len(self._texts) - 1)
+
+    def _planned(self, scenario: Scenario) -> Iterator[tuple[float, int, int, float, int]]:
+        for flow in scenario.flows.values():
+            if flow.arrivals is None:
+                # A start with a random delay is known to the simulator alone: this is the earliest.
+                text = tr("or up to {time} later", time=format_quantity(scenario.start_jitter_s, Dimension.TIME))
+                yield self._of_text("start", flow.start_s, flow.name, text if scenario.start_jitter_s else "")
+            if flow.stop_s is not None and flow.stop_s <= scenario.duration_s:
+                yield self._of_text("stop", flow.stop_s, flow.name, "")
+        for event in scenario.events:
+            if event.at_s <= scenario.duration_s:
+                yield self._of_text("scenario", event.at_s, event.link or event.flow or "", _event_text(event))
+
+    def _decision_columns(self, table: EventTable) -> _Columns:
+        numbers = np.array([self._owner(name) for name in table.names["owner"]], np.int32)
+        count = len(table)
+        return _Columns(
+            table["time_ns"] / NANOSECONDS,
+            np.full(count, _NUMBERS["decision"], np.int16),
+            numbers[table["owner"]] if len(numbers) else np.empty(0, np.int32),
+            np.full(count, math.nan),
+            np.arange(count, dtype=np.int32),
+        )
+
+    def _decision_words(self, row: int) -> tuple[str, str]:
+        assert self._decisions is not None
+        table = self._decisions
+        rule = stored_object(table.names["rule"][table["rule"][row]], "name")
+        before, after = float(table["cwnd_before_pkts"][row]), float(table["cwnd_after_pkts"][row])
+        if math.isfinite(before) and math.isfinite(after):
+            value = f"cwnd {before:.4g} → {after:.4g} pkt"
+        else:
+            before, after = float(table["rate_before_bps"][row]), float(table["rate_after_bps"][row])
+            is_rate = math.isfinite(before) and math.isfinite(after) and before + after > 0.0
+            value = f"{before / 1e6:.4g} → {after / 1e6:.4g} Mbit/s" if is_rate else ""
+        return tr("Decision: {rule}", rule=rule["name"]), value
+
+
+def is_of(name: str, owner: str) -> bool:
+    """Whether something with this name is, or belongs to, an owner: "wifi/forward" to "wifi", "flow.2/1" to "flow"."""
+    return name == owner or name.startswith((f"{owner}/", f"{owner}."))
+
+
+def _event_text(event: Event) -> str:
+    where = {"direction": event.direction} if event.link else {"subflow": event.subflow} if event.subflow else {}
+    return change_text(where | entry_of(event), has_target=False)
+
+
+def _value_words(kind: str, value: float) -> str:
+    if kind not in VALUES or not math.isfinite(value):
+        return ""
+    return tr(VALUES[kind], value=f"{value:.4g}", time=f"{value:.4g}", number=f"{value + 1:.0f}")

@@ -1,0 +1,407 @@
+"""Explain this point: a click on a curve tells which decision made it so, from the run's records or a replay of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QKeySequence
+
+from subflow_app.features.explain.qt.watching import Watching
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
+from subflow_app.features.script.qt.feature import ScriptFeature
+from subflow_app.features.script.qt.moment import ScriptMoment
+from subflow_app.features.traces.core.traces import SUBFLOW, Traces, nearest_mark_s
+from subflow_app.features.training.qt.agent_feature import AgentFeature
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.problem_texts import error_text
+from subflow_app.toolkit.feature import FeatureMap, PanelFeature
+from subflow_app.toolkit.latest_reader import LatestReader
+from subflow_app.toolkit.widgets.shorthand import timer
+from subflow_app.vocabulary.language import tr, translatable
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QStatusBar
+
+    from subflow_app.features.explain.core.decision_steps import DecisionSteps, ExplainedDecision
+    from subflow_app.features.explain.core.replay import Replay
+    from subflow_app.features.explain.qt.panel import ExplainPanel
+    from subflow_app.features.plots.qt.curve_id import CurveId
+    from subflow_app.features.plots.qt.plot_view import PlotView
+    from subflow_app.features.running.qt.run_control import RunControl
+    from subflow_app.features.running.qt.shown_runs import ShownRuns
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.docks import Docks
+    from subflow_app.toolkit.preferences import Preferences
+    from subflow_app.toolkit.workers import Workers
+    from subflow_sim.scenario_model import ScriptKind
+
+# What is quick is shown in one go; what is not never holds up the window.
+_PATIENCE_MS = 40
+
+_PROGRESS_MS = 100
+_MESSAGE_MS = 10_000
+
+# How near to a mark a click is meant for it: a loss is an instant, and hardly any pixel is one.
+_SNAP_PX = 6
+
+_Work = Callable[[Callable[[], bool]], "ExplainedDecision"]
+
+
+class ExplainPorts(Protocol):
+    """Parts of the window that explaining uses."""
+
+    bar: ActionBar
+    database: DatabaseControl
+    docks: Docks
+    plots: PlotView
+    preferences: Preferences
+    runs: RunControl
+    shown: ShownRuns
+    workers: Workers
+
+    @property
+    def features(self) -> FeatureMap:
+        """The playhead, scripts and agents."""
+
+    def statusBar(self) -> QStatusBar:
+        """Says how to go on."""
+
+    def tell(self, text: str) -> None:
+        """Says something, for a while."""
+
+
+class ExplainFeature(PanelFeature["ExplainPanel"]):
+    """Explains points of the runs that the plots show."""
+
+    panel_name = "explain"
+    title = translatable("Explain")
+    room = (298, 221)  # px; the least that its content needs
+    scrolls = False
+    guide_wanted = Signal(str)  # topic of the user guide: the algorithm behind the decision that is shown
+
+    def __init__(self, ports: ExplainPorts) -> None:
+        """An empty panel."""
+        super().__init__()
+        self.ports = ports
+        self._walks: dict[int, DecisionSteps] = {}  # by position among the runs shown
+        self._curve: CurveId | None = None  # that was clicked, until the time comes as well
+        self._here: tuple[CurveId, float] | None = None  # the point that was clicked last, or where the menu came up
+        self._why = ""  # why the decision that is looked for
+        self._progress = 0.0  # of simulating again, 0 to 1
+        self._progress_timer = timer(self, self._show_progress, _PROGRESS_MS)
+        self._decided: tuple[int, str] | None = None  # run and owner of the decision that is shown
+        self.watching = Watching(ports.workers, ports.plots, self._replay, self)
+        # The next one begins when the one before has ended: a replay is for one thread at a time.
+        self._reader = LatestReader(ports.workers, self, "explain")
+        self._reader.patience_ms = _PATIENCE_MS
+        self._reader.read.connect(lambda found: self._show(*found))
+        self._reader.failed.connect(self._on_failed)
+
+    def make(self) -> ExplainPanel:
+        """The decision, with the lines of the script that made it and what is watched."""
+        from subflow_app.features.explain.qt.panel import ExplainPanel
+
+        content = ExplainPanel(
+            [self.ports.bar[f"explain.{step}"] for step in ("previous", "next")],
+            [self.ports.bar[f"explain.{name}"] for name in ("previous_line", "next_line", "open_script")],
+        )
+        content.lines.moved.connect(self._on_line)
+        content.lines.opened.connect(self.open_script)
+        content.watches.asked.connect(self.watch)
+        content.watches.removed.connect(self.watching.remove)
+        content.agent_wanted.connect(self._show_agent)
+        content.guide_wanted.connect(self.guide_wanted)
+        content.given_up.connect(self._reader.forget)
+        return content
+
+    def connect_parts(self) -> None:
+        """Follows clicks into the plots, and the runs that they show."""
+        plots = self.ports.plots
+        plots.runs_changed.connect(self._forget_runs)
+        # A click is told as the curve that it hit, if any, and then as its time.
+        plots.curve_clicked.connect(self._remember_curve)
+        plots.time_clicked.connect(self._on_time_clicked)
+        plots.menu_requested.connect(self._on_menu_requested)
+        self.ports.runs.ended.connect(lambda _job, _result: self._on_run_ended())
+        self.watching.changed.connect(self._show_watches)
+        self.watching.told.connect(self.ports.tell)
+
+    def possible(self) -> frozenset[str]:
+        """Explaining points of runs that are shown, and going to the decision before and after the one that is told."""
+        here = frozenset({"explain.here"}) if self.ports.plots.runs else frozenset[str]()
+        if self.shown is None or self.shown.point is None or self.is_busy:
+            return here
+        point, lines = self.shown.point, self.shown.lines
+        steps = {"explain.previous": point.has_previous, "explain.next": point.has_next}
+        if lines.line is not None:
+            steps |= {
+                "explain.previous_line": lines.position > 0,
+                "explain.next_line": lines.position < len(lines.lines) - 1,
+                "explain.open_script": True,
+                "explain.watch": True,
+            }
+        return here | {step for step, is_there in steps.items() if is_there}
+
+    def close(self) -> None:
+        """Gives up what is being looked for."""
+        self._reader.forget()
+        self.watching.close()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a decision is being looked for."""
+        return self._reader.is_busy
+
+    def explain(self, run: int, owner: str, time_s: float, why: str = "") -> None:
+        """Shows the last decision of a subflow, or of a flow's scheduler, at or before a time of one of the runs.
+
+        Args:
+            run: position of the run among those that are shown.
+            owner: the subflow, or the flow.
+            time_s: the time, s.
+            why: why this decision, in words; empty: somebody has clicked there.
+        """
+        self._why = why
+
+        def work(is_cancelled: Callable[[], bool]) -> ExplainedDecision:
+            return self._walk(run).go_to(owner, time_s, is_cancelled, self._take_progress)
+
+        self._ask(run, owner, work)
+
+    def explain_here(self) -> None:
+        """Opens the panel with the point that was clicked or, of the chosen curve, with the time that is marked."""
+        point = self._here or self._marked()
+        owner = self._owner_of(point[0]) if point is not None else None
+        if point is None or owner is None:
+            told = tr("Click a point on a cwnd or rate curve first: links and constant rates decide nothing.")
+            self.ports.statusBar().showMessage(told, _MESSAGE_MS)
+            return
+        self.ports.docks.set_open("explain", True)
+        self.ports.docks.raise_panel("explain")
+        self.explain(point[0].run, owner, point[1])
+
+    def step(self, by: int) -> None:
+        """Goes to the decision before (-1) or after (1) the one that is shown."""
+        if self._decided is None:
+            return
+        run, owner = self._decided
+        self._why = ""
+
+        def work(is_cancelled: Callable[[], bool]) -> ExplainedDecision:
+            return self._walk(run).step(by, is_cancelled)
+
+        self._ask(run, owner, work)
+
+    def step_line(self, by: int) -> None:
+        """Goes to the line before (-1) or after (1) that of the moment, within the decision of a script."""
+        self.content.lines.step(by)
+
+    def open_script(self) -> None:
+        """Opens the script that decided, at the line of the moment.
+
+        Raises:
+            InputError: if it is not a script of the open scenario, or cannot be read.
+        """
+        moment = self._moment()
+        if moment is not None:
+            self.ports.features[ScriptFeature].show_moment(moment)
+
+    def ask_watch(self) -> None:
+        """Goes to where an expression to watch is written."""
+        self.ports.docks.set_open("explain", True)
+        self.ports.docks.raise_panel("explain")
+        self.content.watches.line.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def watch(self, text: str) -> None:
+        """Makes a curve of an expression over the names of the script that decided; says what is wrong with it."""
+        from subflow_app.features.explain.core.watches import ScriptId, Watch
+
+        told, row = self.content.lines.told, self.content.watches
+        if told is None or told.script is None:
+            return
+        try:
+            self.watching.add(Watch(text, ScriptId(told.scope, told.script.name), told.script))
+        except InputError as error:
+            row.problem.say(error_text(error))
+        else:
+            row.line.clear()
+
+    def _show_watches(self) -> None:
+        if self.shown is not None:
+            self.shown.watches.show_watches(self.watching.watches, self.watching.progress)
+
+    def _moment(self) -> ScriptMoment | None:
+        lines = self.shown.lines if self.shown is not None else None
+        if lines is None or lines.told is None or lines.told.script is None or lines.line is None:
+            return None
+        kind: ScriptKind = "controller" if lines.told.scope == "subflow" else "scheduler"
+        return ScriptMoment(kind, lines.told.script.name, lines.told.script.text, lines.line.line)
+
+    def _on_line(self) -> None:
+        self.ports.features[ScriptFeature].mark_moment(self._moment())
+        self.changed.emit()
+
+    # ---- clicks ----
+
+    def _remember_curve(self, curve: CurveId) -> None:
+        self._curve = curve
+        # The menu of a curve tells the curve, and no time.
+        QTimer.singleShot(0, self, self._forget_curve)
+
+    def _forget_curve(self) -> None:
+        self._curve = None
+
+    def _on_time_clicked(self, time_s: float) -> None:
+        curve, self._curve = self._curve, None
+        owner = self._owner_of(curve) if curve is not None else None
+        if curve is None or owner is None:
+            self._here = None
+            return
+        time_s = self._snapped(curve.run, owner, time_s)
+        self._here = (curve, time_s)
+        if not self.ports.docks.is_open("explain"):
+            # Nobody would see it: say how to.
+            label, _title = self.ports.plots.names_of(curve)
+            keys = self.ports.bar["explain.here"].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            told = tr("{curve} at {time} s: {keys} explains this point", curve=label, time=f"{time_s:.3f}", keys=keys)
+            self.ports.statusBar().showMessage(told, _MESSAGE_MS)
+            return
+        self.ports.docks.raise_panel("explain")
+        self.explain(curve.run, owner, time_s)
+
+    def _on_menu_requested(self, _position: QPoint) -> None:
+        # With the menu the mouse leaves the plots, and takes the crosshair along.
+        curve, time_s = self._curve, self.ports.plots.stack.cursor_s
+        owner = self._owner_of(curve) if curve is not None else None
+        if curve is None or time_s is None:
+            self._here = None
+        else:
+            self._here = (curve, time_s if owner is None else self._snapped(curve.run, owner, time_s))
+
+    def _snapped(self, run: int, owner: str, time_s: float) -> float:
+        """The time of the loss or timeout of that subflow that was clicked nearly, or else the time of the click."""
+        shown = self.ports.plots.stack.time_plots[:1]  # they all show the same time
+        reach_s = max((_SNAP_PX * float(plot.view.viewPixelSize()[0]) for plot in shown), default=0.0)
+        return nearest_mark_s(self.ports.plots.runs[run], owner, time_s, reach_s)
+
+    def _marked(self) -> tuple[CurveId, float] | None:
+        curve, stack = self.ports.plots.current_curve, self.ports.plots.stack
+        marked = (self.ports.features[PlayheadFeature].playhead.time_s, stack.cursor_s, stack.pin_s)
+        time_s = next((each for each in marked if each is not None), None)
+        return None if curve is None or time_s is None else (curve, time_s)
+
+    def _owner_of(self, curve: CurveId) -> str | None:
+        """Whose decisions are behind a curve; None: nobody's."""
+        runs = self.ports.plots.runs
+        if curve.kind == "link" or not 0 <= curve.run < len(runs):
+            return None
+        return deciding_owner(runs[curve.run], curve.owner, curve.kind)
+
+    # ---- finding ----
+
+    def _walk(self, run: int) -> DecisionSteps:
+        """The walk through a run, made when it is first needed; called in a worker, one at a time."""
+        from subflow_app.features.explain.core.decision_steps import DecisionSteps
+
+        walk = self._walks.get(run)
+        if walk is None:
+            walk = self._walks[run] = DecisionSteps(self._replay(run), self.ports.plots.runs[run].mss_bytes)
+        return walk
+
+    def _replay(self, run: int) -> Replay:
+        from subflow_app.features.explain.core.replay import Replay
+
+        budget_bytes = self.ports.preferences.settings.replay_budget_bytes
+        job = self.ports.runs.job
+        if job is not None and job.traces is self.ports.plots.runs[run]:
+            return Replay.live(job, budget_bytes=budget_bytes)
+        run_id, store = self.ports.shown.id_of(run), self.ports.database.store
+        if run_id is None or store is None:
+            raise InputError(tr("This run is not in the database: its decisions can no longer be found."))
+        return Replay.stored(store, run_id, budget_bytes=budget_bytes)
+
+    def _ask(self, run: int, owner: str, work: _Work) -> None:
+        self._progress = 0.0
+        self._reader.ask(lambda is_given_up: (run, owner, work(is_given_up)), is_other=True)
+        if self.is_busy:
+            self._progress_timer.start()
+        self._show_progress()
+        self.changed.emit()
+
+    def _show_progress(self) -> None:
+        self.content.set_waiting(self.is_busy, self._progress)
+        if not self.is_busy:
+            self._progress_timer.stop()
+
+    def _on_failed(self, error: Exception) -> None:
+        self._show_progress()
+        self._decided = None
+        self.content.show_nothing(tr("No decision to explain"), str(error))
+        self._on_line()
+        self.changed.emit()
+
+    def _take_progress(self, share: float) -> None:
+        """Called in a worker; the window looks at it now and then."""
+        self._progress = share
+
+    def _show(self, run: int, owner: str, point: ExplainedDecision) -> None:
+        runs = self.ports.plots.runs
+        label = runs[run].labels.get(owner, owner)
+        self._decided = (run, owner)
+        self._show_progress()
+        self.content.show_point(point, f"{label} ({runs[run].title})" if len(runs) > 1 else label, self._why)
+        self._on_line()
+        self.ports.plots.set_pin(point.told.time_s)
+        playhead = self.ports.features[PlayheadFeature].playhead
+        if playhead.time_s is not None:
+            playhead.seek(point.told.time_s)  # all that has a time is of this decision, not of the click beside it
+        self.changed.emit()
+
+    def _show_agent(self) -> None:
+        point = self.content.point
+        if point is not None:
+            self.ports.docks.raise_panel("agent")
+            self.ports.features[AgentFeature].go_to_time(point.told.time_s)
+
+    # ---- other runs ----
+
+    def _forget_runs(self) -> None:
+        self._forget_walks()
+        self._decided = self._curve = self._here = None
+        self.watching.compute()
+        if self.shown is not None:
+            self.shown.show_nothing()
+            self._on_line()
+        self.changed.emit()
+
+    def _on_run_ended(self) -> None:
+        self._forget_walks()
+        self.watching.compute()
+
+    def _forget_walks(self) -> None:
+        """What was live is stored now, or other runs are shown."""
+        self._reader.forget()
+        self._walks = {}
+
+
+def deciding_owner(traces: Traces, owner: str, kind: str) -> str | None:
+    """Whose decision is meant by a curve: the subflow, the scheduler of a flow of several, or a flow's only subflow.
+
+    Args:
+        traces: of the run.
+        owner: of the curve.
+        kind: of the curve.
+
+    Returns:
+        None: nobody decides there, e.g. of a flow that sends at a rate of its own.
+    """
+    deciding = {key.owner for key in traces.keys() if key.scope == SUBFLOW}  # noqa: SIM118 - a method of Traces
+    if kind == SUBFLOW or "/" in owner:
+        return owner if owner in deciding else None
+    of_flow = [subflow for subflow in deciding if subflow.rpartition("/")[0] == owner]
+    if len(of_flow) == 1:
+        return of_flow[0]
+    return owner if of_flow else None

@@ -1,0 +1,288 @@
+"""The panel that explains a point: what happened, by which rule, with which numbers, and where that is written."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QAction, QDesktopServices, QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QTableView,
+    QWidget,
+)
+
+from subflow_app.features.explain.core.decision_steps import ExplainedDecision
+from subflow_app.features.explain.core.decisions import rule_sources
+from subflow_app.features.explain.core.explanations import CAUSES, amount_text
+from subflow_app.features.explain.core.watches import known_names
+from subflow_app.features.explain.core.worked_rules import WorkedRule
+from subflow_app.features.explain.qt.number_table import COLUMNS, SCRIPT_COLUMNS, script_numbers
+from subflow_app.features.explain.qt.script_lines import ScriptLines
+from subflow_app.features.explain.qt.watch_row import WatchRow
+from subflow_app.toolkit.models.table_model import TableModel
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, muted
+from subflow_app.toolkit.widgets.action_buttons import action_buttons
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.formula_view import FormulaView, Span
+from subflow_app.toolkit.widgets.shorthand import h_box, named, pages, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.tables import Column
+from subflow_sim.decisions import Explanation, Number
+
+_EMPTY_TITLE = translatable("Click a curve")
+_EMPTY_TEXT = translatable(
+    "Click any point on a cwnd or rate curve in the plots: this panel shows what happened there, the rule that "
+    "decided, its formula with the numbers filled in, and its source. Click another curve of a subflow for its "
+    "latest decision, or one of a flow with several subflows for what its scheduler chose."
+)
+_LEAST_WIDTH_BESIDE = 640  # px
+
+
+class ExplainPanel(QWidget):
+    """Shows one decision, or how to get one."""
+
+    agent_wanted = Signal()  # the learning agent's decision behind this one shall be shown
+    guide_wanted = Signal(str)  # topic of the user guide: the algorithm that decided
+    given_up = Signal()  # nobody waits for the decision any more
+
+    def __init__(
+        self, steps: Sequence[QAction], line_actions: Sequence[QAction] = (), parent: QWidget | None = None
+    ) -> None:
+        """A panel without a decision.
+
+        Args:
+            steps: the actions that go from decision to decision.
+            line_actions: those for the lines of a script.
+            parent: Qt parent.
+        """
+        super().__init__(parent)
+        self.setObjectName("explain_content")
+        self.point: ExplainedDecision | None = None  # the decision that is shown
+        self._label = ""
+        self._empty = EmptyState("explain", tr(_EMPTY_TITLE), tr(_EMPTY_TEXT))
+        self._numbers: TableModel[Number] = TableModel(
+            COLUMNS, self, tip=lambda number: self._numbers.columns[-1].text(number) or None
+        )
+        self._numbers.aligns_headings = False
+        self.where, self.change, self.source, self.notice = (
+            self._text(name) for name in ("explain_where", "explain_change", "explain_source", "notice")
+        )
+        self.why = named(muted(Label(self, wordWrap=True)), "explain_why")
+        self.rule, self.worked = (FormulaView(name, self) for name in ("explain_rule", "explain_worked"))
+        self.source.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+        self.source.linkActivated.connect(lambda url: QDesktopServices.openUrl(QUrl(url)))
+        words = tr("Numbers that went into the decision")
+        self.numbers = set_up_table(QTableView(), "explain_numbers", words, self._numbers, is_single=True)
+        self.lines = ScriptLines(line_actions, self)
+        self.lines.moved.connect(self._show_moment)
+        self.watches = WatchRow(self)
+        self.agent = named(QPushButton(tr("Observations and actions of the agent"), self), "explain_agent")
+        self.agent.clicked.connect(self.agent_wanted)
+        self.guide = named(QPushButton(tr("Help on this algorithm"), self), "explain_guide")
+        self.guide.clicked.connect(self._ask_for_guide)
+        self._waiting = self._waiting_row()
+        self._pages = pages(self, self._empty, self._content(steps))
+        v_box(self, self._waiting, (self._pages, 1), margins=0)
+        muted(self.notice)
+        follow_theme(self._recolour)
+
+    def _text(self, name: str) -> QLabel:
+        label = named(Label(self, wordWrap=True, textFormat=Qt.TextFormat.RichText), name)
+        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        return label
+
+    def _waiting_row(self) -> QWidget:
+        row = named(QWidget(self), "explain_waiting")
+        bar = self.progress = named(QProgressBar(row), "explain_progress", tr("Simulating again to find the decision"))
+        text = Label(tr("Simulating again to find the decision …"), row)
+        cancel = named(QPushButton(tr("Cancel"), row), "explain_cancel")
+        cancel.clicked.connect(self.given_up)
+        h_box(row, text, (bar, 1), cancel, margins=(6, 4, 6, 0))
+        row.hide()
+        return row
+
+    def _content(self, steps: Sequence[QAction]) -> QWidget:
+        content = QWidget(self)
+        head = h_box(None, (self.where, 1), *action_buttons(steps), spacing=4)
+        foot = h_box(None, (self.source, 1), self.agent, self.guide)
+        text = QWidget(content)
+        v_box(text, self.why, self.change, self.rule, self.worked, None, foot, self.notice, margins=0, spacing=6)
+        self._body = QBoxLayout(QBoxLayout.Direction.TopToBottom)
+        self._body.setSpacing(8)
+        scroll = self._words = named(QScrollArea(content, widgetResizable=True), "explain_words")
+        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(text)
+        text.setAutoFillBackground(False)  # on the ground of the panel
+        scroll.viewport().setAutoFillBackground(False)
+        self._body.addWidget(scroll, 2)
+        self._body.addWidget(self.lines, 5)
+        self._body.addWidget(self.numbers, 2)
+        v_box(content, head, (self._body, 1), self.watches, margins=(8, 6, 8, 6), spacing=6)
+        return content
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Puts the numbers beside the words where there is room for both, else below them."""
+        super().resizeEvent(event)
+        is_wide = self.width() >= _LEAST_WIDTH_BESIDE
+        self._body.setDirection(QBoxLayout.Direction.LeftToRight if is_wide else QBoxLayout.Direction.TopToBottom)
+
+    # ---- what the feature uses ----
+
+    def show_point(self, point: ExplainedDecision, label: str, why: str = "") -> None:
+        """Shows a decision of the curve of that name, and why this one."""
+        self.point, self._label = point, label
+        self.why.setText(why)
+        self.why.setVisible(bool(why))
+        self.lines.show_lines(point.scripted)
+        program = point.scripted.script if point.scripted is not None else None
+        self.watches.setVisible(program is not None)
+        if program is not None:
+            self.watches.set_names(known_names(program))
+        if point.scripted is None:
+            # A sender that only carries out what the controller decided has no numbers of its own.
+            has_own = bool(point.told.numbers) or point.reduced_by is None
+            told = point.told if has_own else point.reduced_by
+            self._show_numbers(() if told is None else told.numbers)
+        self.agent.setVisible(point.agent is not None)
+        self._pages.setCurrentIndex(1)
+        self._write()
+
+    def show_nothing(self, title: str = "", text: str = "") -> None:
+        """Says how to get a decision, or why there is none."""
+        self.point = None
+        self.lines.show_lines(None)
+        self._empty.set_text(title or tr(_EMPTY_TITLE), text or ("" if title else tr(_EMPTY_TEXT)))
+        self._pages.setCurrentIndex(0)
+
+    def set_waiting(self, is_waiting: bool, share: float = 0.0) -> None:
+        """Says that a decision is on its way, which can be given up, and how much of the way is simulated, 0 to 1.
+
+        Before the first of it and after the last it is not known how much is to be done.
+        """
+        is_known = 0.0 < share < 1.0
+        self.progress.setRange(0, 100 if is_known else 0)
+        self.progress.setValue(round(100 * share))
+        self.progress.setTextVisible(is_known)
+        self._waiting.setVisible(is_waiting)
+
+    # ---- inside ----
+
+    def _show_moment(self) -> None:
+        """Tells what the names of a script stand for once the line of the moment is executed."""
+        told, line = self.lines.told, self.lines.line
+        if told is not None and line is not None:
+            self._show_numbers(script_numbers(told.steps[: line.position + 1]), SCRIPT_COLUMNS)
+
+    def _show_numbers(self, numbers: Sequence[Number], columns: Sequence[Column[Number]] = COLUMNS) -> None:
+        self._numbers.show_rows(numbers, columns)
+        self.numbers.resizeColumnsToContents()
+        self.numbers.setVisible(bool(numbers))
+
+    def _recolour(self, _tokens: Tokens) -> None:
+        if self.point is not None:
+            self._write()
+
+    def _ask_for_guide(self) -> None:
+        if self.point is not None:
+            self.guide_wanted.emit(self.point.topic)
+
+    def _write(self) -> None:
+        point = self.point
+        assert point is not None
+        told, tokens = point.told, current_tokens()
+        time = tr("{line} at {time} s", line=html.escape(self._label), time=f"{told.time_s:.6f}")
+        cause = html.escape(tr(CAUSES[told.detection or told.cause]))
+        # Of a script the lines say why, and need the room.
+        is_all_script = point.scripted is told and point.agent is None
+        self._words.setVisible(not is_all_script)
+        self.where.setText(f"<b>{time}</b><br>{cause}{' · ' + html.escape(change_text(told)) if is_all_script else ''}")
+        what_follows = prr_text(point)
+        self.change.setText(
+            f"<b>{html.escape(change_text(told))}</b>" + (f"<br>{html.escape(what_follows)}" if what_follows else "")
+        )
+        decided = [told] if point.reduced_by is None else [point.reduced_by, told]
+        deciding = [each.rule for each in decided if each.script is None]  # a script tells its lines in place of a rule
+        self.rule.set_lines(
+            [
+                line
+                for rule in deciding
+                for line in (
+                    (Span(f"{tr('Rule')} "), Span(rule.name.replace("_", " "), is_bold=True)),
+                    (Span(rule.formula, tokens.muted_text, is_formula=True),),
+                )
+            ]
+        )
+        self.worked.setVisible(bool(point.worked))
+        self.worked.set_lines([self._worked_line(each) for each in point.worked])
+        sources = [
+            f'<a href="{html.escape(part.url)}" style="color: {tokens.link}">{html.escape(part.text)}</a>'
+            if part.url
+            else html.escape(part.text)
+            for rule in deciding
+            for part in rule_sources(rule.source)
+        ]
+        self.source.setText(f"{tr('Source:')} {'; '.join(sources)}" if sources else "")
+        again = tr("The run has no stored decisions for this time, so it was simulated again.")
+        if point.scripted is not None:
+            again = tr("Found by simulating the run again: runs do not record which lines of a script were executed.")
+        notes = [again] if point.is_resimulated else []
+        notes += [point.notice] if point.notice else []
+        if point.scripted is not None and point.scripted.script is not None:
+            name, function = point.scripted.script.name, point.scripted.rule.name
+            said = [tr("{script}, {function}", script=name, function=function), *(notes if is_all_script else [])]
+            self.lines.title.setText(" · ".join(said))
+        self.notice.setText(html.escape(" ".join(notes)))
+        self.notice.setVisible(bool(notes))
+
+    def _worked_line(self, worked: WorkedRule) -> tuple[Span, ...]:
+        filled = Span(f"{worked.result} = {worked.filled}", is_formula=True)
+        value = Span(amount_text(worked.result, worked.value), is_bold=True)
+        end = Span(" ✓", current_tokens().ok)
+        if not worked.is_same:
+            end = Span(f" ≠ {amount_text(worked.result, worked.recorded)}", current_tokens().error)
+        return filled, Span(" = "), value, end
+
+
+def change_text(told: Explanation) -> str:
+    """What became of a decision, in the language of the window."""
+    if told.scope == "flow":
+        room = ", ".join(map(str, told.available)) or "–"
+        if told.chosen is None:
+            return tr("Packet {packet} waits; room on: {room}", packet=told.data_seq, room=room)
+        return tr(
+            "Packet {packet} → subflow {subflow}; room on: {room}", packet=told.data_seq, subflow=told.chosen, room=room
+        )
+    parts = [_change("cwnd", "cwnd", *told.cwnd_pkts)]
+    if any(told.rate_bps):
+        parts.append(_change("rate", tr("rate"), *told.rate_bps))
+    return " · ".join(parts)
+
+
+def prr_text(point: ExplainedDecision) -> str:
+    """That a reduction takes a while, where PRR carries it out: the first step of a halving looks like none."""
+    if point.reduced_by is None or point.told.rule.name != "proportional_rate_reduction":
+        return ""
+    ssthresh = next((each.recorded for each in point.worked if each.result == "ssthresh"), None)
+    if ssthresh is None:
+        return ""
+    return tr(
+        "With PRR the window goes down to ssthresh, {value}, over the acknowledgements that follow.",
+        value=amount_text("ssthresh", ssthresh),
+    )
+
+
+def _change(result: str, name: str, before: float, after: float) -> str:
+    if before != before:  # NaN: there was none
+        return f"{name} {amount_text(result, after)}"
+    if before == after:
+        return tr("{name} stays {value}", name=name, value=amount_text(result, after))
+    return f"{name} {amount_text(result, before)} → {amount_text(result, after)}"

@@ -1,0 +1,277 @@
+"""``subflow export``: data and figures of a stored run as files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer.core import TyperCommand
+
+from subflow_app.features.history.cli import shown_document
+from subflow_app.foundation.errors import InputError
+from subflow_app.terminal.options import Database, Json, RunIds, opened_store, run_number, time_option
+from subflow_app.terminal.terminal import print_json, print_line, print_note
+
+if TYPE_CHECKING:
+    from subflow_app.features.exporting.core.exports import ExportPlan
+    from subflow_app.features.exporting.core.run_export import RunExport
+    from subflow_app.features.paper.core.figure_plan import FigureLook
+    from subflow_app.features.plots.core import PlotSpec
+
+
+CAPTURE, BUNDLE = "pcapng", "bundle"
+SWEEP = "sweep-"
+
+
+class ExportCommand(TyperCommand):
+    """The command whose help names all figures; their list is read when somebody asks for it."""
+
+    @property
+    def help(self) -> str | None:
+        """The text of the command with the figures in their groups."""
+        return self._text and self._text.replace("{figures}", figure_names())
+
+    @help.setter
+    def help(self, text: str | None) -> None:
+        self._text = text
+
+
+def figure_names() -> str:
+    """The figures there are, in sentences."""
+    from subflow_app.features.plots.core import GROUPS, PLOTS
+
+    names = {group: ", ".join(plot.id for plot in PLOTS if plot.group == group) for group in ("", *GROUPS)}
+    return "\n".join(f"{group or 'Figures'}: {listed}." for group, listed in names.items())
+
+
+def run_export(
+    plan: ExportPlan, kinds: tuple[str, ...], flow: str | None, station: str, since: str | None, until: str | None
+) -> RunExport:
+    """What is written of each run by itself.
+
+    Raises:
+        InputError: if a time is none.
+    """
+    from subflow_app.features.capture.core.packet_capture import CapturePlan
+    from subflow_app.features.exporting.core.run_export import RunExport
+    from subflow_app.features.exporting.core.tables import TABLE_KINDS
+
+    capture = None
+    if CAPTURE in kinds:
+        since_s = 0.0 if since is None else time_option("--since", since)
+        until_s = None if until is None else time_option("--until", until)
+        capture = CapturePlan(flow or "", station, since_s, until_s)
+    tables = tuple(kind for kind in TABLE_KINDS if kind in kinds)
+    return RunExport(plan.run_data, tables, capture, BUNDLE in kinds)
+
+
+def export(
+    runs: RunIds,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder to write to, or with --page also a file.html; default: ./run-N."),
+    ] = None,
+    formats: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="LIST",
+            help="Any of csv, csv-long, parquet, parquet-long, svg, pdf, png, pcapng, bundle; comma-separated.",
+        ),
+    ] = "csv",
+    figure: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Any of those below, comma-separated, or all.")
+    ] = None,
+    run_data: Annotated[bool, typer.Option("--run-data", help="With --figure: also all the data of the run.")] = False,
+    style: Annotated[
+        str, typer.Option(metavar="STYLE", help="page, ieee, ieee-double, acm, acm-double or slide.")
+    ] = "page",
+    width: Annotated[
+        float | None, typer.Option(metavar="MM", help="Width of a figure; default: that of the style.")
+    ] = None,
+    height: Annotated[
+        float | None, typer.Option(metavar="MM", help="Height of each plot; default: that of the style.")
+    ] = None,
+    dpi: Annotated[int, typer.Option(metavar="N", help="Pixels per inch of a PNG.")] = 300,
+    legend: Annotated[str, typer.Option(metavar="PLACE", help="below, above, inside or none.")] = "below",
+    title: Annotated[str, typer.Option(metavar="TEXT", help="Heading of each figure; papers have captions.")] = "",
+    stacked: Annotated[
+        bool, typer.Option("--stacked", help="One figure with all plots stacked, instead of a file for each.")
+    ] = False,
+    flow: Annotated[str | None, typer.Option(metavar="NAME", help="pcapng: the flow; default: the first.")] = None,
+    station: Annotated[
+        str, typer.Option("--at", metavar="HOST", help="pcapng: network card of sender, receiver or both.")
+    ] = "sender",
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="pcapng: packets from this time on.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="pcapng: packets up to this time.")] = None,
+    page: Annotated[bool, typer.Option("--page", help="Only a web page that simulates the runs again.")] = False,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Write data and figures of stored runs.
+
+    Writes tables (csv, parquet), figures (svg, pdf, png), packets (pcapng) and bundles.
+
+    csv alone writes all the data: subflows.csv, flows.csv, links.csv, marks.csv, summary.json and scenario.toml. With
+    --figure it writes what those figures show. svg, pdf and png draw all figures, or those named by --figure.
+    For a paper: `subflow export last --format pdf --figure throughput,cwnd --style ieee --stacked`.
+    Several runs are overlaid in the figures, and the data of each goes to a folder of its own.
+
+    csv-long and parquet-long have a row per sample (time_s, scope, owner, quantity, unit, value); parquet has the
+    columns of the CSV files, with their units in the metadata. pcapng is a capture of one flow for Wireshark, with
+    MPTCP's options; for this the run is simulated again. A bundle is the whole run in one file (scenario, seed,
+    versions, policies, traces, figures), which `subflow verify` simulates again on another machine and compares.
+
+    --page writes run-N.html: one file for any browser, without a network, in which the run is simulated again and you
+    can change its links and algorithms. `subflow import` turns such a change into a scenario. `sweep-N` or
+    `sweep-last` in place of a run makes a page of a sweep: its curves, and the run at each point.
+
+    {figures}
+    Runs whose controllers send by monitor intervals also have intervals.csv; runs that kept their decisions,
+    decisions.csv and decision_rules.json; runs of learning agents, agent_steps.csv and agents.json. Figures of
+    observations and actions of agents show the first number, or the named one: agent_observation:rtt.
+    """
+    from subflow_app.features.exporting.core.exports import export_figures, require_numbers
+    from subflow_app.features.exporting.core.run_export import export_stored_run
+    from subflow_app.features.traces.core.traces import StoredTraces
+
+    if page:
+        _export_page(runs, out, formats, figure, database, as_json)
+        return
+    look = figure_look(style, width, height, dpi=dpi, legend=legend, title=title, is_stacked=stacked)
+    kinds = export_formats(formats)
+    plan = replace(export_plan(kinds, figure, run_data=run_data), look=look)
+    wanted = run_export(plan, kinds, flow, station, since, until)
+    with opened_store(database, read_only=True) as store:
+        numbers = list(dict.fromkeys(run_number(store, run) for run in runs))
+        directory = out or Path(f"run{'' if len(numbers) == 1 else 's'}-{'-'.join(map(str, numbers))}")
+        traces = [StoredTraces(store, number) for number in numbers]
+        require_numbers(plan.figures, traces)
+        written: list[Path] = []
+        for number in numbers:
+            folder = directory if len(numbers) == 1 else directory / f"run-{number}"
+            done = export_stored_run(store, number, folder, wanted, summary=shown_document(store.run(number)))
+            written += done.files
+            for notice in done.notices:
+                print_note(notice)
+        written += export_figures(traces, directory, plan)
+    if as_json:
+        print_json({"run_ids": numbers, "files": [str(path) for path in written]})
+        return
+    for path in written:
+        print_line(f"wrote {path}")
+
+
+def _export_page(
+    runs: RunIds, out: Path | None, formats: str, figure: str | None, database: Database, as_json: bool
+) -> None:
+    from subflow_app.features.exporting.core.sweep_page import write_sweep_page
+    from subflow_app.features.exporting.core.web_page import write_page
+    from subflow_app.features.sweeps.cli.sweeps import sweep_number
+    from subflow_app.foundation.files import page_place
+
+    if formats != "csv" or figure is not None:
+        raise InputError("--page: is written by itself; leave out --format and --figure")
+    sweeps = [run.removeprefix(SWEEP) for run in runs if run.startswith(SWEEP)]
+    if sweeps and len(runs) > 1:
+        raise InputError("--page: a sweep has a page by itself")
+    with opened_store(database, read_only=True) as store:
+        if sweeps:
+            number = sweep_number(store, sweeps[0])
+            path = write_sweep_page(store, number, page_place(out, f"{SWEEP}{number}"))
+            made: dict[str, object] = {"sweep": number}
+        else:
+            numbers = list(dict.fromkeys(run_number(store, run) for run in runs))
+            name = f"run{'' if len(numbers) == 1 else 's'}-{'-'.join(map(str, numbers))}"
+            path = write_page(store, numbers, page_place(out, name))
+            made = {"run_ids": numbers}
+    if as_json:
+        print_json({**made, "files": [str(path)]})
+    else:
+        print_line(f"wrote {path}")
+
+
+def export_formats(text: str) -> tuple[str, ...]:
+    """The formats that an option lists.
+
+    Raises:
+        InputError: if one does not exist.
+    """
+    from subflow_app.features.exporting.core.exports import FORMATS
+    from subflow_app.features.exporting.core.tables import TABLE_KINDS
+
+    return _listed(text, "--format", (*FORMATS, *TABLE_KINDS, CAPTURE, BUNDLE))
+
+
+def export_plan(kinds: tuple[str, ...], figure: str | None, *, run_data: bool) -> ExportPlan:
+    """What the options ask for.
+
+    Raises:
+        InputError: if a figure does not exist.
+    """
+    from subflow_app.features.exporting.core.exports import DATA_FORMAT, ExportPlan
+    from subflow_app.features.paper.core.figure_plan import FIGURE_KINDS
+    from subflow_app.features.plots.core import PLOTS
+
+    return ExportPlan(
+        run_data=run_data or (figure is None and DATA_FORMAT in kinds),
+        figures=PLOTS if figure is None else named_figures(figure),
+        figure_formats=tuple(kind for kind in FIGURE_KINDS if kind in kinds),
+        figure_data=figure is not None and DATA_FORMAT in kinds,
+    )
+
+
+def figure_look(
+    style: str,
+    width_mm: float | None,
+    height_mm: float | None,
+    *,
+    dpi: int,
+    legend: str,
+    title: str,
+    is_stacked: bool,
+) -> FigureLook:
+    """What the options on the look of figures ask for.
+
+    Raises:
+        InputError: if a style or place does not exist, or no figure is that large.
+    """
+    from subflow_app.features.paper.core.figure_plan import FigureLook
+    from subflow_app.features.paper.core.paper_styles import LEGENDS, checked_dpi, style_named
+
+    sized = style_named(style).sized(width_mm, height_mm)
+    for place in LEGENDS:
+        if place == legend:
+            return FigureLook(sized, place, title, checked_dpi(dpi), is_stacked)
+    raise InputError(f'--legend = "{legend}": must be one of {", ".join(LEGENDS)}')
+
+
+def named_figures(text: str) -> tuple[PlotSpec, ...]:
+    """The plots of a list; behind the name of one of an agent's numbers may stand which: agent_observation:rtt."""
+    from subflow_app.features.plots.core import PLOTS, PLOTS_BY_ID
+
+    figures: list[PlotSpec] = []
+    for word in dict.fromkeys(word.strip().lower() for word in text.split(",")):
+        name, _, number = word.partition(":")
+        plot = PLOTS_BY_ID.get(name)
+        if number and plot is not None and plot.numbers is not None:
+            # Several numbers of an agent are several files.
+            figures.append(replace(plot.of_number(number), id=f"{name}-{number}"))
+        elif word == "all":
+            return PLOTS
+        elif word in PLOTS_BY_ID:
+            figures.append(PLOTS_BY_ID[word])
+        else:
+            raise InputError(f'--figure = "{word}": must be one of {", ".join((*PLOTS_BY_ID, "all"))}')
+    return tuple(figures)
+
+
+def _listed(text: str, option: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a comma-separated list, each once, in the order given."""
+    words = tuple(dict.fromkeys(word.strip().lower() for word in text.split(",")))
+    for word in words:
+        if word not in allowed:
+            raise InputError(f'{option} = "{word}": must be one of {", ".join(allowed)}')
+    return words

@@ -1,0 +1,193 @@
+"""A run as one file that another machine can check: scenario, seed, versions, policies, traces and figures.
+
+A bundle is a ZIP archive. ``manifest.json`` says what made it, of which run it is, and the SHA-256 of every other file:
+
+    manifest.json            format, versions, seed, signature, hashes
+    README.txt               how to verify it, and what of it a badge for artefacts asks for
+    CITATION.cff             how to cite the program
+    ro-crate-metadata.json   the bundle as an RO-Crate: what each file is
+    scenario.toml            with all overrides and live changes, delivery traces inside
+    policies/NAME.safetensors  those that its controllers decide by
+    summary.json             figures
+    traces/*.csv             all samples, marks, intervals, decisions, steps of agents
+    figures/*.svg            throughput, cwnd, RTT and queue
+
+The same run gives the same bytes: files have no dates of their own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import platform
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import subflow_app
+from subflow_app.features.catalog.core.uses import policies_of
+from subflow_app.features.editor.core.scenario_source import with_policies
+from subflow_app.features.explain.core.origin import StoredOrigin
+from subflow_app.features.exporting.core.crate import METADATA as CRATE
+from subflow_app.features.exporting.core.crate import CrateFile, crate_text
+from subflow_app.features.exporting.core.exports import ExportPlan, export_run
+from subflow_app.features.plots.core import PLOTS_BY_ID
+from subflow_app.features.policies.core.library import content_name
+from subflow_app.features.traces.core.traces import StoredTraces
+from subflow_app.foundation.citation import FILE as CITATION
+from subflow_app.foundation.citation import citation_cff, citation_text
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.files import write_file
+from subflow_app.foundation.json_document import json_text
+from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
+
+if TYPE_CHECKING:
+    from subflow_sim.scenario import Scenario
+    from subflow_sim.scenario_model import PolicyFile
+    from subflow_store import Store
+
+KIND = "subflow-run-bundle"
+FORMAT = 1
+BUNDLE_SUFFIX = ".subflow.zip"
+MANIFEST, SCENARIO, SUMMARY, TRACES, FIGURES, POLICIES = (
+    *("manifest.json", "scenario.toml", "summary.json"),
+    *("traces/", "figures/", "policies/"),
+)
+README = "README.txt"
+_SAYS = {
+    SCENARIO: "The scenario, with all overrides and live changes",
+    POLICIES: "A policy that a controller decides by",
+    SUMMARY: "The figures of the run",
+    TRACES: "Measurements during the run",
+    FIGURES: "A figure of the run",
+    README: "How to verify the run",
+    CITATION: "How to cite the program",
+}
+_FIGURES = ("throughput", "cwnd", "rtt", "queue")
+_NO_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that ZIP knows
+
+
+def write_bundle(
+    store: Store, run_id: int, path: Path, *, summary: Mapping[str, Any], has_figures: bool = True
+) -> Path:
+    """Write the bundle of a stored run; a file that is there is replaced once the new one is whole.
+
+    Args:
+        store: where the run is.
+        run_id: its number.
+        path: the file.
+        summary: its document, as `subflow show --json` prints it.
+        has_figures: whether figures are drawn as well.
+
+    Raises:
+        ExportError: if the file cannot be written.
+        InputError: if the run was measured and not simulated, is not over, or this version cannot read its scenario.
+        StoreError: if there is no such run or the database cannot be read.
+    """
+    origin = StoredOrigin.read(store, run_id)
+    row = store.run(run_id)
+    if row.status != "finished":
+        raise InputError(f"{origin.title} is {row.status}: only a run that has finished can become a bundle")
+    text, policies = with_plain_policies(row.scenario_text or "", origin.scenario)
+    files: dict[str, bytes] = {SCENARIO: text.encode(), SUMMARY: json_text(summary).encode()}
+    files |= {f"{POLICIES}{name}{POLICY_SUFFIX}": content for name, content in policies.items()}
+    figures = tuple(PLOTS_BY_ID[name] for name in _FIGURES) if has_figures else ()
+    with tempfile.TemporaryDirectory(prefix="subflow-bundle-") as folder:
+        plan = ExportPlan(figures=figures, figure_formats=("svg",) if figures else ())
+        for file in export_run(StoredTraces(store, run_id), folder, plan):
+            files[(FIGURES if file.suffix == ".svg" else TRACES) + file.name] = file.read_bytes()
+    files[README] = _readme(row.name, origin).encode()
+    files[CITATION] = citation_cff().encode()
+    files[CRATE] = crate_text(
+        [CrateFile(name, content, _says(name), is_input=_is_input(name)) for name, content in files.items()]
+        # Its hash cannot be told here: it holds that of this description.
+        + [CrateFile(MANIFEST, None, "Versions, seed and signature of the run, and the hashes of all files")],
+        title=f"{row.name}: a run of Subflow",
+        about=(
+            f"A run of the scenario {origin.scenario.name} with the seed {origin.seed} that another computer simulates "
+            "again and compares."
+        ),
+        command=f"subflow verify FILE{BUNDLE_SUFFIX}",
+        made_at=row.started_at,
+    ).encode()
+    manifest = {
+        "kind": KIND,
+        "format": FORMAT,
+        "made_with": {"subflow": subflow_app.__version__, "python": platform.python_version()},
+        "run": {
+            "name": row.name,
+            "scenario": origin.scenario.name,
+            "seed": origin.seed,
+            "version": origin.version,
+            "sample_interval_s": row.sample_interval_s,
+            "signature": origin.signature,
+        },
+        "files": {name: hashlib.sha256(content).hexdigest() for name, content in sorted(files.items())},
+    }
+    files = {MANIFEST: json_text(manifest).encode(), **files}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            info = zipfile.ZipInfo(name, _NO_DATE)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.external_attr = 0o644 << 16
+            archive.writestr(info, content)
+    return write_file(path, buffer.getvalue())
+
+
+def with_plain_policies(text: str, scenario: Scenario) -> tuple[str, dict[str, bytes]]:
+    """The text with every policy file named by what it holds, and the content of all policies by name.
+
+    Policies of the library keep their names; whatever these mean on another machine, the bundle's own count.
+    """
+    found: dict[str, PolicyFile] = {file.name: file for _flow, file in policies_of(scenario)}
+    plain = {
+        name: content_name(file.content_hash) if name.endswith(POLICY_SUFFIX) or "/" in name or "\\" in name else name
+        for name, file in found.items()
+    }
+    return with_policies(text, plain), {plain[name]: file.content for name, file in found.items()}
+
+
+def _says(name: str) -> str:
+    """What a file of a bundle is."""
+    for start, says in _SAYS.items():
+        if name.startswith(start):
+            return says
+    raise AssertionError(name)
+
+
+def _is_input(name: str) -> bool:
+    return name == SCENARIO or name.startswith(POLICIES)
+
+
+def _readme(name: str, origin: StoredOrigin) -> str:
+    return f"""\
+{name}: a run of Subflow, a simulator and workbench for multipath congestion control.
+
+    subflow verify FILE{BUNDLE_SUFFIX}
+
+simulates scenario.toml again with the seed of manifest.json and compares the signature, which follows from
+every packet, the figures of summary.json and all samples of traces/. Values are SI; the names of columns
+end in their units. figures/ shows them.
+
+Needed:          Subflow {origin.version} on Linux, Windows or macOS; no network, no graphics card, no other data.
+Expected result: "confirmed", exit code 0, and the signature {origin.signature}. Another version of Subflow may
+give another result and reports this.
+
+As an artefact (ACM, Artifact Review and Badging 1.1)
+-----------------------------------------------------
+Available            is up to you: deposit this file in an archive that gives it a DOI, and choose a licence for it.
+                     ro-crate-metadata.json names none yet.
+Functional           documented (this file; ro-crate-metadata.json describes each file), consistent and complete
+                     (scenario, policies and seed from which all of the rest follows), exercisable (the command above).
+Reusable             scenario.toml opens in Subflow, where everything in it can be changed; `subflow run scenario.toml`
+                     runs it with another seed by --seed N.
+Results reproduced   is tested by the command above, for this run. A claim over several seeds
+                     needs a bundle of each.
+
+How to cite the program (CITATION.cff)
+--------------------------------------
+{citation_text()}
+"""

@@ -1,0 +1,497 @@
+"""Data of a run as files: CSV tables, the summary, the scenario and figures.
+
+CSV rule: the first column is ``time_s``; each further column is one trace, headed ``owner:column`` where the column
+name carries the unit (``download/1:throughput_bps``). Values are SI, in the shortest form that gives the same float32
+back; an unknown value (NaN) is an empty cell. Marks, monitor intervals, decisions and what agents saw have a row each,
+with time and owner first.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.features.catalog.core.uses import Use, policies_of, read_stored
+from subflow_app.features.editor.core.scenario_source import with_policies
+from subflow_app.features.history.core.run_names import run_names
+from subflow_app.features.paper.core.figure_plan import FIGURE_KINDS, FigureKind, FigureLook, run_plan
+from subflow_app.features.plots.core import BARS, PLOTS, TIME, Bar, PlotSpec
+from subflow_app.features.plots.core.spec import Curve
+from subflow_app.features.traces.core.events import AGENT, DECISION, INTERVAL, agent_steps_of, stored_object
+from subflow_app.features.traces.core.traces import FLOW, LINK, NANOSECONDS, SUBFLOW, SeriesKey, Traces, select_keys
+from subflow_app.features.training.core.agent_series import number_names, steps_of
+from subflow_app.foundation.errors import ExportError, InputError
+from subflow_app.foundation.files import made_folder, write_csv, write_file
+from subflow_app.foundation.json_document import json_text
+from subflow_app.foundation.paths import rescue_directories, rescue_places
+from subflow_app.vocabulary.owners import written
+from subflow_app.vocabulary.tables import csv_text
+from subflow_sim.errors import ScenarioError
+from subflow_sim.params import MAX_PATHS
+from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
+from subflow_sim.policy_library import shipped_policies
+from subflow_store.values import EventTable
+
+DATA_FORMAT = "csv"
+FORMATS = (DATA_FORMAT, *FIGURE_KINDS)
+
+_INTERVAL_COLUMNS = tuple(name for name in INTERVAL.fields if name not in ("time_ns", "owner", "begin_ns", "end_ns"))
+TABLE_FILES = {SUBFLOW: "subflows.csv", FLOW: "flows.csv", LINK: "links.csv"}
+
+
+@dataclass(frozen=True, slots=True)
+class ExportPlan:
+    """What to write.
+
+    Attributes:
+        run_data: the whole data: subflows.csv, flows.csv, links.csv, marks.csv, summary.json, scenario.toml, and
+            intervals.csv, decisions.csv, decision_rules.json, agent_steps.csv and agents.json of runs that have them.
+        figures: plots to draw.
+        figure_formats: some of `FIGURE_KINDS`.
+        figure_data: also the data of each of those plots as ``<plot>.csv``.
+        look: of the figures.
+    """
+
+    run_data: bool = True
+    figures: tuple[PlotSpec, ...] = PLOTS
+    figure_formats: tuple[FigureKind, ...] = FIGURE_KINDS
+    figure_data: bool = False
+    look: FigureLook = field(default_factory=FigureLook)
+
+
+def export_run(
+    traces: Traces,
+    directory: str | Path,
+    plan: ExportPlan,
+    *,
+    summary: Mapping[str, Any] | None = None,
+    scenario_text: str | None = None,
+) -> list[Path]:
+    """Write files of a run into a directory, which is made if need be; files of the same name are replaced.
+
+    Args:
+        traces: the run.
+        directory: where to.
+        plan: what to write.
+        summary: written as summary.json with the run data.
+        scenario_text: written as scenario.toml with the run data.
+
+    Returns:
+        The files written, in order.
+
+    Raises:
+        ExportError: if a file cannot be written.
+        StoreError: if the traces are stored and cannot be read.
+    """
+    target = made_folder(directory)
+    written: list[Path] = []
+    if plan.run_data:
+        written += _export_tables(traces, target)
+        if summary is not None:
+            written.append(write_file(target / "summary.json", json_text(summary)))
+        if scenario_text is not None:
+            written += _export_scenario(scenario_text, summary, target)
+    return written + export_figures([traces], target, plan)
+
+
+def _export_scenario(text: str, summary: Mapping[str, Any] | None, target: Path) -> list[Path]:
+    """The scenario, and beside it the policies that do not ship, so that it means the same on another computer."""
+    written = []
+    try:
+        scenario = read_stored(Use.EXPORT, text, summary, file="scenario.toml")
+    except (InputError, ScenarioError):
+        scenario = None  # its policies are gone or have changed: the text still names them
+    names: dict[str, str] = {}
+    for _flow, policy in policies_of(scenario) if scenario is not None else ():
+        if policy.path is not None and policy.path.parent == shipped_policies():
+            continue
+        names[policy.name] = f"policy-{policy.content_hash[:12]}{POLICY_SUFFIX}"
+        written.append(write_file(target / names[policy.name], policy.content))
+    return [*dict.fromkeys(written), write_file(target / "scenario.toml", with_policies(text, names))]
+
+
+def require_numbers(figures: Iterable[PlotSpec], runs: Sequence[Traces]) -> None:
+    """Make sure that some agent has the numbers that plots of one number are to show.
+
+    Raises:
+        InputError: if none has one of them.
+        StoreError: if traces are stored and cannot be read.
+    """
+    for plot in figures:
+        if plot.numbers is None or not plot.number:
+            continue
+        agents = [agent for traces in runs for agent in steps_of(traces).agents]
+        known = dict.fromkeys(name for agent in agents for name in number_names(agent, plot.numbers))
+        if not known:
+            raise InputError(f"no agent decided in these runs, so the figure of the {plot.numbers} would be empty")
+        if plot.number not in known:
+            raise InputError(f'"{plot.number}" is not an {plot.numbers} of the agents; available: {", ".join(known)}')
+
+
+def export_figures(runs: Sequence[Traces], directory: str | Path, plan: ExportPlan) -> list[Path]:
+    """Write the figures of a plan, and their data, with all these runs overlaid; plots that no run has are left out.
+
+    Returns:
+        The files written, in order.
+
+    Raises:
+        ExportError: if a file cannot be written.
+        StoreError: if traces are stored and cannot be read.
+    """
+    target = made_folder(directory)
+    plots = [plot for plot in plan.figures if any(plot.is_in(traces) for traces in runs)]
+    written: list[Path] = []
+    if plan.figure_data:
+        for plot in plots:
+            path = target / f"{plot.id}.csv"
+            if plot.kind == BARS:
+                written.append(export_bars(plot.all_bars(runs), path))
+            else:
+                written.append(export_curves(plot.overlay(runs), path, plot))
+    if plan.figure_formats:
+        from subflow_app.features.paper.core.figures import save_figure
+
+        together = [plots] if plan.look.is_stacked and plots else [[plot] for plot in plots]
+        for group in together:
+            name = "-".join(plot.id for plot in group)
+            drawn = run_plan(group, runs)
+            written += [
+                save_figure(plan.look.of(drawn, kind), target / f"{name}.{kind}") for kind in plan.figure_formats
+            ]
+    return written
+
+
+def export_csv(traces: Traces, path: str | Path, keys: Sequence[SeriesKey] | None = None) -> Path:
+    """Write traces as one CSV table.
+
+    Args:
+        traces: the run.
+        path: the file.
+        keys: which traces; all of them if left out. They must be sampled at the same times, as those of one run are.
+
+    Raises:
+        ExportError: if the file cannot be written.
+        InputError: if there is nothing to write or the run lacks one of the traces.
+    """
+    chosen = list(traces.keys() if keys is None else keys)
+    if not chosen:
+        raise InputError(f'run "{traces.title}" has no such traces to export')
+    columns = [traces.read(key) for key in chosen]
+    # A live run publishes samples while we read: the table ends with the shortest column.
+    count = min(len(values) for _, values in columns)
+    headings = [f"{written(key.owner)}:{key.name}" for key in chosen]
+    return _write_table(path, headings, columns[0][0][:count], [values[:count] for _, values in columns])
+
+
+def export_curves(curves: Sequence[Curve], path: str | Path, plot: PlotSpec) -> Path:
+    """Write the data of a figure as CSV, in SI units: what is drawn, sums included, one column per curve.
+
+    Runs of an overlay may be sampled differently, so the times of all curves are merged; a curve that has no sample at
+    a time has an empty cell there.
+
+    Raises:
+        ExportError: if the file cannot be written.
+        InputError: if there is no curve.
+    """
+    if not curves:
+        raise InputError(f"the {plot.title.lower()} figure has no curves to export")
+    return export_plots([(plot, curves)], path) if plot.x is None else export_points(curves, path, plot)
+
+
+def export_shown(
+    plots: Sequence[tuple[PlotSpec, Sequence[Curve], Sequence[Bar]]], path: str | Path, runs: Sequence[Traces] = ()
+) -> list[Path]:
+    """Write the data of plots of all kinds: one table of those over time, and one of each other beside it.
+
+    Of several runs, ``run-runs.csv`` beside them tells which ones the tables call run 1, run 2 …
+
+    The others are named after the file and the plot: ``run.csv`` and ``run-rtt_cdf.csv``; where there is none over
+    time, the first of them is the file.
+
+    Raises:
+        ExportError: if a file cannot be written.
+        InputError: if there is nothing in any of them.
+    """
+    over_time = [(plot, curves) for plot, curves, _ in plots if plot.kind == TIME and curves]
+    others = [each for each in plots if each[0].kind != TIME and (each[1] or each[2])]
+    written = [export_plots(over_time, path)] if over_time or not others else []
+    for plot, curves, bars in others:
+        target = Path(path)
+        if written:
+            target = target.with_name(f"{target.stem}-{plot.id}{target.suffix}")
+        written.append(export_bars(bars, target) if plot.kind == BARS else export_points(curves, target, plot))
+    if len(runs) > 1:
+        target = Path(path)
+        written.append(export_run_list(runs, target.with_name(f"{target.stem}-runs{target.suffix}")))
+    return written
+
+
+def export_run_list(runs: Sequence[Traces], path: str | Path) -> Path:
+    """Write which runs are meant by run 1, run 2 … of other tables: number in the history, name, controllers, seed.
+
+    What is not known of a run, e.g. the number of one that is not stored, is an empty cell.
+
+    Raises:
+        ExportError: if the file cannot be written.
+    """
+    rows = (
+        (
+            place,
+            (run.row.id or "") if run.row else "",
+            name,
+            run.row.controllers if run.row else ", ".join(dict.fromkeys(run.controllers.values())),
+            run.row.seed if run.row else "",
+        )
+        for place, (run, name) in enumerate(zip(runs, run_names(runs), strict=True), start=1)
+    )
+    return write_csv(path, ("run", "id", "name", "controllers", "seed"), rows)
+
+
+def export_points(curves: Sequence[Curve], path: str | Path, plot: PlotSpec) -> Path:
+    """Write the curves of a plot over another quantity than time as CSV, a row per point: run, owner, x, y; SI units.
+
+    Raises:
+        ExportError: if the file cannot be written.
+    """
+    assert plot.x is not None
+    rows = (
+        (curve.run + 1, _curve_owner(curve), _number_text(x), _number_text(value))
+        for curve in curves
+        for x, value in zip(curve.positions, curve.values, strict=False)
+    )
+    return write_csv(path, ("run", "owner", plot.x.name, plot.data_name), rows)
+
+
+def export_bars(bars: Sequence[Bar], path: str | Path) -> Path:
+    """Write bars as CSV: what each is of, its mean, half its 95 % interval, how many runs, and their values; SI units.
+
+    Raises:
+        ExportError: if the file cannot be written.
+    """
+    rows = (
+        (
+            bar.run_title,
+            bar.category,
+            _number_text(bar.mean),
+            _number_text(bar.ci95),
+            len(bar.values),
+            " ".join(_number_text(value) for value in bar.values),
+            bar.note if math.isnan(bar.mean) else "",
+        )
+        for bar in bars
+    )
+    return write_csv(path, ("experiment", "category", "mean", "ci95", "runs", "values", "note"), rows)
+
+
+def export_plots(plots: Sequence[tuple[PlotSpec, Sequence[Curve]]], path: str | Path) -> Path:
+    """Write the data of several plots of the same runs into one table; else as `export_curves`.
+
+    Raises:
+        ExportError: if the file cannot be written.
+        InputError: if there is no curve in any of them.
+    """
+    everything = [curve for _, curves in plots for curve in curves]
+    if not everything:
+        raise InputError("no curve is visible, so no data can be exported: switch one on in the legend")
+    time_s = np.unique(np.concatenate([curve.time_s for curve in everything]))
+    several = len({curve.run for curve in everything}) > 1
+    headings, columns = [], []
+    for plot, curves in plots:
+        name = plot.data_name
+        for curve in curves:
+            column = np.full(len(time_s), np.nan, dtype=np.float32)
+            count = min(len(curve.time_s), len(curve.values))
+            column[np.searchsorted(time_s, curve.time_s[:count])] = curve.values[:count]
+            columns.append(column)
+            owner = _curve_owner(curve)
+            headings.append(f"run {curve.run + 1}:{owner}:{name}" if several else f"{owner}:{name}")
+    return _write_table(path, headings, time_s, columns)
+
+
+def _curve_owner(curve: Curve) -> str:
+    owner = written(curve.owner)
+    return f"{owner}/total" if curve.kind == "total" else owner
+
+
+def export_marks(traces: Traces, path: str | Path) -> Path:
+    """Write the marks as CSV: ``time_s,owner,kind,value``.
+
+    Raises:
+        ExportError: if the file cannot be written.
+    """
+    rows = (
+        (f"{mark.time_s:.9f}".rstrip("0").rstrip("."), written(mark.owner), mark.kind, _number_text(mark.value))
+        for mark in traces.marks()
+    )
+    return write_csv(path, ("time_s", "owner", "kind", "value"), rows)
+
+
+def export_intervals(table: EventTable, path: str | Path) -> Path:
+    """Write monitor intervals as CSV, in order of the time at which they were finished.
+
+    Raises:
+        ExportError: if the file cannot be written.
+    """
+    columns = {"begin_s": time_texts(table["begin_ns"]), "end_s": time_texts(table["end_ns"])}
+    columns |= {name: number_texts(table[name]) for name in _INTERVAL_COLUMNS}
+    _write_events(table, columns, path)
+    return Path(path)
+
+
+def export_decisions(table: EventTable, path: str | Path, rules_path: str | Path) -> list[Path]:
+    """Write decisions as CSV and their rules, with formula, source and the names of the numbers, as JSON.
+
+    Numbers are in the order of their rule's names. Subflows are counted from 1; sets of them are separated by blanks.
+
+    Raises:
+        ExportError: if a file cannot be written.
+    """
+    rules = [stored_object(text, "name") for text in table.names["rule"]]
+    is_flow = np.array(["/" not in owner for owner in table.names["owner"]], bool)[table["owner"]]
+    columns = {"cause": table.texts("cause"), "rule": [rules[number]["name"] for number in table["rule"].tolist()]}
+    for name in ("cwnd_before_pkts", "cwnd_after_pkts", "rate_before_bps", "rate_after_bps"):
+        columns[name] = _where(~is_flow, number_texts(table[name]))
+    columns["data_seq"] = _where(is_flow, number_texts(table["data_seq"]))
+    columns["chosen"] = _where(is_flow & (table["chosen"] < MAX_PATHS), number_texts(table["chosen"] + 1))
+    columns |= {name: _set_texts(table[name]) for name in ("available", "usable")}
+    columns |= {name: number_texts(table[name]) for name in DECISION.fields if name.startswith("number_")}
+    _write_events(table, columns, path)
+    return [Path(path), write_file(Path(rules_path), json_text(rules))]
+
+
+def export_agent_steps(table: EventTable, path: str | Path, agents_path: str | Path) -> list[Path]:
+    """Write what agents saw, did and earned as CSV, and what the agents and their numbers are as JSON.
+
+    A row for each subflow that an agent saw when it decided; the rows of a decision have the same number. Controllers
+    differ in what they see and do: each number has a column under its name, empty for agents without it. Records of
+    the past are ``see:rtt[1]`` (of the epoch before), ``see:rtt[2]``…; choices are numbers from 0 on.
+
+    Raises:
+        ExportError: if a file cannot be written.
+    """
+    from subflow_sim.agent_steps import EPOCH_FIGURES
+
+    steps = agent_steps_of(table)
+    columns: dict[str, Sequence[str]] = {"decision": number_texts(table["number"]), "subflow": table.texts("subflow")}
+    columns["is_acting"] = number_texts(table["is_acting"])
+    columns |= {name: number_texts(table[name]) for name in ("value", "reward", *EPOCH_FIGURES)}
+    numbers: dict[str, NDArray[np.float32]] = {}
+    for position, agent in enumerate(steps.agents):
+        rows = steps.agent == position
+        seen = [
+            f"see:{feature.name}{f'[{past}]' if past else ''}"
+            for past in range(agent.history)
+            for feature in agent.features
+        ]
+        done = [f"do:{name}" for name in agent.action_names]
+        for names, values in ((seen, steps.observation), (done, steps.action)):
+            for index, name in enumerate(names):
+                column = numbers.setdefault(name, np.full(len(steps), np.nan, np.float32))
+                column[rows] = values[rows, index]
+    columns |= {name: number_texts(column) for name, column in numbers.items()}
+    _write_events(table, columns, path)
+    agents = list(map(stored_object, table.names["agent"]))
+    return [Path(path), write_file(Path(agents_path), json_text(agents))]
+
+
+def save_rescue_copy(traces: Traces, summary: Mapping[str, Any], scenario_text: str) -> Path:
+    """Save a run that the store could not keep: its data, summary and scenario, in a new directory.
+
+    Returns:
+        The directory.
+
+    Raises:
+        ExportError: if there is no place that can be written.
+    """
+    plan = ExportPlan(run_data=True, figures=(), figure_formats=())
+    reasons = []
+    for directory in rescue_directories(traces.title):
+        try:
+            export_run(traces, directory, plan, summary=summary, scenario_text=scenario_text)
+        except ExportError as error:
+            # A directory takes no room on a disk that has none left for the files in it.
+            shutil.rmtree(directory, ignore_errors=True)
+            reasons.append(str(error))
+        else:
+            return directory
+    places = ", ".join(map(str, rescue_places()))
+    raise ExportError("; ".join((f"no folder to save the run in is writable: tried {places}", *reasons)))
+
+
+def _export_tables(traces: Traces, target: Path) -> list[Path]:
+    """One table per scope that the run has, and the marks."""
+    written = [
+        export_csv(traces, target / file_name, keys)
+        for scope, file_name in TABLE_FILES.items()
+        if (keys := select_keys(traces, scope))
+    ]
+    written.append(export_marks(traces, target / "marks.csv"))
+    intervals, decisions, steps = (traces.events(stream.name) for stream in (INTERVAL, DECISION, AGENT))
+    if len(intervals):
+        written.append(export_intervals(intervals, target / "intervals.csv"))
+    if len(decisions):
+        written += export_decisions(decisions, target / "decisions.csv", target / "decision_rules.json")
+    if len(steps):
+        written += export_agent_steps(steps, target / "agent_steps.csv", target / "agents.json")
+    return written
+
+
+def _write_table(
+    path: str | Path, headings: Iterable[str], time_s: NDArray[np.float64], columns: Sequence[NDArray[np.float32]]
+) -> Path:
+    # Times are multiples of the interval: nine decimals (1 ns) cut the rounding of binary fractions off.
+    texts = [[f"{time:.9f}".rstrip("0").rstrip(".") for time in time_s.tolist()]]
+    texts += [number_texts(column) for column in columns]
+    lines = (",".join(row) + "\n" for row in zip(*texts, strict=True))
+    return write_file(path, "".join((csv_text(("time_s", *headings), ()), *lines)))
+
+
+def _write_events(table: EventTable, columns: Mapping[str, Sequence[str]], path: str | Path) -> None:
+    """Write a row for each event: time, owner, and these columns."""
+    start = {"time_s": time_texts(table["time_ns"]), "owner": table.texts("owner")}
+    everything = {**start, **columns}
+    write_csv(path, everything, zip(*everything.values(), strict=True))
+
+
+def _where(is_known: NDArray[np.bool_], texts: Sequence[str]) -> list[str]:
+    """The texts, empty where they mean nothing."""
+    return [text if known else "" for text, known in zip(texts, is_known.tolist(), strict=True)]
+
+
+def time_texts(time_ns: NDArray[np.int64]) -> list[str]:
+    """Times in ns as seconds, exactly, without zeros at the end."""
+    return [f"{time / NANOSECONDS:.9f}".rstrip("0").rstrip(".") for time in time_ns.tolist()]
+
+
+def _set_texts(masks: NDArray[np.int64]) -> list[str]:
+    """Sets of subflows, a bit each, as their numbers from 1 on."""
+    distinct, where = np.unique(masks, return_inverse=True)
+    sets = [" ".join(str(bit + 1) for bit in range(MAX_PATHS) if mask >> bit & 1) for mask in distinct.tolist()]
+    return [sets[number] for number in where.tolist()]
+
+
+def number_texts(column: NDArray[Any]) -> list[str]:
+    """Each value in the shortest form that reads back as the same number; NaN as an empty text."""
+    if column.dtype.kind != "f":
+        return [str(value) for value in column.tolist()]
+    # Most traces are steps and repeat few values (windows, losses, zero), and formatting is what costs here.
+    distinct, where = np.unique(column, return_inverse=True)
+    texts = np.array([_number_text(value) for value in distinct], dtype=object)
+    return list(texts[where])
+
+
+def _number_text(value: np.floating[Any] | float) -> str:
+    """The shortest text of that precision, without an exponent where a person would not write one."""
+    if np.isnan(value):
+        return ""
+    size = abs(float(value))
+    if size == 0 or 1e-4 <= size < 1e15:
+        return np.format_float_positional(value, trim="-")
+    return str(value)

@@ -1,0 +1,205 @@
+"""Experiments as one web page: of each claim, verdicts and figure, and runs that are simulated when it is opened."""
+
+from __future__ import annotations
+
+import html
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from subflow_app.features.exporting.core.web_page import check_offered, packed_size, runs_page, stored_run_document
+from subflow_app.features.gallery.core.exhibits import Exhibit, paper_order
+from subflow_app.features.gallery.core.recipe import SOURCES
+from subflow_app.features.gallery.core.report import CAUSES_TEXT, figure_caption, figure_text, run_again_text
+from subflow_app.features.gallery.core.report_tables import settled_mark, settlement_table, verdict_table
+from subflow_app.features.paper.core.panel_figure import render_panels
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.expected_errors import is_expected
+from subflow_app.foundation.file_kinds import PAGE_SUFFIX
+from subflow_app.foundation.files import write_file
+from subflow_app.vocabulary.language import ENGLISH
+from subflow_app.vocabulary.plain_text import capitalised
+from subflow_app.vocabulary.table_html import table_html
+from subflow_app.vocabulary.tables import TextTable
+
+if TYPE_CHECKING:
+    from subflow_app.features.gallery.core.results import Results
+    from subflow_app.features.paper.core.panel_plan import PanelFigure
+    from subflow_store import Store
+
+PAGE_NAME = f"experiments{PAGE_SUFFIX}"
+TITLE = "Experiments of the papers, reproduced"
+MOST_BYTES = 1_500_000
+"""Of what the runs of an experiment add to the page, packed: their scenarios, recorded traces and trained policies."""
+# Over each other when an experiment is opened; further ones are chosen there.
+_MOST_SHOWN = 2
+_PLAIN = " =:/,;()'!*+-.~$&@[]|"  # what needs no escape in an address within quotes
+_NO_RUNS = {
+    "training": "This experiment trains agents: no run of a network shows it.",
+    "cost": "This experiment measures the cost of computing: no run of a network shows it.",
+}
+
+
+def write_gallery_page(exhibits: Mapping[Exhibit, Store | None], path: Path) -> Path:
+    """Write the page of experiments; a file that is there is replaced once the new one is whole.
+
+    Args:
+        exhibits: the experiments, each with the store that has its runs.
+        path: of the page.
+
+    Raises:
+        ExportError: if the file cannot be written.
+        InputError: if there is no run to show, or the core for pages did not come with the program.
+        StoreError: if a database cannot be read.
+    """
+    return write_file(path, gallery_page(exhibits))
+
+
+def gallery_page(
+    exhibits: Mapping[Exhibit, Store | None],
+    *,
+    shared: str = "",
+    render: Callable[[PanelFigure], bytes] = render_panels,
+) -> str:
+    """The text of the page of experiments.
+
+    Args:
+        exhibits: the experiments, each with the store that has its runs.
+        shared: as for `page_of`.
+        render: draws a figure.
+
+    Raises:
+        InputError: if there is no run to show, or the core for pages did not come with the program.
+    """
+    check_offered()
+    runs: list[dict[str, Any]] = []
+    policies: list[bytes] = []
+    chapters, recorded, reasons = [], [], []
+    ordered = paper_order(exhibits)
+    for paper, members in ordered.items():
+        group = SOURCES.get(paper, "")
+        recorded.append(f"<h2>{html.escape(group)}</h2>")
+        for exhibit in members:
+            own, why_not = _runs(exhibit, exhibits[exhibit], policies)
+            reasons += [f"{exhibit.name}: {why_not}"] if why_not else []
+            numbers = list(range(len(runs), len(runs) + len(own)))
+            runs += own
+            figure = _figure(exhibit, render)
+            chapter = _chapter(exhibit, why_not)
+            recorded.append(_recorded(exhibit, chapter, figure))
+            chapters.append({**chapter, "group": group, "runs": numbers, "shown": _MOST_SHOWN})
+    if not runs:
+        raise InputError(f"no page, as no run of these experiments can be shown: {'; '.join(reasons)}")
+    known = {
+        paper: [each.results for each in members if each.results is not None] for paper, members in ordered.items()
+    }
+    counts = settlement_table({paper: members for paper, members in known.items() if members})
+    summary = {"title": "", "texts": [CAUSES_TEXT], "tables": [_table_document(counts)]}
+    return runs_page(
+        TITLE,
+        runs,
+        policies,
+        "".join(recorded),
+        shared=shared,
+        language=ENGLISH,
+        chapters=chapters,
+        summary=summary,
+    )
+
+
+def _chapter(exhibit: Exhibit, why_not: str) -> dict[str, Any]:
+    """What is told of an experiment."""
+    recipe, results = exhibit.recipe, exhibit.results
+    if recipe is None:
+        return {
+            "id": exhibit.name,
+            "title": exhibit.name,
+            "mark": "",
+            "texts": [exhibit.problem],
+            "tables": [],
+            "at": None,
+        }
+    heading, signs = figure_text(recipe.figure), Counter[str]()
+    for way, number in exhibit.counts.items():
+        signs[settled_mark(way)] += number
+    texts = [
+        f"The paper: {recipe.claim}",
+        recipe.disagrees,
+        "" if results is None else f"Run it again: {run_again_text(results)}",
+        why_not,
+    ]
+    return {
+        "id": exhibit.name,
+        "title": f"{capitalised(heading)}: {recipe.title}",
+        "mark": "  ".join(f"{sign} {number}" for sign, number in signs.items() if number),
+        "texts": [" ".join(text.split()) for text in texts if text],
+        "tables": [] if results is None else [_table_document(verdict_table(results))],
+        "at": None,
+    }
+
+
+def _runs(exhibit: Exhibit, store: Store | None, policies: list[bytes]) -> tuple[list[dict[str, Any]], str]:
+    """Documents of a run of each series, or why there are none; policies are added to those of the page."""
+    recipe, results = exhibit.recipe, exhibit.results
+    if recipe is None or results is None or store is None:
+        return [], f"This experiment was not run here: `subflow reproduce {exhibit.name}` runs it."
+    if recipe.kind in _NO_RUNS:
+        return [], _NO_RUNS[recipe.kind]
+    known, made = list(policies), []
+    try:
+        for name, run_id in _run_ids(results).items():
+            made.append({**stored_run_document(store, run_id, known), "name": name})
+    except Exception as error:
+        if not is_expected(error):
+            raise
+        return [], str(error)
+    size = packed_size(made, known[len(policies) :])
+    if size > MOST_BYTES:
+        most = f"the page takes at most {MOST_BYTES / 1e6:g} MB of each"
+        return [], f"The runs of this experiment take {size / 1e6:.1f} MB; {most}."
+    policies[:] = known
+    return made, ""
+
+
+def _run_ids(results: Results) -> dict[str, int]:
+    """The first run of each series, by what it is called: what the paper proposes first."""
+    from subflow_app.features.gallery.core.runs_kind import RunValues
+
+    values, found = results.values, {}
+    assert isinstance(values, RunValues)
+    ours = {series.name for series in results.recipe.series.values() if series.is_ours}
+    for series in sorted(results.series, key=lambda name: name not in ours):
+        for seed, point in product(results.seeds, results.points):
+            run = values.run(series, point, seed)
+            if run is not None:
+                found[f"{series}, {point}" if point else series] = run.run_id
+                break
+    return found
+
+
+def _figure(exhibit: Exhibit, render: Callable[[PanelFigure], bytes]) -> str:
+    """The figure as a picture of the page, by whose name its script finds it; empty: there is none."""
+    if exhibit.figure is None or exhibit.results is None:
+        return ""
+    # Text stays text: a third of the size.
+    style = replace(exhibit.figure.style, text_in_svg=True)
+    drawn = render(replace(exhibit.figure, kind="svg", style=style)).decode()
+    source = html.escape(f"data:image/svg+xml,{quote(drawn[drawn.index('<svg') :], safe=_PLAIN)}")
+    caption = html.escape(figure_caption(exhibit.results, exhibit.figure))
+    return f'<img class="figure" loading="lazy" id="figure-{html.escape(exhibit.name)}" alt="{caption}" src="{source}">'
+
+
+def _recorded(exhibit: Exhibit, chapter: Mapping[str, Any], figure: str) -> str:
+    """What stands there where the simulator cannot run."""
+    texts = "".join(f"<p>{html.escape(text)}</p>" for text in chapter["texts"])
+    verdicts = "" if exhibit.results is None else table_html(verdict_table(exhibit.results))
+    return f"<h3>{html.escape(chapter['title'])}</h3>{texts}{figure}{verdicts}"
+
+
+def _table_document(table: TextTable) -> dict[str, Any]:
+    """A table as the page's script lays it out."""
+    return {"caption": table.title, "heads": [column.title for column in table.columns], "rows": list(table.rows)}

@@ -1,0 +1,250 @@
+"""Taking a scenario back out of a web page, with what its reader has changed there."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import tempfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from subflow_app.features.catalog.core.catalog import policy_library
+from subflow_app.features.catalog.core.uses import Use, policies_of, read_scenario
+from subflow_app.features.editor.core.scenario_source import with_policies
+from subflow_app.features.exporting.core.web_page import EDITED_KEYS, FORMAT
+from subflow_app.features.policies.core.library import content_name
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.toml_edit import TomlEditError, render, set_value
+from subflow_app.vocabulary.language import tr
+from subflow_sim.catalog import catalog_with
+from subflow_sim.errors import ParamError, ScenarioError
+from subflow_sim.gate import json_tree, read_file
+from subflow_sim.policy_library import MAX_POLICY_BYTES, SUFFIX, PolicyLibrary, is_policy_name
+from subflow_sim.scenario import Scenario
+
+MOST_PAGE_BYTES = 64_000_000
+_MOST_TOLD_BYTES = 256_000_000
+_DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
+_TOLD = re.compile(r'<script type="application/octet-stream" id="told" data-size="(\d{1,9})">(.*?)</script>', re.DOTALL)
+_FLOW_KEYS = ("controller", "scheduler")
+
+
+@dataclass(frozen=True, slots=True)
+class PageScenario:
+    """A scenario of a page.
+
+    Attributes:
+        name: of its run.
+        text: of the scenario file, with the change that its reader had made, if any.
+        scenario: what the text says.
+        signature: of the run of that text; empty: the page does not say.
+        notices: lines about policies that are other ones on this computer than in the page.
+        policies: contents, by name, of those that the text needs from the page; `keep_policies` keeps them.
+    """
+
+    name: str
+    text: str
+    scenario: Scenario
+    signature: str
+    notices: tuple[str, ...] = ()
+    policies: Mapping[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class WebPage:
+    """A page of runs.
+
+    Attributes:
+        path: its file, as it was exported or as its reader saved it.
+        runs: what it says of them.
+        change: what its reader has changed; None: nothing.
+        policies: contents of its policies, by their numbers.
+    """
+
+    path: Path
+    runs: Sequence[Mapping[str, Any]]
+    change: Mapping[str, Any] | None
+    policies: tuple[bytes, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """What its runs are called, in order."""
+        return [str(run["name"]) for run in self.runs]
+
+    def scenario(self, number: int = 1) -> PageScenario:
+        """The scenario of a run.
+
+        Args:
+            number: which of its runs, from 1 on.
+
+        Raises:
+            InputError: if it has no such run, or what it says of that is damaged.
+        """
+        path = self.path
+        if not 1 <= number <= len(self.runs):
+            raise InputError(f"{path}: run {number}: it has {len(self.runs)}")
+        try:
+            run, change = self.runs[number - 1], self.change
+            # The reader changes the run that is chosen, which is the first unless there are several.
+            if change is not None and change.get("run", 0) != number - 1:
+                change = None
+            text = str(run["toml"]) if change is None else _with_change(run, change)
+            signature = str((run if change is None else change).get("signature", ""))
+            names, brought = self._brought_policies(run)
+            text = with_policies(text, names)
+            scenario = _read_with(brought, text, path)
+            needed = {policy.name for _flow, policy in policies_of(scenario)} & brought.keys()
+            return PageScenario(
+                str(run["name"]),
+                text,
+                scenario,
+                signature,
+                tuple(self._other_policies(run, scenario)),
+                {name: brought[name] for name in sorted(needed)},
+            )
+        except TomlEditError as error:
+            raise InputError(f"{path}: its change cannot be written: {error}") from error
+        except ScenarioError as error:
+            raise InputError(f"{path}: its scenario is not usable: {error}") from error
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"{path}: a damaged page: {error}") from error
+
+    def _brought_policies(self, run: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, bytes]]:
+        """The policies of a run that this computer lacks under their names: new names of these, and contents by them.
+
+        The new names follow from the contents, so that they mean the same on each computer.
+        """
+        library = policy_library()
+        names, brought = {}, {}
+        for name, number in run.get("policies", {}).items():
+            content = self.policies[number]
+            content_hash = hashlib.sha256(content).hexdigest()
+            try:
+                known = library.read(name).content_hash if is_policy_name(name) else ""
+            except ParamError:
+                known = ""
+            if known != content_hash:
+                names[name] = content_name(content_hash)
+                brought[names[name]] = content
+        return names, brought
+
+    def _other_policies(self, run: Mapping[str, Any], scenario: Scenario) -> Iterator[str]:
+        """Lines about flows whose policy has another content here, whatever it is called."""
+        deciders = [flow.get("decider") or {} for flow in run["scenario"]["scenario"].get("flows", ())]
+        told: dict[str, None] = {}
+        for flow, decider in zip(run["flows"], deciders, strict=True):
+            name = str(flow["flow"])
+            policy = scenario.flows[name].controller.policy if name in scenario.flows else None
+            number = decider.get("policy")
+            if policy is not None and number is not None and self.policies[number] != policy.content:
+                text = tr(
+                    'flow {flow}: the policy "{policy}" of this computer is not that of the page',
+                    flow=name,
+                    policy=policy.name,
+                )
+                told[text] = None
+        return iter(told)
+
+
+def read_page(path: Path) -> WebPage:
+    """A page of runs.
+
+    Raises:
+        InputError: if it cannot be read, is not a page of ours or is damaged.
+    """
+    try:
+        page = read_file(path, MOST_PAGE_BYTES).decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not a page that `subflow export RUN --page` has made: no text in UTF-8") from None
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
+    found, packed = _DATA.search(page), _TOLD.search(page)
+    if found is None or packed is None:
+        raise InputError(f"{path}: not a page that `subflow export RUN --page` has made")
+    try:
+        data = json_tree(found[1])
+        if data["format"] != FORMAT:
+            raise InputError(f"{path}: format = {data['format']!r}: this version reads {FORMAT}")
+        told = json_tree(_unpacked(packed[2], int(packed[1])))
+        if "lab" in told:
+            raise InputError(f"{path}: a page of a lab, which has no run to take: `subflow labs begin` does labs here")
+        runs = told["runs"]
+        if not isinstance(runs, list) or not all(isinstance(run, dict) and "name" in run for run in runs):
+            raise ValueError("it has no runs")
+        packed_policies = [base64.b64decode(text) for text in told.get("policies", ())]
+        return WebPage(path, runs, data["change"], _unpacked_policies(packed_policies))
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{path}: a damaged page: {error}") from error
+
+
+def _unpacked(text: str, size: int) -> bytes:
+    """What a page has packed."""
+    return _gunzipped(base64.b85decode(text.replace(",", "<"))[:size], _MOST_TOLD_BYTES, "its runs")
+
+
+def _unpacked_policies(packed: Sequence[bytes]) -> tuple[bytes, ...]:
+    """The policies of a page, which all together take at most as much as a policy may."""
+    contents: list[bytes] = []
+    left_bytes = MAX_POLICY_BYTES
+    for each in packed:
+        contents.append(_gunzipped(each, max(1, left_bytes), "its policies", MAX_POLICY_BYTES))
+        left_bytes -= len(contents[-1])
+    return tuple(contents)
+
+
+def _read_with(policies: Mapping[str, bytes], text: str, path: Path) -> Scenario:
+    """The scenario of a page, with its policies before those of this computer."""
+    with tempfile.TemporaryDirectory(prefix="subflow-page-") as folder:
+        for name, content in policies.items():
+            Path(folder, f"{name}{SUFFIX}").write_bytes(content)
+        library = PolicyLibrary((Path(folder), *policy_library().folders))
+        return read_scenario(Use.PAGE, text, file=str(path), algorithms=catalog_with(library))
+
+
+def _gunzipped(packed: bytes, most_bytes: int, what: str, limit_bytes: int = 0) -> bytes:
+    try:
+        reader = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # with the heading of gzip
+        content = reader.decompress(packed, most_bytes)
+    except zlib.error as error:
+        raise ValueError(f"{what} cannot be unpacked: {error}") from None
+    if not reader.eof:
+        raise ValueError(f"{what} end too early, or take more than {(limit_bytes or most_bytes) / 1e6:g} MB")
+    return content
+
+
+def _with_change(run: Mapping[str, Any], change: Mapping[str, Any]) -> str:
+    """The text of a run's scenario with what its reader has changed: values from the start, events from a time."""
+    text = str(run["toml"])
+    if change["from"] is None:
+        for edit in change["edits"]:
+            owner, value = _edited(run, edit)
+            text = set_value(text, (*owner, str(edit["key"])), value)
+        return text
+    blocks = []
+    for edit in change["edits"]:
+        (kind, name), value = _edited(run, edit)
+        lines = ["[[events]]", f"at = {render(_seconds(change['applied']))}"]
+        lines.append(f"{kind.removesuffix('s')} = {render(name)}")
+        if kind == "links" and not run["links"][edit["link"]]["follows"][edit["key"]]:
+            lines.append('direction = "forward"')
+        blocks.append("\n".join([*lines, f"{edit['key']} = {render(value)}"]))
+    return "\n\n".join([text.rstrip(), *blocks]) + "\n"
+
+
+def _edited(run: Mapping[str, Any], edit: Mapping[str, Any]) -> tuple[tuple[str, str], float | str]:
+    """Which table of the file an edit is of, and the value."""
+    key = edit["key"]
+    if edit["kind"] == "link" and key in EDITED_KEYS:
+        return ("links", str(run["links"][edit["link"]]["name"])), float(edit["value"])
+    if edit["kind"] == "flow" and key in _FLOW_KEYS:
+        return ("flows", str(edit["flow"])), str(edit["value"])
+    raise ValueError(f"a change of {edit['kind']!r}, {key!r}")
+
+
+def _seconds(text: object) -> str:
+    """Nine digits behind the point, as the page has them: a nanosecond is one."""
+    return f"{float(str(text)):.9f}s"

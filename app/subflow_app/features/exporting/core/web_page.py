@@ -1,0 +1,529 @@
+"""Runs as one web page that simulates them again: the core as WebAssembly, the scenarios, and what looks at them.
+
+The page is one file without any other. It asks no network, and its policy lets it run no script but its own, which
+lie readable in ``assets/web/page``: here they are joined and, but for the one that unpacks them, packed.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import html
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import subflow_app
+from subflow_app.features.editor.core.topology import picture_of
+from subflow_app.features.explain.core.explanations import CAUSES
+from subflow_app.features.explain.core.origin import StoredOrigin
+from subflow_app.features.explain.core.run_events import KINDS, VALUES
+from subflow_app.features.explain.core.worked_rules import RATE_UNITS, formulas, packet_bits
+from subflow_app.features.exporting.core.bundle import with_plain_policies
+from subflow_app.features.exporting.core.expression_document import compiled
+from subflow_app.features.traces.core.traces import LINK, SUBFLOW, TURNS, StoredTraces, Traces, select_keys
+from subflow_app.foundation.catalogues import translated
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.files import write_file
+from subflow_app.foundation.resources import assets_folder
+from subflow_app.foundation.toml_edit import get_value, read_toml, set_value
+from subflow_app.vocabulary.language import ENGLISH
+from subflow_app.vocabulary.measure_document import as_document
+from subflow_app.vocabulary.owners import label_of
+from subflow_app.vocabulary.palette import colour_keys, hex_colour, link_colour_keys
+from subflow_app.vocabulary.table_html import html_text
+from subflow_sim.catalog import controllers
+from subflow_sim.decisions import NUMBER_UNITS, meanings
+from subflow_sim.gate import is_file
+from subflow_sim.portable import PortableChoice, PortableScenario, portable, portable_choices
+from subflow_sim.simulation import mark_kinds
+from subflow_sim.vec_env import agent_spec
+
+if TYPE_CHECKING:
+    from subflow_app.features.labs.core.explorables import Explorable, Point
+    from subflow_app.vocabulary.palette import ColourKey
+    from subflow_sim.scenario import Link, Scenario
+    from subflow_sim.scenario_model import Profile
+    from subflow_store import Store
+
+FORMAT = 1
+SCRIPTS = (
+    *("words.js", "elements.js", "measures.js", "chores.js", "charts.js", "simulator.js", "runs.js"),
+    *("topology.js", "whatif.js", "events.js", "worked.js", "why.js", "tables.js"),
+    *("sweep.js", "chapters.js", "main.js"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PageKind:
+    """What a page is made of, as files of ``assets/web/page``.
+
+    Attributes:
+        frame: its HTML, with names in braces for what is put in.
+        styles: one after the other.
+        scripts: likewise: each uses what stands before it.
+    """
+
+    frame: str
+    styles: tuple[str, ...]
+    scripts: tuple[str, ...]
+
+
+RUNS = PageKind("page.html", ("page.css",), SCRIPTS)
+BOOT = "boot.js"
+WORKER = "engine.js"
+_CORE = "web/core.wasm.gz"
+_PARTS = ("script", "worker", "core")
+_PARTS_OF_MEASURES = (
+    *("title", "symbol", "unit", "scale", "decimals", "definition", "formula", "over", "of", "function"),
+    *("combine", "default_for", "source"),
+)
+_BESIDE = " 'self' file:"  # where a page lies on a disk, its own folder has no other name
+EDITED_KEYS = ("rate", "delay", "loss", "queue")
+"""Of a link, what a page's reader may change."""
+# Pictures for a browser that cannot run the simulator.
+_PICTURES = (
+    (SUBFLOW, "throughput_bps", "Throughput (Mbit/s)", 1e6),
+    (SUBFLOW, "cwnd_pkts", "Congestion window (packets)", 1.0),
+    (SUBFLOW, "srtt_s", "Smoothed RTT (ms)", 1e-3),
+    (LINK, "queue_pkts", "Queue (packets)", 1.0),
+)
+_MOST_LINES, _MOST_POINTS = 6, 100
+
+
+def is_offered() -> bool:
+    """Whether pages can be made: whether the core for them came with the program."""
+    return is_file(assets_folder() / _CORE)
+
+
+def check_offered() -> None:
+    """Raise InputError where pages cannot be made."""
+    if not is_offered():
+        raise InputError("this installation has no core for web pages: install Subflow again, or use --format bundle")
+
+
+def write_page(store: Store, run_ids: Sequence[int], path: Path) -> Path:
+    """Write the page of stored runs, over each other; a file that is there is replaced once the new one is whole.
+
+    Raises:
+        ExportError: if the file cannot be written.
+        InputError: if a run was measured and not simulated, is not over, this version cannot read its scenario, or the
+            core for pages did not come with the program.
+        StoreError: if there is no such run or the database cannot be read.
+    """
+    check_offered()
+    policies: list[bytes] = []
+    runs = [stored_run_document(store, run_id, policies) for run_id in run_ids]
+    title = " · ".join(dict.fromkeys(run["name"] for run in runs))
+    return write_runs(path, title, runs, policies, recorded_curves(StoredTraces(store, run_ids[0])))
+
+
+def write_runs(
+    path: Path, title: str, runs: Sequence[Mapping[str, Any]], policies: Iterable[bytes], recorded: str, **told: Any
+) -> Path:
+    """Write a page of runs.
+
+    Args:
+        path: of the page.
+        title: of the page, as plain text.
+        runs: documents of them.
+        policies: that they need.
+        recorded: what stands there where the scripts do not run, as HTML.
+        told: what the page knows beside its runs, by its name there.
+
+    Raises:
+        ExportError: if the file cannot be written.
+    """
+    return write_file(path, runs_page(title, runs, policies, recorded, **told))
+
+
+def runs_page(
+    title: str,
+    runs: Sequence[Mapping[str, Any]],
+    policies: Iterable[bytes],
+    recorded: str,
+    *,
+    shared: str = "",
+    language: str | None = None,
+    **told: Any,
+) -> str:
+    """The text of a page of runs.
+
+    Args:
+        title: of the page, as plain text.
+        runs: documents of them.
+        policies: that they need.
+        recorded: what stands there where the scripts do not run, as HTML.
+        shared: as for `page_of`.
+        language: that it begins in; None: that of its reader. A page that shares parts is a figure of the guide, and
+            has its words in English from there.
+        told: what the page knows beside its runs, by its name there.
+    """
+    profiles = dict.fromkeys(run["profile"] for run in runs)
+    document = {
+        "policies": policy_texts(policies),
+        "runs": list(runs),
+        "choices": {profile: _choices(profile) for profile in profiles},
+        **({} if shared else told_words(None)),
+        **told,
+    }
+    data = {"format": FORMAT, "version": subflow_app.__version__, "change": None}
+    data |= {} if language is None else {"language": language}
+    return page_of(data, title, recorded, packed={"told": compact_json(document)}, shared=shared)
+
+
+def told_words(language: str | None) -> dict[str, Any]:
+    """The words of the program that a page uses: causes, numbers of decisions, measures and kinds of events.
+
+    Args:
+        language: of the page, which has no German then but in German; None: its reader chooses.
+
+    Returns:
+        Under "words": ``causes`` by name; ``measures`` as `as_document` has them, without those that no page shows and
+        without empty attributes; ``marks`` likewise, by the number of their kind; ``rules`` that can be computed, by
+        name: the result, and the expression as `compiled`; ``units`` by the ending of a number's name; ``rate_units``
+        in bit/s; ``german`` by the English text.
+    """
+    document = as_document()
+    measures = {
+        key: {part: each[part] for part in _PARTS_OF_MEASURES if each[part] not in ("", None, [])}
+        for key, each in document["measures"].items()
+        if each["of"] != "training" and (each["of"] != "run" or each["function"])
+    }
+    for each in measures.values():
+        if "combine" in each:
+            each["combine"] = {part: each["combine"][part] for part in ("how", "keys")}
+    table = {"measures": measures, "periods": document["periods"]}
+    marks = [
+        {
+            "name": name,
+            "title": KINDS[name],
+            "scope": scope,
+            "value": VALUES.get(name),
+            "is_turn": name in TURNS or None,
+        }
+        for name, scope in mark_kinds()
+    ]
+    marks = [{part: value for part, value in each.items() if value is not None} for each in marks]
+    words = {
+        "causes": dict(CAUSES),
+        "measures": table,
+        "marks": marks,
+        "rules": {name: [result, compiled(expression)] for name, (result, expression) in formulas().items()},
+        "units": dict(NUMBER_UNITS),
+        "rate_units": dict(RATE_UNITS),
+        "german": {},
+    }
+    if language != ENGLISH:
+        specs = [spec for each in controllers() if (spec := agent_spec(each.name)) is not None]
+        helps = [number.help for spec in specs for number in spec.features]
+        measured = [
+            each.get(part, "") for each in measures.values() for part in ("title", "unit", "definition", "formula")
+        ]
+        texts = [*CAUSES.values(), *meanings().values(), *helps, *table["periods"].values(), *measured]
+        texts += [str(each.get(part, "")) for each in marks for part in ("title", "value")]
+        words["german"] = translated(dict.fromkeys(text for text in texts if text), "de")
+    return {"words": words}
+
+
+def policy_texts(policies: Iterable[bytes]) -> list[str]:
+    """Trained policies as a page's document has them, packed."""
+    return [base64.b64encode(gzip.compress(content, mtime=0)).decode() for content in policies]
+
+
+def packed_size(runs: Sequence[Mapping[str, Any]], policies: Iterable[bytes]) -> int:
+    """What runs and policies add to a page, bytes."""
+    document = {"runs": list(runs), "policies": policy_texts(policies)}
+    return len(dense_text(gzip.compress(compact_json(document).encode(), mtime=0)))
+
+
+def page_of(
+    data: Mapping[str, Any],
+    title: str,
+    recorded: str,
+    kind: PageKind = RUNS,
+    *,
+    packed: Mapping[str, str] | None = None,
+    shared: str = "",
+    language: str = ENGLISH,
+) -> str:
+    """The text of a page.
+
+    Args:
+        data: its document, of which each saved page has its own.
+        title: of the page, as plain text.
+        recorded: what stands there where the scripts do not run, as HTML.
+        kind: of the page.
+        packed: further texts, by their names in the frame.
+        shared: address of a file with what `shared_parts` gives, for pages beside each other; empty: it is in the page.
+        language: of what stands there.
+    """
+    folder = assets_folder() / "web" / "page"
+    style = _joined(folder, kind.styles)
+    boot = _joined(folder, [BOOT])
+    script = _script(kind, with_words=bool(shared))
+    contents = {name: gzip.compress(text.encode(), mtime=0) for name, text in (packed or {}).items()}
+    contents |= dict.fromkeys(_PARTS, b"") if shared else _parts(script)
+    sources = f"'{_hash_of(boot)}' '{_hash_of(script)}'{_BESIDE if shared else ''}"
+    policy = (
+        "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data: blob:; worker-src blob:; "
+        f"script-src {sources} 'wasm-unsafe-eval'; style-src '{_hash_of(style)}'"
+    )
+    parts = {
+        "policy": policy,
+        "language": language,
+        "version": html.escape(subflow_app.__version__),
+        "title": html_text(title),
+        "style": style,
+        "recorded": recorded,
+        "data": script_text(data),
+        "boot": boot,
+        "shared": f'<script src="{html.escape(shared)}"></script>\n' if shared else "",
+        **{name: dense_text(content) for name, content in contents.items()},
+        **{f"{name}_size": str(len(content)) for name, content in contents.items()},
+    }
+    # In one pass: what is put in may have braces of its own.
+    pieces = (folder / kind.frame).read_text(encoding="utf-8").split("{")
+    text = [pieces[0]]
+    for piece in pieces[1:]:
+        name, _, rest = piece.partition("}")
+        text += [parts[name], rest]
+    return "".join(text)
+
+
+def shared_parts(kind: PageKind = RUNS) -> str:
+    """A script that gives pages beside it their common parts: core, worker, scripts and the English words in them."""
+    parts = {
+        name: [len(content), dense_text(content)] for name, content in _parts(_script(kind, with_words=True)).items()
+    }
+    return (
+        f"for (const [name, [size, text]] of Object.entries({compact_json(parts)})) {{\n"
+        "  const place = document.getElementById(name);\n"
+        "  place.dataset.size = size;\n"
+        "  place.textContent = text;\n"
+        "}\n"
+    )
+
+
+def _parts(script: str) -> dict[str, bytes]:
+    """The parts that pages of a kind have in common, packed."""
+    folder = assets_folder()
+    texts = (script, _joined(folder / "web" / "page", [WORKER]))
+    packed = [gzip.compress(text.encode(), mtime=0) for text in texts]
+    return dict(zip(_PARTS, (*packed, (folder / _CORE).read_bytes()), strict=True))
+
+
+def _script(kind: PageKind, *, with_words: bool) -> str:
+    """The scripts of a page, of which the last one starts it; the English words of shared pages come before it."""
+    folder = assets_folder() / "web" / "page"
+    *before, last = kind.scripts
+    words = f"Object.assign(told_words, {compact_json(told_words(ENGLISH)['words'])});\n" if with_words else ""
+    return "(() => {\n" + _joined(folder, before) + words + _joined(folder, [last]) + "})();\n"
+
+
+def dense_text(content: bytes) -> str:
+    """Bytes as text within an element for scripts: five letters for four bytes, none of them "<"."""
+    return base64.b85encode(content, pad=True).decode().replace("<", ",")
+
+
+def script_text(data: object) -> str:
+    """A document as JSON within an element for scripts: no text of it can end the element."""
+    return compact_json(data).replace("<", "\\u003c")
+
+
+def compact_json(data: object) -> str:
+    """A document in few letters."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def explorable_element(explorable: Explorable, language: str = ENGLISH, points: Sequence[Point] = ()) -> str:
+    """What `assets/web/explorable.js` fills: a formula whose numbers are dragged, with what runs measured."""
+    data = {"description": explorable.document(language), "points": [asdict(each) for each in points]}
+    return f'<div class="explorable-here"><script type="application/json">{script_text(data)}</script></div>'
+
+
+# Behind code, and with no quote, which would mean that the slashes may belong to a text.
+_COMMENT = re.compile(r"(?<=[;{},)\]]) +// [^\"'`]*\Z")
+
+
+def _joined(folder: Path, names: Iterable[str]) -> str:
+    """Files one after the other, without comments and indentation; a comment with quotes stays behind its code."""
+    lines = (line.strip() for name in names for line in (folder / name).read_text(encoding="utf-8").splitlines())
+    return "".join(f"{_COMMENT.sub('', line)}\n" for line in lines if line and not line.startswith("//"))
+
+
+def _hash_of(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def stored_run_document(store: Store, run_id: int, policies: list[bytes]) -> dict[str, Any]:
+    """What the page knows of a run; the policies that it needs are added to those of the page."""
+    origin, row = StoredOrigin.read(store, run_id), store.run(run_id)
+    if row.status != "finished":
+        raise InputError(f"{origin.title} is {row.status}: only a run that has finished can become a page")
+    text, contents = with_plain_policies(row.scenario_text or "", origin.scenario)
+    if origin.seed != origin.scenario.seed:  # as the run was asked for: its text makes it again
+        text = set_value(text, ("seed",), origin.seed)
+    document = run_document(origin.scenario, origin.seed, text, row.sample_interval_s, policies)
+    if contents:  # by the names that the text has for them
+        document["policies"] = {name: policies.index(content) for name, content in contents.items()}
+    return {
+        **document,
+        "name": row.name or origin.scenario.name,
+        "signature": origin.signature,
+        "version": origin.version,
+    }
+
+
+def run_document(
+    scenario: Scenario, seed: int, text: str, sample_interval_s: float, policies: list[bytes]
+) -> dict[str, Any]:
+    """What a page knows of a run that it is to make.
+
+    Args:
+        scenario: of the run.
+        seed: of the run.
+        text: TOML of the scenario.
+        sample_interval_s: simulated time between two samples.
+        policies: of the page; those that the run needs are added.
+    """
+    made = portable(scenario, seed)
+    _number_policies(made, policies)
+    tree, picture = read_toml(text), picture_of(scenario)
+    return {
+        "name": scenario.name,
+        "seed": str(seed),
+        "duration_s": scenario.duration_s,
+        "interval_ns": round(sample_interval_s * 1e9),
+        "profile": scenario.profile,
+        "packet_bits": packet_bits(scenario.mss_bytes),
+        "scenario": made.document,
+        "toml": text,
+        "nodes": [
+            {"name": name, "kind": "router" if name in picture.routers else "host", "at": [round(x, 1), round(y, 1)]}
+            for name, (x, y) in picture.places.items()
+        ],
+        "links": [_link(link, tree) for link in scenario.links.values()],
+        "flows": [
+            {
+                "name": name,
+                "flow": flow.name,
+                "kind": flow.kind,
+                "controller": flow.controller.name,
+                "scheduler": flow.scheduler.name,
+            }
+            for name, flow in made.flows
+        ],
+        "subflows": [{"name": name, "path": list(path)} for name, path in made.subflows],
+        "colours": _colours(made),
+    }
+
+
+def _number_policies(made: PortableScenario, policies: list[bytes]) -> None:
+    """Give the policies of a document their numbers among those of the page."""
+    numbers = []
+    for content in made.policies:
+        if content not in policies:
+            policies.append(content)
+        numbers.append(policies.index(content))
+    for flow in made.document["scenario"].get("flows", ()):
+        decider = flow.get("decider", {})
+        if "policy" in decider:
+            decider["policy"] = numbers[decider["policy"]]
+
+
+def _link(link: Link, tree: Mapping[str, Any]) -> dict[str, Any]:
+    """A link with what can be changed of it: what the file has as one plain value, and the core as one number."""
+    plain, follows = {}, {}
+    side = link.forward
+    is_radio = side.access is not None or side.grants is not None or side.handover is not None
+    changeable = {
+        "rate": side.trace is None and side.bucket is None and not is_radio,
+        "delay": side.delay_trace is None,
+        "loss": side.loss_model is None,
+        "queue": side.queue.limit_bytes is None,
+    }
+    for key in EDITED_KEYS:
+        written = get_value(tree, ("links", link.name, key))
+        plain[key] = changeable[key] and (key == "queue" or not isinstance(written, dict))
+        follows[key] = get_value(tree, ("links", link.name, "reverse", key)) is None
+    return {"name": link.name, "ends": list(link.ends), "edit": plain, "follows": follows}
+
+
+def _colours(made: PortableScenario) -> dict[str, list[list[str]]]:
+    """Of flows, subflows and directions of links, each on a light and on a dark ground: as the program has them."""
+    flows = [name for name, _ in made.flows]
+    sending = {name for name, flow in made.flows if flow.sends_datagrams}
+    subflows = [name for name, _ in made.subflows if name.partition("/")[0] not in sending]
+    keys, links = colour_keys([*flows, *subflows]), link_colour_keys(made.links)
+    return {
+        "flow": [both_colours(keys[name]) for name in flows],
+        "subflow": [both_colours(keys[name if name in keys else name.partition("/")[0]]) for name, _ in made.subflows],
+        "link": [both_colours(links[name]) for name in made.links],
+    }
+
+
+def both_colours(key: ColourKey) -> list[str]:
+    """On a light and on a dark ground."""
+    return [hex_colour(key), hex_colour(key, dark=True)]
+
+
+def _choices(profile: Profile) -> dict[str, list[dict[str, Any]]]:
+    """What flows may be given instead of their controllers and schedulers."""
+    return {
+        "controllers": [
+            {**_choice(each), "kinds": ["mptcp"] if each.is_coupled else ["tcp", "mptcp"]}
+            for each in portable_choices("controller", profile)
+        ],
+        "schedulers": [_choice(each) for each in portable_choices("scheduler", profile)],
+    }
+
+
+def _choice(made: PortableChoice) -> dict[str, Any]:
+    return {"name": made.name, "choice": made.choice, "decider": made.decider}
+
+
+def recorded_curves(traces: Traces, quantities: Sequence[str] = ()) -> str:
+    """What a browser that cannot run the simulator shows of a run, as HTML: some quantities, or all that there are."""
+    return "".join(_picture(traces, *each) for each in _PICTURES if not quantities or each[1] in quantities)
+
+
+def _picture(traces: Traces, scope: str, name: str, heading: str, factor: float) -> str:
+    """The recorded curves of a quantity as SVG."""
+    keys = select_keys(traces, scope, name)[:_MOST_LINES]
+    if not keys:
+        return ""
+    colours = link_colour_keys([key.owner for key in keys]) if scope == LINK else colour_keys([k.owner for k in keys])
+    sampled = [(key, *traces.read(key)) for key in keys]
+    most = max((float(np.nanmax(values, initial=0.0)) for _, _, values in sampled), default=0.0) or 1.0
+    end = traces.duration_s or 1.0
+    lines = []
+    for key, times, values in sampled:
+        step = max(1, len(values) // _MOST_POINTS)
+        parts = ((times[i : i + step], values[i : i + step]) for i in range(0, len(values), step))
+        points = [
+            f"{60 + 620 * float(np.mean(t)) / end:.0f},{150 - 130 * min(float(np.nanmean(v)) / most, 1.0):.0f}"
+            if not np.isnan(v).all()
+            else ""
+            for t, v in parts
+        ]
+        colour, owner = hex_colour(colours[key.owner]), html.escape(label_of(key.owner))
+        lines += [
+            f'<polyline fill="none" stroke="{colour}" points="{" ".join(piece)}"><title>{owner}</title></polyline>'
+            for is_known, piece in groupby(points, bool)
+            if is_known
+        ]
+    heading = html.escape(heading)
+    return (
+        f'<svg viewBox="0 0 700 180" role="img" aria-label="{heading}"><g fill="currentColor" font-size="12">'
+        f'<text x="60" y="14">{heading}</text><text x="54" y="24" text-anchor="end">{most / factor:.3g}</text>'
+        f'<text x="54" y="154" text-anchor="end">0</text><text x="680" y="168" text-anchor="end">{end:g} s</text></g>'
+        f'<path d="M60 20V150H680" fill="none" stroke="currentColor"/>{"".join(lines)}</svg>'
+    )

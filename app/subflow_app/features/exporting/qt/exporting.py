@@ -1,0 +1,231 @@
+"""Figures and data of the window as files: asks where to, writes, and says where it went."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from subflow_app.foundation.errors import AppError
+from subflow_app.foundation.file_kinds import PAGE_SUFFIX
+from subflow_app.foundation.paths import file_stem
+from subflow_app.toolkit.dialogs import CSV_FILTER, PAGE_FILTER, Dialogs, is_accepted
+from subflow_app.vocabulary.language import tr, trn
+from subflow_sim.gate import is_folder, is_there
+from subflow_store import StoreError
+
+if TYPE_CHECKING:
+    from subflow_app.features.paper.core.figure_choice import FigureChoice
+    from subflow_app.features.paper.core.figure_plan import FigurePlan
+    from subflow_app.features.paper.core.figure_process import FigureProcess
+    from subflow_app.features.plots.qt.plot_view import PlotView
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.preferences import Preferences
+    from subflow_app.toolkit.workers import Workers
+
+
+class Exports(QObject):
+    """Exports of one window."""
+
+    written = Signal(object)  # Path of the file or folder
+    failed = Signal(str)  # why, and what to do
+
+    def __init__(
+        self,
+        plots: PlotView,
+        preferences: Preferences,
+        workers: Workers,
+        dialogs: Dialogs,
+        notices: Notices,
+        parent: QWidget,
+    ) -> None:
+        """Exports the figures and data of the plots; its dialogs belong to ``parent``."""
+        super().__init__(parent)
+        self._plots = plots
+        self._preferences = preferences
+        self._workers = workers
+        self._dialogs = dialogs
+        self._parent = parent
+        self.written.connect(notices.exported)
+        self.failed.connect(notices.export_failed)
+
+    # ---- what all do that write files ----
+
+    @property
+    def folder(self) -> Path:
+        """Where files were exported to last."""
+        last = self._preferences.settings.last_export_directory
+        return Path(last) if last and is_folder(Path(last)) else Path.home()
+
+    def ask_path(self, title: str, filters: str, name: str) -> Path | None:
+        """Asks where to; ``name`` is suggested."""
+        return self._dialogs.save_path(title, filters, self.folder / name)
+
+    def write(self, path: Path, write: Callable[[], object]) -> None:
+        """Writes it now, and tells how that went."""
+        try:
+            write()
+        except (AppError, StoreError) as error:
+            self.refuse(error)
+        else:
+            self.take(path)
+
+    def write_later(self, name: str, write: Callable[[], Path]) -> None:
+        """Writes it in the background, and tells how that went; ``name`` is that of the work."""
+        self._workers.start(name, write, succeeded=self.take, failed=self.refuse)
+
+    def ask_page(self, name: str, write: Callable[[Path], Path]) -> None:
+        """Asks where a web page is to go, and writes it there in the background; ``name`` is suggested."""
+        path = self.ask_path(tr("Save as web page"), tr(PAGE_FILTER), f"{name}{PAGE_SUFFIX}")
+        if path is not None:
+            self.write_later("web page", lambda: write(path))
+
+    def take(self, path: Path) -> None:
+        """Tells that this was written; the next is suggested beside it."""
+        self._preferences.change(self._preferences.settings.with_export_directory(path.parent))
+        self.written.emit(path)
+
+    def refuse(self, error: Exception) -> None:
+        """Tells why something was not written."""
+        self.failed.emit(str(error))
+
+    # ---- figures and data of the plots ----
+
+    def ask_figure(self) -> None:
+        """Asks how the figure shall be, with a preview, then for the file, and writes it."""
+        # Imported here, as is all that figures are made with: a start draws none.
+        from subflow_app.features.exporting.qt.export_dialog import FigureDialog
+        from subflow_app.features.exporting.qt.figure_source import FigureSource
+        from subflow_app.features.paper.core.figure_choice import AS_SHOWN, FigureChoice
+        from subflow_app.features.paper.core.figure_process import FigureProcess
+
+        process = FigureProcess()
+        source = FigureSource(self._plots.stack, self._workers, process, self)
+        is_at_work = False
+        try:
+            process.start()  # now, so that it is warm when it is needed
+            dialog = FigureDialog(source, FigureChoice.from_entries(self._preferences.settings.figure), self._parent)
+            if not is_accepted(dialog):
+                return
+            choice = dialog.choice
+            self._preferences.change(self._preferences.settings.with_figure(asdict(choice)))
+            plan = None if choice.style == AS_SHOWN else dialog.plan
+            path = self._figure_path(choice, plan)
+            if path is None:
+                return
+            if plan is None:
+                self.export_figure(path, choice)
+            else:
+                self.export_paper_figure(path, choice, plan, process)
+                is_at_work = True
+        except AppError as error:
+            self.refuse(error)
+        finally:
+            if not is_at_work:
+                process.close()
+            source.deleteLater()
+
+    def export_figure(self, path: Path, choice: FigureChoice) -> None:
+        """Writes the visible figure as shown; on the GUI thread, because it is drawn with widgets, in a moment."""
+        from subflow_app.features.plots.qt.figure import save_figure
+        from subflow_app.features.plots.qt.figure_file import FigureSize
+
+        size = FigureSize(choice.width_mm, choice.height_mm, choice.dpi)
+
+        def write() -> None:
+            save_figure(self._plots.stack, path, size)
+            if choice.has_data:
+                self._write_data(path.with_suffix(".csv"))
+
+        self.write(path, write)
+
+    def export_paper_figure(self, path: Path, choice: FigureChoice, plan: FigurePlan, process: FigureProcess) -> None:
+        """Has figures drawn in ``process``, which is closed then, and writes them; all or none of them are drawn."""
+        from subflow_app.features.paper.core.figure_plan import figure_kind
+        from subflow_app.foundation.files import write_file
+
+        def export() -> Path:
+            try:
+                kind = figure_kind(path)
+                plans = [replace(each, kind=kind) for each in ([plan] if choice.is_stacked else plan.one_per_plot())]
+                contents = [process.draw(each) for each in plans]
+                for target, content in zip(_figure_paths(path, plan, choice), contents, strict=True):
+                    write_file(target, content)
+            finally:
+                process.close()
+            return path if len(plans) == 1 else path.parent
+
+        def succeeded(written: Path) -> None:
+            self._preferences.change(self._preferences.settings.with_export_directory(path.parent))
+            try:
+                if choice.has_data:
+                    self._write_data(path.with_suffix(".csv"))
+            except (AppError, StoreError) as error:
+                self.refuse(error)
+            else:
+                self.written.emit(written)
+
+        self._workers.start("export figure", export, succeeded=succeeded, failed=self.refuse, cancel=process.close)
+
+    def _figure_path(self, choice: FigureChoice, plan: FigurePlan | None) -> Path | None:
+        from subflow_app.features.exporting.qt.export_dialog import FORMATS
+
+        suffix = f".{choice.kind}"
+        name = FORMATS[choice.kind].split(" ")[0]
+        only = f"-{plan.plots[0].id}" if plan is not None and len(plan.plots) == 1 else ""
+        path = self.ask_path(tr("Export figure"), f"{name} (*{suffix})", self._suggested(f"{only}{suffix}"))
+        if path is None or plan is None:
+            return path
+        others = [each for each in _figure_paths(path, plan, choice) if each != path and is_there(each)]
+        if others and not self._dialogs.confirm(
+            tr("Export figure"),
+            trn(
+                "{count} file there has the name of a figure.",
+                "{count} files there have names of figures.",
+                len(others),
+            ),
+            "\n".join(each.name for each in others),
+            tr("Replace"),
+        ):
+            return None
+        return path
+
+    def ask_data(self) -> None:
+        """Asks for a file and writes the data of the visible curves to it."""
+        path = self.ask_path(tr("Export data"), tr(CSV_FILTER), self._suggested(".csv"))
+        if path is not None:
+            self.export_data(path)
+
+    def export_data(self, path: Path) -> None:
+        """Writes the data of the visible curves, in SI units."""
+        self.write(path, lambda: self._write_data(path))
+
+    # ---- inside ----
+
+    def _write_data(self, path: Path) -> None:
+        from subflow_app.features.exporting.core.exports import export_shown
+
+        stack = self._plots.stack
+        # The samples, in whatever bins and means they are drawn.
+        export_shown(
+            [
+                (spec, stack.sampled_curves(spec), [each for plot in plots for each in plot.shown_bars()])
+                for spec, plots in stack.plots_by_spec()
+            ],
+            path,
+            stack.runs,
+        )
+
+    def _suggested(self, suffix: str) -> str:
+        return f"{file_stem(self._plots.runs[0].title if self._plots.runs else 'figure')}{suffix}"
+
+
+def _figure_paths(path: Path, plan: FigurePlan, choice: FigureChoice) -> list[Path]:
+    """The files of a figure: one, or one per plot with its name in it."""
+    if choice.is_stacked or len(plan.plots) == 1:
+        return [path]
+    return [path.with_name(f"{path.stem}-{plot.id}{path.suffix}") for plot in plan.plots]

@@ -1,0 +1,133 @@
+"""Asks what of a run is to be written: tables, packets for Wireshark, or all of it in one file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QFormLayout,
+    QGroupBox,
+    QLineEdit,
+    QWidget,
+)
+
+from subflow_app.features.capture.core.packet_capture import STATIONS, CapturePlan
+from subflow_app.features.editor.core.form_text import with_unit
+from subflow_app.features.exporting.core.run_export import RunExport
+from subflow_app.features.exporting.core.tables import TABLE_KINDS, TableKind
+from subflow_app.features.exporting.core.web_page import is_offered
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.problem_label import ProblemLabel
+from subflow_app.toolkit.widgets.shorthand import accept_buttons, named, v_box
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_sim.errors import ParamError
+from subflow_sim.units import Dimension, parse_quantity
+from subflow_store import RunRow
+
+_TABLES: dict[TableKind, str] = {
+    "csv-long": translatable("CSV, a row per sample"),
+    "parquet": translatable("Parquet, a column per trace"),
+    "parquet-long": translatable("Parquet, a row per sample"),
+}
+_STATIONS = {
+    "sender": translatable("at the sending host"),
+    "receiver": translatable("at the receiving host"),
+    "both": translatable("at both hosts"),
+}
+
+
+class RunExportDialog(QDialog):
+    """The choices; the folder is asked for afterwards."""
+
+    def __init__(self, row: RunRow, flows: Sequence[str], parent: QWidget | None = None) -> None:
+        """Asks about the run of ``row``; ``flows`` can be captured, none if it was not simulated."""
+        super().__init__(parent)
+        self.setObjectName("run_export_dialog")
+        self.setWindowTitle(tr("Export run"))
+        about = Label(tr("Everything goes into a new folder of {name} (run {number}).", name=row.name, number=row.id))
+        about.setWordWrap(True)
+        self.run_data = self._box("run_export_csv", tr("CSV, a column per trace; with summary and scenario"))
+        self.run_data.setChecked(True)
+        self.tables = {kind: self._box(f"run_export_{kind}", tr(_TABLES[kind])) for kind in TABLE_KINDS}
+        text = tr("A bundle: the whole run in one file, to verify elsewhere")
+        self.bundle = self._box("run_export_bundle", text)
+        self.bundle.setToolTip(
+            tr("Scenario, seed, versions, policies, traces and figures; File › Verify bundle simulates it again.")
+        )
+        self.bundle.setEnabled(bool(flows) and row.status == "finished")
+        text = tr("A web page: simulates the run again in any browser, and lets you change it")
+        self.page = self._box("run_export_page", text)
+        self.page.setToolTip(tr("One file without a network; `subflow import` takes back what was changed in it."))
+        self.page.setEnabled(self.bundle.isEnabled())
+        self.page.setVisible(is_offered())
+        self.problem = ProblemLabel("run_export_problem", parent=self)
+        self.buttons, export = accept_buttons(self, tr("Export…"), self._accept_if_right)
+        export.setObjectName("run_export_button")
+        tables = QGroupBox(tr("Tables of the samples"), self)
+        v_box(tables, self.run_data, *self.tables.values())
+        v_box(self, about, tables, self._packets(flows), self.bundle, self.page, self.problem, None, self.buttons)
+        self.resize(520, self.sizeHint().height())
+
+    @property
+    def wanted(self) -> RunExport:
+        """What was chosen.
+
+        Raises:
+            ParamError: if a time is none.
+        """
+        capture = None
+        if self.packets.isChecked():
+            since_s, until_s = _seconds(self.since.text()), _seconds(self.until.text())
+            capture = CapturePlan(self.flow.currentText(), self.station.currentData(), since_s or 0.0, until_s)
+        tables = tuple(kind for kind, box in self.tables.items() if box.isChecked())
+        return RunExport(self.run_data.isChecked(), tables, capture, self.bundle.isChecked(), self.page.isChecked())
+
+    # ---- inside ----
+
+    def _packets(self, flows: Sequence[str]) -> QGroupBox:
+        self.packets = QGroupBox(tr("Packets of a flow as a capture for Wireshark (pcapng)"), self, checkable=True)
+        named(self.packets, "run_export_packets", self.packets.title())
+        self.packets.setChecked(False)
+        self.packets.setEnabled(bool(flows))
+        self.flow = named(QComboBox(self), "run_export_flow")
+        self.flow.addItems(list(flows))
+        self.station = Choice("run_export_station", ((each, tr(_STATIONS[each])) for each in STATIONS), self)
+        self.since, self.until = QLineEdit(self), QLineEdit(self)
+        self.since.setObjectName("run_export_since")
+        self.since.setPlaceholderText(tr("the beginning, or a time such as 12.5s"))
+        self.until.setObjectName("run_export_until")
+        self.until.setPlaceholderText(tr("the end, or a time such as 20s"))
+        form = QFormLayout(self.packets)
+        form.addRow(tr("&Flow:"), self.flow)
+        form.addRow(tr("&Seen:"), self.station)
+        form.addRow(tr("F&rom:"), self.since)
+        form.addRow(tr("&To:"), self.until)
+        told = Label(
+            tr("The run is simulated again for this. Data are zeros; the opening of connections is invented."), self
+        )
+        told.setWordWrap(True)
+        form.addRow(told)
+        return self.packets
+
+    def _box(self, name: str, text: str) -> QCheckBox:
+        return named(QCheckBox(text, self), name)
+
+    def _accept_if_right(self) -> None:
+        try:
+            wanted = self.wanted
+        except ParamError as error:
+            self.problem.say(tr("A time of the capture: {problem}", problem=str(error)))
+            return
+        if wanted == RunExport(run_data=False):
+            self.problem.say(tr("Nothing is chosen."))
+            return
+        self.accept()
+
+
+def _seconds(text: str) -> float | None:
+    """A time that was typed, s, which is the unit of a bare number; None: nothing was."""
+    return parse_quantity(with_unit(text.strip(), "s"), Dimension.TIME) if text.strip() else None

@@ -1,0 +1,163 @@
+"""Topologies from and to files of other programs: asks where, reads or writes, and says what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QApplication
+
+from subflow_app.features.editor.core.topology import picture_of
+from subflow_app.foundation.errors import AppError
+from subflow_app.foundation.paths import file_stem
+from subflow_app.toolkit.dialogs import PAGE_FILTER, Dialogs
+from subflow_app.toolkit.widgets.banner import Banners, Way
+from subflow_app.vocabulary.language import tr
+from subflow_sim.scenario import Scenario
+
+if TYPE_CHECKING:
+    from subflow_app.features.editor.core.graph_import import Imported
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.editor.qt.topology.drawing_file import DrawingFile
+    from subflow_app.features.exporting.qt.exporting import Exports
+
+SCALES = {"1×": 1.0, "2×": 2.0, "3×": 3.0, "4×": 4.0}
+
+
+class TopologyFiles:
+    """Imports into and exports from the documents of one window."""
+
+    def __init__(self, documents: Documents, dialogs: Dialogs, banners: Banners, exports: Exports) -> None:
+        """Reports in the banners what came of an import."""
+        self._documents = documents
+        self._dialogs = dialogs
+        self._banners = banners
+        self._exports = exports
+
+    def ask_import(self) -> None:
+        """Asks for a graph file and makes a scenario of it."""
+        filters = tr("Graphs (*.graphml *.gml *.xml);;All files (*)")
+        path = self._dialogs.open_path(tr("Import topology"), filters, self._exports.folder)
+        if path is not None:
+            self.import_file(path)
+
+    def import_file(self, path: Path) -> bool:
+        """Makes a scenario of a graph file; nothing changes if that cannot be, or the person keeps the present one."""
+        # Imported here, as is what writes: a start neither reads nor writes graphs.
+        from subflow_app.features.editor.core.graph_import import import_graph
+
+        try:
+            found = import_graph(path)
+        except AppError as error:
+            self._banners.show_banner("import", "error", str(error))
+            return False
+        if not self._documents.open_text(found.text, file_stem(found.name)):
+            return False
+        self._tell(found)
+        return True
+
+    def ask_page(self) -> None:
+        """Asks for a web page of runs and makes a scenario of one of them."""
+        path = self._dialogs.open_path(tr("Import a web page"), tr(PAGE_FILTER), self._exports.folder)
+        if path is not None:
+            self.import_page(path)
+
+    def import_page(self, path: Path) -> bool:
+        """Makes a scenario of a run of a web page; nothing changes if that cannot be, or no run is chosen."""
+        from subflow_app.features.exporting.core.page_import import read_page
+        from subflow_app.features.policies.core.library import keep_policies
+
+        try:
+            page = read_page(path)
+            number = self._run_of_page(page.names)
+            if number is None:
+                return False
+            found = page.scenario(number)
+            added = keep_policies(found.policies)
+        except AppError as error:
+            self._banners.show_banner("import", "error", str(error))
+            return False
+        if not self._documents.open_text(found.text, file_stem(found.name)):
+            return False
+        told = tr("Imported from {file}: {name}.", file=path.name, name=found.name)
+        if found.signature:
+            told += " " + tr("Run it: its signature in the page is {signature}.", signature=found.signature)
+        if added:
+            told += " " + tr("Added to the library of policies: {names}.", names=", ".join(added))
+        self._banners.show_banner("import", "warning" if found.notices else "info", "\n".join([told, *found.notices]))
+        return True
+
+    def _run_of_page(self, names: Sequence[str]) -> int | None:
+        """Which of a page's runs, from 1 on: the only one, or that which is chosen; None: none."""
+        if len(names) == 1:
+            return 1
+        options = [f"{number}: {name}" for number, name in enumerate(names, 1)]
+        chosen = self._dialogs.choice(tr("Import a web page"), tr("Run of the page:"), options, 0)
+        return None if chosen is None else options.index(chosen) + 1
+
+    def ask_graphml(self) -> None:
+        """Asks for a place and writes the topology as GraphML."""
+        from subflow_app.features.editor.core.graph_export import export_graphml, left_out
+
+        def write(scenario: Scenario, path: Path) -> None:
+            export_graphml(scenario, picture_of(scenario, self._documents.doc.positions()).places, path)
+            missing = left_out(scenario)
+            if missing:
+                text = tr(
+                    "{file} has only the topology. GraphML has no place for: {what}.",
+                    file=path,
+                    what=", ".join(missing),
+                )
+                self._banners.show_banner("left_out", "info", text)
+
+        self._ask_export(tr("Export topology"), tr("GraphML (*.graphml)"), ".graphml", write)
+
+    def ask_svg(self) -> None:
+        """Asks for a place and writes the drawing as SVG."""
+        self._ask_export(
+            tr("Export drawing"), tr("Scalable drawing (*.svg)"), ".svg", lambda s, path: self._drawing(s).write(path)
+        )
+
+    def ask_png(self) -> None:
+        """Asks for size and place and writes the drawing as PNG."""
+        chosen = self._dialogs.choice(tr("Export drawing"), tr("Pixels per unit of the canvas:"), list(SCALES), 1)
+        if chosen is not None:
+            self._ask_export(
+                tr("Export drawing"),
+                tr("Image (*.png)"),
+                ".png",
+                lambda s, path: self._drawing(s).write(path, SCALES[chosen]),
+            )
+
+    # ---- inside ----
+
+    def _drawing(self, scenario: Scenario) -> DrawingFile:
+        from subflow_app.features.editor.qt.topology.drawing_file import DrawingFile
+
+        picture = picture_of(scenario, self._documents.doc.positions())
+        return DrawingFile(picture, QApplication.font(), scenario.name)
+
+    def _ask_export(self, title: str, filters: str, suffix: str, write: Callable[[Scenario, Path], None]) -> None:
+        scenario = self._documents.doc.sketch
+        if scenario is None:
+            return
+        path = self._exports.ask_path(title, filters, f"{file_stem(scenario.name)}{suffix}")
+        if path is not None:
+            self._exports.write(path, lambda: write(scenario, path))
+
+    def _tell(self, found: Imported) -> None:
+        text = found.summary + " " + tr("No flows yet: add one to run it.")
+        self._banners.show_banner(
+            "import",
+            "warning" if found.guessed_count else "info",
+            text,
+            [Way(tr("Details…"), lambda: self._dialogs.report(tr("Imported: {name}", name=found.name), found.details))],
+        )
+
+
+def is_graph_file(path: Path) -> bool:
+    """Whether a file that is dropped on the window is a graph by its name."""
+    from subflow_app.features.editor.core.graph_files import GRAPH_SUFFIXES
+
+    return path.suffix.lower() in GRAPH_SUFFIXES

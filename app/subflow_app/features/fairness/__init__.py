@@ -1,0 +1,1 @@
+"""Shares of connections beside the fair ones, and trade-offs between runs."""

@@ -1,0 +1,211 @@
+"""The fairness analysis in the window: it goes with the runs that the plots show, and with the scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from subflow_app.features.history.core.run_names import run_names
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
+from subflow_app.toolkit.feature import PanelFeature
+from subflow_app.toolkit.latest_reader import LatestReader
+from subflow_app.vocabulary.language import tr, translatable
+
+if TYPE_CHECKING:
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.editor.qt.topology.view import TopologyView
+    from subflow_app.features.exporting.qt.exporting import Exports
+    from subflow_app.features.fairness.core.analysis_view import AnalysisView
+    from subflow_app.features.fairness.core.trade_offs import KnownFigures, Point, TradeOffKind
+    from subflow_app.features.fairness.qt.panel import FairnessPanel
+    from subflow_app.features.fairness.qt.shares import SharesPage
+    from subflow_app.features.fairness.qt.trade_offs import TradeOffPage
+    from subflow_app.features.history.qt import History
+    from subflow_app.features.plots.qt.plot_view import PlotView
+    from subflow_app.features.running.qt.run_control import RunControl
+    from subflow_app.features.running.qt.shown_runs import ShownRuns
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.feature import FeatureMap
+    from subflow_app.toolkit.workers import Workers
+    from subflow_app.toolkit.workspaces import Workspaces
+
+_EXPORT = "study.export_trade_offs"
+Cancelled = Callable[[], bool]
+
+
+class FairnessPorts(Protocol):
+    """Parts of the window that the analysis uses."""
+
+    bar: ActionBar
+    documents: Documents
+    exports: Exports
+    history: History
+    plots: PlotView
+    runs: RunControl
+    shown: ShownRuns
+    topology: TopologyView
+    workers: Workers
+    workspaces: Workspaces
+
+    @property
+    def features(self) -> FeatureMap:
+        """The features of the window."""
+
+
+class FairnessFeature(PanelFeature["FairnessPanel"]):
+    """Computes while its panel is seen, and only what its page in front shows."""
+
+    panel_name = "fairness"
+    title = translatable("Fairness")
+    room = (0, 0)
+    scrolls = False
+
+    def __init__(self, ports: FairnessPorts) -> None:
+        """An empty panel."""
+        super().__init__()
+        self.ports = ports
+        self.reader = LatestReader(ports.workers, self, "fairness", pause_ms=500)
+        self.reader.read.connect(lambda show: show())
+        self.reader.failed.connect(self._on_failed)
+        self._known: KnownFigures | None = None
+        self._marked_s: float | None = None
+        self._is_stale = True  # something changed while nobody looked
+
+    def connect_parts(self) -> None:
+        """Follows runs, marks, cursors and the scenario."""
+        ports = self.ports
+        ports.plots.runs_changed.connect(self._on_runs_changed)
+        ports.plots.time_clicked.connect(self.mark_time)
+        ports.features[PlayheadFeature].playhead.moved.connect(self.mark_time)
+        ports.plots.span_changed.connect(self._ask_other)
+        ports.runs.ticked.connect(lambda _progress: self._ask(is_other=False))
+        ports.runs.ended.connect(lambda _job, _result: self._ask(is_other=False))
+        ports.documents.edited.connect(self._on_runs_changed)
+        ports.documents.replaced.connect(self._on_runs_changed)
+
+    def make(self) -> FairnessPanel:
+        """Both pages."""
+        from subflow_app.features.fairness.qt.panel import FairnessPanel
+
+        panel = FairnessPanel(self.ports.bar[_EXPORT])
+        panel.seen.connect(self._on_seen)
+        panel.tabs.currentChanged.connect(lambda _: self._ask_other())
+        panel.shares.choice_changed.connect(self._ask_other)
+        panel.shares.link_chosen.connect(lambda name: self.ports.topology.select(f"links.{name}"))
+        panel.trade_offs.kind_changed.connect(self._ask_other)
+        panel.trade_offs.point_chosen.connect(self._on_point_chosen)
+        return panel
+
+    def possible(self) -> frozenset[str]:
+        """Writing the points that are shown."""
+        return frozenset({_EXPORT} if self.shown is not None and self.shown.trade_offs.points else set())
+
+    def mark_time(self, time_s: float) -> None:
+        """Looks at the part of the run around this time, where that is wanted."""
+        self._marked_s = time_s
+        if self.shown is not None and self.shown.shares.window_part == "around":
+            self._ask(is_other=False)
+
+    def show_trade_offs(self) -> None:
+        """Opens the panel on that page."""
+        self.ports.workspaces.go_to(self.panel_name)
+        self.content.tabs.setCurrentWidget(self.content.trade_offs)
+        self.content.trade_offs.setFocus()
+
+    def ask_export(self) -> None:
+        """Asks for a place, and writes the points as a figure or a table."""
+        page, exports = self.content.trade_offs, self.ports.exports
+        if not page.points:
+            return
+        filters = ";;".join(
+            (
+                tr("Image (*.png)"),
+                tr("Scalable drawing (*.svg)"),
+                tr("Document (*.pdf)"),
+                tr("Table of the points (*.csv)"),
+            )
+        )
+        path = exports.ask_path(tr("Export trade-offs"), filters, f"trade-off-{page.kind}.png")
+        if path is not None:
+            exports.write_later("export trade-offs", lambda: page.write(path))
+
+    def close(self) -> None:
+        """Gives up what is being computed."""
+        self.reader.forget()
+
+    # ---- inside ----
+
+    def _on_seen(self) -> None:
+        if self._is_stale:
+            self._on_runs_changed()
+
+    def _on_runs_changed(self) -> None:
+        if self.shown is not None:
+            has_scenario = self.ports.documents.doc.scenario is not None
+            self.shown.shares.set_runs(run_names(self.ports.plots.runs), has_scenario=has_scenario)
+        self._ask_other()
+
+    def _ask_other(self) -> None:
+        self._ask(is_other=True)
+
+    def _ask(self, *, is_other: bool) -> None:
+        panel = self.shown
+        if panel is None or not panel.isVisible():
+            self._is_stale = True
+            return
+        self._is_stale = False
+        work = self._points_work(panel.trade_offs) if panel.weighs else self._shares_work(panel.shares)
+        if work is not None:
+            self.reader.ask(work, is_other=is_other)
+            return
+        self.reader.forget()
+        panel.shares.show_nothing()
+        self._show_points([], panel.trade_offs.kind)
+
+    def _shares_work(self, shares: SharesPage) -> Callable[[Cancelled], Callable[[], None]] | None:
+        """Computes in the thread; what it returns shows the result."""
+        from subflow_app.features.fairness.core.analysis_view import WindowOf, run_view, scenario_view
+
+        def showing(view: AnalysisView) -> Callable[[], None]:
+            return lambda: shares.show_view(view)
+
+        runs, run = self.ports.plots.runs, shares.run
+        if 0 <= run < len(runs):
+            traces = runs[run]
+            window = WindowOf(shares.window_part, self._marked_s, self.ports.plots.span_s)
+            return lambda is_cancelled: showing(run_view(traces, window, is_cancelled))
+        scenario = self.ports.documents.doc.scenario
+        if scenario is not None:
+            return lambda _is_cancelled: showing(scenario_view(scenario))
+        return None
+
+    def _points_work(self, page: TradeOffPage) -> Callable[[Cancelled], Callable[[], None]] | None:
+        from subflow_app.features.fairness.core.trade_offs import KnownFigures, default_kind, trade_off_points
+
+        runs, chosen = self.ports.plots.runs, page.kind if page.is_kind_chosen else None
+        # While one run grows, the others stay as they are.
+        known = self._known = self._known or KnownFigures()
+
+        def work(is_cancelled: Cancelled) -> Callable[[], None]:
+            kind = default_kind(runs) if chosen is None else chosen
+            points = trade_off_points(runs, kind, is_cancelled, known)
+            return lambda: self._show_points(points, kind)
+
+        return work if runs else None
+
+    def _show_points(self, points: list[Point], kind: TradeOffKind) -> None:
+        self.content.trade_offs.propose_kind(kind)
+        self.content.trade_offs.show_points(points, kind)
+        self.changed.emit()
+
+    def _on_failed(self, error: Exception) -> None:
+        if self.content.weighs:
+            self._show_points([], self.content.trade_offs.kind)
+            self.content.trade_offs.show_nothing(str(error))
+        else:
+            self.content.shares.show_nothing(tr("No shares to compare"), str(error))
+
+    def _on_point_chosen(self, point: Point) -> None:
+        """Selects its runs in the history, as far as they are stored."""
+        ids = [self.ports.shown.id_of(run) for run in point.runs]
+        self.ports.history.select([run_id for run_id in ids if run_id is not None])

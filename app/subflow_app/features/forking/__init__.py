@@ -1,0 +1,1 @@
+"""What-if: a run branches off at an instant with something changed."""

@@ -1,0 +1,247 @@
+"""A fork as it is being put together: what a run is like at a time, what shall be another value, and what is wrong."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_FLOOR, Decimal
+from typing import TYPE_CHECKING
+
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.editor.core.form_text import completed, with_unit
+from subflow_app.features.forking.core.origin import ForkOrigin
+from subflow_app.features.forking.core.plan import (
+    ForkPlan,
+    Values,
+    check_time,
+    flow_values,
+    link_values,
+    read_fork_change,
+    values_before,
+)
+from subflow_app.features.forking.core.words import fork_text
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.problem_texts import problem_text
+from subflow_app.foundation.toml_edit import TomlValue
+from subflow_app.vocabulary.language import tr
+from subflow_sim.errors import ParamError, ScenarioError
+from subflow_sim.gate import toml_tree
+from subflow_sim.params import params_by_key
+from subflow_sim.units import Dimension, format_quantity, parse_quantity
+
+if TYPE_CHECKING:
+    from subflow_sim.parameter import Param
+
+BOTH = "both"
+LINKS = "links"
+FLOWS = "flows"
+_SHOWN_DIGITS = 4  # of a time that nobody typed, of the length of the run
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a change is of.
+
+    Attributes:
+        section: `LINKS` or `FLOWS`.
+        name: of the link or flow.
+        direction: of a link, "both", "forward" or "reverse".
+        subflow: of a flow, the ordinal; None: the flow itself.
+    """
+
+    section: str
+    name: str
+    direction: str = BOTH
+    subflow: int | None = None
+
+    @property
+    def values(self) -> Values:
+        """The keys of an `[[events]]` entry that name it."""
+        if self.section == LINKS:
+            return {"link": self.name} | ({} if self.direction == BOTH else {"direction": self.direction})
+        return {"flow": self.name} | ({} if self.subflow is None else {"subflow": self.subflow})
+
+
+@dataclass(slots=True)
+class ForkDraft:
+    """Filled in by a form, which shows what it says.
+
+    Attributes:
+        origin: the run.
+        at_s: the time, s; the last one that was possible.
+        time_problem: what is wrong with the time that is being typed; empty if nothing is.
+    """
+
+    origin: ForkOrigin
+    at_s: float
+    time_problem: str = ""
+    _edits: dict[tuple[Target, str], TomlValue] = field(default_factory=dict)
+    _problems: dict[tuple[Target, str], str] = field(default_factory=dict)
+
+    @classmethod
+    def at(cls, origin: ForkOrigin, at_s: float | None) -> ForkDraft:
+        """A draft of no changes, at that time or the nearest possible one; None: in the middle of what is known."""
+        latest_s = origin.latest_fork_s
+        wanted = origin.known_until_s / 2 if at_s is None else at_s
+        at_s = round(min(max(wanted, 0.0), latest_s), 9)
+        # The playhead is on a pixel, which is not a time to the nanosecond. Never later than that: what one looks at
+        # would already have happened.
+        digits = _SHOWN_DIGITS - math.ceil(math.log10(max(latest_s, 1e-9)))
+        return cls(origin, float(Decimal(repr(at_s)).quantize(Decimal(1).scaleb(-max(digits, 3)), ROUND_FLOOR)))
+
+    @property
+    def time_text(self) -> str:
+        """The time as one would type it."""
+        return f"{self.at_s:.9f}".rstrip("0").rstrip(".") + " s"
+
+    @staticmethod
+    def completed_time(text: str) -> str:
+        """A time that is typed; a bare number is in seconds, as the time that it replaces."""
+        return with_unit(text, "s")
+
+    def changeable(self) -> list[str]:
+        """What can be changed, as dotted keys: "links.wifi", "flows.download"."""
+        scenario = self.origin.scenario
+        flows = [name for name, flow in scenario.flows.items() if not flow.sends_datagrams]
+        return [f"{LINKS}.{name}" for name in scenario.links] + [f"{FLOWS}.{name}" for name in flows]
+
+    def set_time(self, text: str) -> None:
+        """Take the time that is typed."""
+        try:
+            at_s = parse_quantity(self.completed_time(text), Dimension.TIME)
+            check_time(self.origin, at_s)
+        except ParamError as error:
+            self.time_problem = _problem(error.message, error.allowed)
+        except InputError as error:
+            self.time_problem = str(error)
+        else:
+            self.at_s, self.time_problem = at_s, ""
+            for (target, key), value in list(self._edits.items()):
+                self.set(target, key, value)  # it may be the present value at that time
+
+    def present(self, target: Target) -> dict[str, TomlValue]:
+        """The values that the run has at that time."""
+        scenario = self.origin.scenario
+        if target.section == FLOWS:
+            return flow_values(scenario, target.name, target.subflow, self.at_s)
+        keys = link_values(scenario, target.name, "forward", self.at_s)
+        event = read_fork_change(self.origin, self.at_s, {**target.values, "up": True})
+        return values_before(scenario, event, dict(keys), self.at_s)
+
+    def shown(self, target: Target) -> dict[str, TomlValue]:
+        """The values that the fork shall have: the present ones, but for what was changed."""
+        edited = {key: value for (other, key), value in self._edits.items() if other == target}
+        return self.present(target) | edited
+
+    def is_changed(self, target: Target, key: str) -> bool:
+        """Whether the fork shall have another value."""
+        return (target, key) in self._edits
+
+    def problem(self, target: Target, key: str) -> str:
+        """What is wrong with the value; empty if nothing is."""
+        return self._problems.get((target, key), "")
+
+    def set(self, target: Target, key: str, value: TomlValue) -> None:
+        """Have the fork another value; the present one, or none, takes the change back."""
+        if isinstance(value, str):
+            value = self.completed(target, key, value).strip()
+        place = (target, key)
+        self._problems.pop(place, None)
+        self._edits.pop(place, None)
+        if value == "" or _is_alike(value, self.present(target).get(key)):
+            return
+        self._edits[place] = value
+        try:
+            read_fork_change(self.origin, self.at_s, {**target.values, key: value})
+        except ScenarioError as error:
+            self._problems[place] = "\n".join(_problem(each.message, each.allowed) for each in error.problems)
+
+    def completed(self, target: Target, key: str, text: str) -> str:
+        """What is typed for a value of a link; a bare number has the unit of the present value."""
+        param = params_by_key("event").get(key)
+        return text if param is None else completed(param, text, str(self.present(target).get(key, "")))
+
+    def set_controller(self, target: Target, name: str, options: str) -> None:
+        """Have the flow another controller.
+
+        Args:
+            target: the flow.
+            name: of the controller.
+            options: as a scenario file has them: ``alpha = 1, beta = 3``; empty: those that it has by itself.
+        """
+        try:
+            told = toml_tree(f"options = {{{options.strip().rstrip(',')}}}")["options"]
+        except ValueError:
+            self._edits.pop((target, "controller"), None)
+            self._problems[target, "controller"] = tr(
+                "These are not options; write them as in a scenario file: name = value, with texts and units in quotes."
+            )
+            return
+        self.set(target, "controller", {"name": name, **told} if told else name)
+
+    def options_hint(self, name: str) -> str:
+        """The options of a controller with the values that they have by themselves; empty if it has none."""
+        known = next((each for each in app_catalog(self.origin.scenario).controllers if each.name == name), None)
+        options = () if known is None else known.options
+        return ", ".join(f"{each.key} = {_literal(each)}" for each in options if each.default is not None)
+
+    def controllers(self, flow: str) -> list[str]:
+        """The controllers that the flow can change to or has; none if it does what an agent says, to the end."""
+        declared = self.origin.scenario.flows[flow]
+        known = app_catalog(self.origin.scenario)
+        return list(known.successors(declared.controller, is_multipath=declared.kind == "mptcp"))
+
+    @property
+    def changes(self) -> Sequence[Values]:
+        """All that is changed, one entry for each link, direction, flow or subflow."""
+        together: dict[Target, dict[str, TomlValue]] = {}
+        for (target, key), value in self._edits.items():
+            together.setdefault(target, dict(target.values))[key] = value
+        return list(together.values())
+
+    @property
+    def plan(self) -> ForkPlan | None:
+        """The fork; None while something is wrong, or nothing is changed."""
+        if self.time_problem or self._problems or not self._edits:
+            return None
+        return ForkPlan.of(self.origin, self.at_s, self.changes)
+
+    @property
+    def summary(self) -> str:
+        """In one line what the fork would be, or what is missing for that."""
+        plan = self.plan
+        if plan is not None:
+            return fork_text(plan.at_s, plan.described)
+        if self.time_problem or self._problems:
+            return tr("Something above is not possible yet.")
+        return tr("Change a value: the fork uses it from {time} on.", time=self.time_text)
+
+
+def _literal(option: Param) -> str:
+    """The value that an option has by itself, as a scenario file would say it."""
+    text = option.format(option.default)
+    return text if isinstance(option.default, bool) or re.fullmatch(r"[-+.\deE]+", text) else f'"{text}"'
+
+
+def _problem(message: str, allowed: str) -> str:
+    if not allowed:
+        return problem_text(message)
+    return tr("{problem}; allowed: {what}", problem=problem_text(message), what=problem_text(allowed))
+
+
+def _is_alike(value: TomlValue, present: TomlValue | None) -> bool:
+    """Whether both mean the same: "2 %" is "2%"."""
+    if isinstance(value, str) and isinstance(present, str):
+        return _canonical(value) == _canonical(present)
+    return value == present
+
+
+def _canonical(text: str) -> str:
+    for dimension in (Dimension.RATE, Dimension.TIME, Dimension.SIZE, Dimension.QUEUE, Dimension.RATIO):
+        try:
+            return format_quantity(parse_quantity(text, dimension), dimension)
+        except ParamError:
+            continue
+    return "".join(text.split())

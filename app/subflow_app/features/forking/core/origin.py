@@ -1,0 +1,315 @@
+"""The run that another one branches off: what made it, how far it is known, and its state at a time, made anew.
+
+The state is made by simulating the past once more, with the samples, marks and events that belong to it: the fork is
+stored as a whole run. That pass is kept with snapshots, so that a second fork of the same run does not wait for it. The
+states of `replay` would not do: they have no samples, which would be in the way of its jumps.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import subflow_app
+from subflow_app.features.catalog.core.uses import Use, read_stored
+from subflow_app.features.explain.core.origin import is_measured
+from subflow_app.features.traces.core.events import (
+    AGENT,
+    DECISION,
+    INTERVAL,
+    agent_table,
+    decision_table,
+    interval_table,
+)
+from subflow_app.features.traces.core.traces import NANOSECONDS, StoredTraces, TraceMark, Traces
+from subflow_app.foundation.errors import AppError, InputError
+from subflow_app.vocabulary.language import tr
+from subflow_sim.errors import ScenarioError
+from subflow_store.values import EventTable
+
+if TYPE_CHECKING:
+    from subflow_app.features.running.core.runs import RunJob
+    from subflow_sim.decisions import DecisionLimits
+    from subflow_sim.scenario import Event, Scenario
+    from subflow_sim.simulation import Simulation, Snapshot
+    from subflow_store import Store
+
+# Simulated in so many slices, s: giving up takes no longer than one of them.
+_SLICE_S = 0.05
+# So many of the latest samples tell whether the past came out as it did.
+_COMPARED_SAMPLES = 64
+
+
+class ForkCancelledError(AppError):
+    """Somebody gave up waiting for the state at the time of the fork."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForkOrigin:
+    """A run that another one can branch off.
+
+    Attributes:
+        title: the run in messages: "run 7".
+        name: of the run.
+        run_id: its number in the store; None if it is not there.
+        scenario: what was simulated, with all that was changed while it went on.
+        text: its TOML text.
+        seed: its luck.
+        sample_interval_s: simulated time between two samples, s.
+        known_until_s: simulated time up to which it is known, s.
+        version: of Subflow that made it; empty: unknown.
+        traces: of the run.
+        past: as far as it was simulated again; shared by all that is forked of this run.
+    """
+
+    title: str
+    name: str
+    run_id: int | None
+    scenario: Scenario
+    text: str
+    seed: int
+    sample_interval_s: float
+    known_until_s: float
+    version: str
+    traces: Traces
+    past: ForkPast = field(default_factory=lambda: ForkPast(), compare=False, repr=False)
+
+    @classmethod
+    def stored(cls, store: Store, run_id: int) -> ForkOrigin:
+        """A run in the database.
+
+        Raises:
+            InputError: if it was not simulated, or this version cannot read its scenario.
+            StoreError: if there is no such run or the database cannot be read.
+        """
+        row = store.run(run_id)
+        title = tr("run {number}", number=run_id)
+        text = row.scenario_text or ""
+        if is_measured(row) or (row.status == "finished" and not row.signature):
+            raise InputError(tr("{run} was measured, not simulated: it cannot be forked", run=title))
+        simulated_s = (row.summary or {}).get("simulated_s")
+        return cls(
+            title=title,
+            name=row.name,
+            run_id=run_id,
+            scenario=_readable(text, title, row.version, row.summary),
+            text=text,
+            seed=row.seed,
+            sample_interval_s=row.sample_interval_s,
+            known_until_s=float(simulated_s) if isinstance(simulated_s, int | float) else row.simulated_s,
+            version=row.version,
+            traces=StoredTraces(store, run_id),
+        )
+
+    @classmethod
+    def live(cls, job: RunJob) -> ForkOrigin:
+        """A run that goes on or has ended in this process, as it is now."""
+        changes = [change.event for change in job.live_changes]
+        return cls(
+            title=tr('run "{name}"', name=job.name),
+            name=job.name,
+            run_id=job.run_id,
+            scenario=with_events(job.scenario, changes),
+            text=job.scenario_text,
+            seed=job.seed,
+            sample_interval_s=job.sample_interval_s,
+            known_until_s=job.progress.sim_time_s,
+            version=subflow_app.__version__,
+            traces=job.traces,
+        )
+
+    def sharing_past(self, other: ForkOrigin | None) -> ForkOrigin:
+        """This run with the past that another one has simulated already, if both are the same run."""
+        if other is None or (self.text, self.seed, self.sample_interval_s) != (
+            other.text,
+            other.seed,
+            other.sample_interval_s,
+        ):
+            return self
+        return replace(self, past=other.past)
+
+    @property
+    def notice(self) -> str:
+        """What a person has to know before forking it; empty if all is well."""
+        this = subflow_app.__version__
+        if self.version == this:
+            return ""
+        return tr(
+            "{run} was made by version {made_by}. Version {this} simulates its past again, and may differ; the "
+            "original is shown as it was stored.",
+            run=self.title,
+            made_by=self.version or tr("unknown"),
+            this=this,
+        )
+
+    @property
+    def latest_fork_s(self) -> float:
+        """The last time at which it can be forked, s: a fork goes on for a nanosecond at least."""
+        return min(self.known_until_s, self.scenario.duration_s - 1 / NANOSECONDS)
+
+
+def with_events(scenario: Scenario, events: Iterable[Event]) -> Scenario:
+    """The scenario with these events behind those that it has for the same nanosecond."""
+    merged = sorted((*scenario.events, *events), key=lambda event: round(event.at_s * NANOSECONDS))
+    return replace(scenario, events=tuple(merged))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForkState:
+    """A simulation that stands where a run is forked, and what it has behind it.
+
+    Attributes:
+        simulation: independent of any other.
+        marks: until then.
+        events: until then, by stream.
+        is_same: whether the latest samples are those of the original, bit for bit.
+    """
+
+    simulation: Simulation
+    marks: Sequence[TraceMark]
+    events: Mapping[str, EventTable]
+    is_same: bool
+
+
+class ForkPast:
+    """The past of a run, simulated once with all that belongs to it; forks start from snapshots of that.
+
+    One thread at a time works on it, the others wait.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is simulated yet."""
+        self._lock = threading.Lock()
+        self._simulation: Simulation | None = None
+        self._snapshots: list[Snapshot] = []  # at the start and at the times of forks, in order of time
+        self._marks: list[TraceMark] = []
+        self._tables: dict[str, list[EventTable]] = {}
+        self._decisions: DecisionLimits | None = None
+
+    def state_at(
+        self, origin: ForkOrigin, at_s: float, decisions: DecisionLimits | None, is_cancelled: Callable[[], bool]
+    ) -> ForkState:
+        """See `state_at`."""
+        with self._lock:
+            simulation = self._go_back(origin, at_s, decisions)
+            try:
+                while simulation.now_s < at_s:
+                    if is_cancelled():
+                        raise ForkCancelledError(tr("Given up at {time} s.", time=f"{simulation.now_s:g}"))
+                    simulation.run_until(min(at_s, simulation.now_s + _SLICE_S))
+                    self._take(simulation)
+                snapshot = simulation.snapshot()
+                forked = simulation.fork(snapshot)
+            except BaseException:
+                self._simulation = None  # whatever state it is in, the next one begins anew
+                raise
+            if snapshot.now_ns > self._snapshots[-1].now_ns:
+                self._snapshots.append(snapshot)
+            events = {stream: _joined(tables) for stream, tables in self._tables.items()}
+            return ForkState(forked, tuple(self._marks), events, _is_same(forked, origin.traces))
+
+    def _go_back(self, origin: ForkOrigin, at_s: float, decisions: DecisionLimits | None) -> Simulation:
+        """The simulation, no later than that time."""
+        from subflow_sim.simulation import Simulation
+
+        if self._simulation is None or decisions != self._decisions:
+            made = Simulation(origin.scenario, seed=origin.seed, sample_interval_s=origin.sample_interval_s)
+            if decisions is not None:
+                made.record_decisions(decisions)
+            self._simulation, self._decisions = made, decisions
+            self._marks, self._tables = [], {}
+            made.run_until(0.0)  # what happens at 0 s is over at every snapshot
+            self._take(made)
+            self._snapshots = [made.snapshot()]
+            return made
+        simulation, at_ns = self._simulation, round(at_s * NANOSECONDS)
+        if round(simulation.now_s * NANOSECONDS) > at_ns:
+            self._snapshots = [each for each in self._snapshots if each.now_ns <= at_ns]
+            simulation.restore(self._snapshots[-1])
+            self._forget_after(self._snapshots[-1].now_ns)
+        return simulation
+
+    def _take(self, simulation: Simulation) -> None:
+        """Take over what the simulation has to tell: a snapshot would have it all again."""
+        self._marks += [TraceMark(mark.time_s, mark.owner, mark.kind, mark.value) for mark in simulation.take_marks()]
+        tables = {INTERVAL.name: interval_table(simulation.take_intervals())}
+        steps = simulation.take_agent_steps()
+        if steps is not None:
+            tables[AGENT.name] = agent_table(steps)
+        if self._decisions is not None:
+            tables[DECISION.name] = decision_table(simulation.take_decisions())
+        for stream, table in tables.items():
+            if len(table):
+                self._tables.setdefault(stream, []).append(table)
+
+    def _forget_after(self, time_ns: int) -> None:
+        self._marks = [mark for mark in self._marks if round(mark.time_s * NANOSECONDS) <= time_ns]
+        for stream, tables in self._tables.items():
+            whole = _joined(tables)
+            self._tables[stream] = [whole.select(whole["time_ns"] <= time_ns)]
+
+
+def _joined(tables: Sequence[EventTable]) -> EventTable:
+    columns = {name: np.concatenate([table[name] for table in tables]) for name in tables[0].columns}
+    return EventTable(columns, tables[-1].names)
+
+
+def state_at(
+    origin: ForkOrigin,
+    at_s: float,
+    decisions: DecisionLimits | None = None,
+    is_cancelled: Callable[[], bool] = lambda: False,
+) -> ForkState:
+    """The state of a run at a time, with its past.
+
+    Args:
+        origin: the run.
+        at_s: simulated time, s.
+        decisions: record why controllers decide, from the start on; None: they are not recorded.
+        is_cancelled: whether to give up.
+
+    Raises:
+        ForkCancelledError: if it was given up.
+        SimError: if the simulator refuses the scenario, or the run fails before that time.
+    """
+    return origin.past.state_at(origin, at_s, decisions, is_cancelled)
+
+
+def _is_same(simulation: Simulation, traces: Traces) -> bool:
+    known = {(key.scope, key.owner, key.name): key for key in traces.keys()}  # noqa: SIM118 - a sequence, not a mapping
+    for index, column in enumerate(simulation.columns):
+        key = known.get((column.scope, column.owner, column.name))
+        if key is None:
+            return False
+        made = simulation.values(index)
+        _times, stored = traces.read(key)
+        end = min(len(made), len(stored))
+        # Of a run that goes on, the newest samples may not have been stored yet.
+        compared = slice(max(0, end - _COMPARED_SAMPLES), end)
+        # Runs of older versions have the last value of a flow where a gap follows its end.
+        is_known = ~np.isnan(made[compared])
+        if not np.array_equal(made[compared][is_known], stored[compared][is_known]):
+            return False
+    return True
+
+
+def _readable(text: str, title: str, version: str, summary: Mapping[str, Any] | None) -> Scenario:
+    if not text.strip():
+        raise InputError(tr("{run} cannot be forked: the text of its scenario was not kept", run=title))
+    try:
+        return read_stored(Use.FORK, text, summary, file=title)
+    except ScenarioError as error:
+        raise InputError(
+            tr(
+                "{run} cannot be forked: version {made_by} made it, and this one ({this}) cannot read its scenario: "
+                "{reason}",
+                run=title,
+                made_by=version or tr("unknown"),
+                this=subflow_app.__version__,
+                reason=error,
+            )
+        ) from error

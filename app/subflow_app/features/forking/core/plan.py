@@ -1,0 +1,228 @@
+"""What-if: which run is forked, when, and what is changed there; checked before anything is simulated."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from subflow_app.features.catalog.core.uses import written_choice
+from subflow_app.features.forking.core.origin import ForkOrigin, ForkState, state_at, with_events
+from subflow_app.features.forking.core.words import BEFORE, difference_text
+from subflow_app.features.running.core.live_changes import LiveChange, with_change
+from subflow_app.features.running.core.live_state import live_controller, live_link, live_subflows
+from subflow_app.features.running.core.run_recorder import RunPast
+from subflow_app.features.running.core.runs import RunJob, decision_limits
+from subflow_app.features.traces.core.traces import NANOSECONDS
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.toml_edit import TomlValue
+from subflow_app.vocabulary.language import tr
+from subflow_sim.units import Dimension, format_quantity
+from subflow_store.values import RunFork
+
+if TYPE_CHECKING:
+    from subflow_sim.scenario import Event, LinkDirection, QueueSpec, Scenario
+    from subflow_store import Store
+
+Values = Mapping[str, TomlValue]
+
+UNLIMITED = "unlimited"
+
+
+@dataclass(frozen=True, slots=True)
+class ForkPlan:
+    """A fork that can be made. `ForkPlan.of` checks that.
+
+    Attributes:
+        origin: the run.
+        at_s: time until which the fork is that run, s; the changes happen a nanosecond later.
+        changes: keys of an `[[events]]` entry each, without `at`.
+        events: the same as events of the scenario.
+        described: the changes with the values that they replace, as the store keeps them.
+        scenario: the run's, with the events.
+        text: TOML that gives the fork from its beginning, bit for bit.
+    """
+
+    origin: ForkOrigin
+    at_s: float
+    changes: tuple[Values, ...]
+    events: tuple[Event, ...]
+    described: tuple[Mapping[str, Any], ...]
+    scenario: Scenario
+    text: str
+
+    @classmethod
+    def of(cls, origin: ForkOrigin, at_s: float, changes: Sequence[Values]) -> ForkPlan:
+        """A plan whose time and changes the run allows.
+
+        Raises:
+            InputError: for a time at which the run is not known.
+            ScenarioError: with all that the format does not allow in the changes.
+            TomlEditError: if the text of the run cannot take another event.
+        """
+        check_time(origin, at_s)
+        at_ns = round(at_s * NANOSECONDS)
+        event_s = (at_ns + 1) / NANOSECONDS
+        events = [read_fork_change(origin, at_s, values) for values in changes]
+        text = origin.text
+        for values in changes:
+            text = with_change(text, values, event_s)
+        described = [
+            {**values, BEFORE: values_before(origin.scenario, event, values, at_s)}
+            for event, values in zip(events, changes, strict=True)
+        ]
+        return cls(
+            origin=origin,
+            at_s=at_ns / NANOSECONDS,
+            changes=tuple(changes),
+            events=tuple(events),
+            described=tuple(described),
+            scenario=with_events(origin.scenario, events),
+            text=text,
+        )
+
+    @property
+    def name(self) -> str:
+        """The name of the fork unless it is given another: ``Demo · fork at 12.5 s: wifi loss 2 % → 5 %``."""
+        difference = difference_text(self.described)
+        time = f"{self.at_s:.10g}"
+        return tr("{run} · fork at {time} s: {difference}", run=self.origin.name, time=time, difference=difference)
+
+    def fork(self) -> RunFork:
+        """What the store keeps of it."""
+        # Plain values of JSON: a TOML document may have given values of its own kinds.
+        changes = json.loads(json.dumps(self.described, ensure_ascii=False))
+        return RunFork(self.origin.run_id, self.origin.name, self.at_s, difference_text(changes), changes)
+
+    def state(self, *, records_decisions: bool = False, is_cancelled: Callable[[], bool] = lambda: False) -> ForkState:
+        """The simulation from which the fork goes on; takes as long as the past does, see `state_at`."""
+        decisions = decision_limits(self.origin.scenario) if records_decisions else None
+        return state_at(self.origin, self.at_s, decisions, is_cancelled)
+
+    def job(
+        self,
+        state: ForkState,
+        *,
+        store: Store | None,
+        name: str = "",
+        speed_limit: float | None = None,
+        records_decisions: bool = False,
+    ) -> RunJob:
+        """The run that goes on from there with the changes.
+
+        Args:
+            state: of this plan; the run takes its simulation.
+            store: where the fork is kept, its past included; None keeps it in memory.
+            name: of the run; empty: `name`.
+            speed_limit: simulated seconds per second of wall time; None is full speed.
+            records_decisions: as `state` was told.
+
+        Raises:
+            SimulationError: if the simulator refuses a change.
+            TooLargeError: if the run would take more than the limits allow with them.
+        """
+        for event in self.events:
+            state.simulation.apply(event)
+        return RunJob(
+            self.scenario,
+            self.text,
+            store=store,
+            sample_interval_s=self.origin.sample_interval_s,
+            name=name or self.name,
+            simulation_maker=lambda _scenario, _seed, _interval_s: state.simulation,
+            speed_limit=speed_limit,
+            decisions=decision_limits(self.scenario) if records_decisions else None,
+            past=RunPast(self.fork(), self.origin.traces, state.marks, state.events),
+        )
+
+
+def check_time(origin: ForkOrigin, at_s: float) -> None:
+    """Raise InputError unless the run can be forked at that time."""
+    latest_s = origin.latest_fork_s
+    if math.isfinite(at_s) and 0 <= at_s <= latest_s:
+        return
+    values = {"run": origin.title, "time": f"{at_s:.10g}", "last": f"{latest_s:.10g}"}
+    if origin.known_until_s < origin.scenario.duration_s:
+        raise InputError(
+            tr("{run} cannot be forked at {time} s; allowed: 0 s to {last} s, as far as it was simulated", **values)
+        )
+    values["last"] = f"{origin.scenario.duration_s:.10g}"
+    raise InputError(
+        tr("{run} cannot be forked at {time} s; allowed: from 0 s to before its end at {last} s", **values)
+    )
+
+
+def read_fork_change(origin: ForkOrigin, at_s: float, values: Values) -> Event:
+    """The event that a change at that time is.
+
+    Raises:
+        ScenarioError: with all that the format does not allow in it.
+    """
+    from subflow_sim.event_reader import read_change
+
+    return read_change(origin.scenario, {**values, "at": (round(at_s * NANOSECONDS) + 1) / NANOSECONDS})
+
+
+def values_before(scenario: Scenario, event: Event, values: Values, at_s: float) -> dict[str, TomlValue]:
+    """What the values of a change are until then, as a scenario file would write them; none where there is none."""
+    changed = [key for key in values if key not in ("link", "flow", "direction", "subflow")]
+    if event.link is not None:
+        directions = ("forward", "reverse") if event.direction == "both" else (event.direction,)
+        sides = [link_values(scenario, event.link, direction, at_s) for direction in directions]
+        return {key: _joined([side[key] for side in sides]) for key in changed}
+    states = flow_values(scenario, event.flow or "", event.subflow, at_s)
+    return {key: states[key] for key in changed if key in states}
+
+
+def link_values(scenario: Scenario, link: str, direction: str, at_s: float) -> dict[str, TomlValue]:
+    """What can be changed of a link in one direction, as it is at a time: rate, delay, loss, queue, up."""
+    state = live_link(scenario, (), link, direction, at_s)
+    assert state is not None
+    return {
+        "rate": _rate_text(state.side),
+        "delay": format_quantity(state.side.delay_s, Dimension.TIME),
+        "loss": format_quantity(state.side.loss, Dimension.RATIO),
+        "queue": _queue_text(state.side.queue),
+        "up": state.is_up,
+    }
+
+
+def flow_values(scenario: Scenario, flow: str, subflow: int | None, at_s: float) -> dict[str, TomlValue]:
+    """What can be changed of a flow, or of one of its subflows; what its subflows differ in is left out."""
+    base = flow.partition(".")[0]
+    # Of a copy, what was done to it alone counts as well.
+    of_copy = [event for event in scenario.events if event.flow == flow != base and event.at_s <= at_s]
+    states = live_subflows(scenario, [LiveChange(replace(event, flow=base), {}) for event in of_copy], base, at_s)
+    chosen = [state for state in states if subflow in (None, state.ordinal)]
+    known: dict[str, TomlValue] = {}
+    if subflow is None and not scenario.flows[base].sends_datagrams:
+        controller = live_controller(scenario, (), flow, at_s)
+        assert controller is not None
+        known["controller"] = written_choice(controller, scenario)
+    for key, found in (("open", {s.is_open for s in chosen}), ("backup", {s.is_backup for s in chosen})):
+        if len(found) == 1:
+            known[key] = found.pop()
+    return known
+
+
+def _joined(values: Sequence[TomlValue]) -> TomlValue:
+    """One value where all are alike, else all of them: the directions of a link can differ."""
+    return values[0] if all(value == values[0] for value in values) else " / ".join(map(str, values))
+
+
+def _rate_text(side: LinkDirection) -> TomlValue:
+
+    if side.trace is not None:
+        return "trace"
+    if side.rate_bps is None or math.isinf(side.rate_bps):
+        return UNLIMITED
+    return format_quantity(side.rate_bps, Dimension.RATE)
+
+
+def _queue_text(queue: QueueSpec) -> TomlValue:
+
+    if queue.limit_pkts is not None:
+        return format_quantity(queue.limit_pkts, Dimension.QUEUE)
+    return UNLIMITED if queue.limit_bytes is None else format_quantity(queue.limit_bytes, Dimension.SIZE)

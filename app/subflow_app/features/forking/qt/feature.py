@@ -1,0 +1,288 @@
+"""Forking runs from the window: which run and when, the dialog, and the fork over its original."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from subflow_app.features.catalog.core.uses import Use
+from subflow_app.features.editor.core.scenario_source import ScenarioSource
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
+from subflow_app.features.playhead.qt.playhead import Playhead
+from subflow_app.features.running.core.run_queue import QueuedRun
+from subflow_app.features.running.core.runs import RunJob, RunResult
+from subflow_app.features.running.qt.queue.session import QueueSession
+from subflow_app.features.traces.core.traces import StoredTraces, Traces
+from subflow_app.foundation.errors import InputError
+from subflow_app.toolkit.feature import Feature, FeatureMap
+from subflow_app.vocabulary.language import tr
+from subflow_sim.errors import SimError
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QPoint
+    from PySide6.QtWidgets import QStatusBar, QWidget
+
+    from subflow_app.features.editor.qt.topology.view import TopologyView
+    from subflow_app.features.forking.core.origin import ForkOrigin, ForkState
+    from subflow_app.features.forking.core.plan import ForkPlan
+    from subflow_app.features.forking.qt.dialog import ForkDialog
+    from subflow_app.features.history.qt import History
+    from subflow_app.features.plots.qt.plot_view import PlotView
+    from subflow_app.features.running.qt.run_control import RunControl
+    from subflow_app.features.running.qt.shown_runs import ShownRuns
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.preferences import Preferences
+    from subflow_app.toolkit.workers import Workers
+    from subflow_store import Store
+
+_PATIENCE_MS = 40  # what is read quicker than this opens the dialog at once
+_MESSAGE_MS = 6000
+
+
+class ForkPorts(Protocol):
+    """Parts of the window that forks use."""
+
+    database: DatabaseControl
+    history: History
+    notices: Notices
+    plots: PlotView
+    preferences: Preferences
+    runs: RunControl
+    shown: ShownRuns
+    topology: TopologyView
+    workers: Workers
+
+    @property
+    def features(self) -> FeatureMap:
+        """The playhead and the queue."""
+
+    def window(self) -> QWidget:
+        """The parent of the dialog."""
+
+    def statusBar(self) -> QStatusBar:
+        """Shows how far it is."""
+
+    def tell_failure(self, error: Exception) -> None:
+        """Shows an error."""
+
+
+class ForkFeature(Feature):
+    """What if, at that time, something had been different?"""
+
+    def __init__(self, ports: ForkPorts) -> None:
+        """Nothing is asked yet."""
+        super().__init__()
+        self.ports = ports
+        self.dialog: ForkDialog | None = None
+        self._jobs: list[RunJob] = []  # of the runs shown that were made in this session
+        self._origin: ForkOrigin | None = None  # the run that was forked last, with its past
+        self._clicked_s: float | None = None  # where the person has clicked into the plots
+        self._given_up = threading.Event()
+
+    def connect_parts(self) -> None:
+        """Follows the runs, the clicks into the plots, and what is chosen on the canvas."""
+        ports = self.ports
+        ports.runs.started.connect(lambda job: self._jobs.append(job))
+        ports.runs.state_changed.connect(self.changed)
+        ports.plots.runs_changed.connect(self._on_runs_changed)
+        ports.plots.time_clicked.connect(self._on_time_clicked)
+        ports.plots.menu_requested.connect(self._on_menu_requested)
+        queue = ports.features[QueueSession]
+        queue.fork_began.connect(self._on_queued_fork_began)
+        queue.fork_ticked.connect(self._on_queued_fork_ticked)
+        queue.fork_ended.connect(self._on_queued_fork_ended)
+
+    def possible(self) -> frozenset[str]:
+        """Forking a run that is shown."""
+        return frozenset({"fork.new"}) if self.ports.plots.runs else frozenset()
+
+    def close(self) -> None:
+        """Gives up what is being prepared."""
+        self._given_up.set()
+        if self.dialog is not None:
+            self.dialog.reject()
+
+    # ---- what actions call ----
+
+    def fork(self) -> None:
+        """Forks the run that is shown, or else the one that is selected in the history."""
+        if self.ports.plots.runs:
+            self.fork_shown()
+        else:
+            self.fork_selected()
+
+    def fork_shown(self) -> None:
+        """Asks what shall be different in the run that is shown, from the time that is marked in the plots on."""
+        from subflow_app.features.forking.core.origin import ForkOrigin
+
+        runs = self.ports.plots.runs
+        traces = runs[self._run_looked_at()]
+        at_s = self._time_s()
+        jobs = [job for job in self._jobs if job.traces is traces]
+        if jobs:
+            # It goes on, or was made here: all of it is in memory, whether a database has it or not.
+            self._ask(lambda: ForkOrigin.live(jobs[0]), at_s)
+        elif isinstance(traces, StoredTraces):
+            self._fork_stored(traces.run_id, at_s)
+        else:
+            raise InputError(tr("This run was measured, not simulated: it cannot be forked."))
+
+    def fork_selected(self) -> None:
+        """Asks what shall be different in the run that is selected in the history."""
+        rows = self.ports.history.selected()
+        if len(rows) == 1:
+            self._fork_stored(rows[0].id, None)
+
+    # ---- inside ----
+
+    def _time_s(self) -> float | None:
+        """The time that the person looks at: of the playhead, or clicked, under the mouse, or marked."""
+        stack = self.ports.plots.stack
+        marked = (self._playhead.time_s, self._clicked_s, stack.cursor_s, stack.pin_s)
+        return next((time_s for time_s in marked if time_s is not None), None)
+
+    @property
+    def _playhead(self) -> Playhead:
+        return self.ports.features[PlayheadFeature].playhead
+
+    def _run_looked_at(self) -> int:
+        """Position of the run that the playhead goes through, or else of the curve that was chosen, or the first."""
+        curve = self.ports.plots.current_curve
+        chosen = (
+            self._playhead.run_shown if self._playhead.time_s is not None else curve.run if curve is not None else 0
+        )
+        return chosen if 0 <= chosen < len(self.ports.plots.runs) else 0
+
+    def _key_looked_at(self) -> str:
+        """What is chosen on the canvas, or else the link or flow of the chosen curve; empty: neither."""
+        chosen, curve = self.ports.topology.scene.chosen, self.ports.plots.current_curve
+        if chosen or curve is None:
+            return chosen[-1] if chosen else ""
+        section = "links" if curve.kind == "link" else "flows"
+        return f"{section}.{curve.owner.partition('/')[0]}"
+
+    def _fork_stored(self, run_id: int, at_s: float | None) -> None:
+        from subflow_app.features.forking.core.origin import ForkOrigin
+
+        store = self.ports.database.store
+        if store is not None:
+            self._ask(lambda: ForkOrigin.stored(store, run_id), at_s)
+
+    def _ask(self, read: Callable[[], ForkOrigin], at_s: float | None) -> None:
+        """Reads the run off the GUI thread, and opens the dialog."""
+        self.ports.workers.start(
+            "read run to fork",
+            read,
+            succeeded=lambda origin: self._open(origin, at_s),
+            failed=self._tell,
+            patience_ms=_PATIENCE_MS,
+        )
+
+    def _open(self, origin: ForkOrigin, at_s: float | None) -> None:
+        from subflow_app.features.forking.core.draft import ForkDraft
+        from subflow_app.features.forking.qt.dialog import ForkDialog
+
+        if self.dialog is not None:
+            self.dialog.reject()
+        origin = self._origin = origin.sharing_past(self._origin)
+        dialog = ForkDialog(ForkDraft.at(origin, at_s), self._key_looked_at(), self.ports.window())
+        dialog.started.connect(self.start)
+        dialog.finished.connect(lambda _result: self._on_closed(dialog))
+        self.dialog = dialog
+        dialog.open()
+
+    def _on_closed(self, dialog: ForkDialog) -> None:
+        if self.dialog is dialog:
+            self.dialog = None
+        dialog.deleteLater()
+
+    def start(self, plan: ForkPlan) -> None:
+        """Runs a fork: at once, or in the queue while another run goes on, which then goes on beside it."""
+        ports = self.ports
+        store = ports.database.writable
+        records = ports.preferences.settings.record_decisions
+        if ports.runs.is_running:
+            self._queue(plan, records_decisions=records)
+            return
+        self._given_up.set()
+        given_up = self._given_up = threading.Event()
+        ports.statusBar().showMessage(tr("Going to {time} of {run}…", time=f"{plan.at_s:g} s", run=plan.origin.title))
+
+        def run(state: ForkState) -> None:
+            if given_up.is_set():
+                return
+            try:
+                job = plan.job(state, store=store, records_decisions=records)
+            except SimError as error:
+                self._tell(error)
+                return
+            if not state.is_same:
+                self.ports.notices.action_failed(
+                    tr("{run}, simulated again, differs from what was stored.", run=plan.origin.title)
+                )
+            ports.runs.start_job(job)
+
+        ports.workers.start(
+            "fork",
+            lambda: plan.state(records_decisions=records, is_cancelled=given_up.is_set),
+            succeeded=run,
+            failed=self._tell,
+            cancel=given_up.set,
+            patience_ms=_PATIENCE_MS,
+        )
+
+    def _queue(self, plan: ForkPlan, *, records_decisions: bool) -> None:
+        given_up = self._given_up
+
+        def make(store: Store | None) -> RunJob:
+            state = plan.state(records_decisions=records_decisions, is_cancelled=given_up.is_set)
+            return plan.job(state, store=store, records_decisions=records_decisions)
+
+        self.ports.features[QueueSession].add_run(
+            QueuedRun(ScenarioSource(plan.scenario, plan.text, Use.FORK), plan.name, make)
+        )
+        told = tr("The fork grows in the plots, next to the run in progress; the queue shows its progress.")
+        self.ports.statusBar().showMessage(told, _MESSAGE_MS)
+
+    def _on_queued_fork_began(self, job: RunJob) -> None:
+        assert job.past is not None
+        # Whatever has come into the plots meanwhile stays there.
+        if self._is_shown(job.past.origin) or job.past.fork.parent_id in self.ports.shown.ids:
+            self._jobs.append(job)
+            self.ports.shown.show_over_original(job, None)
+
+    def _on_queued_fork_ticked(self) -> None:
+        """Draws what forks of the queue have got; a run that goes on beside them may be paused, and draw nothing."""
+        if any(self._is_shown(job.traces) for job in self._jobs):
+            self.ports.plots.refresh()
+
+    def _on_queued_fork_ended(self, job: RunJob, result: RunResult) -> None:
+        if self._is_shown(job.traces):
+            self.ports.plots.refresh()
+            self.ports.shown.job_stored(job, result.run_id)
+
+    def _is_shown(self, traces: Traces) -> bool:
+        return any(traces is each for each in self.ports.plots.runs)
+
+    def _on_runs_changed(self) -> None:
+        shown: tuple[Traces, ...] = self.ports.plots.runs
+        self._jobs = [job for job in self._jobs if any(job.traces is traces for traces in shown)]
+        self._clicked_s = None
+        self.changed.emit()
+
+    def _on_time_clicked(self, time_s: float) -> None:
+        self._clicked_s = time_s
+
+    def _on_menu_requested(self, _position: QPoint) -> None:
+        # With the menu the mouse leaves the plots, and takes the crosshair along.
+        cursor_s = self.ports.plots.stack.cursor_s
+        self._clicked_s = cursor_s if cursor_s is not None else self._clicked_s
+
+    def _tell(self, error: Exception) -> None:
+        from subflow_app.features.forking.core.origin import ForkCancelledError
+
+        if isinstance(error, ForkCancelledError):
+            return
+        self.ports.tell_failure(error)

@@ -1,0 +1,1 @@
+"""The papers' experiments: recipes of runs, measures and claims, and their outcomes."""

@@ -1,0 +1,158 @@
+"""What a gallery shows of an experiment: its recipe, and what is in the store of it, with verdicts and figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from subflow_app.features.gallery.core.coverage import is_complete, n_finished, n_wanted, problems
+from subflow_app.features.gallery.core.figure import experiment_figure
+from subflow_app.features.gallery.core.recipe import SOURCES, Recipe
+from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.gallery.core.results import (
+    SETTLEMENTS,
+    Results,
+    Settled,
+    Verdict,
+    settlement_counts,
+    stored_results,
+)
+from subflow_app.features.paper.core.panel_plan import PanelFigure
+from subflow_app.foundation.expected_errors import is_expected
+
+if TYPE_CHECKING:
+    from subflow_store import Store
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exhibit:
+    """An experiment with what is known of it.
+
+    Attributes:
+        name: of its recipe.
+        recipe: None if it cannot be read; `problem` says why.
+        results: None: nothing was run yet.
+        verdicts: of the results.
+        figure: None: there is nothing to draw.
+        problem: why it cannot be shown; empty: it can.
+        counts: how many checks are met, or why not.
+        finished: runs that are there.
+        wanted: runs that there are to be.
+        missing: why values are missing, a line each.
+        is_shipped: whether the results are those of the library that ships with the program.
+        is_read: whether results were looked for.
+    """
+
+    name: str
+    recipe: Recipe | None = None
+    results: Results | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    figure: PanelFigure | None = None
+    problem: str = ""
+    counts: Mapping[Settled, int] = field(default_factory=dict)
+    finished: int = 0
+    wanted: int = 0
+    missing: tuple[str, ...] = ()
+    is_shipped: bool = False
+    is_read: bool = True
+
+    @property
+    def title(self) -> str:
+        """In a line."""
+        return self.name if self.recipe is None else self.recipe.title
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether some of its runs are there, but not all."""
+        return self.results is not None and self.finished < self.wanted
+
+
+def announce_exhibit(name: str) -> Exhibit:
+    """An experiment with what its recipe says; results, which take longer, are not looked for."""
+    try:
+        return Exhibit(name, load_recipe(name), is_read=False)
+    except Exception as error:
+        if not is_expected(error):
+            raise
+        return Exhibit(name, problem=str(error))
+
+
+def read_exhibit(
+    store: Store | None, name: str, *, recipe: Recipe | None = None, library: Store | None = None
+) -> Exhibit:
+    """An experiment as the store has it: full results before quick ones, complete ones before those cut off.
+
+    Where the store has none, those of the library are shown.
+
+    Args:
+        store: None: there is none.
+        name: of the recipe, or its file.
+        recipe: if it has been read already.
+        library: the results that ship with the program; None: there are none.
+    """
+    is_shipped = False
+    try:
+        recipe = recipe or load_recipe(name)
+        results = None if store is None else best_results(store, recipe)
+        if results is None and library is not None:
+            results = _shipped_results(library, recipe)
+            is_shipped = results is not None
+        if results is None:
+            return Exhibit(name, recipe)
+        verdicts = results.verdicts()
+        figure = experiment_figure(results)
+    except Exception as error:
+        if not is_expected(error):
+            raise
+        return Exhibit(name, recipe, problem=str(error))
+    return Exhibit(
+        name,
+        recipe,
+        results,
+        verdicts,
+        figure if any(panel.has_values for panel in figure.panels) else None,
+        counts=settlement_counts(verdicts),
+        finished=n_finished(results),
+        wanted=n_wanted(results),
+        missing=tuple(f"{place}: {problem}" for place, problem in problems(results).items()),
+        is_shipped=is_shipped,
+    )
+
+
+def best_results(store: Store, recipe: Recipe) -> Results | None:
+    """The most telling results of a recipe that the store has; None: it has none."""
+    found = [stored_results(recipe, store, is_quick=is_quick) for is_quick in (False, True)]
+    known = [results for results in found if results.is_there]
+    return next((results for results in known if is_complete(results)), known[0] if known else None)
+
+
+def _shipped_results(library: Store, recipe: Recipe) -> Results | None:
+    """The quick results of the library, which has no others; None: it has none."""
+    results = stored_results(recipe, library, is_quick=True)
+    return results if results.is_there else None
+
+
+def run_ids(results: Results, most: int) -> list[int]:
+    """Numbers of the stored runs of an experiment: one of each series first, then further points and seeds."""
+    from subflow_app.features.gallery.core.runs_kind import RunValues
+
+    values = results.values
+    if not isinstance(values, RunValues):
+        return []
+    places = [(seed, point, series) for seed in results.seeds for point in results.points for series in results.series]
+    runs = (values.run(series, point, seed) for seed, point, series in places)
+    return [run.run_id for run in runs if run is not None][:most]
+
+
+def paper_order(exhibits: Iterable[Exhibit]) -> dict[str, list[Exhibit]]:
+    """Exhibits by the id of their paper, in the order of `SOURCES`; those whose recipe cannot be read come last."""
+    found: dict[str, list[Exhibit]] = {paper: [] for paper in SOURCES}
+    for exhibit in exhibits:
+        found.setdefault("" if exhibit.recipe is None else exhibit.recipe.paper, []).append(exhibit)
+    return {paper: members for paper, members in found.items() if members}
+
+
+def summed_counts(exhibits: Sequence[Exhibit]) -> dict[Settled, int]:
+    """How many checks of these are met, or why not."""
+    return {way: sum(exhibit.counts.get(way, 0) for exhibit in exhibits) for way in SETTLEMENTS}

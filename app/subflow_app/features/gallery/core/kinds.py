@@ -1,0 +1,29 @@
+"""How experiments are carried out: as simulation runs, trainings or measurements of cost, each by a kind of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from subflow_app.features.gallery.core.kind import Kind
+
+
+def _runs() -> Kind:
+    from subflow_app.features.gallery.core.runs_kind import RunsKind
+
+    return RunsKind()
+
+
+def _training() -> Kind:
+    from subflow_app.features.gallery.core.training_kind import TrainingKind
+
+    return TrainingKind()
+
+
+def _cost() -> Kind:
+    from subflow_app.features.gallery.core.cost_kind import CostKind
+
+    return CostKind()
+
+
+KINDS: Mapping[str, Callable[[], Kind]] = {"runs": _runs, "training": _training, "cost": _cost}
+"""All kinds, each loaded when it is first asked for."""

@@ -1,0 +1,194 @@
+"""What a recipe runs, as plans of sweeps: one for each scenario, whose points are series times points of the axis.
+
+So runs are found again whoever asked for them first, an experiment goes on where it was cut off, and everything that
+lists, exports or resumes sweeps works for experiments, too.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from subflow_app.features.catalog.core.uses import Use
+from subflow_app.features.editor.core.scenario_source import ScenarioSource, open_scenario
+from subflow_app.features.gallery.core.axis import AxisPoint
+from subflow_app.features.gallery.core.recipe import Recipe, Series
+from subflow_app.features.sweeps.core.axes import Axis
+from subflow_app.features.sweeps.core.sweep_plan import SweepPlan
+from subflow_app.features.sweeps.core.sweep_points import PointReader
+from subflow_app.foundation.errors import RecipeError
+from subflow_app.foundation.resources import resource_path
+from subflow_app.foundation.toml_edit import TomlValue, render
+from subflow_sim.errors import ScenarioError
+from subflow_sim.units import Dimension, format_quantity, parse_quantity
+
+Place = tuple[str, str]
+"""Series and point, by their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A plan of an experiment.
+
+    Attributes:
+        plan: what is run.
+        places: series and point of each point of the plan, in order.
+    """
+
+    plan: SweepPlan
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentPlan:
+    """All that an experiment runs.
+
+    Attributes:
+        parts: one for each scenario.
+        problems: why series cannot be run at points, by place: an agent that is missing.
+    """
+
+    parts: tuple[Part, ...]
+    problems: Mapping[Place, str]
+
+    @property
+    def n_runs(self) -> int:
+        """Of all parts."""
+        return sum(part.plan.n_runs for part in self.parts)
+
+
+def plan_experiment(recipe: Recipe, *, is_quick: bool, seeds: Sequence[int], is_checked: bool = True) -> ExperimentPlan:
+    """What a recipe runs.
+
+    Args:
+        recipe: of kind runs.
+        is_quick: whether it takes what `[quick]` says.
+        seeds: of each point.
+        is_checked: whether the scenario of every point is read, and those whose agent is missing are left out.
+
+    Raises:
+        RecipeError: if a scenario or a point cannot be run for another reason.
+    """
+    fixed = {**recipe.values, **(recipe.quick.values if is_quick else {})}
+    by_scenario: dict[Path, list[Series]] = {}
+    for series in recipe.series_of(is_quick=is_quick):
+        assert series.scenario is not None
+        by_scenario.setdefault(series.scenario, []).append(series)
+    parts: list[Part] = []
+    problems: dict[Place, str] = {}
+    points = recipe.points(is_quick=is_quick)
+    for path, group in by_scenario.items():
+        try:
+            source = open_scenario(str(path), use=Use.REPRODUCE, overrides=_overrides(fixed))
+        except ScenarioError as error:
+            if not _is_about_agents(error):
+                raise RecipeError(f"{recipe.path}: {path.stem}: {error}") from error
+            problems |= {(series.name, point.label): _agent_text(error) for series in group for point in points}
+            continue
+        name = _name(recipe, is_quick=is_quick) + (f" · {path.stem}" if len(by_scenario) > 1 else "")
+        part = _part(recipe, name, path, source, group, points, seeds)
+        if is_checked:
+            found = _missing_agents(recipe, part)
+            if found:
+                problems |= found
+                kept = [
+                    (series, point) for series in group for point in points if (series.name, point.label) not in found
+                ]
+                if not kept:
+                    continue
+                part = _part(recipe, name, path, source, group, points, seeds, found)
+        parts.append(part)
+    return ExperimentPlan(tuple(parts), problems)
+
+
+def _part(
+    recipe: Recipe,
+    name: str,
+    path: Path,
+    source: ScenarioSource,
+    group: Sequence[Series],
+    points: Sequence[AxisPoint],
+    seeds: Sequence[int],
+    left_out: Mapping[Place, str] | None = None,
+) -> Part:
+    tree = tomllib.loads(source.text)
+    places = []
+    tables: list[dict[str, TomlValue]] = []
+    for series in group:
+        for point in points:
+            if left_out and (series.name, point.label) in left_out:
+                continue
+            own = {**series.values, **series.at.get(point.label, {})}
+            duration_s = _duration(source, {**(point.values or {}), **own})
+            places.append((series.name, point.label))
+            tables.append({**point.changes(tree, duration_s), **own})
+    keys = tuple(dict.fromkeys(key for table in tables for key in table))
+    if not keys:
+        # A plan needs a key to sweep over: the duration that the scenario has anyway.
+        keys = ("duration",)
+        tables = [{"duration": format_quantity(source.scenario.duration_s, Dimension.TIME)}]
+    plan = SweepPlan(
+        name=name,
+        scenario_text=source.text,
+        axes=(Axis(keys, tuple(tuple(table.get(key) for table in tables) for key in keys)),),
+        seeds=seeds,
+        kind="list",
+        sample_interval_s=recipe.sample_interval_s,
+        keeps_traces=recipe.keeps_traces,
+        folder=None if path.parent == resource_path("scenarios") else path.parent,
+        written={"points": tables, "seeds": list(seeds)},
+    )
+    return Part(plan, tuple(places))
+
+
+def _missing_agents(recipe: Recipe, part: Part) -> dict[Place, str]:
+    """Places whose scenario names an agent that is not there.
+
+    Raises:
+        RecipeError: with what else is wrong with any of them.
+    """
+    reader = PointReader(part.plan)
+    found: dict[Place, str] = {}
+    wrong: dict[str, None] = {}
+    for place, point in zip(part.places, part.plan.points(), strict=True):
+        try:
+            reader.scenario(point)
+        except ScenarioError as error:
+            if _is_about_agents(error):
+                found[place] = _agent_text(error)
+            else:
+                wrong |= {
+                    f"{recipe.path}: series {place[0]}{f', point {place[1]}' if place[1] else ''}: {problem}": None
+                    for problem in error.problems
+                }
+    if wrong:
+        raise RecipeError("\n".join(wrong))
+    return found
+
+
+def _is_about_agents(error: ScenarioError) -> bool:
+    return all("policy" in problem.key.split(".") or "policy" in problem.message for problem in error.problems)
+
+
+def _agent_text(error: ScenarioError) -> str:
+    problem = error.problems[0]
+    named = f" ({problem.value})" if problem.value and problem.value not in problem.message else ""
+    return f"{problem.message}{named}"
+
+
+def _overrides(values: Mapping[str, TomlValue]) -> list[str]:
+    return [f"{key}={render(value)}" for key, value in values.items()]
+
+
+def _duration(source: ScenarioSource, values: Mapping[str, Any]) -> float:
+    written = values.get("duration")
+    if written is None:
+        return source.scenario.duration_s
+    return parse_quantity(written, Dimension.TIME) if isinstance(written, str) else float(written)
+
+
+def _name(recipe: Recipe, *, is_quick: bool) -> str:
+    return f"experiment {recipe.name}{' (quick)' if is_quick else ''}"

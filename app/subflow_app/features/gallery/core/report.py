@@ -1,0 +1,266 @@
+"""Reports on experiments: figures in the papers' form, verdicts, rulings and settings, as HTML, PDF, CSV or Markdown.
+
+The document is made of the blocks of `paper.report`, which lays them out; numbers go out as CSV beside it.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from subflow_app.features.gallery.core.coverage import problems
+from subflow_app.features.gallery.core.figure import experiment_figure
+from subflow_app.features.gallery.core.recipe import SOURCES
+from subflow_app.features.gallery.core.report_csv import results_csv, verdicts_csv
+from subflow_app.features.gallery.core.report_tables import (
+    count_table,
+    published_table,
+    rulings_table,
+    seeds_text,
+    settings_table,
+    settlement_table,
+    trial_table,
+    verdict_counts,
+    verdict_table,
+)
+from subflow_app.features.gallery.core.results import Results, VerdictKind
+from subflow_app.features.gallery.core.rulings import rulings
+from subflow_app.features.paper.core.panel_plan import PanelFigure
+from subflow_app.features.paper.core.report import Block, Heading, Listing, Paragraph, Picture, Report, citation_blocks
+from subflow_app.features.paper.core.report_file import render_report
+from subflow_app.features.running.core.run_key import simulator_version
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.files import made_folder, write_file
+from subflow_app.vocabulary.plain_text import capitalised
+from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, text_columns
+
+RESULTS_FILE, VERDICTS_FILE = "results.csv", "verdicts.csv"
+HTML_FILE, PDF_FILE = "report.html", "report.pdf"
+_CONTENTS = 2
+
+CAUSES_TEXT = (
+    "For a failed check, the recipe names a cause, and only an experiment can confirm it: the check passes with the "
+    "kernel of that time, with another reading of the paper, or with another agent; or the paper contradicts itself; "
+    "or the difference is noise. Every other failed check is listed as not explained."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFiles:
+    """What `write_report` has written.
+
+    Attributes:
+        html: the report as a page.
+        pdf: the same on paper.
+        results: every number of every run as CSV.
+        verdicts: every check as CSV.
+    """
+
+    html: Path
+    pdf: Path
+    results: Path
+    verdicts: Path
+
+    def __iter__(self) -> Iterator[Path]:
+        """Each of them."""
+        return iter((self.html, self.pdf, self.results, self.verdicts))
+
+
+def experiment_report(every: Sequence[Results], *, made_at: datetime | None = None) -> Report:
+    """The report on these experiments, by paper in the order of `SOURCES`.
+
+    Raises:
+        InputError: if there is none.
+        StoreError: if traces cannot be read.
+    """
+    from subflow_app import __version__
+
+    if not every:
+        raise InputError("a report needs an experiment: run one first")
+    ordered = by_paper(every)
+    made = (made_at or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC")
+    counted = count_text(len(every))
+    lengths = {results.is_quick for results in every}
+    length = "" if len(lengths) > 1 else (" (quick runs)" if lengths == {True} else " (full runs)")
+    blocks: list[Block] = []
+    if len(every) > 1:
+        blocks += _summary(ordered)
+    figures = _Figures()
+    for paper, members in ordered.items():
+        blocks.append(Heading(SOURCES[paper]))
+        for results in members:
+            blocks += _experiment(results, figures)
+    blocks += version_blocks()
+    return Report(
+        _title(ordered),
+        f"{counted}{length}, made {made} with Subflow {__version__}",
+        tuple(blocks),
+        contents=_CONTENTS,
+    )
+
+
+def write_report(
+    every: Sequence[Results],
+    folder: Path,
+    *,
+    made_at: datetime | None = None,
+    render: Callable[[Report], bytes] = render_report,
+) -> ReportFiles:
+    """Write the report as HTML and PDF, and its numbers as CSV.
+
+    Args:
+        every: the experiments.
+        folder: made if it is not there; files of the same names are replaced.
+        made_at: what is told as the time of making; left out: now.
+        render: lays out a report; the window has a process of its own for it.
+
+    Raises:
+        ExportError: if a file cannot be written.
+        InputError: if there is no experiment.
+        StoreError: if traces cannot be read.
+    """
+    report = experiment_report(every, made_at=made_at)
+    made_folder(folder)
+    files = ReportFiles(folder / HTML_FILE, folder / PDF_FILE, folder / RESULTS_FILE, folder / VERDICTS_FILE)
+    write_file(files.results, results_csv(every).encode())
+    write_file(files.verdicts, verdicts_csv(every).encode())
+    write_file(files.html, render(replace(report, kind="html")))
+    write_file(files.pdf, render(replace(report, kind="pdf")))
+    return files
+
+
+def by_paper(every: Sequence[Results]) -> dict[str, list[Results]]:
+    """Experiments by the id of their paper, papers in the order of `SOURCES`."""
+    found: dict[str, list[Results]] = {paper: [] for paper in SOURCES}
+    for results in every:
+        found[results.recipe.paper].append(results)
+    return {paper: members for paper, members in found.items() if members}
+
+
+def count_text(count: int) -> str:
+    """``1 experiment``, ``12 experiments``."""
+    return "1 experiment" if count == 1 else f"{count} experiments"
+
+
+def run_again_text(results: Results) -> str:
+    """The command that makes these results again."""
+    recipe = results.recipe
+    parts = ["subflow reproduce", recipe.name]
+    parts += ["--quick"] if results.is_quick else []
+    if list(results.seeds) != list(recipe.seeds_of(is_quick=results.is_quick)):
+        parts.append(f"--seeds {seeds_text(results.seeds)}")
+    return " ".join(parts)
+
+
+class _Figures:
+    """Counts figures."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def caption(self, text: str) -> str:
+        self._count += 1
+        return f"Figure {self._count}. {text}"
+
+
+def _title(ordered: Mapping[str, Sequence[Results]]) -> str:
+    members = [results for each in ordered.values() for results in each]
+    if len(members) == 1:
+        recipe = members[0].recipe
+        return f"{SOURCES[recipe.paper]}, {figure_text(recipe.figure)}: {recipe.title}"
+    if len(ordered) == 1:
+        return f"Reproduction of {SOURCES[next(iter(ordered))]}"
+    return f"Reproduction of {len(ordered)} papers"
+
+
+def figure_text(figure: str) -> str:
+    """What a recipe calls its figure, as people say it: ``figure 3a, 3b``, ``table I``."""
+    return figure if not figure[:1].isdecimal() else f"figure {figure}"
+
+
+def _summary(ordered: Mapping[str, Sequence[Results]]) -> Iterator[Block]:
+    yield Heading("Summary")
+    yield count_table(ordered)
+    yield settlement_table(ordered)
+    yield Paragraph(CAUSES_TEXT)
+    yield Paragraph(
+        "A check with a band requires our number to lie in it; other checks are claims over means that hold or fail. "
+        "Bands and tolerances come from the paper and from how its open points are read (rulings); none was made wider "
+        "for ours to fit. A value that could not be computed is shown as not measured, with the reason."
+    )
+    columns: list[Column[_Counted]] = [
+        Column("Experiment", lambda row: row[0].recipe.name),
+        Column("Paper, figure", lambda row: f"{SOURCES[row[0].recipe.paper]}, {row[0].recipe.figure}"),
+        Column("Subject", lambda row: row[0].recipe.title),
+        *map(_count_column, VerdictKind),
+    ]
+    every = [results for members in ordered.values() for results in members]
+    yield TextTable.of([(results, verdict_counts(results.verdicts())) for results in every], columns, "Experiments")
+
+
+_Counted = tuple[Results, Mapping[VerdictKind, int]]
+
+
+def _count_column(kind: VerdictKind) -> Column[_Counted]:
+    return NumberColumn(kind.value.capitalize(), lambda row: row[1][kind] or "")
+
+
+def _experiment(results: Results, figures: _Figures) -> Iterator[Block]:
+    recipe = results.recipe
+    yield Heading(f"{capitalised(figure_text(recipe.figure))}: {recipe.title}", level=2)
+    yield Paragraph(f"The paper: {recipe.claim}")
+    if recipe.prose:
+        yield Paragraph(recipe.prose)
+    figure = experiment_figure(results)
+    if any(panel.has_values for panel in figure.panels):
+        yield Picture(figures.caption(figure_caption(results, figure)), panels=figure)
+    else:
+        yield Paragraph("No figure: nothing of this experiment was measured.")
+    yield verdict_table(results)
+    tried = trial_table(results)
+    if recipe.disagrees or tried.rows:
+        yield Heading("Differences and their causes", level=3)
+    if recipe.disagrees:
+        yield Paragraph(recipe.disagrees)
+    if tried.rows:
+        yield tried
+    beside = published_table(results)
+    if beside.rows:
+        yield beside
+    for place, problem in problems(results).items():
+        yield Paragraph(f"Not measured: {place}: {problem}")
+    known = [rulings()[name] for name in recipe.rulings if name in rulings()]
+    if known:
+        yield rulings_table(known)
+    yield settings_table(results)
+    yield Listing(run_again_text(results))
+
+
+def figure_caption(results: Results, figure: PanelFigure) -> str:
+    """What is seen, in a sentence or two."""
+    recipe, seeds = results.recipe, results.seeds
+    told = f"{recipe.title} ({SOURCES[recipe.paper]}, {figure_text(recipe.figure)})."
+    forms = {panel.form for panel in figure.panels}
+    if len(seeds) > 1 and forms - {"trace", "box"}:
+        told += f" Means over {len(seeds)} seeds with 95 % intervals."
+    if any(series.references for panel in figure.panels for series in panel.series):
+        told += " Hollow and hatched: what the paper prints."
+    return told
+
+
+def version_blocks() -> Iterator[Block]:
+    """What a report was made with."""
+    from subflow_app import __version__
+
+    yield Heading("How it was made")
+    rows = [("Subflow that made this report", __version__), ("Simulator", simulator_version())]
+    rows += [("Python", platform.python_version()), ("Platform", platform.platform())]
+    yield TextTable("Versions", text_columns("Item", "Value"), tuple(rows))
+    yield Paragraph(
+        "The same recipe, seeds and version give the same runs, bit for bit, on any number of cores; processor time "
+        "and memory depend on the computer."
+    )
+    yield from citation_blocks()

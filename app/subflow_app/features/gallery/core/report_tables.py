@@ -1,0 +1,243 @@
+"""The tables of a report on experiments: verdicts and their counts, what the paper prints, rulings, settings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from subflow_app.features.gallery.core.coverage import n_finished, n_wanted
+from subflow_app.features.gallery.core.figure import cell_of, published_values, shown_value
+from subflow_app.features.gallery.core.recipe import SOURCES, CauseKind
+from subflow_app.features.gallery.core.results import (
+    SETTLEMENTS,
+    Explanation,
+    Results,
+    Settled,
+    Settlement,
+    Trial,
+    Verdict,
+    VerdictKind,
+    settlement_counts,
+)
+from subflow_app.features.gallery.core.rulings import Ruling
+from subflow_app.features.paper.core.panel_forms import interval_text, number_text
+from subflow_app.foundation.toml_edit import TomlValue, render
+from subflow_app.vocabulary.language import translatable
+from subflow_app.vocabulary.number_text import NOTHING, duration_text
+from subflow_app.vocabulary.plain_text import capitalised
+from subflow_app.vocabulary.tables import Column, TextColumn, TextTable, text_columns
+
+_MOST_VALUES = 8
+_SHOWN = {True: translatable("shown"), False: translatable("not shown"), None: translatable("not run")}
+
+
+def mark(kind: VerdictKind) -> str:
+    """The sign of a verdict, which tells it without colours."""
+    if kind is VerdictKind.NOT_MEASURED:
+        return NOTHING
+    return "✓" if kind.is_met else "✗"
+
+
+def settled_mark(way: Settled) -> str:
+    """The sign of a settlement: that of a verdict, or one for a cause that is shown."""
+    if isinstance(way, CauseKind):
+        return "∵"
+    return {Settlement.MET: "✓", Settlement.OPEN: "✗", Settlement.NOT_MEASURED: NOTHING}[way]
+
+
+def verdict_counts(verdicts: Iterable[Verdict]) -> dict[VerdictKind, int]:
+    """How often each verdict came out."""
+    counts = dict.fromkeys(VerdictKind, 0)
+    for verdict in verdicts:
+        counts[verdict.kind] += 1
+    return counts
+
+
+def ours_text(verdict: Verdict) -> str:
+    """What came out here; the claim with its numbers where it is not a comparison."""
+    return verdict.outcome.left or verdict.outcome.told
+
+
+def expected_text(verdict: Verdict) -> str:
+    """What it was to be, with the sign of the comparison: ``> 0.85 Mbit/s``, ``in 3.51 .. 4.75``."""
+    left, told = verdict.outcome.left, verdict.outcome.told
+    return told[len(left) :].strip() if left and told.startswith(left) else verdict.outcome.right
+
+
+def why_text(verdict: Verdict) -> str:
+    """Where the band comes from, why it could not be told, and what may be chance."""
+    told = [verdict.reason, verdict.check.why]
+    if verdict.overlaps:
+        told.append(f"95 % intervals overlap: {'; '.join(verdict.overlaps)}")
+    return ". ".join(capitalised(text) for text in told if text)
+
+
+def count_table(ordered: Mapping[str, Sequence[Results]]) -> TextTable:
+    """Counts of verdicts by paper, and of all."""
+    columns = (
+        TextColumn("Paper", is_number=False),
+        TextColumn("Experiments"),
+        *(TextColumn(kind.value.capitalize()) for kind in VerdictKind),
+    )
+    rows, totals = [], dict.fromkeys(VerdictKind, 0)
+    for paper, members in ordered.items():
+        counts = verdict_counts(verdict for results in members for verdict in results.verdicts())
+        totals = {kind: totals[kind] + counts[kind] for kind in VerdictKind}
+        rows.append((SOURCES[paper], str(len(members)), *(str(counts[kind]) for kind in VerdictKind)))
+    if len(rows) > 1:
+        number = sum(len(members) for members in ordered.values())
+        rows.append(("All", str(number), *(str(totals[kind]) for kind in VerdictKind)))
+    return TextTable("Verdicts", columns, tuple(rows))
+
+
+def settlement_table(ordered: Mapping[str, Sequence[Results]]) -> TextTable:
+    """How many checks are met, or why not, by paper, and of all."""
+    columns = (
+        TextColumn("Paper", is_number=False),
+        TextColumn("Checks"),
+        *(TextColumn(each.value.capitalize()) for each in SETTLEMENTS),
+    )
+    by_paper = {
+        SOURCES[paper]: [verdict for results in members for verdict in results.verdicts()]
+        for paper, members in ordered.items()
+    }
+    if len(by_paper) > 1:
+        by_paper["All"] = [verdict for verdicts in by_paper.values() for verdict in verdicts]
+    rows = tuple(
+        (name, str(len(verdicts)), *(str(number) for number in settlement_counts(verdicts).values()))
+        for name, verdicts in by_paper.items()
+    )
+    return TextTable("Checks that are met, and causes of those that are not", columns, rows)
+
+
+def cause_text(verdict: Verdict) -> str:
+    """``reading, shown``; empty of what is met, or has no cause."""
+    told = verdict.explanation
+    return "" if told is None else f"{told.cause.kind.value}, {shown_text(told)}"
+
+
+def shown_text(explanation: Explanation) -> str:
+    """Whether a cause is shown."""
+    return _SHOWN[explanation.is_shown]
+
+
+def trial_text(trial: Trial) -> str:
+    """What is otherwise in a trial."""
+    return "These results" if trial.variant is None else f"{trial.variant.name}: {trial.variant.says}"
+
+
+def trial_table(results: Results) -> TextTable:
+    """What was tried to explain what is not met: a row for each check and variant."""
+    columns = text_columns(
+        translatable("Claim of the paper"),
+        translatable("Cause"),
+        translatable("Difference"),
+        translatable("Results"),
+        translatable("Checks met"),
+    )
+    rows: list[tuple[str, ...]] = []
+    for verdict in results.verdicts():
+        told = verdict.explanation
+        if told is None:
+            continue
+        first = (verdict.check.says, f"{told.cause.kind.value}: {told.cause.says}")
+        for trial in told.trials:
+            came = trial.outcome.told if trial.outcome.holds is not None else trial.outcome.reason
+            sign = {True: "✓", False: "✗", None: NOTHING}[trial.outcome.holds]
+            rows.append((*first, trial_text(trial), f"{sign} {came}", f"{trial.n_met} of {trial.n_checks}"))
+            first = ("", "")
+    return TextTable("Causes of failed checks", columns, tuple(rows))
+
+
+def verdict_table(results: Results) -> TextTable:
+    """A row for each check."""
+    columns: tuple[Column[Verdict], ...] = (
+        Column(translatable("Claim of the paper"), lambda verdict: verdict.check.says),
+        Column(translatable("Verdict"), lambda verdict: f"{mark(verdict.kind)} {verdict.kind.value}", is_mark=True),
+        Column(translatable("Ours"), lambda verdict: ours_text(verdict) or NOTHING),
+        Column(translatable("Expected"), lambda verdict: expected_text(verdict) or NOTHING),
+        Column(translatable("Cause"), cause_text),
+        Column(translatable("Why"), why_text),
+    )
+    return TextTable.of(results.verdicts(), columns, "Verdicts")
+
+
+def published_table(results: Results) -> TextTable:
+    """What the paper prints beside ours, a row for each number."""
+    words = (translatable("Measure"), translatable("Series"), translatable("At"), translatable("Ours"))
+    columns = (
+        *text_columns(*words, translatable("Paper")),
+        TextColumn(translatable("Ours over the paper's")),
+    )
+    rows = []
+    for each in published_values(results):
+        published = each.published
+        measure = results.recipe.measures[published.measure]
+        cell = cell_of(results, published.measure, published.series, published.point)
+        unit = f" {measure.unit}" if measure.unit else ""
+        ours = interval_text(shown_value(measure, cell.mean), shown_value(measure, cell.ci95))
+        paper = f"{number_text(shown_value(measure, each.value))}{unit}"
+        if published.improvement is not None:
+            paper = f"{published.improvement * 100:+.4g} % over {published.over} ({paper} with our {published.over})"
+        ratio = cell.mean / each.value if each.value else math.nan
+        rows.append(
+            (
+                measure.label,
+                published.series,
+                published.point or NOTHING,
+                f"{ours}{unit}" if cell.n else "not measured",
+                paper + (f"; {published.note}" if published.note else ""),
+                f"{ratio:.2f}" if math.isfinite(ratio) else NOTHING,
+            )
+        )
+    return TextTable("Printed in the paper, and ours", columns, tuple(rows))
+
+
+def rulings_table(known: Sequence[Ruling]) -> TextTable:
+    """How open points of the paper were read."""
+    columns: tuple[Column[Ruling], ...] = (
+        Column(translatable("Ruling"), lambda each: each.id),
+        Column(translatable("Open point of the paper"), lambda each: each.problem),
+        Column(translatable("Reading here"), lambda each: each.ruling),
+    )
+    return TextTable.of(known, columns, "Rulings")
+
+
+def settings_table(results: Results) -> TextTable:
+    """What was run."""
+    recipe, is_quick = results.recipe, results.is_quick
+    series = recipe.series_of(is_quick=is_quick)
+    scenarios = list(dict.fromkeys(each.scenario.stem for each in series if each.scenario is not None))
+    rows = [("Experiment", recipe.name), ("Length", "quick" if is_quick else "full")]
+    if scenarios:
+        rows.append(("Scenario", ", ".join(scenarios)))
+    values = dict(recipe.values) | (dict(recipe.quick.values) if is_quick else {})
+    if values:
+        rows.append(("Changed for all runs", _changes_text(values)))
+    for each in series:
+        if each.values:
+            rows.append((each.name, _changes_text(each.values)))
+    if not recipe.axis.is_single:
+        labels = [point.label for point in recipe.points(is_quick=is_quick)]
+        shown = ", ".join(labels[:_MOST_VALUES]) + (f" … {labels[-1]}" if len(labels) > _MOST_VALUES else "")
+        rows.append((recipe.axis.label, f"{len(labels)} random draws" if recipe.axis.is_drawn else shown))
+    rows.append(("Seeds", seeds_text(results.seeds)))
+    rows.append(("Runs", f"{n_finished(results)} of {n_wanted(results)}"))
+    expected_s = recipe.quick.expected_s if is_quick else recipe.expected_s
+    if expected_s is not None:
+        rows.append(("Takes", f"about {duration_text(expected_s)} on two cores"))
+    if results.note:
+        rows.append(("Computer", results.note))
+    return TextTable("Settings", text_columns(translatable("Item"), translatable("Value")), tuple(rows))
+
+
+def seeds_text(seeds: Sequence[int]) -> str:
+    """``1..5`` or ``1,3,7``."""
+    listed = list(seeds)
+    if len(listed) > 1 and listed == list(range(listed[0], listed[-1] + 1)):
+        return f"{listed[0]}..{listed[-1]}"
+    return ",".join(map(str, listed))
+
+
+def _changes_text(values: Mapping[str, TomlValue]) -> str:
+    return ", ".join(f"{key} = {render(value)}" for key, value in values.items())

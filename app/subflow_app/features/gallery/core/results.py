@@ -1,0 +1,381 @@
+"""What came of an experiment: means with their intervals, courses over time, and what its checks say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.features.gallery.core.kind import Values
+from subflow_app.features.gallery.core.kinds import KINDS
+from subflow_app.features.gallery.core.recipe import Cause, CauseKind, Check, Recipe, Variant
+from subflow_app.features.gallery.core.run_data import trailing_mean
+from subflow_app.foundation.claims import Outcome
+from subflow_app.foundation.expressions import Missing, Value
+from subflow_app.vocabulary.language import translatable
+from subflow_sim.stats import Estimate
+
+if TYPE_CHECKING:
+    from subflow_store import Store
+
+
+class VerdictKind(StrEnum):
+    """What a check says."""
+
+    INSIDE = "inside band"
+    OUTSIDE = "outside band"
+    HOLDS = "claim holds"
+    FAILS = "claim fails"
+    NOT_MEASURED = "not measured"
+
+    @property
+    def is_met(self) -> bool:
+        """Whether it is as the paper says."""
+        return self in (VerdictKind.INSIDE, VerdictKind.HOLDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of a cause in one variant.
+
+    Attributes:
+        variant: None: the results themselves.
+        outcome: of what shows the cause.
+        n_met: how many checks of the experiment are met there.
+        n_checks: how many there are.
+    """
+
+    variant: Variant | None
+    outcome: Outcome
+    n_met: int
+    n_checks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Whether the cause that a recipe names is why a check is not met.
+
+    Attributes:
+        cause: as the recipe has it.
+        trials: in order.
+    """
+
+    cause: Cause
+    trials: tuple[Trial, ...]
+
+    @property
+    def is_shown(self) -> bool | None:
+        """Whether any trial bears it out; None: none does, and not all have been run."""
+        told = [trial.outcome.holds for trial in self.trials]
+        return True if True in told else None if None in told else False
+
+
+class Settlement(StrEnum):
+    """How a check is settled, if it has no cause that is shown."""
+
+    MET = translatable("met")
+    OPEN = translatable("not explained")
+    NOT_MEASURED = translatable("not measured")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came of a check.
+
+    Attributes:
+        check: what had to hold.
+        kind: what it says.
+        outcome: numbers on both sides.
+        reason: why it could not be told; empty if it could.
+        overlaps: pairs whose 95 % intervals overlap, so that their order may be chance, each as text.
+        explanation: of what is not met; None: it is met, or no cause is known.
+    """
+
+    check: Check
+    kind: VerdictKind
+    outcome: Outcome
+    reason: str = ""
+    overlaps: tuple[str, ...] = ()
+    explanation: Explanation | None = None
+
+    @property
+    def settlement(self) -> Settled:
+        """Whether it is met, or which cause is shown."""
+        if self.kind.is_met:
+            return Settlement.MET
+        if self.explanation is not None and self.explanation.is_shown:
+            return self.explanation.cause.kind
+        return Settlement.NOT_MEASURED if self.kind is VerdictKind.NOT_MEASURED else Settlement.OPEN
+
+
+Settled: TypeAlias = Settlement | CauseKind
+
+SETTLEMENTS: tuple[Settled, ...] = (
+    Settlement.MET,
+    *CauseKind,
+    Settlement.OPEN,
+    Settlement.NOT_MEASURED,
+)
+"""In the order in which they are told."""
+
+
+def settlement_counts(verdicts: Iterable[Verdict]) -> dict[Settled, int]:
+    """How many checks are settled in each way."""
+    counts = dict.fromkeys(SETTLEMENTS, 0)
+    for verdict in verdicts:
+        counts[verdict.settlement] += 1
+    return counts
+
+
+class Results:
+    """Of one experiment, full or quick.
+
+    Args:
+        recipe: the experiment.
+        values: what was measured; None: nothing yet.
+        is_quick: whether it was shortened.
+        seeds: of each point, in order.
+        varied: the results of a variant by its name; asked for those that a check needs.
+
+    Attributes:
+        recipe: the experiment.
+        is_quick: whether it was shortened.
+        seeds: of each point, in order.
+        series: names of those that were wanted, in order.
+        points: labels of those that were wanted, in order; one that is empty where there is no axis.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        values: Values | None,
+        *,
+        is_quick: bool,
+        seeds: Sequence[int],
+        varied: Callable[[str], Results] | None = None,
+    ) -> None:
+        self.recipe = recipe
+        self.is_quick = is_quick
+        self.seeds = tuple(seeds)
+        self.series = tuple(each.name for each in recipe.series_of(is_quick=is_quick))
+        self.points = tuple(each.label for each in recipe.points(is_quick=is_quick))
+        self._values = values
+        self._varied = varied
+        self._variants: dict[str, Results] = {}
+        self._cells: dict[tuple[str, str, str], Estimate] = {}
+
+    @property
+    def values(self) -> Values | None:
+        """Whence everything comes."""
+        return self._values
+
+    @property
+    def is_there(self) -> bool:
+        """Whether anything was measured."""
+        return any(
+            self.cell(measure, series, point).n
+            for measure in self.recipe.measures
+            for series in self.series
+            for point in self.points
+        )
+
+    @property
+    def note(self) -> str:
+        """What the numbers depend on besides the recipe; may be empty."""
+        return "" if self._values is None else self._values.note
+
+    def cell(self, measure: str, series: str, point: str = "") -> Estimate:
+        """Mean over the seeds, SI, with its 95 % interval; empty where nothing was measured."""
+        key = (measure, series, point)
+        if key not in self._cells:
+            wanted = self._values is not None and series in self.series and point in self.points
+            values = self._values.values(measure, series, point) if self._values is not None and wanted else ()
+            self._cells[key] = Estimate.of(values or (math.nan,) * len(self.seeds))
+        return self._cells[key]
+
+    def improvement(self, measure: str, series: str, over: str, point: str = "") -> float:
+        """(new - old) / old of the means; NaN where one is missing."""
+        old = self.cell(measure, over, point).mean
+        return self.cell(measure, series, point).mean / old - 1 if old else math.nan
+
+    def trace(
+        self,
+        measure: str,
+        series: str,
+        point: str = "",
+        seed: int | None = None,
+        *,
+        window_s: float = 0.0,
+        is_running_mean: bool = False,
+    ) -> tuple[NDArray[Any], NDArray[Any]] | None:
+        """A course over time, SI; None where there is none.
+
+        Args:
+            measure: name.
+            series: name.
+            point: label; left out: the first.
+            seed: of the run; None: the first.
+            window_s: over which it is smoothed: each value is the mean of the window that ends there.
+            is_running_mean: each value is the mean up to there.
+        """
+        if self._values is None:
+            return None
+        point = point or self.points[0]
+        found = self._values.trace(measure, series, point, self.seeds[0] if seed is None else seed)
+        if found is None or not len(found[0]):
+            return None
+        times, values = found
+        if is_running_mean:
+            return times, trailing_mean(np.asarray(values, float), len(values))
+        if window_s > 0 and len(times) > 1:
+            return times, trailing_mean(np.asarray(values, float), round(window_s / float(times[1] - times[0])))
+        return times, values
+
+    def capacity(
+        self, links: str, series: str, point: str = "", seed: int | None = None
+    ) -> tuple[NDArray[Any], NDArray[Any]] | None:
+        """Times and the sum of the rates of links, bit/s; None where there are none, as in trainings."""
+        told = getattr(self._values, "capacity", None)
+        if told is None:
+            return None
+        found: tuple[NDArray[Any], NDArray[Any]] | None = told(
+            links, series, point or self.points[0], self.seeds[0] if seed is None else seed
+        )
+        return found
+
+    def run_ids(self, series: str | None = None, point: str | None = None) -> tuple[int, ...]:
+        """Numbers of the runs in the store; of a kind that has none there, nothing."""
+        told = getattr(self._values, "run_ids", None)
+        found: tuple[int, ...] = () if told is None else told(series, point)
+        return found
+
+    def problem(self, series: str, point: str = "") -> str:
+        """Why values are missing; empty if none is."""
+        if series not in self.series:
+            return f"{series} is not in a quick run"
+        if point not in self.points:
+            return f"{point} is not in a quick run"
+        return "it has not been run" if self._values is None else self._values.problem(series, point)
+
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """What the checks say, in order."""
+        return tuple(map(self._verdict, self.recipe.checks))
+
+    def variant(self, name: str) -> Results:
+        """What came of a variant."""
+        if name not in self._variants:
+            recipe = self.recipe.variants[name].recipe
+            nothing = Results(recipe, None, is_quick=self.is_quick, seeds=self.seeds)
+            self._variants[name] = nothing if self._varied is None else self._varied(name)
+        return self._variants[name]
+
+    def _verdict(self, check: Check) -> Verdict:
+        told = self._told(check)
+        if told.kind.is_met or check.cause is None:
+            return told
+        # What was not measured has nothing to be explained, but a variant may be long enough where this is too short.
+        is_too_short = self.is_quick and check.needs_full
+        if told.kind is VerdictKind.NOT_MEASURED and not (is_too_short and check.cause.variants):
+            return told
+        return replace(told, explanation=self._explanation(check.cause))
+
+    def _explanation(self, cause: Cause) -> Explanation:
+        tried: list[tuple[Variant | None, Results]] = [
+            (self.recipe.variants[name], self.variant(name)) for name in cause.variants
+        ]
+        checks = self.recipe.checks
+        return Explanation(
+            cause,
+            tuple(
+                Trial(
+                    variant,
+                    cause.claim.evaluate(results._resolve),
+                    sum(results._told(check).kind.is_met for check in checks),
+                    len(checks),
+                )
+                for variant, results in tried or [(None, self)]
+            ),
+        )
+
+    def _told(self, check: Check) -> Verdict:
+        outcome = check.claim.evaluate(self._resolve)
+        if self.is_quick and check.needs_full:
+            return Verdict(check, VerdictKind.NOT_MEASURED, outcome, "a quick run is too short for this check")
+        if outcome.holds is None:
+            return Verdict(check, VerdictKind.NOT_MEASURED, outcome, outcome.reason)
+        if outcome.is_band:
+            kind = VerdictKind.INSIDE if outcome.holds else VerdictKind.OUTSIDE
+            return Verdict(check, kind, outcome)
+        kind = VerdictKind.HOLDS if outcome.holds else VerdictKind.FAILS
+        return Verdict(check, kind, outcome, overlaps=tuple(self._overlaps(check)))
+
+    def _resolve(self, name: str, arguments: tuple[Value, ...]) -> Value:
+        series = str(arguments[0])
+        if len(arguments) > 1 or self.recipe.axis.is_single:
+            return self._mean(name, series, str(arguments[1]) if len(arguments) > 1 else "")
+        means = [self._mean(name, series, point) for point in self.points]
+        missing = next((each for each in means if isinstance(each, Missing)), None)
+        return missing or tuple(each for each in means if not isinstance(each, Missing))
+
+    def _mean(self, measure: str, series: str, point: str) -> float | Missing:
+        cell = self.cell(measure, series, point)
+        if cell.n == len(self.seeds):
+            return cell.mean
+        place = f"{series} at {point}" if point else series
+        problem = self.problem(series, point)
+        if problem:
+            return Missing(f"{place}: {problem}" if series not in problem else problem)
+        if cell.n == 0:
+            return Missing(f"{place} has no {measure}")
+        return Missing(f"{place} has no {measure} in {len(self.seeds) - cell.n} of {len(self.seeds)} runs")
+
+    def _overlaps(self, check: Check) -> list[str]:
+        """Pairs of series that the check compares and whose intervals overlap."""
+        found: dict[str, None] = {}
+        for first, second in check.claim.compared():
+            one, other = first.texts[0], second.texts[0]
+            if one is None or other is None or one == other or first.texts[1:] != second.texts[1:]:
+                continue
+            points = [each for each in first.texts[1:] if each is not None] or list(self.points)
+            overlapping = [
+                point
+                for point in points
+                if _do_overlap(self.cell(first.name, one, point), self.cell(second.name, other, point))
+            ]
+            if overlapping:
+                where = f" at {', '.join(overlapping)}" if any(overlapping) else ""
+                found[f"{one} and {other}{where}"] = None
+        return list(found)
+
+
+def _do_overlap(first: Estimate, second: Estimate) -> bool:
+    halves = [0.0 if math.isnan(cell.ci95) else cell.ci95 for cell in (first, second)]
+    return abs(first.mean - second.mean) <= sum(halves)
+
+
+def stored_results(recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int] | None = None) -> Results:
+    """What the store has of an experiment; nothing is run, and the store may be read-only.
+
+    Args:
+        recipe: the experiment.
+        store: where its runs are.
+        is_quick: of a quick run.
+        seeds: that it was run with; None: those of the recipe.
+
+    Raises:
+        RecipeError: if the recipe cannot be carried out.
+        StoreError: if the store cannot be read.
+    """
+    chosen = recipe.seeds_of(is_quick=is_quick) if seeds is None else seeds
+    values = KINDS[recipe.kind]().stored(recipe, store, is_quick=is_quick, seeds=chosen)
+
+    def varied(name: str) -> Results:
+        seeds_there = recipe.variant_seeds(name, chosen, is_quick=is_quick)
+        return stored_results(recipe.variants[name].recipe, store, is_quick=is_quick, seeds=seeds_there)
+
+    return Results(recipe, values, is_quick=is_quick, seeds=chosen, varied=varied)

@@ -1,0 +1,232 @@
+"""Trained policies anew: those that experiments use, from the recipes that they were made with.
+
+    retraining = Retraining(recipes, store, is_quick=True)
+    retraining.run()
+    recipes = [retraining.changed(recipe) for recipe in recipes]
+
+Nothing that ships is overwritten. A policy that was trained anew is in the folder of its training, and the experiment
+names it by its path; a training that came to its end is not made again, one that was cut off goes on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from subflow_agents import AgentError
+from subflow_app.features.gallery.core.cost_kind import cost_scenarios
+from subflow_app.features.gallery.core.planning import plan_experiment
+from subflow_app.features.gallery.core.recipe import Recipe, Series
+from subflow_app.features.policies.core.library import card_of
+from subflow_app.features.sweeps.core.sweep_points import PointReader
+from subflow_app.features.training.core.kept_trainings import KeptTraining, KeptTrainings, WantedTraining
+from subflow_app.features.training.core.recipes import load_recipe, recipe_names
+from subflow_app.features.training.core.training_folder import best_policy
+from subflow_app.features.training.core.training_setup import TrainingRequest, request_of
+from subflow_app.features.training.core.training_worker import TRAINER
+from subflow_app.foundation.errors import RecipeError, TrainingError
+from subflow_app.foundation.json_document import number
+from subflow_app.vocabulary.number_text import NOTHING
+from subflow_app.vocabulary.tables import TextColumn, TextTable, text_columns
+from subflow_app.vocabulary.training_measures import EVALUATION_MEASURES
+from subflow_sim.policy_library import PolicyLibrary, shipped_policies
+
+if TYPE_CHECKING:
+    from subflow_sim.scenario import Scenario
+    from subflow_store import Store
+
+PolicyUse = Mapping[tuple[str, str], str]
+"""What policy a flow has: by series and flow, the name of the policy."""
+
+_SHOWN = ("goodput_bps", "rtt_s", "loss_ratio", "jain", "score")
+"""Of an evaluation; its goodput is that of a flow."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetrainedPolicy:
+    """A policy that was trained anew.
+
+    Attributes:
+        name: of the shipped one.
+        training: what made the new one.
+        path: of the new one; None: there is none, `training` says why.
+    """
+
+    name: str
+    training: KeptTraining
+    path: Path | None
+
+
+class Retraining(KeptTrainings):
+    """The trainings of the policies of some experiments.
+
+    Args:
+        recipes: of the experiments.
+        store: gets the trainings.
+        is_quick: whether the experiments take their quick form.
+        settings: fields of `TrainingConfig` in place of those of the training recipes, e.g. a smaller budget.
+        jobs: how many trainings at once.
+        trainer: module whose `run_training` trains.
+
+    Attributes:
+        names: of the policies, sorted.
+        without_recipe: policies that the experiments use and no recipe makes; they stay as they are.
+        policies: those trained anew, once `run` is over.
+
+    Raises:
+        RecipeError: if a scenario of an experiment cannot be read.
+    """
+
+    def __init__(
+        self,
+        recipes: Sequence[Recipe],
+        store: Store | None,
+        *,
+        is_quick: bool,
+        settings: Mapping[str, Any] | None = None,
+        jobs: int = 1,
+        trainer: str = TRAINER,
+    ) -> None:
+        every = [each for recipe in recipes for each in (recipe, *(v.recipe for v in recipe.variants.values()))]
+        self._uses = {recipe.name: policies_of(recipe, is_quick=is_quick) for recipe in every}
+        used = sorted({name for use in self._uses.values() for name in use.values()})
+        known = recipe_names()
+        self.names = tuple(name for name in used if name in known)
+        self.without_recipe = tuple(name for name in used if name not in known)
+        wanted = [WantedTraining(f"retrained {name}", _request(name, settings or {})) for name in self.names]
+        super().__init__(wanted, store, jobs=jobs, trainer=trainer)
+        self.policies: tuple[RetrainedPolicy, ...] = ()
+
+    def _work(self) -> None:
+        if not self.names:
+            return
+        try:
+            super()._work()
+        except AgentError as error:
+            raise TrainingError(str(error)) from error
+        self.policies = tuple(
+            RetrainedPolicy(name, training, None if training.problem else best_policy(training.folder))
+            for name, training in zip(self.names, self.made, strict=True)
+        )
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Trainings that did not come to their end, a line each; their policies stay as they ship."""
+        return tuple(f"{each.name}: {each.training.problem}" for each in self.policies if each.path is None)
+
+    def changed(self, recipe: Recipe) -> Recipe:
+        """An experiment with the new policies in place of the shipped ones."""
+        paths = {each.name: each.path for each in self.policies if each.path is not None}
+        changed = with_policies(recipe, self._uses[recipe.name], paths)
+        variants = {name: replace(each, recipe=self.changed(each.recipe)) for name, each in recipe.variants.items()}
+        return replace(changed, variants=variants)
+
+    def table(self) -> TextTable:
+        """What the evaluations of the shipped policies say, and those of the new ones beside them."""
+        numbers = map(TextColumn, ("Shipped", "Trained anew", "Change"))
+        columns = (*text_columns("Policy", "On held-out seeds"), *numbers)
+        library = PolicyLibrary((shipped_policies(),))
+        rows = []
+        for each in self.policies:
+            shipped = _figures(card_of(library, each.name).get("evaluation"))
+            anew = _figures(each.training.evaluation() if each.path is not None else None)
+            name = each.name
+            for key in _SHOWN:
+                shown = EVALUATION_MEASURES[key]
+                if key in shipped or key in anew:
+                    before, after = shipped.get(key), anew.get(key)
+                    change = f"{after / before - 1:+.1%}" if before and after is not None and key != "score" else ""
+                    told = [NOTHING if x is None else f"{shown.text(x)} {shown.unit}".strip() for x in (before, after)]
+                    rows.append((name, shown.title, *told, change or NOTHING))
+                    name = ""
+        return TextTable("Policies trained anew", columns, tuple(rows))
+
+    def document(self) -> list[dict[str, Any]]:
+        """The same as JSON, in SI units."""
+        library = PolicyLibrary((shipped_policies(),))
+        return [
+            {
+                "policy": each.name,
+                "path": None if each.path is None else str(each.path),
+                "folder": str(each.training.folder),
+                "was_there": each.training.was_there,
+                "problem": each.training.problem or None,
+                "shipped": _figures(card_of(library, each.name).get("evaluation")),
+                "anew": _figures(each.training.evaluation() if each.path is not None else None),
+            }
+            for each in self.policies
+        ]
+
+
+def policies_of(recipe: Recipe, *, is_quick: bool) -> PolicyUse:
+    """The policies by name that the flows of a recipe's series have, at any point; none for trainings.
+
+    Raises:
+        RecipeError: if a scenario cannot be read.
+    """
+    found: dict[tuple[str, str], str] = {}
+    for series, scenario in _scenarios(recipe, is_quick=is_quick):
+        for name, flow in scenario.flows.items():
+            policy = flow.controller.policy
+            if policy is not None and "/" not in policy.name:
+                found[series, name] = policy.name
+    return found
+
+
+def with_policies(recipe: Recipe, use: PolicyUse, paths: Mapping[str, Path]) -> Recipe:
+    """A recipe whose flows have other policies, by path, in place of those of these names."""
+    return replace(recipe, series={name: _with_policies(each, use, paths) for name, each in recipe.series.items()})
+
+
+def _with_policies(series: Series, use: PolicyUse, paths: Mapping[str, Path]) -> Series:
+    values = dict(series.values)
+    for (owner, flow), name in use.items():
+        if owner != series.name or name not in paths:
+            continue
+        key, path = f"flows.{flow}.controller", str(paths[name])
+        own = values.get(key)
+        if isinstance(own, str):
+            values[key] = {"name": own, "policy": path}
+        elif isinstance(own, Mapping):
+            values[key] = {**own, "policy": path}
+        else:
+            values[f"{key}.policy"] = path
+    return replace(series, values=values)
+
+
+def _scenarios(recipe: Recipe, *, is_quick: bool) -> list[tuple[str, Scenario]]:
+    """The scenario of each series at each point, with the series' name."""
+    if recipe.kind == "training":
+        return []
+    if recipe.kind == "cost":
+        return cost_scenarios(recipe, is_quick=is_quick)
+    plan = plan_experiment(recipe, is_quick=is_quick, seeds=(1,))
+    found = []
+    for part in plan.parts:
+        reader = PointReader(part.plan)
+        for place, point in zip(part.places, part.plan.points(), strict=True):
+            found.append((place[0], reader.scenario(point)))
+    return found
+
+
+def _request(name: str, settings: Mapping[str, Any]) -> TrainingRequest:
+    """What the recipe of a policy trains; with a budget of steps alone, so that it repeats."""
+    request = request_of(load_recipe(name))
+    merged = {**request.settings, **settings, "minutes": None}
+    if merged.get("steps") is None:
+        raise RecipeError(f"the recipe of the policy {name} has no budget of steps")
+    return replace(request, settings=merged)
+
+
+def _figures(evaluation: object) -> dict[str, float]:
+    """The means of the agent's own figures in an evaluation, SI; empty if there is none."""
+    if not isinstance(evaluation, Mapping):
+        return {}
+    listed = evaluation.get("controllers")
+    controllers = [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, list) else []
+    own = next((each for each in controllers if not each.get("is_baseline")), {})
+    means = {key: number((own.get(key) or {}).get("mean")) for key in _SHOWN if isinstance(own.get(key), Mapping)}
+    return {key: value for key, value in means.items() if math.isfinite(value)}

@@ -1,0 +1,250 @@
+"""A finished run of an experiment, as measures ask for it: figures of its summary, and time series from the store."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.features.traces.core.traces import FLOW, LINK, SUBFLOW, sample_times
+from subflow_sim.params import HEADER_BYTES
+from subflow_sim.transport_params import effective_transport
+
+if TYPE_CHECKING:
+    from subflow_sim.scenario import Flow, LinkDirection, Scenario
+    from subflow_store import Store
+
+Samples = NDArray[np.float64]
+
+_FLOW_KEY = re.compile(r"flows\.(?P<flow>[^/]+)\.goodput_bps")
+_EDGE_S = 1e-9
+
+
+class Siblings(Protocol):
+    """The other runs of the experiment."""
+
+    def other(self, series: str) -> RunData | None:
+        """The run of another series at the same point with the same seed."""
+
+    def all(self) -> Iterator[RunData]:
+        """All finished runs of the experiment."""
+
+
+class RunData:
+    """One run.
+
+    Args:
+        store: where it is.
+        run_id: its number there.
+        figures: numbers that it has recorded, by key.
+        scenario: reads what was simulated.
+        siblings: the other runs of the experiment.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        run_id: int,
+        figures: Mapping[str, float],
+        scenario: Callable[[], Scenario],
+        siblings: Siblings,
+    ) -> None:
+        self.store = store
+        self.run_id = run_id
+        self.figures = figures
+        self.siblings = siblings
+        self._read_scenario = scenario
+        self._read: dict[tuple[str, str, str], Samples] = {}
+
+    @cached_property
+    def scenario(self) -> Scenario:
+        """What was simulated."""
+        return self._read_scenario()
+
+    @cached_property
+    def all_flows(self) -> tuple[str, ...]:
+        """Names of all flows, "download.1"."""
+        return tuple(match["flow"] for key in self.figures if (match := _FLOW_KEY.fullmatch(key)))
+
+    def flows(self, patterns: str | None) -> tuple[str, ...]:
+        """The flows that patterns name ("download*, tcp"); without any, all that have a controller."""
+        if patterns is None:
+            return tuple(name for name in self.all_flows if not self.flow(name).sends_datagrams)
+        return tuple(name for name in self.all_flows if matches(name, patterns))
+
+    def flow(self, name: str) -> Flow:
+        """The flow of the scenario that a name belongs to."""
+        flows = self.scenario.flows
+        return flows[name] if name in flows else flows[name.rpartition(".")[0]]
+
+    def subflows(self, flow: str, only: int | None) -> tuple[str, ...]:
+        """Owners of the subflows of a flow, "download.1/2"; the one of that number alone if it is given."""
+        numbers = range(1, 1 + sum(f"flows.{flow}/{n}.throughput_bps" in self.figures for n in range(1, 65)))
+        return tuple(f"{flow}/{number}" for number in numbers if only in (None, number))
+
+    def figure(self, key: str) -> float:
+        """A recorded number; NaN if there is none."""
+        return self.figures.get(key, math.nan)
+
+    def part(self, owner: str, keys: Iterable[str]) -> dict[str, float]:
+        """Recorded numbers of a flow or subflow, "download.1/2", as its part of a summary has them; those it has."""
+        found = {key: self.figures.get(f"flows.{owner}.{key}") for key in keys}
+        return {key: value for key, value in found.items() if value is not None}
+
+    def active(self, flow: str) -> NDArray[np.bool_]:
+        """Samples of the time in which a flow is active: from its start until it is complete."""
+        start_s = self.figures.get(f"flows.{flow}.start_s", 0.0)
+        end_s = start_s + self.figures.get(f"flows.{flow}.completion_s", math.inf)
+        return (self.times_s > start_s + _EDGE_S) & (self.times_s - self.interval_s < end_s - _EDGE_S)
+
+    def payload_bytes(self, flow: str) -> int:
+        """What a full packet of a flow carries: of a multipath one less by the option that maps it to the data."""
+        scenario = self.scenario
+        if self.flow(flow).kind != "mptcp":
+            return scenario.mss_bytes
+        chosen: Mapping[str, Any] = effective_transport(scenario.profile, scenario.transport)
+        return scenario.mss_bytes - int(chosen["dss_option"])
+
+    def wire_factor(self, flow: str) -> float:
+        """Bits on the wire for a bit of payload, in full packets."""
+        return (self.scenario.mss_bytes + HEADER_BYTES) / self.payload_bytes(flow)
+
+    @property
+    def counted_s(self) -> float:
+        """The time that figures are about, s."""
+        return self.scenario.duration_s - self.scenario.warmup_s
+
+    # Time series
+
+    @cached_property
+    def _series(self) -> Mapping[tuple[str, str, str], Any]:
+        return {(each.scope, each.owner, each.name): each for each in self.store.series(self.run_id)}
+
+    @cached_property
+    def times_s(self) -> Samples:
+        """Of all samples; empty if none are kept."""
+        for info in self._series.values():
+            return sample_times(info.t0_s, info.dt_s, info.n)
+        return np.empty(0)
+
+    @property
+    def interval_s(self) -> float:
+        """Time between two samples, s; 0 if fewer than two are kept."""
+        times = self.times_s
+        return float(times[1] - times[0]) if len(times) > 1 else 0.0
+
+    def samples(self, scope: str, owner: str, name: str) -> Samples:
+        """Values of a series, one for each of `times_s`; NaN where there are none."""
+        key = (scope, owner, name)
+        found = self._read.get(key)
+        if found is None:
+            info = self._series.get(key)
+            n = len(self.times_s)
+            found = np.full(n, math.nan) if info is None else np.asarray(self.store.read(info.id).values, float)[:n]
+            self._read[key] = found
+        return found
+
+    def flow_samples(self, flow: str, name: str, subflow: int | None) -> Samples:
+        """Of a flow, or of one of its subflows: a rate or a window is the sum of those of the subflows."""
+        if subflow is not None:
+            return self.samples(SUBFLOW, f"{flow}/{subflow}", name)
+        if (FLOW, flow, name) in self._series:
+            return self.samples(FLOW, flow, name)
+        return total([self.samples(SUBFLOW, owner, name) for owner in self.subflows(flow, None)], len(self.times_s))
+
+    def link_samples(self, owner: str, name: str) -> Samples:
+        """Of a direction of a link."""
+        return self.samples(LINK, owner, name)
+
+    def window(self, options: Mapping[str, Any]) -> NDArray[np.bool_]:
+        """Which samples lie between `since` and `until`; a sample is about the time that ends with it."""
+        since_s = options.get("since")
+        since_s = self.scenario.warmup_s if since_s is None else since_s
+        until_s = math.inf if options.get("until") is None else options["until"]
+        return (self.times_s > since_s + _EDGE_S) & (self.times_s <= until_s + _EDGE_S)
+
+    # Links
+
+    def links(self, patterns: str | None) -> tuple[str, ...]:
+        """Directions of links that patterns name, "wifi/forward"; "wifi" is its forward one. Without any: all."""
+        owners = [f"{name}/{side}" for name in self.scenario.links for side in ("forward", "reverse")]
+        if patterns is None:
+            return tuple(owners)
+        return tuple(
+            owner
+            for owner in owners
+            if matches(owner, patterns) or (owner.endswith("/forward") and matches(owner.partition("/")[0], patterns))
+        )
+
+    def direction(self, owner: str) -> LinkDirection:
+        """A direction of a link as the scenario has it at the beginning."""
+        name, _, side = owner.partition("/")
+        link = self.scenario.links[name]
+        return link.reverse if side == "reverse" else link.forward
+
+    def link_rate(self, owner: str, times_s: Samples) -> Samples:
+        """The rate of a direction at times, bit/s; of a delivery trace its mean. NaN: it has none."""
+        direction = self.direction(owner)
+        if direction.trace is not None:
+            times_ms = direction.trace.times_ms
+            return np.full(len(times_s), len(times_ms) * 1500 * 8 / (times_ms[-1] * 1e-3))
+        rates = np.full(len(times_s), math.nan if direction.rate_bps is None else direction.rate_bps)
+        name, _, side = owner.partition("/")
+        for event in self.scenario.events:
+            if event.link == name and event.rate_bps is not None and event.direction in ("both", side):
+                rates[times_s > event.at_s + _EDGE_S] = event.rate_bps
+        return rates
+
+    def propagation_s(self, flow: Flow, subflow: int) -> float:
+        """Delay of the path and of the way back, s."""
+        links = [self.scenario.links[name] for name in flow.paths[subflow - 1]]
+        return sum(link.forward.delay_s + link.reverse.delay_s for link in links)
+
+
+def matches(name: str, patterns: str) -> bool:
+    """Whether a name is one of those, or a copy of one: "tcp" is "tcp.3", too."""
+    wanted = [each.strip() for each in patterns.split(",")]
+    base = name.rpartition(".")[0]
+    return any(fnmatchcase(name, each) or (bool(base) and fnmatchcase(base, each)) for each in wanted)
+
+
+def total(parts: Sequence[Samples], n: int) -> Samples:
+    """The sum at each time; NaN where none has a value."""
+    if not parts:
+        return np.full(n, math.nan)
+    stacked = np.vstack(parts)
+    return np.where(np.isnan(stacked).all(axis=0), math.nan, np.nansum(stacked, axis=0))
+
+
+def average(parts: Sequence[Samples], n: int, weights: Sequence[Samples] | None = None) -> Samples:
+    """The mean at each time of what has a value there; NaN where nothing has."""
+    if not parts:
+        return np.full(n, math.nan)
+    stacked = np.vstack(parts)
+    weighed = np.ones_like(stacked) if weights is None else np.nan_to_num(np.vstack(weights))
+    weighed = np.where(np.isnan(stacked), 0.0, weighed)
+    # Without any weight at a time, all count alike.
+    weighed = np.where(weighed.sum(axis=0) > 0, weighed, (~np.isnan(stacked)).astype(float))
+    sums = weighed.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(sums > 0, np.nansum(np.nan_to_num(stacked) * weighed, axis=0) / sums, math.nan)
+
+
+def trailing_mean(values: Samples, n: int) -> Samples:
+    """The mean of each value and those before it, n in all; of the first ones of fewer. NaN counts as none."""
+    n = max(n, 1)
+    known = ~np.isnan(values)
+    sums = np.concatenate([[0.0], np.cumsum(np.where(known, values, 0.0))])
+    counts = np.concatenate([[0], np.cumsum(known)])
+    ends = np.arange(1, len(values) + 1)
+    starts = np.maximum(ends - n, 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(
+            counts[ends] > counts[starts], (sums[ends] - sums[starts]) / (counts[ends] - counts[starts]), math.nan
+        )

@@ -1,0 +1,250 @@
+"""Experiments that are simulation runs: carried out as sweeps of the store, and read from there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from subflow_app.features.gallery.core.kind import Values
+from subflow_app.features.gallery.core.measure_kind import MeasureKind
+from subflow_app.features.gallery.core.measures import MEASURES, RunMeasure
+from subflow_app.features.gallery.core.measuring import capacity_course
+from subflow_app.features.gallery.core.planning import ExperimentPlan, Part, Place, plan_experiment
+from subflow_app.features.gallery.core.run_data import RunData
+from subflow_app.features.sweeps.core.plan_file import plan_text
+from subflow_app.features.sweeps.core.sweep_job import SweepJob
+from subflow_app.features.sweeps.core.sweep_points import PointReader
+from subflow_app.foundation.jobs.job import Job
+from subflow_app.foundation.jobs.progress import JobProgress
+from subflow_store.values import Records
+
+if TYPE_CHECKING:
+    from subflow_app.features.gallery.core.recipe import Recipe
+    from subflow_app.foundation.jobs.executors import ExecutorMaker
+    from subflow_sim.report import Report
+    from subflow_store import Store
+
+
+class RunsKind:
+    """Simulation runs."""
+
+    name = "runs"
+    measures: Mapping[str, MeasureKind] = MEASURES
+    tables: Sequence[str] = ()
+    series_keys: Sequence[str] = ()
+    quick_keys: Sequence[str] = ()
+    needs_scenario = True
+
+    def read(self, report: Report, tree: Mapping[str, Any]) -> Mapping[str, Any]:
+        """It has no keys of its own."""
+        return {}
+
+    def job(
+        self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int], executor: ExecutorMaker
+    ) -> Job:
+        """What carries it out."""
+        return RunsJob(plan_experiment(recipe, is_quick=is_quick, seeds=seeds), store, executor)
+
+    def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> Values | None:
+        """What the store has of it."""
+        # Reading every point's scenario only to find what is there would take a gallery of all experiments seconds.
+        plan = plan_experiment(recipe, is_quick=is_quick, seeds=seeds, is_checked=False)
+        found = _sweeps(store, plan)
+        if len(found) < len(plan.parts):
+            plan = plan_experiment(recipe, is_quick=is_quick, seeds=seeds)
+            found = _sweeps(store, plan)
+        if not found and plan.parts:
+            return None
+        return RunValues(recipe, store, plan, found, tuple(seeds))
+
+
+def _sweeps(store: Store, plan: ExperimentPlan) -> list[tuple[Part, int]]:
+    """The parts that are in the store, with the number of their sweep."""
+    found = []
+    for part in plan.parts:
+        record = store.sweeps.of_plan(plan_text(part.plan))
+        if record is not None:
+            found.append((part, record.id))
+    return found
+
+
+class RunsJob(Job):
+    """Carries out the plans of an experiment, one after the other.
+
+    Args:
+        plan: what is run.
+        store: where runs are kept; those that are there are not made again.
+        executor: makes who makes them.
+    """
+
+    def __init__(self, plan: ExperimentPlan, store: Store, executor: ExecutorMaker) -> None:
+        super().__init__()
+        self._plan = plan
+        self._store = store
+        self._executor = executor
+        # Replaced as a whole by the thread that runs: others may read at any time.
+        self._sweeps: tuple[SweepJob, ...] = ()
+
+    @property
+    def progress(self) -> JobProgress:
+        """How far it is."""
+        told = [sweep.progress for sweep in self._sweeps]
+        latest = told[-1] if told else None
+        runs = self._plan.n_runs
+        waiting = runs - sum(each.runs for each in told)
+        eta_s = math.nan if latest is None else latest.eta_s
+        if latest is not None and waiting > 0 and latest.runs and not math.isnan(eta_s):
+            made = latest.finished - latest.reused
+            eta_s += waiting * latest.elapsed_s / made if made else 0.0
+        return JobProgress(
+            runs,
+            sum(each.finished for each in told),
+            sum(each.reused for each in told),
+            sum(each.failed for each in told),
+            eta_s,
+        )
+
+    def stop(self) -> None:
+        """End soon; runs that have ended are kept."""
+        super().stop()
+        for sweep in self._sweeps:
+            sweep.stop()
+
+    def _work(self) -> None:
+        for part in self._plan.parts:
+            record = self._store.sweeps.of_plan(plan_text(part.plan))
+            if record is None:
+                sweep = SweepJob(part.plan, self._store, executor=self._executor)
+            else:
+                sweep = SweepJob.resumed(self._store, record.id, executor=self._executor)
+            self._sweeps = (*self._sweeps, sweep)
+            if self.is_stopped:
+                return
+            outcome = sweep.run()
+            self._problems += outcome.problems
+            outcome.check()
+
+
+@dataclass(frozen=True, slots=True)
+class _Siblings:
+    """The other runs of an experiment, seen from one of them."""
+
+    values: RunValues
+    point: str
+    seed: int
+
+    def other(self, series: str) -> RunData | None:
+        return self.values.run(series, self.point, self.seed)
+
+    def all(self) -> Iterator[RunData]:
+        return self.values.all_runs()
+
+
+class RunValues:
+    """What the runs of an experiment measured.
+
+    Args:
+        recipe: the experiment.
+        store: where its runs are.
+        plan: what was run.
+        sweeps: the parts of it that are in the store, with the numbers of their sweeps.
+        seeds: of each point, in order.
+    """
+
+    note = ""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        store: Store,
+        plan: ExperimentPlan,
+        sweeps: Sequence[tuple[Part, int]],
+        seeds: Sequence[int],
+    ) -> None:
+        self._recipe = recipe
+        self._seeds = seeds
+        self._problems = dict(plan.problems)
+        self._runs: dict[tuple[str, str, int], RunData] = {}
+        self._values: dict[tuple[str, str, str], tuple[float, ...]] = {}
+        for part, sweep_id in sweeps:
+            self._read(store, part, sweep_id)
+        self._sweeps = tuple(sweep_id for _, sweep_id in sweeps)
+
+    def _read(self, store: Store, part: Part, sweep_id: int) -> None:
+        reader = PointReader(part.plan)
+        points = list(part.plan.points())
+        found = store.sweeps.figures(sweep_id, _is_wanted)
+        for (number, seed), (run_id, figures) in found.items():
+            series, point = part.places[number]
+            scenario = partial(reader.scenario, points[number])
+            siblings = _Siblings(self, point, seed)
+            self._runs[series, point, seed] = RunData(store, run_id, figures, scenario, siblings)
+        if len(found) < len(points) * len(self._seeds):
+            for row in store.sweeps.runs(sweep_id):
+                if row.run_id is None:
+                    place = part.places[row.point]
+                    self._problems.setdefault(place, row.message or "not all of its runs have been made")
+
+    def run(self, series: str, point: str, seed: int) -> RunData | None:
+        """A finished run; None if there is none."""
+        return self._runs.get((series, point, seed))
+
+    def all_runs(self) -> Iterator[RunData]:
+        """All finished runs."""
+        return iter(self._runs.values())
+
+    def run_ids(self, series: str | None, point: str | None) -> tuple[int, ...]:
+        """Numbers of the runs in the store."""
+        return tuple(
+            run.run_id
+            for (of_series, at_point, _), run in self._runs.items()
+            if series in (None, of_series) and point in (None, at_point)
+        )
+
+    def values(self, measure: str, series: str, point: str) -> Sequence[float]:
+        """One for each seed; NaN where there is none."""
+        key = (measure, series, point)
+        if key not in self._values:
+            asked = self._recipe.measures[measure]
+            kind = asked.kind
+            assert isinstance(kind, RunMeasure)
+            runs = [self.run(series, point, seed) for seed in self._seeds]
+            self._values[key] = tuple(math.nan if run is None else kind.value(run, asked.options) for run in runs)
+        return self._values[key]
+
+    def trace(self, measure: str, series: str, point: str, seed: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
+        """Times and values of a run."""
+        run = self.run(series, point, seed)
+        asked = self._recipe.measures[measure]
+        kind = asked.kind
+        if run is None or not isinstance(kind, RunMeasure) or kind.course is None:
+            return None
+        course = kind.course(run, asked.options)
+        return course if isinstance(course, tuple) else (run.times_s, course)
+
+    def capacity(self, links: str, series: str, point: str, seed: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
+        """Times and the sum of the rates of links, bit/s."""
+        run = self.run(series, point, seed)
+        return None if run is None else (run.times_s, capacity_course(run, links))
+
+    def problem(self, series: str, point: str) -> str:
+        """Why values of it are missing."""
+        return self._problems.get((series, point), "")
+
+    def records(self) -> Records:
+        """Whence all of this is read."""
+        return Records(tuple(dict.fromkeys(self.run_ids(None, None))), self._sweeps)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Series and points of which there is a run."""
+        return tuple(dict.fromkeys((series, point) for series, point, _ in self._runs))
+
+
+def _is_wanted(key: str) -> bool:
+    return key.startswith(("flows.", "links."))

@@ -1,0 +1,359 @@
+"""Experiments of the kind `training`: each series is a short training, and its curve is what is measured.
+
+kind = "training"
+
+[training]                       # for all series
+agent = "rl-explore"
+recipe = "clean-slate"           # of a shipped policy: its options are taken where [options] does not say otherwise
+steps = 100000                   # transitions
+num_envs = 16
+episode = "20s"
+report_every = 5000              # transitions between two points of the curve
+
+[training.options]               # of the agent
+history = 1
+
+[training.quick]                 # of a quick run, on top of both others
+steps = 20000
+
+[series."k = 2"]
+training = { options = { history = 2 } }     # on top of those of all series
+
+The scenario is that of the series, with its changes. Trainings repeat bit for bit, are kept in the folder of
+trainings and in the store, and are not made again: see `kept_trainings`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_agents import AgentError, agent_names
+from subflow_app.features.gallery.core.measure_kind import Measure, MeasureKind
+from subflow_app.features.gallery.core.training_curves import COLUMNS, TrainingCurve, common_level
+from subflow_app.features.training.core.kept_trainings import KeptTrainings, WantedTraining, is_same_training
+from subflow_app.features.training.core.recipes import load_recipe
+from subflow_app.features.training.core.training_service import default_limit
+from subflow_app.features.training.core.training_setup import TrainingRequest, check_torch, prepare
+from subflow_app.features.training.core.training_worker import TRAINER
+from subflow_app.foundation.errors import InputError, TrainingError
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.paths import trainings_directory
+from subflow_app.foundation.toml_edit import render
+from subflow_sim.errors import SimError
+from subflow_sim.parameter import Param
+from subflow_sim.report import Report
+from subflow_sim.section_reader import read_section
+from subflow_sim.units import Dimension
+from subflow_store.values import Records
+
+if TYPE_CHECKING:
+    from subflow_app.features.gallery.core.recipe import Recipe
+    from subflow_app.foundation.jobs.executors import ExecutorMaker
+    from subflow_store import Store
+
+NAME = "training"
+
+_KEYS = (
+    Param("agent", Dimension.NAME, "The agent to train."),
+    Param("recipe", Dimension.NAME, "Of a shipped policy; its options are taken."),
+    Param("steps", Dimension.COUNT, "Budget of transitions.", minimum=1),
+    Param("num_envs", Dimension.COUNT, "Simulations side by side.", minimum=1, maximum=4096),
+    Param("episode", Dimension.TIME, "Length of an episode.", minimum=0, exclusive_minimum=True),
+    Param("report_every", Dimension.COUNT, "Transitions between two points of the curve.", minimum=1),
+)
+_TABLES = ("options",)
+_POINTS = 20  # of a curve whose recipe does not say how many
+
+_SINCE = Param("since", Dimension.RATIO, "Share of the budget from which on.", default=0.8, minimum=0, maximum=1)
+_UNTIL = Param("until", Dimension.RATIO, "Share of the budget up to which.", default=1.0, minimum=0, maximum=1)
+_LEVEL = Param(
+    "level",
+    Dimension.RATIO,
+    "0: where the series that begins lowest begins; 1: where the best of them ends.",
+    default=0.8,
+    minimum=0,
+    maximum=1,
+)
+
+MEASURES: Mapping[str, MeasureKind] = {
+    kind.name: kind
+    for kind in (
+        MeasureKind(
+            "reward",
+            "Reward of a decision: mean of the reports of a part of the training, by default its last fifth. The "
+            "discounted sum of a steady reward r is r / (1 - gamma).",
+            Dimension.NUMBER,
+            (_SINCE, _UNTIL),
+            has_trace=True,
+        ),
+        MeasureKind(
+            "goodput",
+            "Goodput of a flow with the agent in the episodes that ended in a part of the training.",
+            Dimension.RATE,
+            (_SINCE, _UNTIL),
+            has_trace=True,
+        ),
+        MeasureKind(
+            "loss_ratio",
+            "Packets lost over packets sent in the episodes that ended in a part of the training.",
+            Dimension.RATIO,
+            (_SINCE, _UNTIL),
+            has_trace=True,
+        ),
+        MeasureKind(
+            "steps_to_reach",
+            "Transitions until the reward, averaged over a tenth of the budget, is first at a level that is the same "
+            "for all series. A training that never gets there counts with its whole budget, the least it can be.",
+            Dimension.NUMBER,
+            (_LEVEL,),
+        ),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSpec:
+    """What a series trains, as far as the recipe says.
+
+    Attributes:
+        agent: what learns; empty: not said yet.
+        recipe: of a shipped policy whose options are taken; empty: none.
+        steps: budget of transitions.
+        settings: further fields of `TrainingConfig`.
+        options: of the agent.
+    """
+
+    agent: str = ""
+    recipe: str = ""
+    steps: int = 0
+    settings: Mapping[str, Any] | None = None
+    options: Mapping[str, Any] | None = None
+
+    def with_table(self, table: Mapping[str, Any]) -> TrainingSpec:
+        """With what another table, as `read_table` gives it, says on top."""
+        settings = dict(self.settings or {})
+        if "num_envs" in table:
+            settings["num_envs"] = table["num_envs"]
+        if "episode" in table:
+            settings["episode_s"] = table["episode"]
+        if "report_every" in table:
+            settings["report_every"] = table["report_every"]
+        return TrainingSpec(
+            table.get("agent", self.agent),
+            table.get("recipe", self.recipe),
+            table.get("steps", self.steps),
+            settings,
+            {**(self.options or {}), **table.get("options", {})},
+        )
+
+    def request(self, scenario: str, overrides: Sequence[str], seed: int) -> TrainingRequest:
+        """What to train.
+
+        Raises:
+            InputError: if there is no such recipe.
+        """
+        options = dict(self.options or {})
+        if self.recipe:
+            options = {**load_recipe(self.recipe).options, **options}
+        settings = {
+            "steps": self.steps,
+            "seed": seed,
+            "deterministic": True,
+            "evaluation_every": 0,
+            "report_every": max(1, self.steps // _POINTS),
+            **(self.settings or {}),
+        }
+        return TrainingRequest(self.agent, scenario, overrides=tuple(overrides), options=options, settings=settings)
+
+
+def read_table(report: Report, path: tuple[str, ...], tree: object, also_known: Sequence[str] = ()) -> dict[str, Any]:
+    """A table of the recipe: what it gives, checked."""
+    table = report.expect_table(path, tree, "a table of agent, steps, options")
+    if table is None:
+        return {}
+    values = read_section(report, path, table, _KEYS, also_known=(*_TABLES, *also_known))
+    given = {key: values[key] for key in table if values.get(key) is not None and key not in also_known}
+    if "agent" in given and given["agent"] not in agent_names():
+        report.add((*path, "agent"), f'unknown agent "{given["agent"]}"', ", ".join(agent_names()))
+    if "options" in table:
+        options = report.expect_table((*path, "options"), table["options"], "a table of the agent's options")
+        given["options"] = dict(options or {})
+    return given
+
+
+class TrainingKind:
+    """Implements `Kind`."""
+
+    name = NAME
+    measures = MEASURES
+    tables: Sequence[str] = (NAME,)
+    series_keys: Sequence[str] = (NAME,)
+    quick_keys: Sequence[str] = ()
+    needs_scenario = True
+
+    def __init__(self, trainer: str = TRAINER) -> None:
+        self._trainer = trainer
+
+    def read(self, report: Report, tree: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The tables [training] and [training.quick], and that of each series."""
+        if "axis" in tree:
+            report.add(("axis",), "an experiment of the kind training has no axis", "left out")
+        table = report.expect_table((NAME,), tree.get(NAME, {}), "[training]") or {}
+        whole = read_table(report, (NAME,), table, also_known=("quick",))
+        quick = read_table(report, (NAME, "quick"), table["quick"]) if "quick" in table else {}
+        series = tree.get("series", {})
+        own = {
+            name: read_table(report, ("series", name, NAME), given[NAME]) if NAME in given else {}
+            for name, given in (series.items() if isinstance(series, Mapping) else ())
+            if isinstance(given, Mapping)
+        }
+        for name, given in own.items():
+            spec = TrainingSpec().with_table(whole).with_table(given)
+            for key, is_missing in (("agent", not spec.agent), ("steps", not spec.steps)):
+                if is_missing:
+                    report.add(("series", name, NAME), f"{key} is missing, here and in [training]", f"a key {key}")
+        return {"whole": whole, "quick": quick, "series": own}
+
+    def job(
+        self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int], executor: ExecutorMaker
+    ) -> TrainingRuns:
+        """What trains, in processes of its own: as many at once as there are pairs of cores."""
+        wanted = wanted_trainings(recipe, is_quick=is_quick, seeds=seeds)
+        return TrainingRuns(tuple(wanted.values()), store, jobs=default_limit(), trainer=self._trainer)
+
+    def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> TrainingValues | None:
+        """The newest finished trainings of the store that are those of the recipe."""
+        return TrainingValues.of(recipe, store, is_quick=is_quick, seeds=tuple(seeds))
+
+
+def wanted_trainings(recipe: Recipe, *, is_quick: bool, seeds: Sequence[int]) -> dict[tuple[str, int], WantedTraining]:
+    """What is trained, by series and seed.
+
+    Raises:
+        InputError: if a series has no scenario, or there is no such recipe of a policy.
+    """
+    wanted = {}
+    for series in recipe.series_of(is_quick=is_quick):
+        spec = TrainingSpec().with_table(recipe.extra["whole"]).with_table(recipe.extra["series"].get(series.name, {}))
+        if is_quick:
+            spec = spec.with_table(recipe.extra["quick"])
+        if series.scenario is None:
+            raise InputError(f'{recipe.name}: the series "{series.name}" has no scenario to train on')
+        values = {**recipe.values, **(recipe.quick.values if is_quick else {}), **series.values}
+        overrides = [f"{key}={render(value)}" for key, value in values.items()]
+        for seed in seeds:
+            request = spec.request(str(series.scenario), overrides, seed)
+            wanted[series.name, seed] = WantedTraining(f"{recipe.name} {series.name} seed {seed}", request)
+    return wanted
+
+
+class TrainingRuns(KeptTrainings):
+    """The trainings of an experiment."""
+
+    def _work(self) -> None:
+        """Make what is missing. What cannot be trained here is told with what that needs."""
+        try:
+            super()._work()
+        except (TrainingError, AgentError, SimError) as error:
+            self._problems.append(f"not measured: {error}")
+            self._tell(failed=self._progress.runs - self._progress.finished, share=math.nan)
+
+
+class TrainingValues:
+    """Implements `Values` from trainings of the store."""
+
+    note = ""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        curves: Mapping[tuple[str, int], Mapping[str, TrainingCurve]],
+        seeds: tuple[int, ...],
+        needs: str = "",
+        numbers: tuple[int, ...] = (),
+    ) -> None:
+        self._recipe = recipe
+        self._curves = curves
+        self._seeds = seeds
+        self._needs = needs
+        self._numbers = numbers
+
+    @classmethod
+    def of(cls, recipe: Recipe, store: Store, *, is_quick: bool, seeds: tuple[int, ...]) -> TrainingValues | None:
+        """What the store has; None if that is nothing and could be made.
+
+        Raises:
+            StoreError: if it cannot be read.
+            InputError: if a scenario cannot be used.
+        """
+        wanted = wanted_trainings(recipe, is_quick=is_quick, seeds=seeds)
+        by_name: dict[str, list[int]] = {}
+        for row in store.trainings.rows(state=JobState.FINISHED.value):
+            by_name.setdefault(row.name, []).append(row.id)
+        curves = {}
+        numbers = []
+        for place, each in wanted.items():
+            config = prepare(each.request, trainings_directory())
+            for number in sorted(by_name.get(each.label, ()), reverse=True):
+                if is_same_training(config, store.trainings.get(number)):
+                    curves[place] = _stored_curves(store, number, float(config.steps or 0))
+                    numbers.append(number)
+                    break
+        needs = _needs()
+        return cls(recipe, curves, seeds, needs, tuple(numbers)) if curves or needs else None
+
+    def records(self) -> Records:
+        """Whence all of this is read."""
+        return Records(trainings=self._numbers)
+
+    def values(self, measure: str, series: str, point: str) -> Sequence[float]:
+        """A measure by seed; NaN where there is no training."""
+        return [self._value(self._recipe.measures[measure], series, seed) for seed in self._seeds]
+
+    def trace(self, measure: str, series: str, point: str, seed: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
+        """Steps and values of a training."""
+        curve = self._curves.get((series, seed), {}).get(self._recipe.measures[measure].kind.name)
+        return None if curve is None else (curve.steps, curve.values)
+
+    def problem(self, series: str, point: str) -> str:
+        """Which trainings are missing."""
+        missing = [seed for seed in self._seeds if (series, seed) not in self._curves]
+        if not missing:
+            return ""
+        return self._needs or f"not trained to its end: seed {', '.join(map(str, missing))}"
+
+    def _value(self, measure: Measure, series: str, seed: int) -> float:
+        if (series, seed) not in self._curves:
+            return math.nan
+        mine, options = self._curves[series, seed], measure.options
+        if measure.kind.name in COLUMNS:
+            return mine[measure.kind.name].mean(float(options["since"]), float(options["until"]))
+        by_series: dict[str, list[TrainingCurve]] = {}
+        for (name, _seed), curves in self._curves.items():
+            by_series.setdefault(name, []).append(curves["reward"])
+        return mine["reward"].steps_to_reach(common_level(by_series, float(options["level"])))
+
+
+def _stored_curves(store: Store, number: int, budget: float) -> dict[str, TrainingCurve]:
+    found = store.trainings.curves(number, [*COLUMNS.values()])
+    return {
+        measure: TrainingCurve.of_points(found[column].step, found[column].values, budget)
+        if column in found
+        else TrainingCurve.of_points(np.empty(0), np.empty(0), budget)
+        for measure, column in COLUMNS.items()
+    }
+
+
+def _needs() -> str:
+    """What is missing for trainings to be made here; empty if nothing is."""
+    try:
+        check_torch()
+    except TrainingError as error:
+        return str(error)
+    return ""

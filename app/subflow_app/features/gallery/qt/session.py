@@ -1,0 +1,543 @@
+"""The gallery of one window: reads experiments, has them run one after the other, and has their figures drawn."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QPixmap
+
+from subflow_app.features.gallery.core.exhibits import Exhibit, announce_exhibit, read_exhibit, run_ids
+from subflow_app.features.gallery.core.recipe import Recipe
+from subflow_app.features.gallery.core.recipe_files import recipe_names
+from subflow_app.features.gallery.core.report import figure_caption, write_report
+from subflow_app.features.gallery.core.reproduction_queue import QueuedState, ReproductionQueue
+from subflow_app.features.gallery.core.results import Results
+from subflow_app.features.gallery.qt.card_delegate import PICTURE_SIZE
+from subflow_app.features.gallery.qt.panel import GalleryPanel
+from subflow_app.features.library.core.copying import copy_experiment, copy_to_go_on
+from subflow_app.features.library.core.shipped import open_library
+from subflow_app.features.library.core.thumbnails import shipped_thumbnail, thumbnail
+from subflow_app.features.paper.core.figure_plan import figure_kind
+from subflow_app.features.paper.core.figure_process import FigureProcess
+from subflow_app.features.paper.core.panel_plan import Ground, PanelFigure
+from subflow_app.features.paper.core.paper_styles import MM_PER_INCH
+from subflow_app.foundation.errors import ExportError, InputError, LibraryError
+from subflow_app.foundation.files import write_file
+from subflow_app.foundation.jobs.executors import jobs_beside_window
+from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme
+from subflow_app.toolkit.widgets.shorthand import timer
+from subflow_app.vocabulary.language import tr, trn
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QStatusBar
+
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.exporting.qt.exporting import Exports
+    from subflow_app.features.history.qt import History
+    from subflow_app.features.running.qt.shown_runs import ShownRuns
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.dialogs import Dialogs
+    from subflow_app.toolkit.docks import Docks
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.workers import Workers
+    from subflow_app.toolkit.workspaces import Workspaces
+    from subflow_store import Store
+
+RUN_QUICK, RUN_FULL, RESUME, STOP = "gallery.run_quick", "gallery.run_full", "gallery.resume", "gallery.stop"
+SHOW_RUNS, OPEN_SCENARIO = "gallery.show_runs", "gallery.open_scenario"
+EXPORT_FIGURE, REPORT = "gallery.export_figure", "gallery.report"
+
+_log = logging.getLogger(__name__)
+
+_REFRESH_MS = 250
+_REDRAW_MS = 200  # after the last change of the size
+_MOST_PLOTTED = 30
+_DPI_RANGE = (72, 300)
+
+
+class GalleryPorts(Protocol):
+    """Parts of the window that the gallery uses."""
+
+    bar: ActionBar
+    database: DatabaseControl
+    dialogs: Dialogs
+    docks: Docks
+    documents: Documents
+    exports: Exports
+    history: History
+    notices: Notices
+    shown: ShownRuns
+    workers: Workers
+    workspaces: Workspaces
+
+    def statusBar(self) -> QStatusBar:
+        """Says what goes on."""
+
+
+class GallerySession(QObject):
+    """What the actions of the gallery do."""
+
+    changed = Signal()  # what can be done is something else now
+
+    def __init__(self, panel: GalleryPanel, ports: GalleryPorts, parent: QObject) -> None:
+        """Reads the experiments."""
+        super().__init__(parent)
+        self.panel = panel
+        self._ports = ports
+        self._recipes: dict[str, Recipe] = {}
+        self._known: dict[str, Exhibit] = {}
+        self._to_read: list[str] = []
+        self._is_reading = False
+        self._queue: ReproductionQueue | None = None
+        self._queue_runs = False
+        self._states: dict[str, QueuedState] = {}
+        self._library: Store | None = None
+        self._wants_library = True
+        self._library_problem = ""
+        self._process = FigureProcess()
+        self._to_draw: list[str] = []
+        self._is_drawing = False
+        self._is_closed = False
+        self._timer = timer(self, self._on_tick, _REFRESH_MS)
+        self._redraw = timer(self, self._ask_drawing, _REDRAW_MS, is_single=True)
+        panel.selection_changed.connect(self._on_selected)
+        panel.page.figure.resized.connect(self._redraw.start)
+        ports.database.opened.connect(self._on_database_opened)
+        follow_theme(self._recolour)
+        # Warm by the time that the first experiment has been read.
+        with suppress(ExportError):  # it is tried, and told, when something is drawn
+            self._process.start()
+        self.reload()
+
+    # ---- what can be done ----
+
+    def possible(self) -> frozenset[str]:
+        """Ids of the actions that can be done now."""
+        chosen = [exhibit for exhibit in self.panel.selected() if exhibit.recipe is not None]
+        found = set()
+        is_going = {name for name, state in self._states.items() if not state.is_over}
+        idle = [exhibit for exhibit in chosen if exhibit.name not in is_going]
+        if idle and self._ports.database.can_write:
+            found |= {RUN_QUICK, RUN_FULL}
+            if any(exhibit.is_begun for exhibit in idle):
+                found.add(RESUME)
+        if any(exhibit.name in is_going for exhibit in chosen):
+            found.add(STOP)
+        if any(exhibit.results is not None for exhibit in chosen):
+            found.add(REPORT)
+        current = self.panel.page.exhibit
+        if current is not None and current.recipe is not None:
+            found |= {OPEN_SCENARIO} if any(s.scenario for s in current.recipe.series.values()) else set()
+            if current.results is not None:
+                can_show = self._ports.database.can_write or not current.is_shipped
+                found |= {SHOW_RUNS} if can_show and run_ids(current.results, 1) else set()
+                found |= {EXPORT_FIGURE} if current.figure is not None else set()
+        return frozenset(found)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether experiments go on or wait."""
+        return self._queue_runs
+
+    def run(self, *, is_quick: bool) -> None:
+        """Runs the selected experiments; runs that are in the store are not made again.
+
+        Raises:
+            InputError: if there is nothing to keep them in.
+        """
+        self._add([exhibit for exhibit in self.panel.selected() if exhibit.recipe is not None], lambda _: is_quick)
+
+    def resume(self) -> None:
+        """Makes the runs that the selected experiments lack, quick or full as they were begun.
+
+        Raises:
+            InputError: if there is nothing to keep them in.
+        """
+        begun = [exhibit for exhibit in self.panel.selected() if exhibit.is_begun]
+        self._add(begun, lambda exhibit: exhibit.results is not None and exhibit.results.is_quick)
+
+    def stop(self) -> None:
+        """Ends the selected experiments; what was run is kept."""
+        if self._queue is not None:
+            self._queue.stop([exhibit.name for exhibit in self.panel.selected()])
+            self._on_tick()
+
+    def show_runs(self) -> None:
+        """Opens the plots of the runs of the experiment that is shown."""
+        exhibit, store = self.panel.page.exhibit, self._ports.database.store
+        if exhibit is None or exhibit.results is None or store is None:
+            return
+        if exhibit.is_shipped:
+            self._take_over(exhibit, store)
+        else:
+            self._show_runs(exhibit.results, store)
+
+    def _show_runs(self, results: Results, store: Store) -> None:
+        every = run_ids(results, _MOST_PLOTTED + 1)
+        # A run of each series at the first point tells the story; the history has the others.
+        self._ports.history.select(every[:_MOST_PLOTTED])
+        self._ports.shown.show_stored(store, every[: max(1, len(results.series))])
+
+    def _take_over(self, exhibit: Exhibit, store: Store) -> None:
+        """Copies what is shipped of an experiment into the person's own database, and opens its runs there."""
+        library, recipe = self._library, exhibit.recipe
+        if library is None or recipe is None:
+            return
+
+        def copy() -> Exhibit:
+            copy_experiment(library, recipe, store)
+            return read_exhibit(store, recipe.name, recipe=recipe, library=library)
+
+        def opened(own: Exhibit) -> None:
+            if store is not self._ports.database.store or self._is_closed:
+                return
+            self._keep(own)
+            self._ports.history.reload()
+            if own.results is not None and not own.is_shipped:
+                self._show_runs(own.results, store)
+
+        self._ports.workers.start("copy experiment", copy, succeeded=opened, in_turn=True)
+
+    def open_scenario(self) -> None:
+        """Opens the scenario of the experiment that is shown in the editor."""
+        exhibit = self.panel.page.exhibit
+        if exhibit is None or exhibit.recipe is None:
+            return
+        series = [each for each in exhibit.recipe.series.values() if each.scenario is not None]
+        ours = next((each for each in series if each.is_ours), series[0] if series else None)
+        if ours is not None and ours.scenario is not None and self._ports.documents.open(ours.scenario):
+            self._ports.docks.set_open("topology", True)
+            self._ports.docks.raise_panel("topology")
+
+    def ask_export_figure(self) -> None:
+        """Asks for a place, and writes the figure as SVG, PDF or PNG for paper."""
+        exhibit = self.panel.page.exhibit
+        if exhibit is None or exhibit.figure is None:
+            return
+        figure = exhibit.figure
+        filters = ";;".join((tr("Scalable drawing (*.svg)"), tr("Document (*.pdf)"), tr("Image (*.png)")))
+        exports = self._ports.exports
+        path = exports.ask_path(tr("Export the figure"), filters, f"{exhibit.name}.svg")
+        if path is not None:
+            process = self._process
+
+            def write() -> Path:
+                content = process.draw(replace(figure, kind=figure_kind(path), dpi=_DPI_RANGE[1]))
+                return write_file(path, content)
+
+            exports.write_later("export figure", write)
+
+    def ask_report(self) -> None:
+        """Asks for a folder, and writes a report on the selected experiments into it."""
+        chosen = [exhibit.results for exhibit in self.panel.selected() if exhibit.results is not None]
+        exports = self._ports.exports
+        folder = self._ports.dialogs.folder(tr("Folder of the report"), exports.folder) if chosen else None
+        if folder is None:
+            return
+        process = self._process
+
+        def write() -> Path:
+            return write_report(chosen, Path(folder), render=process.draw).html
+
+        self._ports.statusBar().showMessage(tr("The report is being written…"))
+        exports.write_later("write report", write)
+
+    def may_close(self) -> bool:
+        """Asks whether to end what goes on, if anything does."""
+        if not self.is_busy:
+            return True
+        return self._ports.dialogs.confirm(
+            tr("Experiments are in progress"),
+            tr("End the experiments and close Subflow?"),
+            tr("Finished runs are kept, and the experiments can be continued later."),
+            tr("Stop and close"),
+        )
+
+    def close(self) -> None:
+        """Ends everything; what was run is kept."""
+        self._is_closed = True
+        self._timer.stop()
+        self._redraw.stop()
+        self._to_read, self._to_draw = [], []
+        if self._queue is not None:
+            self._queue.stop()
+        self._process.close()
+        # The library closes itself with its last reader, which may be at it still.
+
+    def _recolour(self, _tokens: Tokens) -> None:
+        """Has the figures drawn in the colours of the theme."""
+        self.panel.model.forget_pictures()
+        self._to_draw = []
+        for exhibit in self._known.values():
+            self._want_picture(exhibit)
+        self._ask_drawing()
+
+    # ---- reading ----
+
+    def reload(self) -> None:
+        """Reads all experiments again: first what they are, then what came of them, one after the other."""
+        names = recipe_names()
+        self._known = {name: self._known.get(name, Exhibit(name, is_read=False)) for name in names}
+        self._to_read = list(names)
+        if not names:
+            self.panel.show_exhibits([])
+        new = [name for name in names if name not in self._recipes]
+        if new and not self._is_reading:
+            self._is_reading = True
+            self._ports.workers.start(
+                "read recipes",
+                lambda: [announce_exhibit(name) for name in new],
+                succeeded=self._on_announced,
+                failed=self._on_read_failed,
+            )
+        self._read_next()
+
+    def _on_announced(self, exhibits: list[Exhibit]) -> None:
+        self._is_reading = False
+        for exhibit in exhibits:
+            if exhibit.name in self._known:
+                self._known[exhibit.name] = exhibit
+            if exhibit.recipe is not None:
+                self._recipes[exhibit.name] = exhibit.recipe
+        self._show_list()
+        self._read_next()
+
+    def _show_list(self) -> None:
+        self.panel.show_exhibits([each for each in self._known.values() if each.recipe is not None or each.problem])
+
+    def _read_next(self) -> None:
+        if self._is_reading or self._is_closed or not self._to_read:
+            return
+        name, store = self._wanted_first(self._to_read), self._ports.database.store
+        self._to_read.remove(name)
+        recipe = self._recipes.get(name)
+        self._is_reading = True
+        self._ports.workers.start(
+            "read experiment",
+            lambda: (store, read_exhibit(store, name, recipe=recipe, library=self._shipped())),
+            succeeded=self._on_read,
+            failed=self._on_read_failed,
+        )
+
+    def _wanted_first(self, names: list[str]) -> str:
+        """The one of these that is looked at: the one that is chosen, then those whose cards can be seen."""
+        current = self.panel.current()
+        looked_at = [*([] if current is None else [current.name]), *self.panel.in_sight()]
+        return next((name for name in looked_at if name in names), names[0])
+
+    def _shipped(self) -> Store | None:
+        """The library of results, opened by the first reader; called in one worker thread at a time."""
+        if self._wants_library:
+            self._wants_library = False
+            try:
+                self._library = open_library()
+            except LibraryError as error:
+                # The gallery does without it, as without any results.
+                _log.warning("%s", error)
+                self._library_problem = str(error)
+        return self._library
+
+    def _on_read(self, read: tuple[Store | None, Exhibit]) -> None:
+        self._is_reading = False
+        if self._library_problem:
+            self._ports.notices.action_failed(self._library_problem)
+            self._library_problem = ""
+        store, exhibit = read
+        if store is self._ports.database.store:
+            self._keep(exhibit)
+        self._read_next()
+
+    def _on_read_failed(self, error: Exception) -> None:
+        self._is_reading = False
+        raise error
+
+    def _keep(self, exhibit: Exhibit) -> None:
+        has_moved = exhibit.recipe is not self._recipes.get(exhibit.name)  # it may be of another paper
+        if exhibit.recipe is not None:
+            self._recipes[exhibit.name] = exhibit.recipe
+        self._known[exhibit.name] = exhibit
+        if has_moved or not self.panel.model.index_of(exhibit.name).isValid():
+            self._show_list()
+        else:
+            self.panel.model.replace(exhibit)
+        self._want_picture(exhibit)
+        current = self.panel.current()
+        if current is not None and current.name == exhibit.name:
+            self._show_page(exhibit)
+        self._draw_next()
+        if any(each.name == exhibit.name for each in self.panel.selected()):
+            self.changed.emit()
+
+    def _on_database_opened(self, _store: Store) -> None:
+        if self._queue is not None:
+            # What was run is kept in its own database, which stays open until the last run is written.
+            self._queue.stop()
+            if self._queue_runs:
+                self._ports.database.close_after(self._queue.wait)
+            self._queue = None
+        self._states = {}
+        self.panel.show_queue({})
+        self.reload()
+
+    # ---- running ----
+
+    def _add(self, exhibits: list[Exhibit], is_quick: Callable[[Exhibit], bool]) -> None:
+        store = self._ports.database.store
+        if store is None or not self._ports.database.can_write:
+            raise InputError(tr("Experiments need a database that can be written: open one first."))
+        if self._queue is None or not self._queue.is_busy:
+            take_over = None if self._library is None else partial(copy_to_go_on, self._library)
+            self._queue = ReproductionQueue(store, jobs=jobs_beside_window(), take_over=take_over)
+        for exhibit in exhibits:
+            if exhibit.recipe is not None:
+                self._queue.add([exhibit.recipe], is_quick=is_quick(exhibit))
+        if not self._queue_runs:
+            queue = self._queue
+            self._queue_runs = True
+            self._ports.workers.start(
+                "experiments",
+                queue.run,
+                succeeded=lambda _none: self._on_through(queue),
+                failed=self._on_queue_failed,
+                cancel=queue.stop,
+            )
+        self._timer.start()
+        self._on_tick()
+
+    def _on_tick(self) -> None:
+        if self._queue is None:
+            return
+        before, self._states = self._states, self._queue.states()
+        self.panel.show_queue(self._states)
+        for name, state in self._states.items():
+            if state.is_over and name in before and not before[name].is_over:
+                self._to_read.append(name)
+        if {n: s.state for n, s in before.items()} != {n: s.state for n, s in self._states.items()}:
+            self.changed.emit()
+        self._read_next()
+
+    def _on_through(self, queue: ReproductionQueue) -> None:
+        self._queue_runs = False
+        if queue is not self._queue:
+            return
+        self._on_tick()
+        if queue.is_busy:  # something was added at the very end
+            self._add([], lambda _: True)
+            return
+        self._timer.stop()
+        failed = {name: state for name, state in self._states.items() if state.state == "failed"}
+        if failed:
+            name, state = next(iter(failed.items()))
+            self._ports.notices.action_failed(
+                trn(
+                    "The experiment {name} failed: {reason}",
+                    "{count} experiments failed; the first, {name}: {reason}",
+                    len(failed),
+                    name=name,
+                    reason=state.problem or "–",
+                )
+            )
+        self.changed.emit()
+        self._ports.history.reload()
+
+    def _on_queue_failed(self, error: Exception) -> None:
+        self._queue_runs = False
+        self._timer.stop()
+        self.changed.emit()
+        raise error
+
+    # ---- pictures ----
+
+    def _on_selected(self) -> None:
+        exhibit = self.panel.current()
+        # One that has not been read comes next, and its page with it.
+        if exhibit is not None and exhibit.is_read:
+            self._show_page(exhibit)
+        self.changed.emit()
+
+    def _show_page(self, exhibit: Exhibit) -> None:
+        if exhibit is not self.panel.page.exhibit:
+            self.panel.show_page(exhibit, self._states.get(exhibit.name))
+            self._ask_drawing()
+
+    def _ask_drawing(self) -> None:
+        """Has the figure of the page drawn before all others."""
+        if self.panel.page.exhibit is not None and self.panel.page.exhibit.figure is not None:
+            self._to_draw.insert(0, "")
+        self._draw_next()
+
+    def _draw_next(self) -> None:
+        if self._is_drawing or self._is_closed or not self._to_draw:
+            return
+        name = "" if "" in self._to_draw else self._wanted_first(self._to_draw)
+        self._to_draw = [other for other in self._to_draw if other != name]
+        exhibit = self._known.get(name) if name else self.panel.page.exhibit
+        if exhibit is None or exhibit.figure is None:
+            self._draw_next()
+            return
+        figure = self._large(exhibit.figure) if not name else self._small(exhibit.figure)
+        self._is_drawing = True
+        process, shown = self._process, exhibit
+        self._ports.workers.start(
+            "draw figure",
+            lambda: process.draw(figure),
+            succeeded=lambda content: self._on_drawn(shown, content, is_small=bool(name)),
+            failed=lambda error: self._on_draw_failed(shown, error, is_small=bool(name)),
+            cancel=process.close,
+        )
+
+    def _on_drawn(self, exhibit: Exhibit, content: bytes, *, is_small: bool) -> None:
+        self._is_drawing = False
+        if is_small:
+            self._show_picture(exhibit.name, content)
+        elif self.panel.page.exhibit is exhibit and exhibit.results is not None and exhibit.figure is not None:
+            self.panel.page.figure.show_picture(content, figure_caption(exhibit.results, exhibit.figure))
+        self._draw_next()
+
+    def _want_picture(self, exhibit: Exhibit) -> None:
+        """Shows the small picture that ships with the results, or has one drawn."""
+        content = shipped_thumbnail(exhibit.name) if exhibit.is_shipped else None
+        if content is not None:
+            self._show_picture(exhibit.name, content)
+        elif exhibit.figure is not None:
+            self._to_draw.append(exhibit.name)
+
+    def _show_picture(self, name: str, content: bytes) -> None:
+        ratio = self.panel.devicePixelRatioF()
+        picture = QPixmap()
+        picture.loadFromData(content)
+        picture = picture.scaled(
+            PICTURE_SIZE * ratio, Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
+        )
+        picture.setDevicePixelRatio(ratio)
+        self.panel.model.set_picture(name, picture)
+
+    def _on_draw_failed(self, exhibit: Exhibit, error: Exception, *, is_small: bool) -> None:
+        self._is_drawing = False
+        if not is_small and self.panel.page.exhibit is exhibit and not self._is_closed:
+            self.panel.page.figure.show_words(str(error))
+        self._draw_next()
+
+    def _large(self, figure: PanelFigure) -> PanelFigure:
+        """For the room of the page: as sharp as the screen."""
+        view = self.panel.page.figure
+        pixels = max(view.width(), view.minimumWidth()) * self.panel.devicePixelRatioF()
+        low, high = _DPI_RANGE
+        dpi = round(min(high, max(low, pixels / (figure.style.width_mm / MM_PER_INCH))))
+        return replace(figure, kind="png", dpi=dpi, ground=ground_of(current_tokens()))
+
+    def _small(self, figure: PanelFigure) -> PanelFigure:
+        return thumbnail(figure, ground_of(current_tokens()), self.panel.devicePixelRatioF())
+
+
+def ground_of(tokens: Tokens) -> Ground:
+    """What figures are drawn on in the window."""
+    return Ground(tokens.base, tokens.text, tokens.muted_text, tokens.grid, tokens.is_dark)

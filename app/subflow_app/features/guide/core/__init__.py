@@ -1,0 +1,1 @@
+"""The user guide on this machine, and short help in the window."""

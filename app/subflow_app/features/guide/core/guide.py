@@ -1,0 +1,248 @@
+"""The user guide: where its built pages are, on which of them a topic is, and building them where that was not done."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from subflow_app import __version__
+from subflow_app.foundation.errors import GuideError, InputError
+from subflow_app.foundation.own_program import bundle_folder
+from subflow_app.foundation.paths import guide_cache
+from subflow_app.foundation.resources import way_on
+from subflow_sim.gate import is_file
+
+BUILD_COMMAND = "python3 dev.py docs"
+START_TOPIC = ""
+
+_PROGRESS = re.compile(r"(reading sources|writing output)\.\.\. \[ *(\d+)%\]")
+# Reading takes about as long as writing.
+_STAGES = {"reading sources": 0.0, "writing output": 0.5}
+_EXCEPTION = re.compile(r"[\w.]*(Error|Exception): ")
+_FOLDERS = {"panel": "views", "controller": "algorithms", "scheduler": "schedulers"}
+_PAGES = {"command": "command-line", "section": "scenario-file", "plot": "views/plots"}
+_SECTIONS = {
+    "scenario": "the-scenario",
+    "node": "nodes",
+    "link": "links",
+    "queue": "queues",
+    "loss": "loss-models",
+    "trace": "rates-that-change",
+    "flow": "flows",
+    "event": "events",
+    "note": "notes",
+    "script": "controllers-and-schedulers-of-its-own",
+}
+
+
+class GuidePage(NamedTuple):
+    """A place in the guide.
+
+    Attributes:
+        file: below the folder of the built guide.
+        anchor: in that page; empty: its beginning.
+    """
+
+    file: str
+    anchor: str
+
+
+def guide_page(topic: str) -> GuidePage:
+    """Where a topic is told.
+
+    Args:
+        topic: empty for the start, else KIND/NAME: ``"panel/history"``, ``"controller/lia"``, ``"scheduler/blest"``,
+            ``"command/run"`` (of a group ``"command/runs/list"``), ``"section/link"`` of a scenario file,
+            ``"plot/rtt"``.
+
+    Raises:
+        InputError: if there is no such kind of topic.
+    """
+    if topic == START_TOPIC:
+        return GuidePage("index.html", "")
+    kind, _, name = topic.partition("/")
+    if kind in _FOLDERS:
+        return GuidePage(f"{_FOLDERS[kind]}/{name}.html", "")
+    if kind in _PAGES:
+        anchor = {"command": "-".join(("command", *name.split("/"))), "section": _SECTIONS.get(name, name)}
+        return GuidePage(f"{_PAGES[kind]}.html", anchor.get(kind, ""))
+    allowed = ", ".join(f"{each}/NAME" for each in (*_FOLDERS, *_PAGES))
+    raise InputError(f'the guide has no topic "{topic}"; allowed: {allowed}')
+
+
+def find_topic(word: str) -> str:
+    """The topic that a person means by a word: the name of an algorithm, a panel, a command, or a topic itself.
+
+    Raises:
+        InputError: if it is none of these.
+    """
+    from subflow_sim.catalog import controllers, schedulers
+
+    if word == START_TOPIC or "/" in word:
+        guide_page(word)
+        return word
+    known = {f"controller/{each.name}" for each in controllers()} | {f"scheduler/{each.name}" for each in schedulers()}
+    folder = guide_folder() or guide_sources()
+    pages = {path.stem for path in (folder / _FOLDERS["panel"]).glob("*.*")} if folder else set()
+    known |= {f"panel/{page}" for page in pages if page != "index"}
+    for kind in _FOLDERS:
+        if f"{kind}/{word}" in known:
+            return f"{kind}/{word}"
+    names = sorted({each.partition("/")[2] for each in known})
+    listed = f"allowed: {', '.join(names)} and command/NAME, section/NAME, plot/NAME"
+    raise InputError(f'the guide has no page on "{word}"; {way_on(word, names, listed)}')
+
+
+def guide_sources() -> Path | None:
+    """The folder of the guide's sources; only a source tree has it."""
+    folder = Path(__file__).resolve().parents[3] / "docs"
+    return folder if is_file(folder / "conf.py") else None
+
+
+def guide_folder() -> Path | None:
+    """The folder of the built guide; None: it is not built, or older than its sources.
+
+    It is looked for beside the frozen program, in the installed package, in the source tree, and among what this
+    program has built for the user.
+    """
+    bundle = bundle_folder()
+    shipped = [bundle / "guide"] if bundle else []
+    shipped.append(Path(__file__).resolve().parents[1] / "guide")
+    for folder in shipped:
+        if is_file(folder / "index.html"):
+            return folder
+    sources = guide_sources()
+    built = [sources.parent / "build" / "docs" / "html"] if sources else []
+    changed = _last_change(sources) if sources else 0.0
+    for folder in (*built, _own_folder()):
+        index = folder / "index.html"
+        if is_file(index) and index.stat().st_mtime >= changed:
+            return folder
+    return None
+
+
+def can_build_guide() -> bool:
+    """Whether the guide can be built here: its sources are there, and so is Sphinx."""
+    return guide_sources() is not None and all(
+        importlib.util.find_spec(name) is not None
+        for name in ("sphinx", "myst_parser", "furo", "latex2mathml", "sphinx_copybutton")
+    )
+
+
+def guide_file(topic: str) -> tuple[Path, str]:
+    """The file and the anchor of a topic in the built guide.
+
+    Raises:
+        GuideError: if the guide is not built; the text says how it comes to be.
+        InputError: if there is no such topic.
+    """
+    page = guide_page(topic)
+    folder = guide_folder()
+    if folder is None:
+        raise GuideError(_not_built())
+    path = folder / page.file
+    # A panel of a later version, say: the start leads on.
+    return (path, page.anchor) if is_file(path) else (folder / "index.html", "")
+
+
+class GuideBuild:
+    """Builds the guide for the user, in a process of its own; `run` is for a worker."""
+
+    def __init__(self) -> None:
+        """Nothing is built yet."""
+        self.progress = 0.0  # 0 to 1; read from any thread
+        self._process: subprocess.Popen[str] | None = None
+        self._is_stopped = False
+
+    def run(self) -> Path | None:
+        """Builds it; what was there before stays until the new one is whole.
+
+        Returns:
+            The folder of the built guide; None: it was stopped.
+
+        Raises:
+            GuideError: if it cannot be built.
+        """
+        sources = guide_sources()
+        if sources is None or not can_build_guide():
+            raise GuideError(_not_built())
+        folder = _own_folder()
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix="guide-", dir=folder.parent) as scratch:
+                output = self._build(sources, Path(scratch))
+                if self._is_stopped:
+                    return None
+                shutil.rmtree(folder, ignore_errors=True)
+                output.rename(folder)
+        except OSError as error:
+            raise GuideError(
+                f"{folder} cannot be written: {error.strerror}; build the guide with {BUILD_COMMAND}"
+            ) from error
+        self.progress = 1.0
+        return folder
+
+    def stop(self) -> None:
+        """Makes `run` return soon."""
+        self._is_stopped = True
+        if self._process is not None:
+            self._process.terminate()
+
+    def _build(self, sources: Path, scratch: Path) -> Path:
+        output = scratch / "html"
+        words = [
+            sys.executable,
+            "-m",
+            "sphinx",
+            "-b",
+            "html",
+            "-E",
+            "-d",
+            str(scratch / "doctrees"),
+            str(sources),
+            str(output),
+        ]
+        told: list[str] = []
+        with subprocess.Popen(
+            words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", errors="replace"
+        ) as process:
+            self._process = process
+            if self._is_stopped:
+                process.terminate()
+            assert process.stdout is not None
+            for line in process.stdout:
+                told.append(line)
+                if found := _PROGRESS.search(line):
+                    self.progress = _STAGES[found[1]] + int(found[2]) / 200
+        if process.returncode != 0 and not self._is_stopped:
+            raise GuideError(f"the guide cannot be built: {_reason(told)}")
+        return output
+
+
+def _reason(told: Sequence[str]) -> str:
+    """What Sphinx says of an error, among much else: the exception at the bottom of it comes last."""
+    lines = [line.strip() for line in told if line.strip()]
+    return next((line for line in reversed(lines) if _EXCEPTION.match(line)), lines[-1] if lines else "no output")
+
+
+def _own_folder() -> Path:
+    return guide_cache() / __version__
+
+
+def _last_change(sources: Path) -> float:
+    """When a page, a picture or a text of help was changed last."""
+    folders = (sources, sources.parent / "assets" / "help")
+    return max(path.stat().st_mtime for folder in folders for path in folder.rglob("*.*") if path.suffix != ".pyc")
+
+
+def _not_built() -> str:
+    if guide_sources() is None:
+        return "the user guide is not part of this installation: it is built from the source tree with " + BUILD_COMMAND
+    return f"the user guide is not built yet: {BUILD_COMMAND} builds it, and installs what it needs (Sphinx)"

@@ -1,0 +1,157 @@
+"""The user guide from the window: its pages open in the system's browser, and are built first if need be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QApplication, QStatusBar, QWidget
+
+from subflow_app.features.explain.qt.feature import ExplainFeature
+from subflow_app.foundation.errors import GuideError
+from subflow_app.toolkit.feature import Feature, FeatureMap
+from subflow_app.toolkit.panels import PANELS
+from subflow_app.toolkit.widgets.shorthand import timer
+from subflow_app.vocabulary.language import tr
+
+if TYPE_CHECKING:
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.editor.qt.inspector.inspector import Inspector
+    from subflow_app.features.guide.core.guide import GuideBuild
+    from subflow_app.features.guide.qt.help_panel import HelpPanel
+    from subflow_app.features.plots.qt.plot_view import PlotView
+    from subflow_app.toolkit.docks import Docks
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.widgets.banner import Banners
+    from subflow_app.toolkit.workers import Workers
+
+_PROGRESS_MS = 200
+_ALGORITHMS = ("controller", "scheduler")
+_BANNER = "guide"
+
+
+class GuidePorts(Protocol):
+    """Parts of the window that have pages in the guide, and that show how it is built."""
+
+    banners: Banners
+    docks: Docks
+    documents: Documents
+    help: HelpPanel
+    inspector: Inspector
+    notices: Notices
+    plots: PlotView
+    workers: Workers
+
+    @property
+    def features(self) -> FeatureMap:
+        """Explained decisions."""
+
+    def statusBar(self) -> QStatusBar:
+        """Shows how far the guide is built."""
+
+
+class GuideFeature(Feature):
+    """Opens pages of the guide by their topics, see `core.guide`."""
+
+    def __init__(self, ports: GuidePorts) -> None:
+        """Nothing is opened or built."""
+        super().__init__()
+        self.ports = ports
+        self._build: GuideBuild | None = None
+        self._wanted = ""  # topic, once the guide is built
+        self._timer = timer(self, self._tell_progress, _PROGRESS_MS)
+
+    def connect_parts(self) -> None:
+        """Links of the help beside the work, and of decisions that are explained, lead here."""
+        self.ports.help.guide_wanted.connect(lambda page: self.show(_topic_of_help(page)))
+        self.ports.features[ExplainFeature].guide_wanted.connect(self.show)
+
+    def show(self, topic: str = "") -> None:
+        """Opens the page of a topic; empty: the first one."""
+        from subflow_app.features.guide.core.guide import can_build_guide, guide_file
+
+        try:
+            path, anchor = guide_file(topic)
+        except GuideError as error:
+            if can_build_guide():
+                self._build_for(topic)
+            else:
+                self.ports.notices.action_failed(str(error))
+        else:
+            self._open(path, anchor)
+
+    def show_here(self) -> None:
+        """Opens the page of what has the keyboard: an algorithm in its field, else the panel."""
+        self.show(topic_of(self.ports, QApplication.focusWidget()))
+
+    def close(self) -> None:
+        """Gives up what is being built."""
+        self._timer.stop()
+        if self._build is not None:
+            self._build.stop()
+
+    def _open(self, path: Path, anchor: str) -> None:
+        url = QUrl.fromLocalFile(str(path))
+        if anchor:
+            url.setFragment(anchor)
+        if not QDesktopServices.openUrl(url):
+            text = tr("No browser could be opened. The page of the user guide is {path}", path=path)
+            self.ports.banners.show_banner(_BANNER, "warning", text)
+
+    def _build_for(self, topic: str) -> None:
+        from subflow_app.features.guide.core.guide import GuideBuild
+
+        self._wanted = topic
+        if self._build is not None:
+            return  # it goes on; the page asked for last is opened in the end
+        build = self._build = GuideBuild()
+
+        def ended(folder: Path | None) -> None:
+            self._end()
+            if folder is not None:
+                self.show(self._wanted)
+
+        def failed(error: Exception) -> None:
+            self._end()
+            self.ports.notices.action_failed(str(error))
+
+        self.ports.workers.start("guide", build.run, succeeded=ended, failed=failed, cancel=build.stop)
+        self._timer.start()
+        self._tell_progress()
+
+    def _end(self) -> None:
+        self._build = None
+        self._timer.stop()
+        self.ports.statusBar().clearMessage()
+
+    def _tell_progress(self) -> None:
+        if self._build is not None:
+            share = round(100 * self._build.progress)
+            self.ports.statusBar().showMessage(tr("Building the user guide: {percent} %", percent=share))
+
+
+def topic_of(ports: GuidePorts, widget: QWidget | None) -> str:
+    """The topic of a widget: the algorithm that is chosen in a field of the inspector, else its panel; empty: none."""
+    if widget is None:
+        return ""
+    rows = {row.key: row for row in ports.inspector.form.rows()}
+    for key, row in rows.items():
+        if row.editor is widget or row.editor.isAncestorOf(widget):
+            parts = key.split(".")
+            for kind in _ALGORITHMS:
+                if kind in parts:
+                    chosen = rows[".".join(parts[: parts.index(kind) + 1])].field
+                    name = chosen.text or chosen.placeholder
+                    if any((each.kind, each.name) == (kind, name) for each in ports.documents.doc.scripts):
+                        return "section/script"
+                    return f"{kind}/{name}" if name else "panel/inspector"
+    found = next((name for name in PANELS if ports.docks.contains(name, widget)), "")
+    if found:
+        return f"panel/{found}"
+    return "panel/plots" if ports.plots.isAncestorOf(widget) else ""
+
+
+def _topic_of_help(page: str) -> str:
+    return f"panel/{page}" if page in PANELS or page == "plots" else ""

@@ -1,0 +1,1 @@
+"""Stored runs: found, grouped, compared and named."""

@@ -1,0 +1,266 @@
+"""Columns of the list of runs: what each shows and sorts by, those there always are and those of recorded values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from subflow_app.features.forking.core.words import difference_text
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.measures import RUN_MEASURES, measure_title, run_measure, run_values
+from subflow_app.vocabulary.number_text import NOTHING, fixed_text
+from subflow_store.values import RunRow
+
+if TYPE_CHECKING:
+    from subflow_store import Store
+
+Value = float | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunColumn:
+    """A column.
+
+    Attributes:
+        key: names it in settings; of recorded values their key.
+        title: without the unit; English, but of recorded values translated already.
+        symbol: heading of narrow columns, likewise; empty: the title.
+        unit: of all its cells; empty for none.
+        scale: what SI values are multiplied by.
+        decimals: of its numbers; None for up to six digits.
+        is_number: whether its cells are right-aligned.
+        is_metric: whether groups tell its mean.
+        is_of_flows: whether its values follow from those of the flows, which are read separately for a list.
+        widest: what its cells hold at most, as a rule.
+        tip: what it is, in English.
+        of: reads the value of a run; None for recorded values.
+        search: what the field of that name in queries is, with an example; empty: there is none. The store has the
+            column by the same key.
+    """
+
+    key: str
+    title: str
+    unit: str = ""
+    scale: float = 1.0
+    decimals: int | None = None
+    is_number: bool = False
+    is_metric: bool = False
+    is_of_flows: bool = False
+    widest: str = ""
+    tip: str = ""
+    of: Callable[[RunRow], Value] | None = None
+    search: str = ""
+    symbol: str = ""
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether its values are read from the recorded ones."""
+        return self.of is None
+
+    @property
+    def is_read(self) -> bool:
+        """True if a list has to read its values, which the rows of the runs lack."""
+        return self.of is None or self.is_of_flows
+
+    def value(self, row: RunRow, read: Mapping[str, Mapping[int, Value]]) -> Value:
+        """The value of a listed run.
+
+        Args:
+            row: of the list.
+            read: values of the columns that have to be read, by key and run.
+        """
+        if self.of is None or self.is_of_flows:
+            return read.get(self.key, {}).get(row.id)
+        return self.of(row)
+
+    def text(self, value: Value) -> str:
+        """A value as its cells show it."""
+        if value is None:
+            return NOTHING if self.is_number else ""
+        if isinstance(value, str):
+            return value
+        return f"{value * self.scale:.6g}" if self.decimals is None else fixed_text(value, self.decimals, self.scale)
+
+
+def _measured(key: str, widest: str, search: str = "", tip: str = "") -> RunColumn:
+    """Of a metric that every run has."""
+    shown, of = RUN_MEASURES[key], attrgetter(key)
+    return RunColumn(
+        key, shown.title, shown.unit, shown.scale, shown.decimals, True, True, False, widest, tip or shown.definition,
+        of, search, shown.symbol,
+    )  # fmt: skip
+
+
+def _of_flows(key: str, widest: str) -> RunColumn:
+    """Of a measure of all flows together."""
+    shown = RUN_MEASURES[key]
+    return RunColumn(
+        key, shown.title, shown.unit, shown.scale, shown.decimals, True, True, True, widest, shown.definition,
+        of=lambda row: totals_of(row).get(key), symbol=shown.symbol,
+    )  # fmt: skip
+
+
+def totals_of(run: RunRow) -> dict[str, float]:
+    """The measures of all flows of a run together, SI, by key.
+
+    Args:
+        run: with its documents; nothing is known without them.
+    """
+    return run_values((run.summary or {}).get("flows", ()))
+
+
+def read_totals(store: Store, keys: Collection[str]) -> dict[str, dict[int, Value]]:
+    """The measures of all flows together of all runs, by key and run.
+
+    Args:
+        store: with the runs.
+        keys: of columns that follow from those of the flows.
+
+    Raises:
+        StoreError: if the store cannot be read.
+    """
+    needed = {name for key in keys for name in RUN_MEASURES[key].needed_keys}
+    found: dict[str, dict[int, Value]] = {key: {} for key in keys}
+    for run_id, flows in (store.flow_values(needed) if needed else {}).items():
+        for key, value in run_values(flows).items():
+            if key in found:
+                found[key][run_id] = value
+    return found
+
+
+def _written(key: str, title: str, widest: str, search: str = "") -> RunColumn:
+    """Of a text that every run has."""
+    return RunColumn(key, title, widest=widest, of=attrgetter(key), search=search)
+
+
+NAME = "name"
+SCENARIO = "scenario"
+STATUS = "status"
+STARTED = "started"
+TAGS = "tags"
+NOTE = "note"
+FORK = "fork"
+
+COLUMNS: tuple[RunColumn, ...] = (
+    _written(
+        NAME,
+        translatable("Name"),
+        "Two disjoint paths, one lossy: controller olia",
+        "part of the run's name: name:baseline",
+    ),
+    RunColumn("id", translatable("Run"), decimals=0, is_number=True, widest="12345", of=lambda r: r.id),
+    RunColumn(SCENARIO, translatable("Scenario"), widest="Two disjoint path", of=lambda r: r.scenario_name),
+    _written("controllers", translatable("Controllers"), "uncoupled"),
+    RunColumn(
+        "seed", translatable("Seed"), decimals=0, is_number=True, widest="1234", of=lambda r: r.seed, search="seed:3"
+    ),
+    _written(STATUS, translatable("Status"), "    interrupted"),
+    _measured(
+        "goodput_bps",
+        "12.345 ± 0.12345",
+        "sum over all flows: goodput>5Mbit/s",
+        translatable("Sum over all flows, after warm-up"),
+    ),
+    _of_flows("mean_completion_s", "12.345 ± 0.12345"),
+    _of_flows("active_goodput_per_flow_bps", "12.345 ± 0.12345"),
+    _of_flows("weighted_rtt_s", "191.2 ± 10.234"),
+    _measured(
+        "jain",
+        "0.985 ± 0.01234",
+        "Jain's fairness index of the flows: jain<0.9",
+        translatable("Jain's fairness index of the flows: 1 is equal shares"),
+    ),
+    RunColumn(STARTED, translatable("Started"), widest="28 Nov 2026 09:12", of=lambda r: r.started_at.timestamp()),
+    RunColumn(TAGS, translatable("Tags"), widest="baseline", of=lambda r: ", ".join(r.tags)),
+    _written(NOTE, translatable("Note"), "Note", 'part of the note: note:"new cable"'),
+)
+"""Those that a new list shows."""
+
+
+def fork_of(row: RunRow) -> str | None:
+    """Which run a fork branched off, when, and what is different: ``run 12 at 20 s: wifi loss 2 % → 5 %``."""
+    fork = row.fork
+    if fork is None:
+        return None
+
+    # The run may be in no database, or not any more: its name is all there is then.
+    parent = f'"{fork.parent_name}"' if fork.parent_id is None else tr("run {number}", number=fork.parent_id)
+    time = f"{fork.forked_at_s:.10g}"
+    return tr("{run} at {time} s: {difference}", run=parent, time=time, difference=difference_text(fork.changes))
+
+
+TRANSFERS = ("mean_completion_s", "active_goodput_per_flow_bps")
+"""The columns of runs whose flows have a size."""
+
+
+MORE_COLUMNS: tuple[RunColumn, ...] = (
+    RunColumn(
+        FORK,
+        translatable("Fork of"),
+        widest="run 123 at 12.5 s: wifi loss 2 % → 5 %",
+        tip=translatable("The run that it branched off, when, and what was changed there"),
+        of=lambda r: fork_of(r),
+    ),
+    _measured("mean_rtt_s", "191.2 ± 10.234"),
+    _of_flows("goodput_per_flow_bps", "12.345 ± 0.12345"),
+    _of_flows("total_loss_ratio", "12.34 ± 1.234"),
+    _of_flows("makespan_s", "12.345 ± 0.12345"),
+    _measured("duration_s", "1200.0", "simulated time that was asked for: duration>60s"),
+    _measured("simulated_s", "1200.0", "simulated time that was reached: simulated<60s"),
+    _measured("warmup_s", "20.0", "time at the start that figures leave out: warmup>0s"),
+    _measured("wall_s", "12.34", "time that the run took: wall>10s"),
+    _measured("packets", "123456789", "packets simulated: packets>1e6"),
+    _written("profile", translatable("Profile"), "textbook", "transport profile: profile=linux"),
+    _written("version", translatable("Version"), "0.1.0.dev0", "version of Subflow that ran it: version:0.1"),
+    _written("signature", translatable("Signature"), "0123456789abcdef", "signature of the run: signature:ed8c"),
+)
+"""Those that can be added besides recorded values."""
+
+_BY_KEY: Mapping[str, RunColumn] = {column.key: column for column in (*COLUMNS, *MORE_COLUMNS)}
+
+
+def column(key: str) -> RunColumn:
+    """The column of this key: a known one, or one of recorded values."""
+    return _BY_KEY.get(key) or recorded_column(key)
+
+
+def recorded_column(key: str) -> RunColumn:
+    """A column of recorded values, with the unit that the key tells."""
+    shown, title = run_measure(key), measure_title(key)
+    tip = key if title != key else ""
+    return RunColumn(key, title, shown.unit, shown.scale, shown.decimals, True, True, False, title, tip)
+
+
+def sort_key(value: Value) -> tuple[int, float, str]:
+    """Orders values as a person expects: what is missing first, numbers by size, text without case."""
+    if value is None:
+        return (0, 0.0, "")
+    if isinstance(value, str):
+        return (2, 0.0, value.lower())
+    return (1, value, "")
+
+
+def sorted_runs(
+    rows: Sequence[RunRow], order: Sequence[tuple[RunColumn, bool]], recorded: Mapping[str, Mapping[int, Value]]
+) -> list[RunRow]:
+    """The runs in order.
+
+    Args:
+        rows: newest first, which is the order where all else is equal.
+        order: columns and whether the greatest come first; the first one decides.
+        recorded: values of the columns that are read, by key and run.
+    """
+    ordered = list(rows)
+    for sorted_by, is_descending in reversed(order):
+        keyed = [sort_key(sorted_by.value(row, recorded)) for row in ordered]
+        places = sorted(range(len(ordered)), key=keyed.__getitem__, reverse=is_descending)
+        ordered = [ordered[place] for place in places]
+    return ordered
+
+
+def local_day(row: RunRow, now: datetime | None = None) -> str:
+    """The local day on which a run began, as ISO 8601."""
+    return row.started_at.astimezone((now or datetime.now(UTC)).astimezone().tzinfo).date().isoformat()

@@ -1,0 +1,173 @@
+"""Changes of stored runs: each made off the GUI thread, one after the other, and each can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtGui import QUndoCommand, QUndoStack
+
+from subflow_app.toolkit.workers import Workers
+
+if TYPE_CHECKING:
+    from subflow_store import Store
+
+Change = Callable[["Store"], object]
+
+# Short enough that the list, which is read after a change and waited for as well, is there within 100 ms altogether.
+_PATIENCE_MS = 30
+
+
+class HistoryCommand(QUndoCommand):
+    """A change of stored runs; whether it is made is known only when the database has answered."""
+
+    def __init__(self, text: str, do: Change, undo: Change, changes: RunChanges) -> None:
+        """The change, not made yet."""
+        super().__init__(text)
+        self._do = do
+        self._undo = undo
+        self._changes = changes
+        self._is_first = True
+        self.is_done = False
+        self.was_done = False  # ever
+
+    def redo(self) -> None:
+        """Has the change made again; the stack calls this first when the change is under way already."""
+        if self._is_first:
+            self._is_first = False
+        else:
+            self._changes.bring(self, True)
+
+    def undo(self) -> None:
+        """Has the change taken back."""
+        self._changes.bring(self, False)
+
+    def work(self, store: Store, is_wanted: bool) -> None:
+        """Makes the change or takes it back, unless that is so already; called in a worker."""
+        if self.is_done is not is_wanted:
+            (self._do if is_wanted else self._undo)(store)
+            self.is_done = is_wanted
+            self.was_done = True
+
+
+class RunChanges(QObject):
+    """Makes the changes of one history, in the order they were asked for, and keeps its undo stack true."""
+
+    changed = Signal()  # the list is not up to date any more, or a change was refused
+    failed = Signal(object)  # StoreError
+    waiting = Signal()  # a change takes longer
+    all_done = Signal(bool)  # none is under way any more; whether all of them were made
+
+    def __init__(self, stack: QUndoStack, workers: Workers, parent: QObject) -> None:
+        """No change yet."""
+        super().__init__(parent)
+        self.patience_ms = _PATIENCE_MS
+        self._stack = stack
+        self._workers = workers
+        self._store: Store | None = None
+        self._count = 0  # of changes under way
+        self._was_refused = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether changes are under way."""
+        return self._count > 0
+
+    def set_store(self, store: Store | None) -> None:
+        """Changes this store from now on; changes of the one before that are under way are still made."""
+        # Commands of the old database must not touch runs of the same number in the new one.
+        self._stack.clear()
+        self._store = store
+
+    def make(self, text: str, do: Change, undo: Change, then: Callable[[HistoryCommand], None] | None = None) -> None:
+        """Makes a change, which becomes an undo step unless the database refuses it.
+
+        Args:
+            text: what is done.
+            do: makes the change; called in a worker.
+            undo: takes it back; called in a worker.
+            then: called when it is made.
+        """
+        if self._store is None:
+            return
+        command = HistoryCommand(text, do, undo, self)
+        is_over: list[bool] = []
+
+        def on_end(is_made: bool) -> None:
+            is_over.append(is_made)
+            if is_made and then is not None:
+                then(command)
+
+        self._start(command, True, on_end)
+        # One that is under way still can be undone, too: that waits for its turn.
+        if is_over != [False]:
+            self._stack.push(command)
+
+    def bring(self, command: HistoryCommand, is_wanted: bool) -> None:
+        """Has a change made again or taken back."""
+        if self.is_busy or command.is_done is not is_wanted:
+            self._start(command, is_wanted, lambda _is_made: None)
+
+    def _start(self, command: HistoryCommand, is_wanted: bool, on_end: Callable[[bool], None]) -> None:
+        store = self._store
+        if store is None:
+            return
+        self._count += 1
+
+        def on_made(_none: None) -> None:
+            self._count -= 1
+            if store is self._store:
+                self.changed.emit()
+                on_end(True)
+            self._tell_end()
+
+        def on_failed(error: Exception) -> None:
+            self._count -= 1
+            self._was_refused = True
+            if store is self._store:
+                on_end(False)
+                self.changed.emit()
+            self.failed.emit(error)
+            self._tell_end()
+
+        task = self._workers.start(
+            "change runs",
+            lambda: command.work(store, is_wanted),
+            succeeded=on_made,
+            failed=on_failed,
+            patience_ms=self.patience_ms,
+            in_turn=True,
+        )
+        if not task.isFinished():
+            self.waiting.emit()
+
+    def _tell_end(self) -> None:
+        if self.is_busy:
+            return
+        was_refused, self._was_refused = self._was_refused, False
+        if was_refused:
+            # Not at once: the stack may be calling a command right now.
+            QTimer.singleShot(0, self, self._mend_stack)
+        self.all_done.emit(not was_refused)
+
+    def _mend_stack(self) -> None:
+        """Puts the stack to where the runs are; a change that was never made is not a step at all."""
+        stack = self._stack
+        while not self.is_busy and isinstance(command := stack.command(stack.index() - 1), HistoryCommand):
+            if command.is_done:
+                break
+            command.setObsolete(not command.was_done)
+            stack.undo()
+        while not self.is_busy and isinstance(command := stack.command(stack.index()), HistoryCommand):
+            if not command.is_done:
+                break
+            stack.redo()
+
+
+def change_tags(store: Store, added: Sequence[tuple[int, str]], removed: Sequence[tuple[int, str]]) -> None:
+    """Puts tags on runs and takes others off."""
+    for run_id, tag in added:
+        store.add_tag(run_id, tag)
+    for run_id, tag in removed:
+        store.remove_tag(run_id, tag)

@@ -1,0 +1,419 @@
+"""The history: a searchable list of stored runs, and what can be done with them; every change can be undone."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QUndoStack
+from PySide6.QtWidgets import QWidget
+
+from subflow_app.features.history.core.run_columns import TRANSFERS, column
+from subflow_app.features.history.core.run_groups import GROUPINGS, SWEEP
+from subflow_app.features.history.core.run_query import Vocabulary
+from subflow_app.features.history.qt.changes import HistoryCommand, RunChanges, change_tags
+from subflow_app.features.history.qt.list_bar import ListBar
+from subflow_app.features.history.qt.run_reader import Listing, RunReader
+from subflow_app.features.history.qt.run_table import DEFAULT_COLUMNS, RunTable
+from subflow_app.features.history.qt.run_view import RunView
+from subflow_app.toolkit.dialogs import Dialogs
+from subflow_app.toolkit.preferences import Preferences
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.shorthand import pages, v_box
+from subflow_app.toolkit.workers import Workers
+from subflow_app.vocabulary.language import ENGLISH, current_language, tr, trn
+from subflow_sim.gate import json_tree
+from subflow_store import RunRow, StoreError
+
+if TYPE_CHECKING:
+    from subflow_store import Store
+    from subflow_store.damage import Damage
+
+_log = logging.getLogger(__name__)
+
+
+class History(QWidget):
+    """The panel."""
+
+    open_requested = Signal()  # the selected runs
+    selection_changed = Signal()
+    menu_requested = Signal(QPoint)  # global position
+    failed = Signal(object)  # StoreError
+    damaged = Signal(object, object)  # the file and the Damage of runs that are not listed
+    told = Signal(str)
+    summarised = Signal(str)  # how many runs there are and what the newest is, in a line
+    deleted = Signal(str, object)  # what, and the HistoryCommand that can be undone
+
+    def __init__(
+        self,
+        undo_stack: QUndoStack,
+        dialogs: Dialogs,
+        workers: Workers,
+        preferences: Preferences,
+        parent: QWidget | None = None,
+    ) -> None:
+        """A history without a database."""
+        super().__init__(parent)
+        self.setObjectName("history_view")
+        self._undo_stack = undo_stack
+        self.dialogs = dialogs
+        self._store: Store | None = None
+        self._told_damage: Sequence[Damage] = ()
+        self._listed: tuple[Listing, bool] | None = None  # what the list shows, and whether it is of a search
+        self._kept: set[int] | None = None  # what to select once the list is read
+        self._model = RunTable(self)
+        self.reader = RunReader(workers, self)
+        self.changes = RunChanges(undo_stack, workers, self)
+        self._bar = ListBar(dialogs, preferences, self)
+        self._field = self._bar.search
+        self.search = self._field.line
+        self._count = self._bar.count
+        self.table = RunView(self._model, self)
+        self._empty = EmptyState("history", tr("Opening the database…"), "")
+        self._pages = pages(self, self.table, self._empty)
+        v_box(self, self._bar, (self._pages, 1), margins=0, spacing=0)
+        self._connect()
+        self._show_page()
+
+    def _connect(self) -> None:
+        self._field.asked.connect(self._ask)
+        self._field.confirmed.connect(self._go_to_list)
+        self._field.left_downwards.connect(self._go_to_list)
+        self._bar.grouping_chosen.connect(self.set_grouping)
+        self._bar.columns_chosen.connect(self.set_columns)
+        self.reader.read.connect(self._on_read)
+        self.reader.failed.connect(self._on_read_failed)
+        self.reader.waiting.connect(lambda: self._count.setText(tr("Reading…")))
+        self.changes.changed.connect(self.reload)
+        self.changes.failed.connect(self.failed)
+        self.changes.waiting.connect(lambda: self._count.setText(tr("Saving…")))
+        self.table.opened.connect(self.open_requested)
+        self.table.note_wanted.connect(self.note_selected)
+        self.table.customContextMenuRequested.connect(self._on_menu_wanted)
+        self.table.horizontalHeader().customContextMenuRequested.connect(self._on_header_menu_wanted)
+        self.table.selectionModel().selectionChanged.connect(lambda *_: self.selection_changed.emit())
+        self._model.note_written.connect(self._set_note)
+        # Another order of the rows is a reset of the model, which Qt takes as the end of every selection.
+        self._model.modelAboutToBeReset.connect(self._keep_selection)
+        self._model.modelReset.connect(self._restore_selection)
+
+    # ---- what the window uses ----
+
+    def set_store(self, store: Store | None, why_none: str = "") -> None:
+        """Shows the runs of this store from now on.
+
+        Args:
+            store: an open store; None for none.
+            why_none: what the panel says without a store.
+        """
+        self.changes.set_store(store)
+        self._store = store
+        self._field.vocabulary = None
+        self._told_damage = ()
+        self.reader.set_store(store)
+        self._model.set_writable(store is not None and not store.is_read_only)
+        self._empty.set_text(tr("No database") if store is None else "", why_none)
+        self._model.set_rows([], {})
+        self._listed = None
+        self.reload()
+
+    def reload(self) -> None:
+        """Reads the list again; the selection stays."""
+        # A query that cannot be understood leaves the list as it is; the one before is asked again.
+        self._field.parse()
+        self._ask()
+
+    def refresh(self) -> None:
+        """Reads the list again in the background, unless a cell is being edited; what is the same stays untouched."""
+        if self._store is not None and not self.table.is_editing:
+            self.reader.ask(self._field.conditions, self._read_keys(), is_quiet=True)
+
+    def selected(self) -> list[RunRow]:
+        """The selected runs, from top to bottom."""
+        return self.table.selected()
+
+    def select(self, run_ids: Sequence[int]) -> None:
+        """Selects these runs, as far as the search lets them through, and scrolls to them; folded groups open."""
+        wanted = set(run_ids)
+        self._model.unfold_runs(wanted)
+        self._select(wanted)
+        if run_ids:
+            self.table.reveal(run_ids[0])
+
+    def reveal(self, run_ids: Sequence[int]) -> None:
+        """Selects these runs and scrolls to them; a search that hides one is cleared."""
+        if self._field.text and not set(run_ids) <= {row.id for row in self._model.rows}:
+            self._field.set_text("")
+            self.told.emit(tr("The search was cleared, because it hid what was to be shown."))
+        self.select(run_ids)
+
+    def runs(self) -> list[RunRow]:
+        """The runs that the search lets through, in the order of the rows, folded away or not."""
+        return self._model.in_order
+
+    def set_shown(self, run_ids: frozenset[int]) -> None:
+        """Marks the runs that the plots show."""
+        self._model.set_shown(run_ids)
+
+    def start_search(self) -> None:
+        """Puts the cursor into the search field."""
+        self._field.start()
+
+    def set_grouping(self, by: str) -> None:
+        """Groups the runs by one of `GROUPINGS`."""
+        self._bar.show_grouping(by)
+        self._model.set_grouping(by)
+
+    def set_columns(self, keys: Sequence[str]) -> None:
+        """Shows these columns after the name; recorded values are read."""
+        widths = self._widths()
+        self._model.set_columns(keys, {})
+        self._listed = None
+        self._bar.show_columns([each.key for each in self._model.columns])
+        self.table.set_default_widths()
+        self._set_widths(widths)
+        self._show_order()
+        if any(each.is_read for each in self._model.columns):
+            self._ask()
+
+    def state(self) -> str:
+        """Columns, their widths, order and groups, to be kept between sessions."""
+        header = self.table.horizontalHeader()
+        shown = sorted(range(len(self._model.columns)), key=header.visualIndex)
+        return json.dumps(
+            {
+                "columns": [self._model.columns[number].key for number in shown],
+                "widths": self._widths(),
+                "language": current_language(),
+                "order": self._model.order,
+                "groups": self._model.grouping,
+                "opened": self._model.opened,
+            }
+        )
+
+    def restore(self, state: str) -> None:
+        """Takes up what `state` told; what cannot be used of it stays as it is."""
+        try:
+            kept = json_tree(state) if state else {}
+            self.set_columns([str(key) for key in kept.get("columns", DEFAULT_COLUMNS)])
+            # Titles are as wide as the language has them: widths for others would cut them off.
+            if kept.get("language", ENGLISH) == current_language():
+                self._set_widths({str(key): int(width) for key, width in kept.get("widths", {}).items()})
+            key, is_descending = kept.get("order", self._model.order)
+            by = kept.get("groups", SWEEP)
+            opened = [str(key) for key in kept.get("opened", ())]
+        except (ValueError, TypeError, AttributeError) as error:
+            _log.warning("the list of runs looks as it does at first: what was kept cannot be read: %s", error)
+            return
+        keys = [each.key for each in self._model.columns]
+        if key in keys:
+            falling = Qt.SortOrder.DescendingOrder if is_descending else Qt.SortOrder.AscendingOrder
+            self.table.sortByColumn(keys.index(key), falling)
+        if by in GROUPINGS:
+            self.set_grouping(by)
+        self._model.set_opened(opened)
+
+    # ---- changes ----
+
+    def rename_selected(self) -> None:
+        """Asks for another name of the selected run."""
+        row = self._one_selected()
+        if row is None:
+            return
+        name = self.dialogs.line(tr("Rename run"), tr("Name:"), row.name)
+        if name and name != row.name:
+            self.changes.make(
+                tr('rename "{run}"', run=row.name),
+                lambda store: store.rename(row.id, name),
+                lambda store: store.rename(row.id, row.name),
+            )
+
+    def note_selected(self) -> None:
+        """Asks for the note on the selected run."""
+        row = self._one_selected()
+        if row is None:
+            return
+        note = self.dialogs.paragraph(tr("Note"), tr('Note on "{run}":', run=row.name), row.note)
+        if note is not None:
+            self._set_note(row, note)
+
+    def tag_selected(self) -> None:
+        """Asks for the tags of the selected runs; tags that only some of them have are left alone."""
+        rows = self.selected()
+        if not rows:
+            return
+        common = set(rows[0].tags).intersection(*(row.tags for row in rows))
+        what = _name_of(rows)
+        answer = self.dialogs.tags(
+            tr("Tags"), tr("Tags of {what}, separated by commas:", what=what), ", ".join(sorted(common)), self._tags()
+        )
+        if answer is None:
+            return
+        wanted = {" ".join(tag.split()) for tag in answer.split(",")} - {""}
+        added = [(row.id, tag) for row in rows for tag in sorted(wanted - set(row.tags))]
+        removed = [(row.id, tag) for row in rows for tag in sorted(common - wanted)]
+        if added or removed:
+            self.changes.make(
+                tr("tags of {what}", what=what),
+                lambda store: change_tags(store, added, removed),
+                lambda store: change_tags(store, removed, added),
+            )
+
+    def delete_selected(self) -> None:
+        """Deletes the selected runs; no question, because it can be undone."""
+        rows = self.selected()
+        if not rows:
+            return
+        ids = [row.id for row in rows]
+        what = _name_of(rows)
+        # The row that moves into the gap is selected next, so that Del can be pressed again.
+        following = self._row_after(ids)
+
+        def then(command: HistoryCommand) -> None:
+            self._select({following} if following is not None else set())
+            self.deleted.emit(what, command)
+
+        self.changes.make(
+            tr("delete {what}", what=what), lambda store: store.delete(ids), lambda store: store.undelete(ids), then
+        )
+
+    def undo(self, command: HistoryCommand) -> None:
+        """Takes one command back, also when others came after it."""
+        stack = self._undo_stack
+        if stack.index() > 0 and stack.command(stack.index() - 1) is command:
+            stack.undo()
+        else:
+            command.undo()
+
+    # ---- inside ----
+
+    def _one_selected(self) -> RunRow | None:
+        rows = self.selected()
+        return rows[0] if len(rows) == 1 else None
+
+    def _row_after(self, ids: Sequence[int]) -> int | None:
+        numbers = self._model.row_numbers(set(ids))
+        first, last = (numbers[0], numbers[-1]) if numbers else (0, -1)
+        around = (*range(last + 1, self._model.rowCount()), *range(first - 1, -1, -1))
+        rows = (self._model.row_at(number) for number in around)
+        return next((row.id for row in rows if isinstance(row, RunRow)), None)
+
+    def _set_note(self, row: RunRow, note: str) -> None:
+        if note != row.note:
+            self.changes.make(
+                tr('note on "{run}"', run=row.name),
+                lambda store: store.set_note(row.id, note),
+                lambda store: store.set_note(row.id, row.note),
+            )
+
+    def _tags(self) -> Sequence[str]:
+        return self._field.vocabulary.tags if self._field.vocabulary is not None else ()
+
+    def _ask(self) -> None:
+        if self._store is None:
+            self._on_read(Listing())
+            return
+        self.reader.ask(self._field.conditions, self._read_keys())
+
+    def _read_keys(self) -> Collection[str]:
+        keys = [each.key for each in self._model.columns if each.is_read]
+        return dict.fromkeys((*keys, *TRANSFERS))
+
+    def _on_read(self, listing: Listing) -> None:
+        self._field.vocabulary = listing.vocabulary(self._field.vocabulary or Vocabulary())
+        is_search = bool(self._field.conditions)
+        before, self._listed = self._listed, (listing, is_search)
+        if before == self._listed and self._store is not None:
+            self._count.setText(trn("{count} run", "{count} runs", len(listing.rows)))
+            return
+        self._model.set_rows(listing.rows, listing.recorded, listing.sweeps, is_search=is_search)
+        self._count.setText("" if self._store is None else trn("{count} run", "{count} runs", len(listing.rows)))
+        self._show_page()
+        self.selection_changed.emit()
+        self.summarised.emit(self._summary(listing))
+        if listing.damaged and self._store is not None and listing.damaged != self._told_damage:
+            self._told_damage = listing.damaged
+            self.damaged.emit(self._store.path, listing.damaged)
+
+    def _summary(self, listing: Listing) -> str:
+        """The newest run with the measures that its flows show first."""
+        if not listing.rows:
+            return self._count.text()
+        newest = listing.rows[0]
+        has_transfers = column(TRANSFERS[0]).value(newest, listing.recorded) is not None
+        shown = [column(key) for key in (TRANSFERS if has_transfers else ("goodput_bps",))]
+        told = [(each, each.value(newest, listing.recorded)) for each in shown]
+        figures = [f"{tr(each.title)} {each.text(value)} {each.unit}" for each, value in told if value is not None]
+        return "   ".join([self._count.text(), tr("Newest: {run}", run=newest.name), *figures])
+
+    def _on_read_failed(self, error: StoreError) -> None:
+        # What was listed stays: it is what is known, and selected runs may be in memory still.
+        self._count.setText(tr("Not read"))
+        self.failed.emit(error)
+
+    def _keep_selection(self) -> None:
+        self._kept = {row.id for row in self.selected()}
+
+    def _restore_selection(self) -> None:
+        kept, self._kept = self._kept, None
+        if kept:
+            self._select(kept)
+
+    def _select(self, run_ids: set[int]) -> None:
+        if {row.id for row in self.selected()} != run_ids:
+            self.table.select(run_ids)
+
+    def _show_page(self) -> None:
+        if self._store is not None and not self._model.rows:
+            if self._field.text:
+                self._empty.set_text(
+                    tr("No run found"),
+                    tr(
+                        "No stored run matches the search: all words and conditions must hold. Esc in the field "
+                        "clears it."
+                    ),
+                )
+            else:
+                self._empty.set_text(
+                    tr("No stored runs yet"), tr("Every run is kept here, to be opened and compared again.")
+                )
+        self._pages.setCurrentIndex(0 if self._model.rows else 1)
+        # Never to what is hidden: Tab would get stuck before it.
+        self.setFocusProxy(self.table if self._model.rows else self._field)
+
+    def _go_to_list(self) -> None:
+        if self._model.rows:
+            self.table.setFocus()
+            listed = self._model.listed
+            if listed and not self.selected():
+                self._select({listed[0].id})
+
+    def _widths(self) -> dict[str, int]:
+        header = self.table.horizontalHeader()
+        return {each.key: header.sectionSize(number) for number, each in enumerate(self._model.columns)}
+
+    def _set_widths(self, widths: dict[str, int]) -> None:
+        header = self.table.horizontalHeader()
+        for number, each in enumerate(self._model.columns):
+            if widths.get(each.key, 0) > 0:
+                header.resizeSection(number, widths[each.key])
+
+    def _show_order(self) -> None:
+        key, is_descending = self._model.order
+        keys = [each.key for each in self._model.columns]
+        if key in keys:
+            falling = Qt.SortOrder.DescendingOrder if is_descending else Qt.SortOrder.AscendingOrder
+            self.table.horizontalHeader().setSortIndicator(keys.index(key), falling)
+
+    def _on_menu_wanted(self, position: QPoint) -> None:
+        self.menu_requested.emit(self.table.viewport().mapToGlobal(position))
+
+    def _on_header_menu_wanted(self, position: QPoint) -> None:
+        self._bar.columns_menu.popup(self.table.horizontalHeader().mapToGlobal(position))
+
+
+def _name_of(rows: Sequence[RunRow]) -> str:
+    return f'"{rows[0].name}"' if len(rows) == 1 else trn("{count} run", "{count} runs", len(rows))

@@ -1,0 +1,445 @@
+"""The stored runs as a table: any columns, in any order, in groups that fold.
+
+Thousands of runs are listed: rows are sorted here once, by keys made once, and formatted when they are drawn. A proxy
+model would ask for a sort key through Qt for every comparison.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, Signal
+from PySide6.QtGui import QIcon
+
+from subflow_app.features.history.core.run_columns import (
+    COLUMNS,
+    NAME,
+    NOTE,
+    STARTED,
+    STATUS,
+    RunColumn,
+    Value,
+    column,
+    fork_of,
+    sorted_runs,
+)
+from subflow_app.features.history.core.run_groups import (
+    SWEEP,
+    RunGroup,
+    grouped,
+    mean_interval,
+    shared_beginning,
+    sweep_of,
+    with_sweeps,
+)
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.icons import STATE_ICONS, icon
+from subflow_app.toolkit.models.table_model import LEFT, RIGHT, Index, bold
+from subflow_app.toolkit.plain_text import as_written
+from subflow_app.vocabulary.language import tr, trn
+from subflow_app.vocabulary.number_text import NOTHING
+from subflow_store.values import RunRow
+
+RUN_ROLE = Qt.ItemDataRole.UserRole + 1  # RunRow; None for the heading of a group
+GROUP_ROLE = Qt.ItemDataRole.UserRole + 2  # label of a group; None for a run
+SHARED_ROLE = Qt.ItemDataRole.UserRole + 3  # how many characters of a name a neighbour's begins with
+
+DEFAULT_COLUMNS = tuple(each.key for each in COLUMNS)
+NEWEST_FIRST = (STARTED, True)
+_LOOKED_AT = 20  # rows above and below
+_SORTED_BY = 3  # columns that are remembered: clicked one after the other, the last one decides
+
+
+class RunTable(QAbstractTableModel):
+    """Rows are runs, and headings of groups where runs are grouped."""
+
+    note_written = Signal(object, str)  # RunRow, the note that was typed in its cell
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        """An empty table of the columns that a new list shows."""
+        super().__init__(parent)
+        self.rows: list[RunRow] = []  # as read, newest first
+        self._shown_rows: list[RunRow | RunGroup] = []
+        self.columns: list[RunColumn] = list(COLUMNS)  # the columns
+        self._recorded: Mapping[str, Mapping[int, Value]] = {}
+        self._order: list[tuple[str, bool]] = [NEWEST_FIRST]
+        self.grouping = SWEEP  # what the runs are grouped by; empty for nothing
+        self._sweeps: Mapping[str, str] = {}  # their names, by the tag of their runs
+        self._folded: set[str] = set()  # of the groups that are open at first
+        self._opened: set[str] = set()  # of those that are folded at first
+        self._is_search = False
+        self._below: dict[int, str] = {}  # of the runs in open sweeps, what the sweep is called
+        self._means: dict[tuple[str, str], str] = {}
+        self._shown: frozenset[int] = frozenset()
+        self._can_write = False
+        self._icons: dict[str, QIcon] = {}
+
+    # ---- what is shown ----
+
+    @property
+    def listed(self) -> list[RunRow]:
+        """The runs in the order of the rows, without those that are folded away, each once."""
+        return list({row.id: row for row in self._shown_rows if isinstance(row, RunRow)}.values())
+
+    @property
+    def in_order(self) -> list[RunRow]:
+        """All runs in the order of the rows, those that are folded away too, each once."""
+        groups = ((row.rows if isinstance(row, RunGroup) else (row,)) for row in self._shown_rows)
+        return list({run.id: run for runs in groups for run in runs}.values())
+
+    def row_at(self, number: int) -> RunRow | RunGroup:
+        """What a row shows."""
+        return self._shown_rows[number]
+
+    def row_numbers(self, run_ids: Collection[int]) -> list[int]:
+        """Where runs are listed, from top to bottom; a folded group stands for its runs if all are among them."""
+        return [
+            number
+            for number, row in enumerate(self._shown_rows)
+            if (row.id in run_ids if isinstance(row, RunRow) else self._is_folded_within(row, run_ids))
+        ]
+
+    def _is_folded_within(self, group: RunGroup, run_ids: Collection[int]) -> bool:
+        return self.is_folded(group.key) and all(row.id in run_ids for row in group.rows)
+
+    @property
+    def order(self) -> tuple[str, bool]:
+        """The column that decides the order, and whether the greatest come first."""
+        return self._order[0]
+
+    def set_rows(
+        self,
+        rows: Sequence[RunRow],
+        recorded: Mapping[str, Mapping[int, Value]],
+        sweeps: Mapping[str, str] | None = None,
+        *,
+        is_search: bool = False,
+    ) -> None:
+        """Replaces the runs, newest first, and the values of recorded columns, by key and run.
+
+        Where the same runs stay, rows keep their place, so that selection and scroll position survive.
+
+        Args:
+            rows: the runs.
+            recorded: values of the recorded columns.
+            sweeps: names of the sweeps, by the tag of their runs.
+            is_search: whether these are what a search has found: then sweeps are open, so that it is seen.
+        """
+        self.rows, self._recorded = list(rows), recorded
+        self._sweeps, self._is_search = sweeps or {}, is_search
+        self._means.clear()
+        shown = self._arranged()
+        if list(map(_identity, shown)) == list(map(_identity, self._shown_rows)):
+            self._shown_rows = shown
+            self._say_changed(0, len(self.columns) - 1)
+            return
+        self._reset(shown)
+
+    def set_columns(self, keys: Sequence[str], recorded: Mapping[str, Mapping[int, Value]]) -> None:
+        """Shows these columns, always with the name first."""
+        self.beginResetModel()
+        self.columns = [column(key) for key in dict.fromkeys((NAME, *keys))]
+        self._recorded = recorded
+        self._means.clear()
+        self._order = [each for each in self._order if each[0] in {one.key for one in self.columns}] or [NEWEST_FIRST]
+        self._shown_rows = self._arranged()
+        self.endResetModel()
+
+    def set_grouping(self, by: str) -> None:
+        """Groups the runs, or lists them plainly."""
+        if by != self.grouping:
+            self.grouping = by
+            self._folded.clear()
+            self._means.clear()
+            self._reset(self._arranged())
+
+    def fold(self, keys: Iterable[str], is_folded: bool) -> None:
+        """Folds groups away or unfolds them."""
+        changed = {key for key in keys if self.is_folded(key) != is_folded}
+        if changed:
+            if self._begins_folded:
+                self._opened ^= changed
+            else:
+                self._folded ^= changed
+            self._reset(self._arranged())
+
+    def is_folded(self, key: str) -> bool:
+        """Whether a group is folded away."""
+        return key not in self._opened if self._begins_folded else key in self._folded
+
+    def unfold_runs(self, run_ids: Collection[int]) -> None:
+        """Unfolds the groups of these runs."""
+        self.fold({group.key for group in self._groups(row for row in self.rows if row.id in run_ids)}, False)
+
+    @property
+    def opened(self) -> Sequence[str]:
+        """The sweeps that are open, to be kept between sessions."""
+        return sorted(self._opened)
+
+    def set_opened(self, keys: Iterable[str]) -> None:
+        """Opens these sweeps."""
+        self._opened = set(keys)
+        self._reset(self._arranged())
+
+    @property
+    def _begins_folded(self) -> bool:
+        return self.grouping == SWEEP and not self._is_search
+
+    def _groups(self, rows: Iterable[RunRow]) -> Iterator[RunGroup]:
+        if self.grouping == SWEEP:
+            yield from (RunGroup(tag, "", []) for tag in {sweep_of(row) for row in rows} - {""})
+        elif self.grouping:
+            yield from grouped(rows, self.grouping)
+
+    def set_shown(self, run_ids: frozenset[int]) -> None:
+        """Marks the runs that the plots show."""
+        if run_ids != self._shown:
+            self._shown = run_ids
+            self._say_changed(0, 0)
+
+    def set_writable(self, can_write: bool) -> None:
+        """Whether notes can be written in their cells."""
+        self._can_write = can_write
+
+    # ---- QAbstractTableModel ----
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """Number of rows."""
+        return 0 if parent.isValid() else len(self._shown_rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """Number of columns."""
+        return 0 if parent.isValid() else len(self.columns)
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sorts by a column; where it is equal, by those that were sorted by before."""
+        if not 0 <= column < len(self.columns):
+            return
+        key = self.columns[column].key
+        kept = [each for each in self._order if each[0] != key]
+        self._order = [(key, order == Qt.SortOrder.DescendingOrder), *kept][:_SORTED_BY]
+        self._reset(self._arranged())
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object | None:
+        """Title and unit of a column."""
+        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self.columns):
+            return None
+        shown = self.columns[section]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return short_heading(shown)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            again = tr("Runs that are equal here are ordered by the column clicked before.")
+            title = tr(shown.title) if shown.symbol else ""
+            return "\n".join(filter(None, (title, shown.tip and tr(shown.tip), again)))
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return RIGHT if shown.is_number else LEFT
+        return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Runs can be selected, and groups for all of their runs; notes can be written."""
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
+        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
+        if isinstance(self._shown_rows[index.row()], RunGroup):
+            return flags
+        if self._can_write and self.columns[index.column()].key == NOTE:
+            flags |= Qt.ItemFlag.ItemIsEditable
+        return flags
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object | None:
+        """Text, icon and tool tip of a cell."""
+        if not index.isValid():
+            return None
+        row, shown = self._shown_rows[index.row()], self.columns[index.column()]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return RIGHT if shown.is_number else LEFT
+        if isinstance(row, RunGroup):
+            return self._group_data(row, shown, role)
+        return self._run_data(row, index.row(), shown, role)
+
+    def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Takes a note that was typed; it is shown once it is stored."""
+        row = self._shown_rows[index.row()]
+        if role != Qt.ItemDataRole.EditRole or not isinstance(row, RunRow):
+            return False
+        self.note_written.emit(row, str(value).rstrip())
+        return True
+
+    # ---- inside ----
+
+    def _run_data(self, row: RunRow, number: int, shown: RunColumn, role: int) -> object | None:
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._name(row) if shown.key == NAME else self._text(row, shown)
+        if role == RUN_ROLE:
+            return row
+        if role == SHARED_ROLE:
+            return self._shared(row, number)
+        if role == Qt.ItemDataRole.EditRole:
+            return row.note if shown.key == NOTE else self._text(row, shown)
+        if role == Qt.ItemDataRole.DecorationRole:
+            return self._icon_of(row, shown)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return as_written(_tip(row))
+        if role == Qt.ItemDataRole.FontRole and shown.key == NAME and row.id in self._shown:
+            return bold()
+        return None
+
+    def _group_data(self, group: RunGroup, shown: RunColumn, role: int) -> object | None:
+        if role == GROUP_ROLE:
+            return group.label
+        if role == Qt.ItemDataRole.FontRole:
+            return bold()
+        if role == Qt.ItemDataRole.DisplayRole:
+            count = trn("{count} run", "{count} runs", len(group.rows))
+            # A column of numbers is too narrow for the words.
+            counted = next((each for each in self.columns[1:] if not (each.is_metric or each.is_number)), None)
+            if shown.key == NAME:
+                return self._label(group) if counted is not None else f"{self._label(group)} ({count})"
+            if shown is counted:
+                return count
+            return self._mean(group, shown) if shown.is_metric else ""
+        if role == Qt.ItemDataRole.DecorationRole and shown.key == NAME:
+            return self._icon("folded" if self.is_folded(group.key) else "unfolded", "muted_text")
+        if role == Qt.ItemDataRole.ToolTipRole:
+            if group.is_mixed:
+                told = tr("These runs have different controllers, so no mean is shown.")
+            elif self.grouping == SWEEP:
+                told = tr("Means of the runs of this sweep.")
+            else:
+                told = tr("Mean of the runs ± half of its 95 % confidence interval.")
+            how = tr("Click the arrow to fold or unfold; the row selects all of its runs.")
+            return as_written("\n".join((self._label(group), told, how)))
+        return None
+
+    def _name(self, row: RunRow) -> str:
+        """The name; of a run below its sweep, without what the sweep is called."""
+        sweep = self._below.get(row.id)
+        return row.name if sweep is None else row.name.replace(f"{sweep}: ", "…", 1)
+
+    def _shared(self, row: RunRow, number: int) -> int:
+        """How much of the name that is shown is that of a run above or below, too: it tells nothing."""
+        name = self._name(row)
+        above = range(number - 1, max(-1, number - _LOOKED_AT), -1)
+        below = range(number + 1, min(len(self._shown_rows), number + _LOOKED_AT))
+        # Of either side the nearest other name: runs that differ in their seed alone are called alike.
+        nearest = (next(filter(name.__ne__, map(self._name, self._runs_at(places))), "") for places in (above, below))
+        return shared_beginning(name, nearest)
+
+    def _runs_at(self, places: Iterable[int]) -> Iterator[RunRow]:
+        for place in places:
+            row = self._shown_rows[place]
+            if isinstance(row, RunRow):
+                yield row
+
+    def _label(self, group: RunGroup) -> str:
+        if not group.label:
+            return tr("without tags") if self.grouping == "tag" else NOTHING
+        if self.grouping == SWEEP:
+            # Sweeps of one scenario are called alike.
+            return tr("Sweep {number}: {name}", number=group.key.rpartition(" ")[2], name=group.label)
+        if self.grouping == "seed":
+            return tr("seed {seed}", seed=group.label)
+        return tr(group.label) if self.grouping == "status" else group.label
+
+    def _mean(self, group: RunGroup, shown: RunColumn) -> str:
+        key = (group.key, shown.key)
+        if key not in self._means:
+            found = mean_interval(self._value(row, shown) for row in group.rows)
+            if found is None:
+                self._means[key] = NOTHING
+            elif group.is_mixed:
+                # The mean of one controller's figure and another's measures neither.
+                self._means[key] = tr("varies")
+            elif math.isnan(found.ci95) or self.grouping == SWEEP or group.is_one_run:
+                # Runs of other settings are not repetitions: their spread is not of luck.
+                self._means[key] = shown.text(found.mean)
+            else:
+                self._means[key] = f"{shown.text(found.mean)} ± {shown.text(found.ci95)}"
+        return self._means[key]
+
+    def _value(self, row: RunRow, shown: RunColumn) -> Value:
+        return shown.value(row, self._recorded)
+
+    def _text(self, row: RunRow, shown: RunColumn) -> str:
+        if shown.key == STARTED:
+            return fmt.moment(row.started_at)
+        if shown.key == NOTE:
+            return " ".join(row.note.split())
+        if shown.key == STATUS:
+            return tr(row.status)
+        return shown.text(self._value(row, shown))
+
+    def _icon_of(self, row: RunRow, shown: RunColumn) -> QIcon | None:
+        if shown.key == STATUS:
+            colours = {"finished": "ok", "running": "accent", "failed": "error"}
+            return self._icon(STATE_ICONS[row.status], colours.get(row.status, "muted_text"))
+        if shown.key == NAME:
+            # A fork is told from its original, whose name begins as its own does.
+            return self._icon("plots" if row.fork is None else "fork", "accent" if row.id in self._shown else "border")
+        return None
+
+    def _icon(self, name: str, colour: str) -> QIcon:
+        key = f"{name} {colour}"
+        if key not in self._icons:
+            self._icons[key] = icon(name, colour)
+        return self._icons[key]
+
+    def _arranged(self) -> list[RunRow | RunGroup]:
+        rows = self.rows
+        if self._order != [NEWEST_FIRST]:
+            order = [(column(key), is_descending) for key, is_descending in self._order]
+            rows = sorted_runs(rows, order, self._recorded)
+        self._below = {}
+        if not self.grouping:
+            return list(rows)
+        shown: list[RunRow | RunGroup] = []
+        for each in with_sweeps(rows, self._sweeps) if self.grouping == SWEEP else grouped(rows, self.grouping):
+            shown.append(each)
+            if isinstance(each, RunGroup) and not self.is_folded(each.key):
+                shown += each.rows
+                if self.grouping == SWEEP:
+                    self._below |= dict.fromkeys((row.id for row in each.rows), each.label)
+        return shown
+
+    def _reset(self, shown: list[RunRow | RunGroup]) -> None:
+        self.beginResetModel()
+        self._shown_rows = shown
+        self.endResetModel()
+
+    def _say_changed(self, first_column: int, last_column: int) -> None:
+        if self._shown_rows:
+            self.dataChanged.emit(self.index(0, first_column), self.index(len(self._shown_rows) - 1, last_column))
+
+
+def heading(shown: RunColumn) -> str:
+    """What stands above a column: its title, translated, and its unit."""
+    title = tr(shown.title) if not shown.is_recorded else shown.title
+    return f"{title}, {shown.unit}" if shown.unit else title
+
+
+def short_heading(shown: RunColumn) -> str:
+    """The heading of a narrow column, whose tool tip has the whole title."""
+    return heading(replace(shown, title=shown.symbol)) if shown.symbol else heading(shown)
+
+
+def _identity(row: RunRow | RunGroup) -> int | str:
+    return row.id if isinstance(row, RunRow) else row.key
+
+
+def _tip(row: RunRow) -> str:
+    lines = [
+        tr("Run {number}: {name}", number=row.id, name=row.name),
+        tr("{now} of {end} s simulated", now=f"{row.simulated_s:g}", end=f"{row.duration_s:g}"),
+    ]
+    if row.packets is not None:
+        lines.append(tr("{count} packets in {time}", count=fmt.count(row.packets), time=fmt.duration(row.wall_s)))
+    fork = fork_of(row)
+    if fork is not None:
+        lines.insert(1, tr("Fork of {fork}", fork=fork))
+    if row.note:
+        lines.append(tr("Note: {note}", note=row.note))
+    return "\n".join(lines)

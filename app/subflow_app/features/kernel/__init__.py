@@ -1,0 +1,1 @@
+"""`subflow compare-kernel`."""

@@ -1,0 +1,201 @@
+"""``subflow compare-kernel``: a scenario on the real Linux stack beside the simulated one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from subflow_app.foundation.errors import InputError
+from subflow_app.terminal.options import Database, Json, opened_store
+from subflow_app.terminal.progress import progress_bar
+from subflow_app.terminal.terminal import print_json, print_line, print_note, print_tables
+from subflow_app.vocabulary.number_text import duration_text
+
+if TYPE_CHECKING:
+    from subflow_app.features.editor.core.scenario_source import ScenarioSource
+    from subflow_app.features.kernel.core.compare import Comparison
+    from subflow_store import Store
+
+DEFAULT_SEEDS = 10
+DEFAULT_REPETITIONS = 3
+
+
+def compare_kernel(
+    scenario: Annotated[
+        str | None, typer.Argument(metavar="FILE|NAME", help="Scenario file, or the name of a shipped one.")
+    ] = None,
+    grid: Annotated[
+        bool, typer.Option("--grid", help="Instead of a scenario: all built-in cases, in one table.")
+    ] = False,
+    only: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="With --grid: only cases with this in their name.")
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a value, e.g. links.wifi.loss=1%. Repeatable."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="First seed, instead of the file's.")] = None,
+    seeds: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Number of simulations, with increasing seeds.")
+    ] = DEFAULT_SEEDS,
+    repetitions: Annotated[
+        int,
+        typer.Option(
+            min=1, max=100, metavar="N", help="Number of runs on the kernel; side by side where the rate allows."
+        ),
+    ] = DEFAULT_REPETITIONS,
+    duration: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Length instead of the file's; the kernel runs in real time.")
+    ] = None,
+    socket_buffer: Annotated[
+        str, typer.Option(metavar="SIZE", help="Upper bound of the kernel's socket buffers.")
+    ] = "32MB",
+    as_json: Json = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Also write the traces of both sides there, as CSV.")
+    ] = None,
+    database: Database = None,
+    no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep the two runs.")] = False,
+) -> None:
+    """Run a scenario on this machine's TCP and MPTCP.
+
+    Prints its results next to the simulator's. The kernel runs in network namespaces of its own, over links
+    emulated in userspace. Nothing outside is changed, and nothing is left behind. It needs Linux and root, or
+    unprivileged user namespaces. The first run of each side is kept in the database, the kernel's with the tag
+    "kernel", so you can overlay them in the window. Exit code: 0 when both sides ran, 1 when this machine cannot
+    run the kernel's side or a run failed, 2 for bad input.
+    """
+    if grid == (scenario is not None):
+        raise InputError("give either a scenario or --grid")
+    if only is not None and not grid:
+        raise InputError("--only goes with --grid")
+    changes = [*(overrides or ()), *([] if duration is None else [f"duration={duration}"])]
+    buffer_bytes = _socket_buffer_bytes(socket_buffer)
+    if scenario is None:
+        _compare_grid(changes, only, seed, seeds, repetitions, buffer_bytes, as_json=as_json, out=out)
+        return
+    from subflow_app.features.catalog.core.uses import Use
+    from subflow_app.features.editor.core.scenario_source import open_scenario
+
+    source = open_scenario(scenario, use=Use.KERNEL, overrides=changes, seed=seed)
+    for line in source.replaced:
+        print_note(line)
+    with ExitStack() as stack:
+        store = None if no_store else stack.enter_context(opened_store(database))
+        _compare_one(source, store, seeds, repetitions, buffer_bytes, as_json=as_json, out=out)
+
+
+def _compare_one(
+    source: ScenarioSource,
+    store: Store | None,
+    seeds: int,
+    repetitions: int,
+    buffer_bytes: int,
+    *,
+    as_json: bool,
+    out: Path | None,
+) -> None:
+    from subflow_app.features.kernel.core.compare import Case, run_comparisons
+    from subflow_app.features.kernel.core.comparison_text import comparison_line, comparison_table
+    from subflow_app.features.kernel.core.keeping import keep_both
+    from subflow_app.features.kernel.core.probe import probe_machine
+
+    case = Case.of(source.scenario, seed=source.scenario.seed, socket_buffer_bytes=buffer_bytes)
+    machine = probe_machine()
+    with _progress(source.scenario.name) as progress:
+        (comparison,) = run_comparisons([case], machine, seeds=seeds, repetitions=repetitions, progress=progress)
+    kept = keep_both(comparison, source.text, machine.release, store, out)
+    document = {**comparison.document(), "kernel": _about(comparison), "run_ids": kept.run_ids}
+    if as_json:
+        print_json(document)
+        return
+    print_line(str(document["scenario"]))
+    print_line(comparison_line(document, machine.release))
+    print_line()
+    print_tables(comparison_table(document))
+    if kept.run_ids is not None:
+        print_line(f"kept as run {kept.run_ids['simulated']} (simulated) and {kept.run_ids['kernel']} (kernel)")
+    for path in kept.files:
+        print_line(f"wrote {path}")
+
+
+def _compare_grid(
+    changes: list[str],
+    only: str | None,
+    seed: int | None,
+    seeds: int,
+    repetitions: int,
+    buffer_bytes: int,
+    *,
+    as_json: bool,
+    out: Path | None,
+) -> None:
+    from subflow_app.features.kernel.core.compare import Case, run_comparisons
+    from subflow_app.features.kernel.core.comparison_text import grid_table, grid_verdict
+    from subflow_app.features.kernel.core.grid import grid_scenarios
+    from subflow_app.features.kernel.core.keeping import write_traces
+    from subflow_app.features.kernel.core.probe import probe_machine
+
+    scenarios = grid_scenarios(only, changes)
+    if not scenarios:
+        raise InputError(f'--only = "{only}": no case of the grid has that in its name')
+    cases = [
+        Case.of(one, seed=one.seed if seed is None else seed, socket_buffer_bytes=buffer_bytes) for one in scenarios
+    ]
+    machine = probe_machine()
+    documents = []
+    with _progress(f"{len(cases)} cases") as progress:
+        for comparison in run_comparisons(cases, machine, seeds=seeds, repetitions=repetitions, progress=progress):
+            documents.append({**comparison.document(), "kernel": _about(comparison)})
+            if out is not None:
+                write_traces(comparison, out / comparison.case.scenario.name.replace(" ", "_").replace("/", "_"))
+    order = {one.name: index for index, one in enumerate(scenarios)}
+    documents.sort(key=lambda document: order[document["scenario"]])
+    if as_json:
+        print_json({"cases": documents})
+        return
+    print_tables(grid_table(documents))
+    print_line(grid_verdict(documents))
+
+
+def _about(comparison: Comparison) -> dict[str, Any]:
+    """What the JSON document tells of the kernel's side: of the first repetition's batch."""
+    about: dict[str, Any] = comparison.kernel[0].recording.summary()["kernel"]
+    return about
+
+
+def _socket_buffer_bytes(text: str) -> int:
+    from subflow_sim.errors import ParamError
+    from subflow_sim.units import Dimension, parse_quantity
+
+    try:
+        size = parse_quantity(text, Dimension.SIZE)
+    except ParamError as error:
+        raise InputError(f'--socket-buffer = "{text}": {error}') from error
+    if not 64e3 <= size <= 1e9:
+        raise InputError(f'--socket-buffer = "{text}": must be 64kB to 1GB')
+    return int(size)
+
+
+@contextmanager
+def _progress(name: str) -> Iterator[Callable[[float, float], None]]:
+    """A bar with the time to go; none if stderr is not a terminal."""
+    with progress_bar(f"{name[:25]} on the kernel") as bar:
+
+        def show(elapsed_s: float, total_s: float) -> None:
+            if bar is not None:
+                left = f"{duration_text(total_s - elapsed_s)} to go"
+                bar.update(bar.task_ids[0], completed=elapsed_s / total_s, text=left, refresh=True)
+
+        yield show
+
+
+def kernel_worker() -> None:
+    """Carry out one job of a kernel run (used by compare-kernel itself)."""
+    from subflow_app.features.kernel.core.worker import main
+
+    raise typer.Exit(main())

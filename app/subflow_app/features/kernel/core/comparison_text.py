@@ -1,0 +1,149 @@
+"""A comparison as tables of text: simulated beside measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from subflow_app.features.kernel.core.compare import TARGET
+from subflow_app.features.traces.core.traces import path_label
+from subflow_app.vocabulary.measures import MEASURES, rate_measure
+from subflow_app.vocabulary.number_text import duration_text, fixed_text, signed_percent_text
+from subflow_app.vocabulary.tables import TextColumn, TextTable, text_columns
+
+_MBIT, _MS = 1e-6, 1e3
+_ABSENT: Mapping[str, Any] = {"simulated": {"mean": None}, "kernel": {"mean": None}, "difference": None}
+
+_FIGURE_COLUMNS = (
+    TextColumn("Goodput", "sim Mbit/s"),
+    TextColumn("", "kernel"),
+    TextColumn("", "diff %"),
+    TextColumn("", "kernel range"),
+    TextColumn("Completion", "sim s"),
+    TextColumn("", "kernel"),
+    TextColumn("", "diff %"),
+    TextColumn("RTT", "sim ms"),
+    TextColumn("", "kernel"),
+    TextColumn("cwnd", "sim pkt"),
+    TextColumn("", "kernel"),
+    TextColumn("Retransmissions", "sim pkt"),
+    TextColumn("", "kernel"),
+    TextColumn("RTOs", "sim"),
+    TextColumn("", "kernel"),
+)
+_DROP_COLUMNS = (TextColumn("Drops", "sim pkt"), TextColumn("", "kernel"))
+
+
+def comparison_table(document: Mapping[str, Any]) -> TextTable:
+    """One row per flow, and below it one per subflow if there is more than one."""
+    rows: list[tuple[str, ...]] = []
+    for flow in document["flows"]:
+        subflows = flow["subflows"]
+        rows.append((str(flow["name"]), str(flow["controller"]), *_cells(flow, subflows)))
+        if len(subflows) > 1:
+            rows.extend((f"  · {path_label(one['path'])}", "", *_cells(one, [one])) for one in subflows)
+    columns = (*text_columns("Flow", "Controller"), *_columns(document["flows"]))
+    return TextTable("", columns, tuple(rows))
+
+
+def grid_table(documents: Sequence[Mapping[str, Any]]) -> TextTable:
+    """One row per case, its flows summed up in the first (cases of the grid have one flow)."""
+    rows = []
+    for document in documents:
+        flow = document["flows"][0]
+        late = "late" if document["is_late"] else ""
+        drops = (_whole_text(document["drops"], side) for side in ("simulated", "kernel"))
+        rows.append((str(document["scenario"]), *_cells(flow, flow["subflows"]), *drops, late))
+    return TextTable(
+        "",
+        (
+            *text_columns("Case"),
+            *_columns(document["flows"][0] for document in documents),
+            *_DROP_COLUMNS,
+            TextColumn("Flag"),
+        ),
+        tuple(rows),
+    )
+
+
+def grid_verdict(documents: Sequence[Mapping[str, Any]]) -> str:
+    """How many cases are within the target, and the worst one: transfers by their time, the others by their goodput."""
+    found = [(flow, str(document["scenario"])) for document in documents for flow in document["flows"]]
+    transfers = [(flow, name) for flow, name in found if flow["completion_s"]["difference"] is not None]
+    others = [(flow, name) for flow, name in found if flow["completion_s"]["difference"] is None]
+    sentences = [*_verdict(others, "goodput_bps", "goodput"), *_verdict(transfers, "completion_s", "completion time")]
+    return "\n".join(sentences) or "no case has a goodput to compare"
+
+
+def _verdict(flows: Sequence[tuple[Mapping[str, Any], str]], figure: str, what: str) -> Iterator[str]:
+    """The verdict on one figure of these flows with the names of their cases; nothing if none has it."""
+    sizes = [(abs(flow[figure]["difference"]), name) for flow, name in flows if flow[figure]["difference"] is not None]
+    if not sizes:
+        return
+    size, name = max(sizes)
+    within = sum(size <= TARGET for size, _ in sizes)
+    yield (
+        f"{within} of {len(sizes)} within {TARGET * 100:.0f} % of the kernel's {what};"
+        f" furthest off by {size * 100:.1f} %: {name}"
+    )
+
+
+def comparison_line(document: Mapping[str, Any], release: str) -> str:
+    """What was run, and how well the emulator kept time."""
+    late = document["lateness"]
+    flag = "; TOO LATE to be trusted, run it on a quieter machine" if document["is_late"] else ""
+    seeds = document["seeds"]
+    return (
+        f"{duration_text(document['duration_s'])}, {len(seeds)} simulations, {document['repetitions']} runs on Linux"
+        f" {release}; emulator late by {_lateness(late['p50_s'])} (median), {_lateness(late['p99_s'])} (p99),"
+        f" {_lateness(late['max_s'])} (max){flag}"
+    )
+
+
+def _cells(entry: Mapping[str, Any], subflows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    goodput, rtt = entry[_rate_key(entry)], entry["mean_rtt_s"]
+    completion = entry.get("completion_s", _ABSENT)  # of the connection, not of a subflow
+    cwnd = subflows[0]["mean_cwnd_pkts"] if len(subflows) == 1 else None
+    return (
+        fixed_text(goodput["simulated"]["mean"], 3, _MBIT),
+        fixed_text(goodput["kernel"]["mean"], 3, _MBIT),
+        signed_percent_text(goodput["difference"]),
+        f"{fixed_text(goodput['kernel']['min'], 2, _MBIT)}…{fixed_text(goodput['kernel']['max'], 2, _MBIT)}",
+        fixed_text(completion["simulated"]["mean"], 3),
+        fixed_text(completion["kernel"]["mean"], 3),
+        signed_percent_text(completion["difference"]),
+        fixed_text(rtt["simulated"]["mean"], 1, _MS),
+        fixed_text(rtt["kernel"]["mean"], 1, _MS),
+        fixed_text(cwnd["simulated"]["mean"] if cwnd else None, 1),
+        fixed_text(cwnd["kernel"]["mean"] if cwnd else None, 1),
+        _whole_text(entry["retransmits"], "simulated"),
+        _whole_text(entry["retransmits"], "kernel"),
+        fixed_text(_total(subflows, "simulated"), 1),
+        fixed_text(_total(subflows, "kernel"), 1),
+    )
+
+
+def _rate_key(entry: Mapping[str, Any]) -> str:
+    """The rate that a flow shows: goodput while active of a flow with a size; that of a subflow has one meaning."""
+    return rate_measure(entry).key if entry.get("size_bytes") is not None else "goodput_bps"
+
+
+def _columns(flows: Iterable[Mapping[str, Any]]) -> tuple[TextColumn, ...]:
+    """The columns of measures; the heading of the rate says which one it is."""
+    titles = dict.fromkeys(MEASURES[_rate_key(flow)].title for flow in flows)
+    return (replace(_FIGURE_COLUMNS[0], title=" / ".join(titles)), *_FIGURE_COLUMNS[1:])
+
+
+def _whole_text(figure: Mapping[str, Any], side: str) -> str:
+    return fixed_text(figure[side]["mean"], 0)
+
+
+def _total(subflows: Sequence[Mapping[str, Any]], side: str) -> float | None:
+    """Timeouts of all subflows together."""
+    means = [subflow["timeouts"][side]["mean"] for subflow in subflows]
+    return None if any(mean is None for mean in means) else sum(means)
+
+
+def _lateness(time_s: float) -> str:
+    return f"{time_s * _MS:.2f} ms"

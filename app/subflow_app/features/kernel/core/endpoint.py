@@ -1,0 +1,378 @@
+"""The ends of the connections: bulk senders and receivers in their namespaces, sampled as they go."""
+
+from __future__ import annotations
+
+import math
+import select
+import socket
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from subflow_app.features.kernel.core.link_queue import NANOSECONDS
+from subflow_app.features.kernel.core.namespaces import inside
+from subflow_app.features.kernel.core.netlink import Netlink
+from subflow_app.features.kernel.core.network_plan import FlowPlan, NetworkPlan, PathChange
+from subflow_app.features.kernel.core.tcp_info import TcpInfo, mptcp_info, tcp_info
+
+RECEIVER_ADDRESS = "10.9.0.1"
+PORT = 5001
+HOST_INTERFACE = "net0"
+
+_IPPROTO_MPTCP = 262
+_TCP_NOTSENT_LOWAT = 25
+_SO_RCVBUFFORCE = 33
+_WRITE_BYTES = 65536
+_CHUNK = bytes(_WRITE_BYTES)
+# With an end to come, the sender's buffer holds little that is not sent yet: what is in there goes out after the stop.
+_UNSENT_BYTES = 16384
+# The state is looked at so many times per sample of the traces; means are over these looks.
+_LOOKS_PER_SAMPLE = 5
+_NAN = math.nan
+
+
+def sender_address(path: int) -> str:
+    """The address from which the subflow of that path is sent; each connection has namespaces of its own."""
+    return f"10.8.{path}.1"
+
+
+class _SubflowTrace:
+    """What is gathered of one subflow."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[float]] = []
+        self.info: TcpInfo | None = None
+        self._at_row: TcpInfo | None = None
+        self._is_measured = False
+        self._measured_from: TcpInfo | None = None
+        self._cwnd_sum = 0.0
+        self._looks = 0
+        self._rtt_sum = 0.0
+        self._rtt_weight = 0
+        self._before: TcpInfo | None = None
+
+    def begin_measurement(self) -> None:
+        """The warm-up is over: figures count from here."""
+        self._is_measured = True
+        self._measured_from = self.info
+
+    def look(self, info: TcpInfo) -> None:
+        """Take the state at this instant; only called while the subflow is established."""
+        if self._is_measured:
+            self._cwnd_sum += info.cwnd_pkts
+            self._looks += 1
+            # Each acknowledged packet is an RTT sample, as in the simulator; the smoothed RTT stands for those since.
+            weight = info.delivered_pkts - (self._before.delivered_pkts if self._before else 0)
+            if weight > 0 and not math.isnan(info.srtt_s):
+                self._rtt_sum += info.srtt_s * weight
+                self._rtt_weight += weight
+        self.info = self._before = info
+
+    def sample(self, interval_s: float, payload_bytes: int) -> None:
+        """Close a row of the trace; the columns are those of `recording.SUBFLOW_COLUMNS`."""
+        info = self.info
+        if info is None:
+            self.rows.append([0.0, 0.0, 0.0, _NAN, _NAN, _NAN, 0.0, _NAN, 0.0])
+            return
+        before = self._at_row or _nothing_yet(info)
+        delivered_bps = (info.delivered_pkts - before.delivered_pkts) * payload_bytes * 8 / interval_s
+        acked_bps = (info.acked_bytes - before.acked_bytes) * 8 / interval_s
+        lost = info.retransmitted_pkts - before.retransmitted_pkts
+        self.rows.append(
+            [
+                delivered_bps,
+                acked_bps,
+                info.cwnd_pkts,
+                info.ssthresh_pkts,
+                info.srtt_s,
+                info.min_rtt_s,
+                info.inflight_pkts,
+                info.pacing_rate_bps,
+                lost,
+            ]
+        )
+        self._at_row = info
+
+    def result(self, measured_s: float, payload_bytes: int) -> dict[str, Any]:
+        """Figures over the measured time, as JSON values."""
+        info = self.info
+        if info is None or not self._looks:
+            return {"is_established": False, "rows": self.rows}
+        base = self._measured_from or _nothing_yet(info)
+        return {
+            "is_established": True,
+            "throughput_bps": (info.delivered_pkts - base.delivered_pkts) * payload_bytes * 8 / measured_s,
+            "goodput_bps": (info.acked_bytes - base.acked_bytes) * 8 / measured_s,
+            "mean_cwnd_pkts": self._cwnd_sum / self._looks,
+            "mean_rtt_s": self._rtt_sum / self._rtt_weight if self._rtt_weight else _NAN,
+            "rtt_weight": self._rtt_weight,
+            "sent_pkts": info.sent_pkts - base.sent_pkts,
+            "retransmits": info.retransmitted_pkts - base.retransmitted_pkts,
+            "timeouts": info.timeouts - base.timeouts,
+            "rwnd_limited_s": info.rwnd_limited_s - base.rwnd_limited_s,
+            "sndbuf_limited_s": info.sndbuf_limited_s - base.sndbuf_limited_s,
+            "rows": self.rows,
+        }
+
+
+class Connection:
+    """One flow: a sender that connects at its start, and the receiver that reads everything.
+
+    Args:
+        plan: the network that it belongs to.
+        flow: what to send.
+        sender_namespace: file descriptor of the sender's namespace.
+        receiver_namespace: likewise.
+        start_ns: when the network's time is 0, on the monotonic clock.
+    """
+
+    def __init__(
+        self, plan: NetworkPlan, flow: FlowPlan, sender_namespace: int, receiver_namespace: int, start_ns: int
+    ) -> None:
+        self.plan, self.flow = plan, flow
+        self._sender_namespace = sender_namespace
+        self.connect_at_ns = start_ns + round(flow.start_s * NANOSECONDS)
+        self._stops_at_ns = math.inf if flow.stop_s is None else start_ns + round(flow.stop_s * NANOSECONDS)
+        self._left_bytes = math.inf if flow.size_bytes is None else float(flow.size_bytes)
+        self._network_start_ns = start_ns
+        self.sender: socket.socket | None = None
+        self.receiver: socket.socket | None = None
+        self.wants_to_write = False
+        self.received_bytes = 0
+        self.completed_s: float | None = None
+        self.traces = [_SubflowTrace() for _ in flow.paths]
+        self._flow_rows: list[list[float]] = []
+        self._at_row_bytes = 0
+        self._measured_from_bytes = 0
+        self._measured_from_s = 0.0
+        self._is_measured = False
+        self._looked_at_s = 0.0
+        self._index_of = {sender_address(index): index for index in range(len(flow.paths))}
+        with inside(receiver_namespace):
+            self.listener = self._socket()
+        if flow.recv_buffer_bytes is not None:
+            try:
+                self.listener.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, flow.recv_buffer_bytes)
+            except OSError:
+                self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, flow.recv_buffer_bytes)
+        self.listener.bind((RECEIVER_ADDRESS, PORT))
+        self.listener.listen(1)
+        self.listener.setblocking(False)
+
+    def connect(self) -> socket.socket:
+        """Begin the handshake."""
+        with inside(self._sender_namespace):
+            sender = self._socket()
+        if self.flow.stop_s is not None:
+            with suppress(OSError):  # MPTCP has it since 6.10
+                sender.setsockopt(socket.IPPROTO_TCP, _TCP_NOTSENT_LOWAT, _UNSENT_BYTES)
+        sender.setblocking(False)
+        sender.bind((sender_address(0), 0))
+        with suppress(BlockingIOError):
+            sender.connect((RECEIVER_ADDRESS, PORT))
+        self.sender = sender
+        self.wants_to_write = True
+        return sender
+
+    def changes(self) -> Iterator[tuple[int, Callable[[], None]]]:
+        """What becomes of the paths, and when."""
+        is_there = {path: path not in self.flow.late for path in range(len(self.flow.paths))}
+        for change in self.flow.changes:
+            at_ns = self._network_start_ns + round(change.at_s * NANOSECONDS)
+            yield at_ns, partial(self._change_path, change, is_new=not is_there[change.path])
+            is_there[change.path] = change.is_there
+
+    def _change_path(self, change: PathChange, *, is_new: bool) -> None:
+        """Open or close the subflow of a path, or say that it is a backup or none any more."""
+        number, address = change.path, sender_address(change.path)
+        with inside(self._sender_namespace), Netlink.generic() as netlink:
+            if not change.is_there:
+                netlink.remove_subflow_address(HOST_INTERFACE, number, address)
+            elif is_new:
+                netlink.add_subflow_address(HOST_INTERFACE, number, address, is_backup=change.is_backup)
+            else:
+                netlink.set_backup(HOST_INTERFACE, number, address, is_backup=change.is_backup)
+
+    def accept(self) -> socket.socket:
+        """Take the connection at the receiver's end. The listener stays: further subflows are addressed to it."""
+        self.receiver, _ = self.listener.accept()
+        self.receiver.setblocking(False)
+        return self.receiver
+
+    def write(self, now_ns: int) -> bool:
+        """Fill the send buffer; False once there is nothing more to send."""
+        assert self.sender is not None
+        while now_ns < self._stops_at_ns and self._left_bytes > 0:
+            chunk = _CHUNK if self._left_bytes >= _WRITE_BYTES else _CHUNK[: int(self._left_bytes)]
+            try:
+                self._left_bytes -= self.sender.send(chunk)
+            except BlockingIOError:
+                return True
+            except OSError:  # nobody answered the handshake
+                break
+        self.wants_to_write = False
+        return False
+
+    def read(self, now_ns: int) -> None:
+        """Take what has come."""
+        assert self.receiver is not None
+        while True:
+            try:
+                data = self.receiver.recv(1 << 18)
+            except BlockingIOError:
+                return
+            if not data:
+                return
+            self.received_bytes += len(data)
+            size = self.flow.size_bytes
+            if size is not None and self.received_bytes >= size and self.completed_s is None:
+                self.completed_s = (now_ns - self.connect_at_ns) / NANOSECONDS
+
+    def begin_measurement(self, elapsed_s: float) -> None:
+        """The warm-up is over: figures count from here."""
+        self._is_measured = True
+        self._measured_from_bytes, self._measured_from_s = self.received_bytes, elapsed_s
+        for trace in self.traces:
+            trace.begin_measurement()
+
+    def look(self, elapsed_s: float) -> None:
+        """Look at the state of the subflows, after so much of the network's time."""
+        self._looked_at_s = elapsed_s
+        for index, info in self._infos():
+            if info.is_connected:
+                self.traces[index].look(info)
+        if not self._is_measured and elapsed_s >= self.plan.warmup_s:
+            self.begin_measurement(elapsed_s)
+
+    def _infos(self) -> list[tuple[int, TcpInfo]]:
+        """The subflows that there are, by the ordinal of their path."""
+        if self.sender is None:
+            return []
+        if not self.flow.is_mptcp:
+            return [(0, tcp_info(self.sender))]
+        try:
+            infos = mptcp_info(self.sender)
+        except OSError:  # not connected yet
+            return []
+        return [(self._index_of[address], info) for address, info in infos.items() if address in self._index_of]
+
+    def sample(self) -> None:
+        """Close a row of the traces."""
+        interval_s = self.plan.sample_interval_s
+        for trace in self.traces:
+            trace.sample(interval_s, self.payload_bytes)
+        self._flow_rows.append([(self.received_bytes - self._at_row_bytes) * 8 / interval_s])
+        self._at_row_bytes = self.received_bytes
+
+    @property
+    def payload_bytes(self) -> int:
+        """Payload of a full packet: an MPTCP packet carries a 24-byte mapping less (RFC 8684 section 3.3)."""
+        payload = self.plan.mtu_bytes - 52
+        return payload - 24 if self.flow.is_mptcp else payload
+
+    def result(self) -> dict[str, Any]:
+        """What came out, as JSON values."""
+        measured_s = self._looked_at_s - self._measured_from_s
+        return {
+            "name": self.flow.name,
+            "goodput_bps": (self.received_bytes - self._measured_from_bytes) * 8 / measured_s,
+            "completion_s": self.completed_s,
+            "rows": self._flow_rows,
+            "subflows": [trace.result(measured_s, self.payload_bytes) for trace in self.traces],
+        }
+
+    def _socket(self) -> socket.socket:
+        """A socket of the kind and congestion control of this flow, in the current namespace."""
+        made = socket.socket(socket.AF_INET, socket.SOCK_STREAM, _IPPROTO_MPTCP if self.flow.is_mptcp else 0)
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, self.flow.congestion_control.encode())
+        return made
+
+
+def run_connections(connections: Sequence[Connection], start_ns: int) -> list[dict[str, Any]]:
+    """Run all connections of a worker to the end; results in their order."""
+    pump = _Pump(connections, start_ns)
+    pump.run()
+    return [connection.result() for connection in connections]
+
+
+class _Pump:
+    """The loop over all sockets and samples."""
+
+    def __init__(self, connections: Sequence[Connection], start_ns: int) -> None:
+        self._connections = connections
+        self._start_ns = start_ns
+        self._epoll = select.epoll()
+        self._listening = {connection.listener.fileno(): connection for connection in connections}
+        self._reading: dict[int, Connection] = {}
+        self._writing: dict[int, Connection] = {}
+        for connection in connections:
+            if connection.plan.warmup_s == 0:
+                connection.begin_measurement(0.0)
+        for descriptor in self._listening:
+            self._epoll.register(descriptor, select.EPOLLIN)
+
+    def run(self) -> None:
+        """Until the longest network is over."""
+        # What is to be done when: connections begin, and their paths change.
+        waiting: list[tuple[int, int, Callable[[], None]]] = []
+        for connection in self._connections:
+            waiting.append((connection.connect_at_ns, len(waiting), partial(self._begin, connection)))
+            for at_ns, change in connection.changes():
+                waiting.append((at_ns, len(waiting), change))
+        waiting.sort()
+        # Networks of a worker are sampled alike: one interval for all.
+        interval_s = self._connections[0].plan.sample_interval_s
+        look_ns = round(interval_s * NANOSECONDS) // _LOOKS_PER_SAMPLE
+        end_ns = max(round(c.plan.duration_s * NANOSECONDS) for c in self._connections)
+        looks = 0
+        while looks * look_ns < end_ns:
+            next_look_ns = self._start_ns + (looks + 1) * look_ns
+            now = time.monotonic_ns()
+            while waiting and waiting[0][0] <= now:
+                waiting.pop(0)[2]()
+            if now >= next_look_ns:
+                looks += 1
+                self._look(looks * look_ns, looks % _LOOKS_PER_SAMPLE == 0)
+                continue
+            until = next_look_ns if not waiting else min(next_look_ns, waiting[0][0])
+            # The timeout of an epoll counts in whole milliseconds; select waits to the microsecond.
+            select.select([self._epoll.fileno()], (), (), max(0.0, (until - now) / NANOSECONDS))
+            self._serve()
+
+    def _begin(self, connection: Connection) -> None:
+        sender = connection.connect()
+        self._writing[sender.fileno()] = connection
+        self._epoll.register(sender.fileno(), select.EPOLLOUT)
+
+    def _serve(self) -> None:
+        now = time.monotonic_ns()
+        for descriptor, _ in self._epoll.poll(0):
+            if descriptor in self._reading:
+                self._reading[descriptor].read(now)
+            elif descriptor in self._writing:
+                connection = self._writing[descriptor]
+                if not connection.write(now):
+                    self._epoll.unregister(descriptor)
+                    del self._writing[descriptor]
+            elif descriptor in self._listening:
+                connection = self._listening.pop(descriptor)
+                self._epoll.unregister(descriptor)
+                receiver = connection.accept()
+                self._reading[receiver.fileno()] = connection
+                self._epoll.register(receiver.fileno(), select.EPOLLIN)
+
+    def _look(self, elapsed_ns: int, is_sample: bool) -> None:
+        elapsed_s = elapsed_ns / NANOSECONDS
+        for connection in self._connections:
+            if elapsed_s > connection.plan.duration_s + 1e-9:
+                continue
+            connection.look(elapsed_s)
+            if is_sample:
+                connection.sample()
+
+
+def _nothing_yet(info: TcpInfo) -> TcpInfo:
+    """Counters of a connection at its very start."""
+    return TcpInfo(True, info.cwnd_pkts, _NAN, _NAN, _NAN, 0, _NAN, 0, 0, 0, 0, 0, 0.0, 0.0)

@@ -1,0 +1,209 @@
+"""The built-in cases: single flows over one or two bottlenecks, loss 0 to 2 %, RTT 20 to 200 ms, 5 to 50 Mbit/s.
+
+Each loss meets each rate once per controller, with the RTTs rotating, so that every value of each meets every other's
+neighbours without running all 48 combinations. Queues hold a bandwidth-delay product, but 20 packets at least. Then
+there are transfers from 10 kB to 3 MB over one of these paths, which end within slow start or soon after it, paths
+whose queue marks packets (ECN, AccECN) instead of dropping them, and connections whose second path joins late, or
+stands by until the first goes down.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from subflow_app.features.catalog.core.uses import Use, read_scenario
+from subflow_sim.scenario import Scenario
+
+RATES_MBIT = (5, 20, 50)
+RTTS_MS = (20, 50, 100, 200)
+LOSSES_PERCENT = (0.0, 0.5, 1.0, 2.0)
+CONTROLLERS = ("newreno", "cubic", "bbr")
+TRANSFERS_KB = (10, 30, 100, 300, 1000, 3000)
+# A two-path case has the second path at this share of the rate and this multiple of the RTT.
+_SECOND_PATH = (0.5, 2)
+_WIRE_BITS = 1500 * 8
+_LEAST_QUEUE_PKTS = 20
+
+_TEMPLATE = """\
+format = 1
+name = "{name}"
+duration = "{duration_s}s"
+warmup = "{warmup_s}s"
+
+[nodes.sender]
+[nodes.receiver]
+{links}
+[flows.bulk]
+kind = "{kind}"
+from = "sender"
+to = "receiver"
+controller = {controller}
+paths = {paths}
+{scheduler}{size}"""
+
+_LINK = """
+[links.{name}]
+ends = ["sender", "receiver"]
+rate = "{rate_kbit}kbit/s"
+delay = "{delay_ms:g}ms"
+queue = {queue}
+loss = "{loss:g}%"
+reverse = {{ queue = "1000pkt", loss = 0 }}
+"""
+
+
+_WORDS = {"rfc3168": " ecn", "accecn": " accecn", "late": " late", "backup": " backup"}
+_WITH_CHANGES_S = 30
+# What follows the only flow of a file: its second path, and what becomes of it.
+_CHANGES = {
+    "late": """\
+late = [2]
+[[events]]
+at = "12s"
+flow = "bulk"
+subflow = 2
+open = true
+""",
+    "backup": """\
+backup = [2]
+[[events]]
+at = "12s"
+link = "first"
+up = false
+[[events]]
+at = "20s"
+link = "first"
+up = true
+""",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GridCase:
+    """One case: controller (of each subflow), first path, whether there is a second, and for how long or how much.
+
+    Attributes:
+        controller: of each subflow.
+        rate_mbit: of the first path.
+        rtt_ms: likewise.
+        loss_percent: of both.
+        is_mptcp: whether there is a second path.
+        is_short: whether it is the start alone.
+        size_kb: of a transfer; None: as much as goes through.
+        ecn: mode of a path whose queue marks; empty: none.
+        second: "late", "backup" or empty: what the second path is.
+    """
+
+    controller: str
+    rate_mbit: int
+    rtt_ms: int
+    loss_percent: float
+    is_mptcp: bool = False
+    is_short: bool = False
+    size_kb: int | None = None
+    ecn: str = ""
+    second: str = ""
+
+    @property
+    def name(self) -> str:
+        """What tables call it, e.g. ``cubic 20Mbit/s 50ms 0.5%``, ``2 × cubic ...``, ``... short``, ``... 30kB``."""
+        many = "2 × " if self.is_mptcp else ""
+        length = " short" if self.is_short else _WORDS.get(self.ecn or self.second, "")
+        length = length if self.size_kb is None else f" {self.size_kb}kB"
+        return f"{many}{self.controller} {self.rate_mbit}Mbit/s {self.rtt_ms}ms {self.loss_percent:g}%{length}"
+
+    @property
+    def duration_s(self) -> int:
+        """Longer where few packets go through: with a dozen losses in a run, three runs say little."""
+        if self.is_short or self.size_kb is not None:
+            return 5
+        if self.second:
+            return _WITH_CHANGES_S
+        is_slow = self.loss_percent > 0 and self.rtt_ms >= 100 and self.controller != "bbr"
+        return 120 if is_slow else 40
+
+    def text(self) -> str:
+        """The scenario file."""
+        share, stretch = _SECOND_PATH
+        paths = [("first", self.rate_mbit * 1000, self.rtt_ms)]
+        if self.is_mptcp:
+            paths.append(("second", round(self.rate_mbit * 1000 * share), self.rtt_ms * stretch))
+        links = "".join(
+            _LINK.format(
+                name=name,
+                rate_kbit=rate_kbit,
+                delay_ms=rtt_ms / 2,
+                queue=self._queue(max(_LEAST_QUEUE_PKTS, math.ceil(rate_kbit * rtt_ms / _WIRE_BITS))),
+                loss=self.loss_percent,
+            )
+            for name, rate_kbit, rtt_ms in paths
+        )
+        controller = f'"{self.controller}"'
+        return _TEMPLATE.format(
+            name=self.name,
+            duration_s=self.duration_s,
+            warmup_s=0 if self.duration_s == 5 else 5,
+            links=links,
+            kind="mptcp" if self.is_mptcp else "tcp",
+            controller=f'{{ name = "uncoupled", base = {controller} }}' if self.is_mptcp else controller,
+            paths="[" + ", ".join(f'["{name}"]' for name, _, _ in paths) + "]",
+            scheduler='scheduler = "linux-mptcp"\n' if self.is_mptcp else "",
+            size="" if self.size_kb is None else f'size = "{self.size_kb}kB"\n',
+        ) + (f'[transport]\necn = "{self.ecn}"\n' if self.ecn else _CHANGES.get(self.second, ""))
+
+    def _queue(self, pkts: int) -> str:
+        """With marks for a tenth of the packets at a full product, and room for four."""
+        if not self.ecn:
+            return f'"{pkts}pkt"'
+        return (
+            f'{{ discipline = "red", ecn = true, min = "{pkts // 2}pkt", max = "{pkts}pkt", limit = "{4 * pkts}pkt" }}'
+        )
+
+
+def grid_cases() -> Iterator[GridCase]:
+    """All cases: of one path, the starts (5 s, warm-up included), transfers, with ECN, of two paths, and changing."""
+    for controller in CONTROLLERS:
+        for i, loss in enumerate(LOSSES_PERCENT):
+            for j, rate in enumerate(RATES_MBIT):
+                yield GridCase(controller, rate, RTTS_MS[(i + j) % len(RTTS_MS)], loss)
+    for controller in CONTROLLERS:
+        for rate, rtt in ((5, 100), (50, 50), (20, 200)):
+            yield GridCase(controller, rate, rtt, 0.0, is_short=True)
+    for controller in CONTROLLERS:
+        for size_kb in TRANSFERS_KB:
+            yield GridCase(controller, 10, 100, 0.0, size_kb=size_kb)
+    for controller in ("newreno", "cubic"):  # bbr does not answer marks
+        for rate, rtt in ((20, 50), (5, 100), (50, 20)):
+            yield GridCase(controller, rate, rtt, 0.0, ecn="rfc3168")
+        yield GridCase(controller, 20, 50, 0.0, ecn="accecn")
+    for controller in CONTROLLERS:
+        for rate, rtt, loss in ((20, 50, 0.0), (5, 100, 0.5), (20, 20, 1.0)):
+            yield GridCase(controller, rate, rtt, loss, is_mptcp=True)
+    for second in ("late", "backup"):
+        for controller in CONTROLLERS:
+            yield GridCase(controller, 20, 50, 0.0, is_mptcp=True, second=second)
+
+
+def grid_scenarios(only: str | None = None, overrides: Sequence[str] = ()) -> list[Scenario]:
+    """The cases as scenarios.
+
+    Args:
+        only: a part of the name; None: all.
+        overrides: ``KEY=VALUE`` texts for all of them.
+
+    Raises:
+        ScenarioError: if an override does not fit.
+    """
+
+    def has_time(case: GridCase) -> bool:
+        """Whether what changes in a case does so before its end, which an override may have set."""
+        still = read_scenario(Use.KERNEL, replace(case, second="").text(), overrides=overrides)
+        return not case.second or still.duration_s >= _WITH_CHANGES_S
+
+    return [
+        read_scenario(Use.KERNEL, case.text(), file=case.name, overrides=overrides)
+        for case in grid_cases()
+        if (only is None or only in case.name) and has_time(case)
+    ]

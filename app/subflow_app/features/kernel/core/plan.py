@@ -1,0 +1,270 @@
+"""Plan of a kernel run: a scenario mapped to links, paths and sockets, or refused with all that it would leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields
+from typing import TYPE_CHECKING, Any
+
+from subflow_app.features.catalog.core.uses import option_texts, own_options
+from subflow_app.features.kernel.core.network_plan import (
+    CONGESTION_CONTROLS,
+    ECN_MODES,
+    HEADER_BYTES,
+    MAX_MTU_BYTES,
+    MIN_MTU_BYTES,
+    SCHEDULERS,
+    FlowPlan,
+    LinkPlan,
+    NetworkPlan,
+    PathChange,
+    PathPlan,
+    RedPlan,
+)
+from subflow_app.foundation.errors import InputError
+
+if TYPE_CHECKING:
+    from subflow_sim.scenario import Flow, Link, LinkDirection, Scenario
+
+MAX_SUBFLOWS = 8
+"""The in-kernel path manager keeps at most eight addresses per namespace (MPTCP_PM_ADDR_MAX)."""
+MAX_CONNECTIONS = 64
+"""Each connection has two namespaces of its own; making and removing more than this takes longer than the run."""
+MAX_TOTAL_RATE_BPS = 100e6
+"""What one core emulates in time, all copies of a network together, bit/s."""
+
+_LINK_FIELDS = frozenset({"rate_bps", "delay_s", "queue", "loss"})
+_QUEUE_FIELDS = frozenset({"discipline", "limit_pkts", "limit_bytes", "options"})
+_FLOW_FIELDS = frozenset(
+    {"name", "kind", "source", "destination", "controller", "scheduler", "paths", "count", "start_s", "stop_s"}
+    | {"size_bytes", "recv_buffer_bytes", "late", "backup"}
+)
+_EVENT_FIELDS = frozenset({"at_s", "link", "direction", "flow", "subflow", "up", "open", "backup"})
+
+
+def plan_network(
+    scenario: Scenario, *, seed: int, sample_interval_s: float = 0.1, socket_buffer_bytes: int = 32 << 20
+) -> NetworkPlan:
+    """Map a scenario to what the kernel can run.
+
+    Args:
+        scenario: a checked scenario.
+        seed: of the random losses.
+        sample_interval_s: time between two samples.
+        socket_buffer_bytes: upper bound of the kernel's buffer autotuning.
+
+    Raises:
+        InputError: naming everything in the scenario that has no counterpart, and what is supported.
+    """
+    problems = list(_problems(scenario))
+    if problems:
+        raise InputError("the kernel cannot run this scenario:\n" + "\n".join(f"  {problem}" for problem in problems))
+    links: list[LinkPlan] = []
+    for link in scenario.links.values():
+        for direction, side in (("forward", link.forward), ("reverse", link.reverse)):
+            links.append(
+                LinkPlan(
+                    f"{link.name}/{direction}",
+                    side.rate_bps,
+                    side.delay_s,
+                    side.queue.limit_pkts,
+                    side.queue.limit_bytes,
+                    side.loss,
+                    _red(side),
+                    tuple(_outages(scenario, link.name, direction)),
+                )
+            )
+    index_of = {link.name: index for index, link in enumerate(links)}
+    flows = [
+        FlowPlan(
+            name=instance,
+            controller=controller_text(flow),
+            congestion_control=CONGESTION_CONTROLS[_base_controller(flow)],
+            is_mptcp=flow.kind == "mptcp",
+            paths=tuple(_path(scenario.links, index_of, flow.source, path) for path in flow.paths),
+            start_s=flow.start_s,
+            stop_s=flow.stop_s,
+            size_bytes=flow.size_bytes,
+            recv_buffer_bytes=flow.recv_buffer_bytes,
+            late=tuple(ordinal - 1 for ordinal in flow.late),
+            backup=tuple(ordinal - 1 for ordinal in flow.backup),
+            changes=tuple(_changes(scenario, flow, instance)),
+        )
+        for flow in scenario.flows.values()
+        for instance in flow.instances
+    ]
+    plan = NetworkPlan(
+        links=tuple(links),
+        flows=tuple(flows),
+        duration_s=scenario.duration_s,
+        warmup_s=scenario.warmup_s,
+        sample_interval_s=sample_interval_s,
+        mtu_bytes=scenario.mss_bytes + HEADER_BYTES,
+        seed=seed,
+        socket_buffer_bytes=socket_buffer_bytes,
+        ecn=ECN_MODES[_ecn(scenario)],
+    )
+    if plan.total_rate_bps > MAX_TOTAL_RATE_BPS:
+        raise InputError(
+            f"the kernel cannot run this scenario: its flows could carry {plan.total_rate_bps / 1e6:g} Mbit/s together;"
+            f" the link emulator keeps time up to {MAX_TOTAL_RATE_BPS / 1e6:g} Mbit/s"
+        )
+    return plan
+
+
+def controller_text(flow: Flow) -> str:
+    """The controller as tables name it: "cubic", "uncoupled cubic"."""
+    base = flow.controller.options.get("base")
+    return flow.controller.name if base is None else f"{flow.controller.name} {base}"
+
+
+def _base_controller(flow: Flow) -> str:
+    """What each subflow runs: for uncoupled its base."""
+    if flow.controller.name == "uncoupled":
+        return str(flow.controller.options.get("base", "newreno"))
+    return flow.controller.name
+
+
+def _path(links: Mapping[str, Link], index_of: Mapping[str, int], source: str, path: tuple[str, ...]) -> PathPlan:
+    """Link directions from `source` along the path, and back."""
+    data: list[int] = []
+    acks: list[int] = []
+    at = source
+    for name in path:
+        first, second = links[name].ends
+        outward = at == first
+        at = second if outward else first
+        data.append(index_of[f"{name}/{'forward' if outward else 'reverse'}"])
+        acks.append(index_of[f"{name}/{'reverse' if outward else 'forward'}"])
+    return PathPlan(path, tuple(data), tuple(reversed(acks)))
+
+
+def _ecn(scenario: Scenario) -> str:
+    return str(scenario.transport.get("ecn", "off"))  # the default of all profiles
+
+
+def _red(side: LinkDirection) -> RedPlan | None:
+    if side.queue.discipline != "red":
+        return None
+    options: Mapping[str, Any] = side.queue.options
+    return RedPlan(options["min"], options["max"], options["max_p"], options["gentle"], "ecn" in options)
+
+
+def _outages(scenario: Scenario, link: str, direction: str) -> Iterator[tuple[float, float]]:
+    """When a direction is out of service."""
+    began_s: float | None = None
+    for event in sorted(scenario.events, key=lambda each: each.at_s):
+        if event.link != link or event.direction not in ("both", direction) or event.up is None:
+            continue
+        if not event.up and began_s is None:
+            began_s = event.at_s
+        elif event.up and began_s is not None:
+            yield began_s, event.at_s
+            began_s = None
+    if began_s is not None:
+        yield began_s, scenario.duration_s
+
+
+def _changes(scenario: Scenario, flow: Flow, instance: str) -> Iterator[PathChange]:
+    """What becomes of the paths of a connection."""
+    is_there = [ordinal not in flow.late for ordinal in range(1, len(flow.paths) + 1)]
+    is_backup = [ordinal in flow.backup for ordinal in range(1, len(flow.paths) + 1)]
+    for event in sorted(scenario.events, key=lambda each: each.at_s):
+        if event.flow not in (flow.name, instance) or event.subflow is None:
+            continue
+        path = event.subflow - 1
+        is_there[path] = is_there[path] if event.open is None else event.open
+        is_backup[path] = is_backup[path] if event.backup is None else event.backup
+        yield PathChange(event.at_s, path, is_there[path], is_backup[path])
+
+
+def _event_problems(scenario: Scenario) -> Iterator[str]:
+    for number, event in enumerate(scenario.events):
+        if (extra := _extra(event, _EVENT_FIELDS)) is not None:
+            owner = f"links.{event.link}" if event.link is not None else f"flows.{event.flow}"
+            what = f"{extra} of {owner} at {event.at_s:g} s"
+            yield f"events[{number}]: {what}; supported: up of a link, open and backup of a subflow"
+        elif event.flow is not None and event.subflow in (None, 1):
+            what = "all subflows" if event.subflow is None else "subflow 1"
+            yield f"events[{number}]: {what}; supported: subflows from 2 on, as the connection is bound to the first"
+
+
+def _problems(scenario: Scenario) -> Iterator[str]:
+    """What has no counterpart in the kernel or the emulator, a line each."""
+    if _ecn(scenario) not in ECN_MODES:
+        yield f'transport: ecn = "{_ecn(scenario)}"; supported: {", ".join(ECN_MODES)}'
+    yield from _event_problems(scenario)
+    if scenario.start_jitter_s > 0:
+        yield f"start_jitter = {scenario.start_jitter_s:g} s: supported: 0, give each flow its start"
+    mtu_bytes = scenario.mss_bytes + HEADER_BYTES
+    if not MIN_MTU_BYTES <= mtu_bytes <= MAX_MTU_BYTES:
+        yield (
+            f"mss = {scenario.mss_bytes}: supported: {MIN_MTU_BYTES - HEADER_BYTES} to {MAX_MTU_BYTES - HEADER_BYTES}"
+        )
+    for flow in scenario.flows.values():
+        yield from _flow_problems(flow, scenario)
+    used = {name for flow in scenario.flows.values() for path in flow.paths for name in path}
+    for link in scenario.links.values():
+        if link.name in used:
+            for direction, side in (("forward", link.forward), ("reverse", link.reverse)):
+                yield from _link_problems(f"links.{link.name} ({direction})", side)
+    connections = sum(flow.count for flow in scenario.flows.values())
+    if connections > MAX_CONNECTIONS:
+        yield f"{connections} flows in all: supported: up to {MAX_CONNECTIONS}"
+
+
+def _flow_problems(flow: Flow, scenario: Scenario) -> Iterator[str]:
+    where = f"flows.{flow.name}"
+    if flow.kind not in ("tcp", "mptcp"):
+        yield f'{where}: kind = "{flow.kind}"; supported: tcp, mptcp'
+        return
+    name = flow.controller.name
+    if flow.kind == "mptcp" and name != "uncoupled":
+        yield (
+            f'{where}: controller = "{name}"; supported for mptcp: uncoupled with base '
+            f"{', '.join(CONGESTION_CONTROLS)} (Linux has no other)"
+        )
+    elif _base_controller(flow) not in CONGESTION_CONTROLS:
+        yield f'{where}: controller = "{_base_controller(flow)}"; supported: {", ".join(CONGESTION_CONTROLS)}'
+    if flow.kind == "mptcp" and flow.scheduler.name not in SCHEDULERS:
+        yield (
+            f'{where}: scheduler = "{flow.scheduler.name}"; supported: linux-mptcp (the kernel\'s own) and minrtt '
+            "(which comes close)"
+        )
+    for key, choice in (("controller", flow.controller), ("scheduler", flow.scheduler)):
+        options = {option: value for option, value in own_options(choice, scenario).items() if option != "base"}
+        for text in option_texts(options):
+            yield f"{where}: {key} {choice.name} with {text}; supported: the kernel's own options"
+    if (extra := _extra(flow, _FLOW_FIELDS)) is not None:
+        yield f"{where}: {extra}; supported: controller, paths, late, backup, count, start, stop, size and recv_buffer"
+    if 1 in flow.backup:
+        yield f"{where}: backup = 1; supported: subflows from 2 on, as the connection is bound to the first"
+    if len(flow.paths) > MAX_SUBFLOWS:
+        yield f"{where}: {len(flow.paths)} subflows; supported: up to {MAX_SUBFLOWS} (the kernel's path manager)"
+
+
+def _link_problems(where: str, side: LinkDirection) -> Iterator[str]:
+    options: Mapping[str, Any] = side.queue.options
+    if side.queue.discipline not in ("droptail", "red"):
+        yield f'{where}: queue discipline = "{side.queue.discipline}"; supported: droptail, red'
+    elif options.get("mode", "instantaneous") != "instantaneous":
+        yield f'{where}: queue mode = "{options["mode"]}"; supported: instantaneous'
+    elif (extra := _extra(side.queue, _QUEUE_FIELDS)) is not None:
+        yield f"{where}: queue {extra}; supported: droptail with a limit in packets or bytes"
+    if not isinstance(side.rate_bps, float | int | None):
+        yield f"{where}: rate = {side.rate_bps}; supported: one rate for the whole run"
+    if not isinstance(side.loss, float | int):
+        yield f"{where}: loss = {side.loss}; supported: a probability, the same for each packet"
+    if (extra := _extra(side, _LINK_FIELDS)) is not None:
+        yield f"{where}: {extra}; supported: rate, delay, queue and loss"
+
+
+def _extra(value: Any, known: frozenset[str]) -> str | None:
+    """The first field that is set and not among those mapped: what this module does not know, it does not pass over."""
+    for one in fields(value):
+        if one.name in known:
+            continue
+        default = one.default if one.default_factory is MISSING else one.default_factory()
+        if getattr(value, one.name) != default:
+            return f"{one.name} = {getattr(value, one.name)}"
+    return None

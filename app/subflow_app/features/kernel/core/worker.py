@@ -1,0 +1,242 @@
+"""The process in which everything happens: namespaces, emulator and endpoints, then one JSON document, then it is gone.
+
+It is started as `subflow kernel-worker` with the job on stdin, and splits into two: the emulator and the endpoints,
+so that the one is not late because of the other. Nothing here imports more than the standard library: a process with
+threads (numpy's) may not enter a user namespace.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn
+
+from subflow_app.features.kernel.core import namespaces
+from subflow_app.features.kernel.core.emulator import Emulator, Route
+from subflow_app.features.kernel.core.endpoint import (
+    HOST_INTERFACE,
+    RECEIVER_ADDRESS,
+    Connection,
+    run_connections,
+    sender_address,
+)
+from subflow_app.features.kernel.core.link_queue import NANOSECONDS
+from subflow_app.features.kernel.core.netlink import Netlink
+from subflow_app.features.kernel.core.network_plan import FlowPlan, NetworkPlan
+
+_EMULATOR_PRIORITY, _ENDPOINT_PRIORITY = 20, 10
+_HEAD_START_S = 0.3
+
+
+def main() -> int:
+    """Read a job from stdin, carry it out, write the answer to stdout; returns the exit code.
+
+    A job is ``{"networks": [...]}`` (`NetworkPlan.to_json`) or ``{"probe": [congestion controls]}``, with the id of the
+    process that waits for it as ``"parent"``; the answer is the result, or ``{"error": text}`` with exit code 1 when
+    the machine refuses something.
+    """
+    job = json.load(sys.stdin)
+    try:
+        namespaces.enter_private_namespace()
+        # Only now: entering a user namespace would undo it.
+        namespaces.die_with_parent(job["parent"])
+        answer = _probe(job["probe"]) if "probe" in job else _run([NetworkPlan.from_json(n) for n in job["networks"]])
+    except OSError as error:
+        json.dump({"error": str(error)}, sys.stdout)
+        return 1
+    json.dump(answer, sys.stdout)
+    return 0
+
+
+# ---------------------------------------------------------------------------------------------------------- running it
+
+
+def _run(plans: Sequence[NetworkPlan]) -> dict[str, Any]:
+    """Run all networks side by side."""
+    routes: dict[bytes, Route] = {}
+    hosts = []
+    number = 0
+    for network, plan in enumerate(plans):
+        for flow in range(len(plan.flows)):
+            hosts.append((network, flow, *_connect_hosts(plan, network, flow, number, routes)))
+            number += 1
+    start_ns = time.monotonic_ns() + round(_HEAD_START_S * NANOSECONDS)
+
+    def emulate() -> dict[str, Any]:
+        emulator = Emulator(plans, routes, start_ns)
+        priority = namespaces.hurry(_EMULATOR_PRIORITY)
+        return emulator.run() | {"priority": priority}
+
+    def end_points() -> dict[str, Any]:
+        connections = [
+            Connection(plans[network], plans[network].flows[flow], sender, receiver, start_ns)
+            for network, flow, sender, receiver in hosts
+        ]
+        namespaces.hurry(_ENDPOINT_PRIORITY)
+        return {"connections": run_connections(connections, start_ns)}
+
+    with _child(emulate) as emulated, _child(end_points) as ended:
+        results, emulation = ended(), emulated()
+    networks = emulation.pop("networks")
+    for network in networks:
+        network["flows"] = []
+    for (network, _, _, _), result in zip(hosts, results["connections"], strict=True):
+        networks[network]["flows"].append(result)
+    return {"emulator": emulation, "networks": networks, "release": os.uname().release}
+
+
+def _connect_hosts(
+    plan: NetworkPlan, network: int, flow: int, number: int, routes: dict[bytes, Route]
+) -> tuple[int, int]:
+    """Make the two hosts of a connection, each with a cable to the emulator; returns their namespaces.
+
+    A connection has namespaces of its own: the kernel's MPTCP addresses and caches are per namespace, and flows of a
+    scenario share links, not hosts' state. Both ends have one MAC address, which is that of the connection: a frame
+    is delivered as it came.
+    """
+    mac_ending = number.to_bytes(2, "big")
+    mac = f"02:00:00:00:{mac_ending[0]:02x}:{mac_ending[1]:02x}"
+    paths = plan.flows[flow].paths
+    senders = [sender_address(index) for index in range(len(paths))]
+    sender = _make_host(f"s{number}", mac, plan, senders, plan.flows[flow])
+    receiver = _make_host(f"r{number}", mac, plan, [RECEIVER_ADDRESS])
+    to_receiver = socket.inet_aton(RECEIVER_ADDRESS)
+    for index, (path, address) in enumerate(zip(paths, senders, strict=True)):
+        from_sender = socket.inet_aton(address)
+        routes[mac_ending + from_sender + to_receiver] = Route(network, path.data, f"r{number}", (flow, index))
+        routes[mac_ending + to_receiver + from_sender] = Route(network, path.acks, f"s{number}", None)
+    return sender, receiver
+
+
+def _make_host(cable: str, mac: str, plan: NetworkPlan, addresses: list[str], flow: FlowPlan | None = None) -> int:
+    """A namespace with one interface, whose cable ends here under that name."""
+    namespace = namespaces.new_namespace()
+    with Netlink.route() as netlink:
+        netlink.add_veth_pair(
+            cable,
+            peer_name=HOST_INTERFACE,
+            peer_namespace=namespace,
+            mac="02:00:00:00:ff:ff",
+            peer_mac=mac,
+            mtu_bytes=plan.mtu_bytes,
+        )
+        netlink.set_up(cable, asks_no_neighbours=True)
+    with namespaces.inside(namespace):
+        _settle_in(plan, addresses, flow)
+    return namespace
+
+
+def _settle_in(plan: NetworkPlan, addresses: list[str], flow: FlowPlan | None) -> None:
+    """Set the current namespace up as a host; that of a sender with what its flow has of paths."""
+    # Where /proc/sys is read-only the kernel's own defaults stand; they are what most machines run with.
+    namespaces.set_sysctl("net.ipv4.tcp_no_metrics_save", "1")
+    namespaces.set_sysctl("net.mptcp.enabled", "1")
+    if plan.ecn:
+        namespaces.set_sysctl("net.ipv4.tcp_ecn", str(plan.ecn))
+    for name in ("tcp_rmem", "tcp_wmem"):
+        least, usual, _ = (namespaces.read_sysctl(f"net.ipv4.{name}") or "4096 65536 0").split()
+        most = max(plan.socket_buffer_bytes, int(least))
+        namespaces.set_sysctl(f"net.ipv4.{name}", f"{least} {min(int(usual), most)} {most}")
+    namespaces.switch_offloads_off(HOST_INTERFACE)
+    with Netlink.route() as netlink:
+        netlink.set_up("lo")
+        netlink.set_up(HOST_INTERFACE, asks_no_neighbours=True, packets_per_segment=1)
+        for address in addresses:
+            netlink.add_address(HOST_INTERFACE, address)
+        netlink.add_default_route(HOST_INTERFACE)
+    if flow is not None and len(addresses) > 1:
+        with Netlink.generic() as netlink:
+            netlink.limit_subflows(len(addresses) - 1)
+            for path, address in enumerate(addresses):
+                if path > 0 and path not in flow.late:
+                    is_backup = path in flow.backup
+                    netlink.add_subflow_address(HOST_INTERFACE, path, address, is_backup=is_backup)
+
+
+@contextmanager
+def _child(work: Callable[[], dict[str, Any]]) -> Iterator[Callable[[], dict[str, Any]]]:
+    """Do something in a process of its own.
+
+    Yields:
+        A function that waits for the result; it raises OSError with what went wrong there.
+    """
+    output, its_end = os.pipe()
+    sys.stdout.flush()
+    parent = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        _be_child(work, its_end, parent)
+    os.close(its_end)
+    is_over = False
+
+    def result() -> dict[str, Any]:
+        nonlocal is_over
+        with os.fdopen(output, "rb") as file:
+            text = file.read()
+        os.waitpid(pid, 0)
+        is_over = True
+        answer: dict[str, Any] = json.loads(text) if text else {"error": "a part of the worker was killed"}
+        if "error" in answer:
+            raise OSError(answer["error"])
+        return answer
+
+    try:
+        yield result
+    finally:
+        if not is_over:
+            os.kill(pid, 9)
+            os.waitpid(pid, 0)
+
+
+def _be_child(work: Callable[[], dict[str, Any]], output: int, parent: int) -> NoReturn:
+    """The forked process: work, answer, end without running anything of the parent's."""
+    code = 1
+    try:
+        namespaces.die_with_parent(parent)
+        answer = work()
+        code = 0
+    except BaseException as error:  # whatever it is, the parent has to know: this process has no other voice
+        answer = {"error": f"{type(error).__name__}: {error}"}
+    with os.fdopen(output, "w", encoding="utf-8") as file:
+        json.dump(answer, file)
+    os._exit(code)
+
+
+# ------------------------------------------------------------------------------------------- what the machine can do
+
+
+def _probe(congestion_controls: Sequence[str]) -> dict[str, Any]:
+    """Try each thing that a run needs; a missing one is told with the kernel's words."""
+    missing: dict[str, str] = {}
+
+    def attempt(what: str, action: Callable[[], object]) -> None:
+        try:
+            action()
+        except OSError as error:
+            missing[what] = error.strerror or str(error)
+
+    attempt("packet sockets", lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0).close())
+    attempt("veth", _try_cable)
+    attempt("AccECN", Path("/proc/sys/net/ipv4/tcp_ecn_option").stat)
+    attempt("mptcp", lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262).close())
+    for name in congestion_controls:
+        attempt(f"congestion control {name}", partial(_try_congestion_control, name))
+    available = namespaces.read_sysctl("net.ipv4.tcp_available_congestion_control") or ""
+    return {"missing": missing, "release": os.uname().release, "congestion_controls": available.split()}
+
+
+def _try_cable() -> None:
+    plan = NetworkPlan((), (), 1.0, 0.0, 0.1, 1500, 1, 1 << 20)
+    os.close(_make_host("probe", "02:00:00:00:00:01", plan, [RECEIVER_ADDRESS]))
+
+
+def _try_congestion_control(name: str) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as tcp:
+        tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())

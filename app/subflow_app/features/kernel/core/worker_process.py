@@ -1,0 +1,81 @@
+"""Starts the worker, waits for its answer, and sees to it that nothing of it is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from subflow_app.foundation.errors import KernelError
+from subflow_app.foundation.own_program import own_command
+
+WORKER_COMMAND = "kernel-worker"
+_UPDATE_S = 0.2
+
+
+def worker_words() -> list[str]:
+    """The command that starts a worker: this very program, frozen or not."""
+    return own_command(WORKER_COMMAND)
+
+
+def ask_worker(
+    job: Mapping[str, Any], *, timeout_s: float, progress: Callable[[float], None] | None = None
+) -> dict[str, Any]:
+    """Have a worker do a job.
+
+    Args:
+        job: see `worker.main`.
+        timeout_s: wall time after which it is killed.
+        progress: called some times a second with the wall time so far, s.
+
+    Returns:
+        Its answer.
+
+    Raises:
+        KernelError: if the machine refuses something, or the worker fails or takes too long.
+    """
+    # A session of its own: Ctrl-C reaches this process alone, which then ends the worker in its own way.
+    with subprocess.Popen(
+        worker_words(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        start_new_session=True,
+    ) as process:
+        try:
+            output, errors = _wait(process, json.dumps({**job, "parent": os.getpid()}), timeout_s, progress)
+        finally:
+            # Its two children go with it: the kernel kills them when their parent ends.
+            process.kill()
+            process.wait()
+    try:
+        answer = json.loads(output)
+    except ValueError:
+        last = errors.strip().splitlines()[-1:] or [f"exit code {process.returncode}"]
+        raise KernelError(f"the kernel worker failed: {last[0]}") from None
+    if "error" in answer:
+        raise KernelError(f"the kernel worker failed: {answer['error']}")
+    return dict(answer)
+
+
+def _wait(
+    process: subprocess.Popen[str], text: str, timeout_s: float, progress: Callable[[float], None] | None
+) -> tuple[str, str]:
+    """What the process wrote to stdout and stderr, once it has ended."""
+    started = time.monotonic()
+    unsent: str | None = text
+    while True:
+        try:
+            return process.communicate(unsent, timeout=_UPDATE_S)
+        except subprocess.TimeoutExpired:
+            unsent = None  # it goes on with what the first call was given
+            elapsed_s = time.monotonic() - started
+            if elapsed_s > timeout_s:
+                raise KernelError(f"the kernel run was stopped: it took more than {timeout_s:.0f} s") from None
+            if progress is not None:
+                progress(elapsed_s)

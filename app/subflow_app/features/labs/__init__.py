@@ -1,0 +1,1 @@
+"""Guided labs: their files, the checks of their steps, grades of a class."""

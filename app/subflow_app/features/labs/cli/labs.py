@@ -1,0 +1,245 @@
+"""``subflow labs``: the guided labs, what is wrong with one, and results that students hand in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from subflow_app.features.labs.cli import lab_class, lab_steps
+from subflow_app.features.labs.cli.lab_class import Key
+from subflow_app.features.labs.cli.lab_steps import LabName
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.json_document import fields
+from subflow_app.terminal.exit_codes import worst_of
+from subflow_app.terminal.options import Database, Json, opened_store
+from subflow_app.terminal.terminal import print_error, print_json, print_line, print_list, print_note
+from subflow_app.vocabulary.plain_text import readable_line
+from subflow_app.vocabulary.tables import Column, NumberColumn
+
+if TYPE_CHECKING:
+    from subflow_app.features.labs.core.lab import Lab
+    from subflow_app.features.labs.core.result_file import ResultVerdict
+
+labs_app = typer.Typer(invoke_without_command=True, no_args_is_help=False, help="List, do or check labs.")
+
+# An answer may begin with a minus: "-1/2".
+_TAKES_MINUS = {"ignore_unknown_options": True}
+
+
+@labs_app.callback()
+def labs(context: typer.Context, as_json: Json = False) -> None:
+    """List the guided labs with your progress.
+
+    `subflow labs begin LAB` begins a lab. In the window, choose Study, Labs. Terminal and window share the progress.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from subflow_app.features.labs.core.lab_file import shipped_labs
+
+    print_list([_document(lab) for lab in shipped_labs()], _COLUMNS, dict, as_json=as_json)
+
+
+labs_app.command()(lab_steps.begin)
+labs_app.command("next")(lab_steps.go_on)
+labs_app.command(context_settings=_TAKES_MINUS)(lab_steps.predict)
+labs_app.command(context_settings=_TAKES_MINUS)(lab_steps.answer)
+labs_app.command()(lab_steps.hint)
+labs_app.command("class")(lab_class.grade)
+labs_app.command()(lab_class.publish)
+labs_app.command()(lab_class.page)
+labs_app.command()(lab_class.key)
+
+
+@labs_app.command()
+def show(lab: LabName, as_json: Json = False) -> None:
+    """Show a lab: its goals, steps and questions.
+
+    Answers are shown only for questions that were answered.
+    """
+    from subflow_app.features.labs.core.lab_file import load_lab
+
+    found = load_lab(lab)
+    session = lab_steps.begun_session(found)
+    if as_json:
+        steps = [lab_steps.step_document(step, session) for step in found.steps]
+        print_json(_document(found) | {"goals": list(found.goals), "steps": steps})
+        return
+    lab_steps.print_introduction(found)
+    for step in found.steps:
+        print_line()
+        lab_steps.print_step(found, step, session)
+
+
+@labs_app.command()
+def check(
+    labs: Annotated[list[str], typer.Argument(metavar="FILE...", help="Lab files, or names of shipped labs.")],
+    is_run: Annotated[bool, typer.Option("--run", help="Also do all steps by the lab's own solution.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Find mistakes in a lab file.
+
+    With --run, each step is done by its `do`, in a database of its own. A step is reported if its check fails
+    afterwards, or holds before anything was done. Exit code: 0 when everything is right, 2 when a file is wrong, 1
+    when a step is.
+    """
+    from subflow_app.features.labs.core.lab_file import load_lab
+
+    documents, is_well = [], True
+    for name in labs:
+        found = load_lab(name)
+        document: dict[str, Any] = {"lab": found.name, "steps": len(found.steps), "problems": [], "notices": []}
+        if is_run:
+            _carry_out(found, document, as_json=as_json)
+        documents.append(document)
+        is_well = is_well and not document["problems"]
+        if not as_json:
+            for notice in document["notices"]:
+                print_note(notice)
+            for problem in document["problems"]:
+                print_error(problem)
+            if not document["problems"]:
+                done = ", done from first to last" if is_run and not document["notices"] else ""
+                print_line(f"{found.path}: {len(found.steps)} steps, nothing wrong{done}")
+    if as_json:
+        print_json(documents)
+    raise typer.Exit(0 if is_well else 1)
+
+
+@labs_app.command()
+def result(
+    lab: LabName,
+    student: Annotated[str, typer.Option("--student", metavar="TEXT", help="Name of the student.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="File to write; default: LAB-STUDENT.json here.")
+    ] = None,
+    key: Key = "",
+    database: Database = None,
+) -> None:
+    """Write your work in a lab to a file that can be verified.
+
+    The file holds your answers, predictions and times, and the scenario, seed and signature of each run. The runs are
+    taken from the database in which you began the lab, unless --db names another.
+    """
+    from subflow_app.features.labs.core.lab_file import load_lab
+    from subflow_app.features.labs.core.result_file import result_document, write_result
+    from subflow_app.features.labs.core.session import LabSession
+    from subflow_app.foundation.paths import file_stem
+
+    if not student.strip():
+        raise InputError("--student must not be blank")
+    found = load_lab(lab)
+    progress = lab_steps.kept_progress(found, lab)
+    session = LabSession(found, progress, None)
+    with opened_store(lab_steps.runs_of(progress, database), read_only=True) as store:
+        evidence = session.reader(store).read(progress.document, progress.step_runs())
+        document = result_document(found, progress, evidence, student.strip(), key)
+    target = out or Path(f"{found.name}-{file_stem(student)}.json")
+    write_result(target, document)
+    print_line(f"wrote {target}: {document['passed']} of {document['of']} steps, {len(document['runs'])} runs")
+
+
+@labs_app.command()
+def verify(
+    results: Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Files that students handed in.")],
+    is_rerun: Annotated[
+        bool, typer.Option("--rerun/--no-rerun", help="Simulate each run again and compare its signature.")
+    ] = True,
+    lab: Annotated[
+        str | None, typer.Option("--lab", metavar="FILE", help="Lab to compare with, if it is not a shipped one.")
+    ] = None,
+    key: Key = "",
+    as_json: Json = False,
+) -> None:
+    """Verify the results of students.
+
+    Compares the hash of the file (with --key, one that only holders of the course key can make), the hash of each
+    scenario, and the signature of each run with that of a new simulation. Then judges each step again by those runs:
+    its check, its prediction and its answers. The file contains no trainings; the output reports steps that need one.
+    The check proves that the runs are real, that they meet the steps, and that the file was not changed. It does not
+    prove who did the work, and without a key anyone can sign a changed file.
+    Each result is confirmed, contradicted, or not confirmed. Not confirmed: nothing differs, but something could not
+    be repeated, because another version made it, the lab differs or is unknown, or the file has no run. Exit code: 0
+    when all are confirmed, 1 when one is contradicted, 3 when one is not confirmed, 2 for a file that is not a result.
+    """
+    from subflow_app.features.labs.core.grading import lab_of
+    from subflow_app.features.labs.core.lab_file import load_lab
+    from subflow_app.features.labs.core.result_file import read_result, verify_result
+
+    given = None if lab is None else load_lab(lab)
+    verdicts = []
+    for path in results:
+        document = read_result(path)
+        verdict = verify_result(document, lab_of(document, given), key=key, is_rerun=is_rerun)
+        verdicts.append(verdict)
+        if not as_json:
+            _print_verdict(path, verdict)
+    if as_json:
+        print_json([_verdict_document(path, each) for path, each in zip(results, verdicts, strict=True)])
+    raise typer.Exit(worst_of(verdict.outcome for verdict in verdicts))
+
+
+def _document(lab: Lab) -> dict[str, Any]:
+    session = lab_steps.begun_session(lab)
+    return {
+        **fields(lab, "name", "number", "title", "minutes", "level"),
+        "steps": len(lab.steps),
+        "passed": 0 if session is None else session.progress.passed(lab),
+        "is_begun": session is not None,
+        "missing": list(lab.missing),
+    }
+
+
+_COLUMNS: tuple[Column[dict[str, Any]], ...] = (
+    Column("Lab", lambda each: each["name"]),
+    Column("Title", lambda each: each["title"]),
+    Column("Level", lambda each: each["level"]),
+    NumberColumn("Minutes", lambda each: each["minutes"]),
+    NumberColumn("Steps", lambda each: each["steps"]),
+    NumberColumn("Done", lambda each: each["passed"] if each["is_begun"] else "-"),
+    Column("Needs", lambda each: ", ".join(each["missing"])),
+)
+
+
+def _carry_out(lab: Lab, document: dict[str, Any], *, as_json: bool) -> None:
+    from subflow_app.features.labs.core.runner import run_lab
+
+    if lab.missing:
+        document["notices"].append(f"{lab.name} was not carried out: {', '.join(lab.missing)} is not installed")
+        return
+    if lab.is_published:
+        document["notices"].append(f"{lab.name} was not carried out: it was published, without its solution")
+        return
+    outcome = run_lab(lab, tell=(lambda _text: None) if as_json else print_note)
+    document["problems"] = [f"{lab.path}: {problem}" for problem in outcome.problems]
+    document["runs"] = outcome.runs
+    document["wall_s"] = sum(step.wall_s for step in outcome.steps)
+
+
+def _print_verdict(path: Path, verdict: ResultVerdict) -> None:
+    document = verdict.document
+    same = sum(run.is_same is True for run in verdict.runs)
+    runs = f", {same} of {len(document['runs'])} runs came out again" if verdict.runs else ""
+    told = (
+        f"{document['student']}, {document['lab'].get('title')}: {document.get('passed')} of {document.get('of')} steps"
+    )
+    # Each text of the file stays on one line, so that it cannot imitate a verdict.
+    print_line(readable_line(f"{path}: {verdict.outcome.upper()}: {told}{runs}"))
+    for notice in (*verdict.doubts, *verdict.notices):
+        print_note(readable_line(notice))
+    for problem in verdict.problems:
+        print_error(readable_line(problem))
+
+
+def _verdict_document(path: Path, verdict: ResultVerdict) -> dict[str, Any]:
+    document = verdict.document
+    return {
+        "file": str(path),
+        "student": document["student"],
+        "lab": document["lab"].get("name"),
+        "passed": document.get("passed"),
+        "of": document.get("of"),
+        **fields(verdict, "outcome", "is_sound", "problems", "doubts", "notices"),
+        "runs": [fields(run, "number", "is_same", "problem") for run in verdict.runs],
+    }

@@ -1,0 +1,92 @@
+"""What a prediction that did not come true says about the idea behind it: by option, number, or shape of a curve."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+import numpy as np
+
+from subflow_app.features.labs.core.lab import NUMBER, SKETCH, Prediction
+from subflow_app.features.labs.core.progress import Predicted, PredictionValue
+from subflow_app.foundation.claims import Claim
+from subflow_app.foundation.expressions import Function, Missing, Value
+from subflow_app.vocabulary.language import tr
+
+SKETCH_FUNCTIONS: Mapping[str, Function] = {
+    "highest": Function(("number", "number"), unit="pkt"),
+    "lowest": Function(("number", "number"), unit="pkt"),
+    "drops": Function(()),
+}
+"""What claims about a drawn curve may call: its highest and lowest point between two times (s), and how often it falls
+by a fifth or more."""
+
+_NEAR = 0.1  # so near to a number, it is meant; and so near to what came, a prediction is right
+_FALLS_TO = 0.8
+_RISES_TO = 1.1
+
+Points = Sequence[tuple[float, float]]
+
+
+def mistake_of(prediction: Prediction, made: Predicted) -> str:
+    """What is said to a prediction of which is known what came; empty: nothing."""
+    value, came = made.value, made.came
+    if made.is_right or came is None:
+        return ""
+    if prediction.kind == SKETCH:
+        assert isinstance(value, tuple)
+        return next((each.why for each in prediction.mistakes if is_so_drawn(str(each.said), value)), "")
+    if prediction.kind == NUMBER:
+        assert isinstance(came, float)
+        if _is_near(value, came):
+            return ""
+        return next((each.why for each in prediction.mistakes if _is_near(value, each.said)), "")
+    return next((each.why for each in prediction.mistakes if each.said == value), "")
+
+
+def is_so_drawn(claim: str, points: Points) -> bool:
+    """Whether a claim holds for a curve that was drawn.
+
+    Args:
+        claim: with the functions of `SKETCH_FUNCTIONS`.
+        points: (s, SI).
+    """
+
+    def resolve(name: str, arguments: tuple[Value, ...]) -> Value:
+        if name == "drops":
+            return float(_drops(points))
+        first_s, last_s = arguments
+        assert isinstance(first_s, float)
+        assert isinstance(last_s, float)
+        inside = [height for time_s, height in points if first_s <= time_s <= last_s]
+        if not inside:
+            return Missing(tr("nothing is drawn there"))
+        return max(inside) if name == "highest" else min(inside)
+
+    return _claim(claim).evaluate(resolve).holds is True
+
+
+@cache
+def _claim(text: str) -> Claim:
+    return Claim(text, SKETCH_FUNCTIONS)
+
+
+def _is_near(value: PredictionValue, other: str | float) -> bool:
+    assert isinstance(value, float)
+    assert isinstance(other, float)
+    return abs(value - other) <= _NEAR * abs(other)
+
+
+def _drops(points: Points) -> int:
+    """How often a curve falls to four fifths of its height or less, with a rise between."""
+    count, peak, trough = 0, 0.0, np.inf
+    for _time, height in points:
+        if trough == np.inf:  # it rises
+            peak = max(peak, height)
+            if height <= _FALLS_TO * peak:
+                count, trough = count + 1, height
+        elif height >= _RISES_TO * trough and height > trough:
+            peak, trough = height, np.inf
+        else:
+            trough = min(trough, height)
+    return count

@@ -1,0 +1,385 @@
+"""The file that a student hands in, and what a lecturer can find out from it.
+
+A hash over the whole content shows whether it was changed; with a course key nobody without that key can make one that
+fits. Every run has its scenario, its seed and its signature, so that it can be simulated again and compared bit for
+bit: that shows that these scenarios give these results. It shows neither who made them nor who thought of the answers,
+and a key that students have is not a secret.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import subflow_app
+from subflow_app.features.catalog.core.uses import Use, read_scenario
+from subflow_app.features.labs.core.evidence import Evidence, LabRun
+from subflow_app.features.labs.core.lab import Lab
+from subflow_app.features.labs.core.other_text import is_other_text
+from subflow_app.features.labs.core.progress import Progress, now
+from subflow_app.features.labs.core.regrading import regrade
+from subflow_app.features.labs.core.sealing import course_seal
+from subflow_app.features.running.core.runs import RunJob, RunResult
+from subflow_app.foundation.confirmation import Confirmation, confirmation
+from subflow_app.foundation.errors import LabError
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_sim.errors import SimError
+from subflow_sim.gate import TooLargeFileError, json_tree, read_file
+from subflow_sim.whole_file import write_whole
+from subflow_store import RunFork, Store, open_store
+
+KIND = "subflow lab result"
+FORMAT = 1
+
+_PLAIN, _KEYED = "sha256", "hmac-sha256"
+MAX_BYTES = 100_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class RunVerdict:
+    """What came of simulating a run again.
+
+    Attributes:
+        number: of the run.
+        is_same: whether its signature came out again; None: it could not be simulated, `problem` says why.
+        problem: what is wrong; empty: nothing.
+    """
+
+    number: int
+    is_same: bool | None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultVerdict:
+    """What came of looking at a result file.
+
+    Attributes:
+        document: what the file says.
+        problems: what contradicts it; empty: nothing was found.
+        doubts: what could not be made again or compared, so that nothing confirms it.
+        notices: what is worth knowing besides.
+        runs: what came of each run; empty if they were not simulated again.
+    """
+
+    document: Mapping[str, Any]
+    problems: tuple[str, ...]
+    doubts: tuple[str, ...]
+    notices: tuple[str, ...]
+    runs: tuple[RunVerdict, ...]
+
+    @property
+    def outcome(self) -> Confirmation:
+        """Whether it is what it says."""
+        return confirmation(is_contradicted=bool(self.problems), is_doubtful=bool(self.doubts))
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether all of it is confirmed."""
+        return self.outcome is Confirmation.CONFIRMED
+
+
+def result_document(lab: Lab, progress: Progress, evidence: Evidence, student: str, key: str = "") -> dict[str, Any]:
+    """What is handed in.
+
+    Args:
+        lab: that was done.
+        progress: how far.
+        evidence: with the runs.
+        student: whose it is.
+        key: of the course; empty: anybody can make a hash that fits. A published lab signs by itself.
+    """
+    document: dict[str, Any] = {
+        "kind": KIND,
+        "format": FORMAT,
+        "version": subflow_app.__version__,
+        "student": student,
+        "lab": {"name": lab.name, "title": lab.title, "hash": lab.file_hash, "begun_with": progress.lab_hash},
+        "deal": progress.deal,
+        "begun_at": progress.begun_at,
+        "finished_at": progress.finished_at,
+        "written_at": now(),
+        "passed": progress.passed(lab),
+        "of": len(lab.steps),
+        "steps": [{"id": step.id, "title": step.title, **asdict(progress.step(step.id))} for step in lab.steps],
+        "runs": [_run_document(run) for run in evidence.runs],
+        "sweeps": [] if evidence.sweep is None else [{"points": evidence.sweep_points, "runs": list(evidence.sweep)}],
+    }
+    # As it will be read: so tuples are lists in what is hashed, too.
+    document = json.loads(json.dumps(document))
+    key = lab.course or key
+    document["signed"] = {"method": _KEYED if key else _PLAIN, "digest": _digest(document, key)}
+    return document
+
+
+def write_result(path: Path, document: Mapping[str, Any]) -> None:
+    """Write it, in one step.
+
+    Raises:
+        LabError: if it cannot be written.
+    """
+    try:
+        write_whole(path, (json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode())
+    except OSError as error:
+        raise LabError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def read_result(path: Path) -> dict[str, Any]:
+    """What a result file says.
+
+    Raises:
+        LabError: if it is none.
+    """
+    allowed = "allowed: a file that `subflow labs result` or the window has written"
+    try:
+        content = read_file(path, MAX_BYTES)
+    except TooLargeFileError as error:
+        raise LabError(f"{path}: too large for a result; {allowed}") from error
+    except OSError as error:
+        raise LabError(f"{path} cannot be read: {error.strerror or error}") from error
+    try:
+        document = json_tree(content)
+    except ValueError as error:
+        raise LabError(f"{path} is not JSON: {error}; {allowed}") from error
+    if not isinstance(document, dict) or document.get("kind") != KIND:
+        raise LabError(f"{path} is not a result of a lab; {allowed}")
+    if document.get("format") != FORMAT:
+        raise LabError(f"{path} has format {document.get('format')}; allowed: {FORMAT}")
+    wrong = _malformed(document)
+    if wrong:
+        raise LabError(f"{path}: {wrong}; {allowed}")
+    return document
+
+
+def verify_result(
+    document: Mapping[str, Any],
+    lab: Lab | None,
+    *,
+    key: str = "",
+    is_rerun: bool = True,
+    again: RunsAgain | None = None,
+    tell: Callable[[int, int], None] = lambda _done, _all: None,
+    is_cancelled: Callable[[], bool] = lambda: False,
+) -> ResultVerdict:
+    """Look at a result.
+
+    Args:
+        document: as `read_result` gave it.
+        lab: the lab as the lecturer has it; None: it is not known here.
+        key: of the course.
+        is_rerun: simulate each run again.
+        again: where that is done; None: for this result alone.
+        tell: called with how many runs are done, of how many.
+        is_cancelled: asked between two runs.
+    """
+    problems = [*_signature_problems(document, key), *_count_problems(document, lab)]
+    doubts = list(_lab_doubts(document, lab))
+    runs: list[RunVerdict] = []
+    with nullcontext(again) if again is not None else RunsAgain() as simulator:
+        found: list[LabRun] = []
+        for number, run in enumerate(document["runs"] if is_rerun else ()):
+            if is_cancelled():
+                doubts.append("not all runs were simulated again")
+                break
+            verdict, made = simulator.simulate(run)
+            runs.append(verdict)
+            found += [made] if made is not None else []
+            tell(number + 1, len(document["runs"]))
+        if is_rerun and lab is not None and document["lab"].get("hash") == lab.file_hash:
+            look = regrade(lab, document, found)
+            problems += look.problems
+            doubts += look.doubts
+    for verdict in runs:
+        if verdict.is_same is False:
+            problems.append(f"run {verdict.number}: {verdict.problem}")
+        elif verdict.is_same is None:
+            doubts.append(f"run {verdict.number} could not be simulated again: {verdict.problem}")
+    problems += _missing_runs(document)
+    if not document["runs"]:
+        doubts.append("it holds no run that could be simulated again")
+    elif not is_rerun:
+        doubts.append("the runs were not simulated again")
+    return ResultVerdict(document, tuple(problems), tuple(doubts), tuple(_lab_notices(document, lab)), tuple(runs))
+
+
+def _run_document(run: LabRun) -> dict[str, Any]:
+    text = run.row.scenario_text or ""
+    return {
+        "number": run.id,
+        "name": run.row.name,
+        "seed": run.seed,
+        "version": run.row.version,
+        "started_at": run.row.started_at.isoformat(timespec="seconds"),
+        "sample_interval_s": run.row.sample_interval_s,
+        "fork": None if run.fork is None else {"run": run.fork.parent_id, "at_s": run.fork.forked_at_s},
+        "signature": run.row.signature,
+        "scenario_hash": hashlib.sha256(text.encode()).hexdigest(),
+        "scenario": text,
+    }
+
+
+def _digest(document: Mapping[str, Any], key: str) -> str:
+    plain = {name: value for name, value in document.items() if name != "signed"}
+    text = json.dumps(plain, ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode()
+    return hmac.new(key.encode(), text, hashlib.sha256).hexdigest() if key else hashlib.sha256(text).hexdigest()
+
+
+def _malformed(document: Mapping[str, Any]) -> str:
+    shapes: Mapping[str, type] = {"student": str, "lab": dict, "steps": list, "runs": list, "signed": dict}
+    for name, shape in shapes.items():
+        if not isinstance(document.get(name), shape):
+            return f'"{name}" is missing, or of another kind'
+    for run in document["runs"]:
+        texts = ("signature", "scenario", "scenario_hash", "version")
+        if not isinstance(run, dict) or not all(isinstance(run.get(name), str) for name in texts):
+            return "a run lacks its scenario or its signature"
+        if not all(isinstance(run.get(name), int) and run[name] >= 0 for name in ("number", "seed")):
+            return "a run lacks its number or its seed"
+        interval = run.get("sample_interval_s")
+        if not isinstance(interval, int | float) or not 0 < interval < math.inf:
+            return "a run lacks the interval of its samples"
+        fork = run.get("fork")
+        if fork is not None and not (
+            isinstance(fork, dict)
+            and isinstance(fork.get("at_s"), int | float)
+            and isinstance(fork.get("run"), int | None)
+        ):
+            return "a fork lacks the run that it was made from"
+    if not isinstance(document.get("sweeps", []), list):
+        return '"sweeps" is of another kind'
+    for sweep in document.get("sweeps", []):
+        if not isinstance(sweep, dict) or not isinstance(sweep.get("runs"), list) or "points" not in sweep:
+            return "a sweep lacks its runs"
+        if not all(isinstance(number, int) for number in (*sweep["runs"], sweep["points"])):
+            return "a number of a sweep is of another kind"
+    for step in document["steps"]:
+        if not isinstance(step, dict) or not isinstance(step.get("id"), str):
+            return "a step lacks its id"
+        if not isinstance(step.get("last_run", 0), int | None):
+            return "the run of a step is of another kind"
+    return ""
+
+
+def _signature_problems(document: Mapping[str, Any], key: str) -> Iterator[str]:
+    signed = document["signed"]
+    method, digest = signed.get("method"), signed.get("digest")
+    if method not in (_PLAIN, _KEYED) or not isinstance(digest, str):
+        yield "it is not signed in a way that is known here"
+        return
+    if method == _KEYED and not key:
+        yield "it was signed with a course key: give that key to see whether it fits"
+        return
+    if method == _PLAIN and key:
+        yield "it was signed without the course key"
+        key = ""
+    lab = str(document["lab"].get("name"))
+    keys = {"": [""]}.get(key, [key, course_seal(key, lab)])
+    if not any(hmac.compare_digest(digest.encode(), _digest(document, each).encode()) for each in keys):
+        told = "the file was changed after it was signed"
+        yield f"{told}, or signed with another key" if key else told
+    for run in document["runs"]:
+        if hashlib.sha256(run["scenario"].encode("utf-8", "surrogatepass")).hexdigest() != run["scenario_hash"]:
+            yield f"run {run['number']}: its scenario is not the one that it was made with"
+
+
+def _passed(document: Mapping[str, Any]) -> set[str]:
+    return {step["id"] for step in document["steps"] if step.get("passed_at")}
+
+
+def _count_problems(document: Mapping[str, Any], lab: Lab | None) -> Iterator[str]:
+    """What is told at the top of the file has to be what its steps say."""
+    ids = {step["id"] for step in document["steps"]}
+    if lab is not None and document["lab"].get("hash") == lab.file_hash:
+        ids = {step.id for step in lab.steps}
+    passed = len(ids & _passed(document))
+    if (document.get("passed"), document.get("of")) != (passed, len(ids)):
+        yield (
+            f"the file reports {document.get('passed')} of {document.get('of')} steps as passed; by its steps it is "
+            f"{passed} of {len(ids)}"
+        )
+
+
+def _lab_doubts(document: Mapping[str, Any], lab: Lab | None) -> Iterator[str]:
+    name = document["lab"].get("name")
+    if lab is None:
+        yield f"the lab {name} is not known here, and was not compared"
+    elif document["lab"].get("hash") != lab.file_hash:
+        yield f"the lab {name} was another file than the one here"
+
+
+def _lab_notices(document: Mapping[str, Any], lab: Lab | None) -> Iterator[str]:
+    missing = [step.id for step in lab.steps if step.id not in _passed(document)] if lab is not None else []
+    if missing:
+        yield f"not passed: {', '.join(missing)}"
+    begun_with = document["lab"].get("begun_with")
+    if lab is not None and begun_with != document["lab"].get("hash") and is_other_text(lab, str(begun_with)):
+        yield f"the lab {lab.name} was begun with another text of it"
+
+
+def _missing_runs(document: Mapping[str, Any]) -> Iterator[str]:
+    """Steps name the run that they were passed with: it has to be there."""
+    numbers = {run["number"] for run in document["runs"]}
+    for step in document["steps"]:
+        if step.get("last_run") and step["last_run"] not in numbers:
+            yield f"step {step['id']}: the run {step['last_run']} that it was passed with is not in the file"
+
+
+class RunsAgain:
+    """Simulates runs of results again, those that several results have once.
+
+    A run depends on nothing but its scenario, its seed and the interval of its samples.
+    """
+
+    def __init__(self) -> None:
+        """None yet."""
+        self._store: Store = open_store(":memory:")
+        self._made: dict[tuple[str, int, float], RunResult | str] = {}
+
+    def __enter__(self) -> Self:
+        """Stays open while its runs are looked at."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """The runs go."""
+        self._store.close()
+
+    def simulate(self, run: Mapping[str, Any]) -> tuple[RunVerdict, LabRun | None]:
+        """What came of it, and the run if it is the same."""
+        number, wanted = run["number"], (run["scenario"], run["seed"], run["sample_interval_s"])
+        if wanted not in self._made:
+            self._made[wanted] = self._simulated(run)
+        result = self._made[wanted]
+        if isinstance(result, str):
+            return RunVerdict(number, None, result), None
+        if result.signature == run["signature"]:
+            assert result.run_id is not None
+            found = LabRun(self._store, self._store.run(result.run_id), told_as=number, fork=_fork(run))
+            return RunVerdict(number, True), found
+        told = f"its signature {run['signature']} came out as {result.signature}"
+        if run["version"] == subflow_app.__version__:
+            return RunVerdict(number, False, told), None
+        by = f"version {run['version']} made it, this is {subflow_app.__version__}"
+        return RunVerdict(number, None, f"{by}, and {told}"), None
+
+    def _simulated(self, run: Mapping[str, Any]) -> RunResult | str:
+        """The result, or why there is none."""
+        text, overrides = run["scenario"], [f"seed={run['seed']}"]
+        try:
+            scenario = read_scenario(Use.LAB, text, file=f"run {run['number']}", overrides=overrides)
+            job = RunJob(scenario, text, store=self._store, sample_interval_s=run["sample_interval_s"])
+            result = job.run()
+        except SimError as error:
+            return str(error).splitlines()[0]
+        return result if result.status is JobState.FINISHED else f"it ended as {result.status}: {result.error}"
+
+
+def _fork(run: Mapping[str, Any]) -> RunFork | None:
+    fork = run.get("fork")
+    return None if fork is None else RunFork(fork.get("run"), "", float(fork["at_s"]), "", ())

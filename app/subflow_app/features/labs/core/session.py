@@ -1,0 +1,427 @@
+"""A student's way through a lab: which step is next, what is missing in it, and what was predicted and answered.
+
+`judge` looks at what was done; it reads the store, so that it belongs into a worker. `take` then moves on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from subflow_app.features.labs.core import checks
+from subflow_app.features.labs.core.evidence import Begin, Evidence, EvidenceReader
+from subflow_app.features.labs.core.lab import CHOICE, NUMBER, SKETCH, Lab, Prediction, Question, Step
+from subflow_app.features.labs.core.progress import (
+    Answered,
+    Predicted,
+    PredictionValue,
+    Progress,
+    ProgressFolder,
+    StepProgress,
+    now,
+)
+from subflow_app.features.labs.core.solution import SolutionError, curve_points
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.expressions import UNIT_WORTH, ClaimError, Expression, Missing
+from subflow_app.vocabulary.language import tr
+
+if TYPE_CHECKING:
+    from subflow_store import Store
+
+ATTEMPTS = 2
+"""After so many wrong answers the right one is told; it has to be given all the same."""
+
+
+class StepState(StrEnum):
+    """Where a step stands."""
+
+    LOCKED = "locked"
+    ACTIVE = "active"
+    PASSED = "passed"
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionResult:
+    """What came of a prediction: see `Predicted`."""
+
+    value: str | float
+    is_right: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What there is to say about the active step.
+
+    Attributes:
+        step: its id.
+        check: what came of its check; None: it has none, or its prediction is to be made first.
+        passes: whether it is done.
+        last_run: number of the last run; 0: there is none.
+        came: what came of its prediction; None: not known yet.
+        evidence: that it was judged by.
+        ran_early: a run does what the step asks, but was made before the prediction, so that it does not count.
+    """
+
+    step: str
+    check: checks.CheckResult | None
+    passes: bool
+    last_run: int
+    came: PredictionResult | None
+    evidence: Evidence
+    ran_early: bool = False
+
+
+class LabSession:
+    """One lab that was begun. For one thread, but for `judge` and `judge_answer`, which change nothing."""
+
+    def __init__(self, lab: Lab, progress: Progress, folder: ProgressFolder | None) -> None:
+        """Goes on from that progress; without a folder nothing is kept."""
+        self.lab = lab
+        self._progress = progress
+        self._folder = folder
+
+    @classmethod
+    def begin(
+        cls, lab: Lab, store: Store, document: str, folder: ProgressFolder | None, database: str = ""
+    ) -> LabSession:
+        """Begin a lab: what is in the store so far does not count.
+
+        Raises:
+            StoreError: if the store cannot be read.
+            LabError: if the progress cannot be kept.
+        """
+        session = cls.begin_at(lab, Begin.of(store), document, folder, database)
+        session.keep()
+        return session
+
+    @classmethod
+    def begin_at(
+        cls, lab: Lab, begin: Begin, document: str, folder: ProgressFolder | None, database: str
+    ) -> LabSession:
+        """Begin a lab where a store was; nothing is kept yet."""
+        deal = secrets.token_hex(8)
+        return cls(lab, Progress(lab.name, lab.file_hash, now(), database, begin, document, deal=deal), folder)
+
+    def keep(self) -> None:
+        """Keep the progress.
+
+        Raises:
+            LabError: if that is not possible.
+        """
+        if self._folder is not None:
+            self._folder.write(self._progress)
+
+    # What it is
+
+    @property
+    def progress(self) -> Progress:
+        """All that is kept."""
+        return self._progress
+
+    @property
+    def active(self) -> Step | None:
+        """The first step that is not passed; None: all are."""
+        return next((step for step in self.lab.steps if not self._progress.step(step.id).is_passed), None)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether all steps are passed."""
+        return self.active is None
+
+    def state(self, step: Step) -> StepState:
+        """Where a step stands."""
+        if self._progress.step(step.id).is_passed:
+            return StepState.PASSED
+        return StepState.ACTIVE if step == self.active else StepState.LOCKED
+
+    def step_progress(self, step: Step) -> StepProgress:
+        """What is kept of a step."""
+        return self._progress.step(step.id)
+
+    def hints(self, step: Step) -> tuple[str, ...]:
+        """The hints that were shown."""
+        return step.hints[: self._progress.step(step.id).hints]
+
+    def is_answered(self, step: Step, question: Question) -> bool:
+        """Whether a question needs no further answer."""
+        return any(each.is_right for each in self._progress.step(step.id).answers.get(question.id, ()))
+
+    def options(self, step: Step, asked: Prediction | Question) -> tuple[str, ...]:
+        """The options of what a step asks, in the order in which this student has them."""
+        place = asked.id if isinstance(asked, Question) else ""
+        return dealt(asked.options, self._progress.deal, self.lab.name, step.id, place)
+
+    def reader(self, store: Store) -> EvidenceReader:
+        """Reads what was done since the lab was begun."""
+        return EvidenceReader(store, self._progress.begin)
+
+    # What is found out, in a worker
+
+    def judge(self, reader: EvidenceReader, text: str) -> Judgement | None:
+        """Look at the active step; None if all are passed.
+
+        Args:
+            reader: of this session.
+            text: of the document.
+
+        Raises:
+            StoreError: if the store cannot be read.
+        """
+        step = self.active
+        if step is None:
+            return None
+        evidence = self.evidence(reader, text, step)
+        made = self._progress.step(step.id)
+        last_run = evidence.runs[-1].id if evidence.runs else 0
+        if step.prediction is not None and made.prediction is None:
+            return Judgement(step.id, None, False, last_run, None, evidence, _ran_early(step, evidence))
+        told = checks.check(step.check, evidence) if step.check else None
+        is_done = told is None or told.holds
+        came: PredictionResult | None = None
+        if step.prediction is not None and made.prediction is not None and is_done:
+            found = _came_of(step.prediction, made.prediction.value, evidence)
+            if isinstance(found, Missing):
+                told, is_done = checks.CheckResult(False, found.reason), False
+            else:
+                came = found
+        ran_early = not is_done and made.prediction is not None and not evidence.counted and _ran_early(step, evidence)
+        is_done = is_done and all(self.is_answered(step, question) for question in step.questions)
+        return Judgement(step.id, told, is_done and not step.is_read_only, last_run, came, evidence, ran_early)
+
+    def evidence(self, reader: EvidenceReader, text: str, step: Step) -> Evidence:
+        """What counts in a step."""
+        evidence = reader.read(text, self._progress.step_runs())
+        predicted = self._progress.step(step.id).prediction
+        return evidence if predicted is None else evidence.after(predicted.after_run)
+
+    def judge_answer(self, reader: EvidenceReader, text: str, step: Step, question: Question, said: str) -> Answered:
+        """Look at an answer.
+
+        Args:
+            reader: of this session.
+            text: of the document.
+            step: that asks.
+            question: that is answered.
+            said: the text of an option, or a number with or without its unit.
+
+        Raises:
+            InputError: if it is not one of the options, or no number, or what is right cannot be known yet.
+        """
+        if question.options:
+            if said not in question.options:
+                raise InputError(tr('"{text}" is not one of the options', text=said))
+            if question.sealed is not None:
+                return Answered(said, question.sealed.open(said).is_right, now(), "")
+            return Answered(said, said == question.answer, now(), question.answer)
+        number = quantity(said, question.unit)
+        if question.sealed is not None:
+            return Answered(number, question.sealed.open(number).is_right, now(), "")
+        right = checks.number(question.answer, self.evidence(reader, text, step))
+        if isinstance(right, Missing):
+            raise InputError(tr("this cannot be answered yet: {reason}", reason=right.reason))
+        return Answered(number, question.is_near(number, right), now(), right)
+
+    # What changes it
+
+    def take(self, judgement: Judgement) -> bool:
+        """Go on as far as a judgement allows; True if the step is passed by it.
+
+        Raises:
+            LabError: if the progress cannot be kept; it goes on all the same.
+        """
+        step = self.active
+        if step is None or judgement.step != step.id:
+            return False
+        made = self._progress.step(step.id)
+        if judgement.came is not None and made.prediction is not None:
+            came = replace(made.prediction, came=judgement.came.value, is_right=judgement.came.is_right)
+            made = replace(made, prediction=came)
+        if judgement.passes:
+            made = replace(made, passed_at=now(), last_run=judgement.last_run)
+        if made != self._progress.step(step.id):
+            self._set(step, made)
+        return judgement.passes
+
+    def go_on(self, step: Step) -> None:
+        """Pass a step that is there to be read.
+
+        Raises:
+            InputError: if there is something to do in it.
+            LabError: if the progress cannot be kept.
+        """
+        if not step.is_read_only or step != self.active:
+            raise InputError(tr('the step "{title}" is not passed by reading it', title=step.title))
+        self._set(step, replace(self._progress.step(step.id), passed_at=now()))
+
+    def predict(self, step: Step, value: PredictionValue, last_run: int) -> None:
+        """Keep a prediction: from now on only runs after `last_run` count in the step.
+
+        Raises:
+            InputError: if nothing is asked, or something else, or a prediction was made.
+            LabError: if the progress cannot be kept.
+        """
+        prediction, made = step.prediction, self._progress.step(step.id)
+        if prediction is None or made.prediction is not None or step != self.active:
+            raise InputError(tr('the step "{title}" has nothing to predict now', title=step.title))
+        _check_prediction(prediction, value)
+        self._set(step, replace(made, prediction=Predicted(value, now(), last_run)))
+
+    def answer(self, step: Step, question: Question, answered: Answered) -> None:
+        """Keep an answer that was judged; a wrong one that was given before is not counted again.
+
+        Raises:
+            InputError: if the question needs none.
+            LabError: if the progress cannot be kept.
+        """
+        if self.is_answered(step, question):
+            raise InputError(tr("this question is answered"))
+        made = self._progress.step(step.id)
+        given = made.answers.get(question.id, ())
+        if all(each.value != answered.value for each in given):
+            self._set(step, replace(made, answers={**made.answers, question.id: (*given, answered)}))
+
+    def hint(self, step: Step) -> str | None:
+        """Show another hint; None: there are no more.
+
+        Raises:
+            LabError: if the progress cannot be kept.
+        """
+        made = self._progress.step(step.id)
+        if made.hints >= len(step.hints):
+            return None
+        self._set(step, replace(made, hints=made.hints + 1))
+        return step.hints[made.hints]
+
+    def keep_document(self, text: str) -> None:
+        """Keep how the document is, to go on with it another day.
+
+        Raises:
+            LabError: if that is not possible.
+        """
+        if text != self._progress.document:
+            self._progress = replace(self._progress, document=text)
+            self.keep()
+
+    def _set(self, step: Step, made: StepProgress) -> None:
+        self._progress = self._progress.with_step(step.id, made)
+        if self.is_finished and not self._progress.finished_at:
+            self._progress = replace(self._progress, finished_at=now())
+        self.keep()
+
+
+def dealt(options: Sequence[str], *by: str) -> tuple[str, ...]:
+    """Options in an order that depends on nothing but their number and the texts `by`: in each language the same."""
+
+    def place(index: int) -> bytes:
+        return hashlib.sha256("\0".join((*by, str(index))).encode()).digest()
+
+    return tuple(options[index] for index in sorted(range(len(options)), key=place))
+
+
+def quantity(said: str, unit: str) -> float:
+    """A number that a person said, SI: "83", "83 pkt", "1.2e3", "2,5 Mbit/s".
+
+    Args:
+        said: the number, with or without its unit.
+        unit: that it is asked in; a number without one is taken in it.
+
+    Raises:
+        InputError: if it is not a number.
+    """
+    text = said.strip()
+    if text.count(",") == 1 and "." not in text:
+        text = text.replace(",", ".")
+    shown = f"83 {unit}" if unit else "83"
+    try:
+        expression = Expression(text, {})
+    except ClaimError as error:
+        raise InputError(tr('"{text}" is not a number; allowed: e.g. {example}', text=said, example=shown)) from error
+    number = expression.value(lambda *_: 0.0)
+    if isinstance(number, Missing | tuple) or not math.isfinite(number):
+        raise InputError(tr('"{text}" is not a number; allowed: e.g. {example}', text=said, example=shown))
+    return number if expression.unit else number * UNIT_WORTH.get(unit, 1.0)
+
+
+def read_prediction(step: Step, said: str) -> PredictionValue:
+    """What a person predicts in words: an option, a number, or the points of a curve, "0s:1, 20s:80".
+
+    Raises:
+        InputError: if nothing is asked, or this is neither a number nor a curve.
+    """
+    prediction = step.prediction
+    if prediction is None:
+        raise InputError(tr('the step "{title}" has nothing to predict now', title=step.title))
+    if prediction.kind == CHOICE:
+        return said
+    if prediction.kind == NUMBER:
+        return quantity(said, prediction.unit)
+    worth = UNIT_WORTH.get(prediction.unit, 1.0)
+    try:
+        return tuple((time_s, height * worth) for time_s, height in curve_points(said))
+    except SolutionError as error:
+        raise InputError(str(error)) from error
+
+
+def sketch_gap(points: tuple[tuple[float, float], ...], times: object, values: object) -> float:
+    """How far a curve that was drawn is off on average, in its unit.
+
+    Args:
+        points: (s, SI) that were drawn.
+        times: float64 [n], s.
+        values: float32 [n], SI.
+    """
+    x, y = np.asarray(times, np.float64), np.asarray(values, np.float64)
+    drawn_x, drawn_y = np.array(points, np.float64).T
+    known = np.isfinite(y) & (x >= drawn_x[0] - 1e-9) & (x <= drawn_x[-1] + 1e-9)
+    if not np.any(known):
+        return math.nan
+    return float(np.mean(np.abs(np.interp(x[known], drawn_x, drawn_y) - y[known])))
+
+
+def _came_of(prediction: Prediction, value: PredictionValue, evidence: Evidence) -> PredictionResult | Missing:
+    if prediction.kind == CHOICE:
+        came = [
+            option for option, text in zip(prediction.options, prediction.holds, strict=True) if _holds(text, evidence)
+        ]
+        if not came:
+            return Missing(tr("none of the possible outcomes occurred: repeat the step as described"))
+        return PredictionResult(", ".join(came), value in came)
+    if prediction.kind == NUMBER:
+        found = checks.number(prediction.number, evidence)
+        return found if isinstance(found, Missing) else PredictionResult(found)
+    run = evidence.counted[-1] if evidence.counted else None
+    curve = None if run is None else run.curve(prediction.sketch, prediction.owner)
+    if curve is None or not isinstance(value, tuple):
+        return Missing(tr("no run has {column} of {owner} yet", column=prediction.sketch, owner=prediction.owner))
+    gap = sketch_gap(value, *curve)
+    return Missing(tr("the run has no samples where you drew")) if math.isnan(gap) else PredictionResult(gap)
+
+
+def _ran_early(step: Step, evidence: Evidence) -> bool:
+    """Whether the check holds for what was run in the step before its prediction."""
+    within = evidence.after(max(evidence.step_runs.values(), default=0))
+    return bool(step.check and within.counted) and checks.check(step.check, within).holds
+
+
+def _holds(text: str, evidence: Evidence) -> bool:
+    return checks.check(text, evidence).holds
+
+
+def _check_prediction(prediction: Prediction, value: PredictionValue) -> None:
+    match prediction.kind:
+        case "choice":
+            is_fitting = value in prediction.options
+        case "number":
+            is_fitting = isinstance(value, float) and math.isfinite(value)
+        case _:
+            is_fitting = isinstance(value, tuple) and len(value) >= 2
+    if not is_fitting:
+        shown = f'"{value}"' if prediction.kind != SKETCH else tr("a curve of fewer than two points")
+        raise InputError(tr("{value} does not answer the prediction", value=shown))

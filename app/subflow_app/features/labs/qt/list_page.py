@@ -1,0 +1,143 @@
+"""The page of all labs: a table, what the selected one is about, and the button that begins it or goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QItemSelection, Qt, Signal
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import (
+    QHeaderView,
+    QPushButton,
+    QScrollArea,
+    QTableView,
+    QWidget,
+)
+
+from subflow_app.features.exporting.core.web_page import is_offered
+from subflow_app.features.labs.core.lab import Lab
+from subflow_app.features.labs.qt.list_model import COLUMNS, LEVELS, ListedLab
+from subflow_app.foundation.resources import resource_path
+from subflow_app.toolkit.models.table_model import TableModel
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table
+from subflow_app.vocabulary.language import tr
+
+
+class LabListPage(QWidget):
+    """Lets a person choose a lab."""
+
+    begin_wanted = Signal(str, bool)  # name of the lab, whether from the beginning
+    open_wanted = Signal()
+    page_wanted = Signal(str)  # name of the lab
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """No labs yet."""
+        super().__init__(parent)
+        self.setObjectName("lab_list_page")
+        self.model: TableModel[ListedLab] = TableModel(COLUMNS, self, tip=lambda listed: "\n".join(listed.lab.goals))
+        self.table = QTableView(self, wordWrap=True)
+        set_up_table(self.table, "lab_table", tr("Labs"), self.model, style=None, is_single=True)
+        header = self.table.horizontalHeader()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self.about = named(Label(self, wordWrap=True, textFormat=Qt.TextFormat.MarkdownText), "lab_about")
+        self.about.setAlignment(Qt.AlignmentFlag.AlignTop)
+        # In a low window the goals are scrolled: they have five lines and more, and the list has to keep some as well.
+        area = named(QScrollArea(self, widgetResizable=True), "lab_about_scroll", tr("Description of the lab"))
+        area.setFrameShape(area.Shape.NoFrame)
+        area.setWidget(self.about)
+        self.other_text = named(Label(self, wordWrap=True), "lab_other_text")
+        self.other_text.setForegroundRole(QPalette.ColorRole.BrightText)
+        self.notice = named(Label(self, wordWrap=True), "lab_list_notice")
+        self.notice.setForegroundRole(QPalette.ColorRole.BrightText)
+        self.notice.hide()
+        self.begin = named(QPushButton(tr("Begin"), self), "lab_begin")
+        self.anew = named(QPushButton(tr("Begin anew"), self), "lab_anew")
+        self.anew.setToolTip(tr("Begin this lab from its first step; a file keeps your earlier work"))
+        self.open = named(QPushButton(tr("Open a lab file…"), self), "lab_open")
+        self.open.setToolTip(tr("A lab that a lecturer has handed out, or one of your own"))
+        self.page = named(QPushButton(tr("Save as web page…"), self), "lab_page")
+        self.page.setToolTip(tr("Students do it in a browser, without Subflow and without a network"))
+        self.page.setVisible(is_offered())
+        # In two rows: in German they are wider than the panel.
+        buttons = v_box(None, h_box(None, self.begin, self.anew, None), h_box(None, self.page, self.open, None))
+        v_box(self, (self.table, 3), (area, 2), self.other_text, self.notice, buttons, margins=10)
+        self.setFocusProxy(self.table)
+        self.table.selectionModel().selectionChanged.connect(self._on_selected)
+        self.table.activated.connect(lambda _index: self._on_begin())
+        self.begin.clicked.connect(self._on_begin)
+        self.open.clicked.connect(self.open_wanted)
+        self.page.clicked.connect(self._on_page)
+        self.anew.clicked.connect(lambda: self._want(is_anew=True))
+        self._show_selected()
+
+    @property
+    def selected(self) -> ListedLab | None:
+        """The lab that is selected."""
+        rows = self.table.selectionModel().selectedRows()
+        return self.model.rows[rows[0].row()] if rows else None
+
+    def show_labs(self, labs: Sequence[ListedLab]) -> None:
+        """Lists these; what is selected stays so, or else one that was begun is, or the first that is not done."""
+        before = self.selected
+        self.model.show_rows(labs)
+        names = [listed.lab.name for listed in labs]
+        if before is not None and before.lab.name in names:
+            self.table.selectRow(names.index(before.lab.name))
+        elif labs:
+            open_rows = [row for row, each in enumerate(labs) if (each.passed or 0) < len(each.lab.steps)]
+            begun = [row for row in open_rows if labs[row].passed is not None]
+            self.table.selectRow((begun or open_rows or [0])[0])
+        self._show_selected()
+
+    def select(self, name: str) -> None:
+        """Selects a lab of the list."""
+        self.table.selectRow([listed.lab.name for listed in self.model.rows].index(name))
+
+    def say(self, text: str) -> None:
+        """Tells something that has to do with all labs, or with the one that was to begin; empty: nothing."""
+        self.notice.setText(text)
+        self.notice.setVisible(bool(text))
+
+    def _on_selected(self, _selected: QItemSelection, _deselected: QItemSelection) -> None:
+        self.say("")
+        self._show_selected()
+
+    def _show_selected(self) -> None:
+        listed = self.selected
+        is_begun = listed is not None and listed.passed is not None
+        self.about.setText("" if listed is None else _about(listed.lab))
+        is_finished = is_begun and listed is not None and listed.passed == len(listed.lab.steps)
+        self.begin.setText(tr("Look back") if is_finished else tr("Continue") if is_begun else tr("Begin"))
+        self.begin.setEnabled(listed is not None and not listed.lab.missing)
+        other_text = "" if listed is None else listed.other_text
+        anew = tr("“Begin anew” starts at its first step; a file keeps your earlier work.")
+        self.other_text.setText(f"{other_text} {anew}")
+        self.other_text.setVisible(bool(other_text))
+        self.begin.setVisible(not other_text)
+        self.anew.setVisible(is_begun or bool(other_text))
+        self.page.setEnabled(listed is not None)
+
+    def _on_page(self) -> None:
+        if self.selected is not None:
+            self.page_wanted.emit(self.selected.lab.name)
+
+    def _on_begin(self) -> None:
+        self._want(is_anew=False)
+
+    def _want(self, *, is_anew: bool) -> None:
+        listed = self.selected
+        if listed is not None and not listed.lab.missing:
+            self.begin_wanted.emit(listed.lab.name, is_anew)
+
+
+def _about(lab: Lab) -> str:
+    goals = "\n".join(f"- {goal}" for goal in lab.goals)
+    missing = tr("This lab trains agents, which needs PyTorch: install Subflow with its extra “train”.")
+    facts = f"{tr('Minutes')}: {lab.minutes} · {tr('Level')}: {tr(LEVELS[lab.level])}"
+    is_shipped = resource_path("labs") in lab.path.parents
+    head = f"**{lab.title}**" if is_shipped else f"**{lab.title}** ({lab.path.name})"
+    return "\n\n".join(part for part in (head, facts, goals, missing if lab.missing else "") if part)

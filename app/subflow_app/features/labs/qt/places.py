@@ -1,0 +1,185 @@
+"""Where things of the window are: panels, buttons, plots, parts of the drawing, fields of the inspector."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, QRect, QRectF
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QGraphicsView, QMenu, QScrollArea, QWidget
+
+from subflow_app.features.editor.qt.topology.items import NODE_RADIUS
+from subflow_app.features.labs.core.lab import Target
+from subflow_app.features.plots.core import PLOTS_BY_ID
+from subflow_app.toolkit.panels import PANELS
+
+if TYPE_CHECKING:
+    from subflow_app.features.labs.qt.ports import LabPorts
+
+PREDICTION = Target("prediction", "")
+"""What a step asks before the run: it is in the panel of the lab itself."""
+
+_LINE = 6  # around a line of the drawing, px
+
+
+def place_of(ports: LabPorts, target: Target) -> QRect | None:
+    """Where it is in the window, px; None while it is not to be seen, or there is none such."""
+    match target.kind:
+        case "panel":
+            return _panel(ports, target.name)
+        case "action":
+            return _action(ports, target.name)
+        case "plot":
+            return _plot(ports, target.name)
+        case "node" | "link" | "flow":
+            return _part(ports, target.kind, target.name)
+        case _:
+            return _field(ports, target.name)
+
+
+def reveal(ports: LabPorts, target: Target) -> bool:
+    """Brings it where it can be seen, so that it can be pointed at: opens its panel, or switches its plot on.
+
+    Returns:
+        Whether a plot was switched on by it.
+    """
+    switches = target.name in PLOTS_BY_ID and not any(spec.id == target.name for spec in ports.plots.wanted)
+    match target.kind:
+        case "panel" if target.name in PANELS:
+            _bring(ports, target.name)
+        case "panel" | "plot":
+            ports.docks.raise_panel("plots")
+            if target.name in PLOTS_BY_ID:
+                ports.set_plot_shown(target.name, True)
+                ports.plots.scroll_to(target.name)
+        case "node" | "link" | "flow":
+            _bring(ports, "topology")
+        case "field":
+            _bring(ports, "inspector")
+            _show_field(ports, target.name)
+    return target.kind == "plot" and switches
+
+
+def _bring(ports: LabPorts, panel: str) -> None:
+    if not ports.docks.content(panel).isVisible():
+        ports.docks.set_open(panel, True)
+
+
+def _show_field(ports: LabPorts, key: str) -> None:
+    ports.inspector.show_form()
+    ports.inspector.show_key(_owner(key))
+    row = ports.inspector.form.row(key)
+    around = None if row is None else row.editor.parentWidget()
+    while around is not None and not isinstance(around, QScrollArea):
+        around = around.parentWidget()
+    if row is not None and around is not None:
+        around.ensureWidgetVisible(row.editor, 0, 50)
+
+
+def _panel(ports: LabPorts, name: str) -> QRect | None:
+    """The panel; its tab while another one is before it, and the menu that opens it while it is closed."""
+    window, docks = ports.window(), ports.docks
+    if name == "plots":
+        return place_of_widget(window, ports.plots) or place_of_widget(window, docks.tab(name))
+    if name not in PANELS:
+        return None
+    if not docks.is_open(name):
+        return _action(ports, f"view.{name}")
+    return place_of_widget(window, docks.content(name)) or place_of_widget(window, docks.tab(name))
+
+
+def _action(ports: LabPorts, name: str) -> QRect | None:
+    if name not in ports.bar.ids():
+        return None
+    action = ports.bar[name]
+    button: QWidget | None = ports.toolbar.widgetForAction(action)
+    if button is not None and button.isVisible():
+        return place_of_widget(ports.window(), button)
+    # In a menu: then its title in the menu bar.
+    bar = ports.menuBar()
+    for title in bar.actions():
+        if _leads_to(title, action):
+            return bar.actionGeometry(title).translated(bar.mapTo(ports.window(), QPoint()))
+    return None
+
+
+def _leads_to(title: QAction, action: QAction) -> bool:
+    menu = title.menu()
+    return isinstance(menu, QMenu) and any(each is action or _leads_to(each, action) for each in menu.actions())
+
+
+def _plot(ports: LabPorts, name: str) -> QRect | None:
+    """A plot; the place of all while no run has it."""
+    if name not in PLOTS_BY_ID:
+        return None
+    for stack in ports.plots.stacks:
+        for spec, plots in stack.plots_by_spec():
+            if spec.id == name and plots and stack.isVisible() and stack.window() is ports.window():
+                area = plots[0].item.sceneBoundingRect()
+                for plot in plots[1:]:
+                    area = area.united(plot.item.sceneBoundingRect())
+                view = plots[0].item.scene().views()[0]
+                return _in_view(ports.window(), view, view.mapFromScene(area).boundingRect())
+    return _panel(ports, "plots")
+
+
+def _part(ports: LabPorts, kind: str, name: str) -> QRect | None:
+    """A node; a link; of a flow the links that it takes."""
+    canvas, scene = ports.topology.canvas, ports.topology.scene
+    if not canvas.isVisible():
+        return None
+    if kind == "node":
+        middle = scene.node_positions().get(name)
+        if middle is None:
+            return None
+        around = QRectF(-NODE_RADIUS, -NODE_RADIUS, 2 * NODE_RADIUS, 2 * NODE_RADIUS).translated(middle)
+        return _in_view(ports.window(), canvas, canvas.mapFromScene(around).boundingRect())
+    links = [name]
+    if kind == "flow":
+        scenario = ports.documents.doc.sketch
+        flow = None if scenario is None else scenario.flows.get(name)
+        links = [] if flow is None else [link for path in flow.paths for link in path]
+    items = scene.link_items()
+    curves = [curve for link in links if link in items and (curve := items[link].curve) is not None]
+    if not curves:
+        return None
+    area = curves[0].bounds
+    for curve in curves[1:]:
+        area = area.united(curve.bounds)
+    seen = canvas.mapFromScene(area).boundingRect()
+    # A straight line has no height.
+    return _in_view(ports.window(), canvas, seen.adjusted(-_LINE, -_LINE, _LINE, _LINE))
+
+
+def _field(ports: LabPorts, key: str) -> QRect | None:
+    """A field; while another form is shown, the part that is to be selected for it."""
+    row = ports.inspector.form.row(key)
+    editor = None if row is None else place_of_widget(ports.window(), row.editor)
+    if row is None or editor is None:
+        owner, _, name = _owner(key).partition(".")
+        return _part(ports, owner.removesuffix("s"), name) if owner in ("nodes", "links", "flows") else None
+    label = place_of_widget(ports.window(), row.label)
+    return editor if label is None else editor.united(label)
+
+
+def _owner(key: str) -> str:
+    parts = key.split(".")
+    return ".".join(parts[:2]) if parts[0] in ("nodes", "links", "flows", "events") else ""
+
+
+def place_of_widget(window: QWidget, widget: QWidget) -> QRect | None:
+    """Where what is in sight of it is in the window, px; None while nothing is."""
+    if not widget.isVisible() or widget.window() is not window:
+        return None
+    # What is scrolled out of sight is not pointed at.
+    seen = widget.visibleRegion().boundingRect()
+    return None if seen.isEmpty() else seen.translated(widget.mapTo(window, QPoint()))
+
+
+def _in_view(window: QWidget, view: QGraphicsView, area: QRect) -> QRect | None:
+    viewport = view.viewport()
+    # Not more than what areas around it leave to be seen.
+    shown = area.intersected(viewport.visibleRegion().boundingRect())
+    if shown.isEmpty() or not viewport.isVisible():
+        return None
+    return shown.translated(viewport.mapTo(window, QPoint()))

@@ -1,0 +1,1 @@
+"""The library of results that ships with the program."""

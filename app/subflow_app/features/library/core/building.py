@@ -1,0 +1,256 @@
+"""Makes the library of results anew: quick runs of experiments, reference runs of the labs, outcomes of the arena.
+
+Everything is first made in a database beside the file, `experiments.building.db`, from which an interrupted build goes
+on. Then what belongs to the library is copied into the file itself: runs without the machine that made them, of their
+time series and events only those that figures and verdicts are read from. That nothing is lost by it is looked at.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from subflow_app.features.arena.core.job import ArenaJob
+from subflow_app.features.arena.core.results import entry
+from subflow_app.features.gallery.core.reproduction import Reproductions
+from subflow_app.features.labs.core.runner import LabRunner
+from subflow_app.features.library.core.copying import AsShipped
+from subflow_app.features.library.core.reading import ReadLog, read_all
+from subflow_app.features.library.core.records import lab_tag, of_experiment, sweeps_of
+from subflow_app.features.library.core.thumbnails import write_thumbnails
+from subflow_app.features.paper.core.figure_process import FigureProcess
+from subflow_app.features.running.core.run_key import simulator_version
+from subflow_app.foundation.errors import AppError, LibraryError
+from subflow_app.foundation.jobs.job import Job, Series
+from subflow_app.foundation.jobs.progress import JobProgress, JobState
+from subflow_store import open_store
+from subflow_store.copies import Changes
+from subflow_store.values import Records
+
+if TYPE_CHECKING:
+    from subflow_app.features.gallery.core.recipe import Recipe
+    from subflow_app.features.labs.core.lab import Lab
+    from subflow_store import RunRow, Store
+
+MOST_BYTES = 25_000_000
+"""The file is part of the program: larger it may not be."""
+
+LAB_SERIES = ("cwnd_pkts", "throughput_bps", "queue_pkts")
+"""Of the reference runs of labs these are kept; simulated again, they have all others."""
+
+LAB_S = 4.0
+"""What the reference runs of a lab take on two cores, as a rule, s."""
+
+ARENA_S = 900.0
+"""What the arena takes on two cores, as a rule, s."""
+
+
+class _Labs(Job):
+    """Makes the reference runs of labs that are not there yet."""
+
+    def __init__(self, labs: Sequence[Lab], work: Store) -> None:
+        super().__init__(len(labs))
+        self._labs, self._store = labs, work
+
+    def _work(self) -> None:
+        for lab in self._labs:
+            if self.is_stopped:
+                return
+            self._tell(doing=f"lab {lab.number}")
+            try:
+                if not _reference_runs(self._store, lab):
+                    self._problems += make_lab(self._store, lab)
+            except AppError as error:
+                self._problems.append(f"lab {lab.number}: {error}")
+            self._tell(finished=self._progress.finished + 1)
+
+
+class LibraryBuild(Series[Job]):
+    """One build. `run` blocks and belongs into a worker thread; the rest is safe to call from any thread.
+
+    Args:
+        out: the file.
+        recipes: the experiments that go into it.
+        labs: the labs likewise.
+        has_arena: whether the arena goes into it, too.
+        jobs: how many runs at once.
+        cluster: address of a Ray cluster that makes them instead; None: none.
+
+    Attributes:
+        runs: in the file, once it is written.
+        bytes: size of the file.
+        wall_s: how long it took this time.
+    """
+
+    def __init__(
+        self,
+        out: Path,
+        *,
+        recipes: Sequence[Recipe],
+        labs: Sequence[Lab],
+        has_arena: bool = False,
+        jobs: int = 1,
+        cluster: str | None = None,
+    ) -> None:
+        super().__init__(())
+        self.out = out
+        self.runs = self.bytes = 0
+        self.wall_s = 0.0
+        self._recipes = tuple(recipes)
+        self._labs = tuple(labs)
+        self._has_arena = has_arena
+        self._jobs, self._cluster = jobs, cluster
+        self._doing = ""
+
+    @property
+    def work_file(self) -> Path:
+        """Where everything is made first; it is there as long as the build is not finished."""
+        return self.out.with_name(f"{self.out.stem}.building.db")
+
+    @property
+    def progress(self) -> JobProgress:
+        """How far it is."""
+        told = super().progress
+        if not self.each:
+            return replace(told, doing=self._doing, share=0.0)
+        doing = self._doing or ("" if told.part is None else told.part.doing)
+        # It is not done before the file is written.
+        return replace(told, doing=doing, share=told.share if self.bytes else min(told.share, 0.99), part=None, runs=0)
+
+    def _weight(self, job: Job) -> float:
+        if isinstance(job, ArenaJob):
+            return ARENA_S
+        return job.expected_s if isinstance(job, Reproductions) else LAB_S * len(self._labs)
+
+    def _work(self) -> None:
+        """Make everything, and the file; it is not written if the build is stopped.
+
+        Raises:
+            AppError: if a recipe or a lab cannot be used, or the file would be too large.
+            StoreError: if a file cannot be written.
+        """
+        began = time.monotonic()
+        with open_store(self.work_file) as work:
+            options: dict[str, Any] = {"jobs": self._jobs, "cluster": self._cluster}
+            experiments = Reproductions(self._recipes, work, is_quick=True, **options)
+            arena = [ArenaJob(entry(), work, **options)] if self._has_arena else []
+            self.each = (experiments, _Labs(self._labs, work), *arena)
+            super()._work()
+            self.wall_s = time.monotonic() - began
+            for outcome in self.outcomes:
+                outcome.check()
+            if self.is_stopped:
+                return
+            for each, outcome in zip(experiments.each, experiments.outcomes, strict=True):
+                if outcome.state != JobState.FINISHED and not outcome.problems:
+                    self._problems.append(f"{each.name}: not all of it was made")
+            self._doing = "compacting"
+            self.runs = self._compact(work)
+        for suffix in ("", "-wal", "-shm"):
+            self.work_file.with_name(self.work_file.name + suffix).unlink(missing_ok=True)
+        self.bytes = self.out.stat().st_size
+        self.wall_s = time.monotonic() - began
+
+    # Compacting
+
+    def _compact(self, work: Store) -> int:
+        """Write the file; returns how many runs it has."""
+        log = ReadLog(work)
+        told = {recipe.name: read_all(log.as_store, recipe, is_quick=True)[1] for recipe in self._recipes}
+        wanted = Records()
+        for recipe in self._recipes:
+            wanted += of_experiment(work, recipe, is_quick=True)
+        # Of runs that figures are drawn from, only what is read for them.
+        series = dict.fromkeys(wanted.runs, frozenset(log.read_series))
+        streams = {
+            number: frozenset(stream for run_id, stream in log.read_streams if run_id == number)
+            for number in wanted.runs
+        }
+        values = {number: frozenset(log.read_values.get(number, ())) for number in wanted.runs}
+        for lab in self._labs:
+            runs = tuple(row.id for row in _reference_runs(work, lab))
+            wanted += Records(runs, sweeps_of(work, runs))
+            in_sweeps = {each.run_id for number in sweeps_of(work, runs) for each in work.sweeps.runs(number)}
+            for number in runs:
+                # Reference runs are there to be looked at, those of a sweep as its points.
+                kept = () if number in in_sweeps else LAB_SERIES
+                series[number] = frozenset(each.id for each in work.series(number) if each.name in kept)
+                streams[number] = frozenset()
+                values[number] = frozenset()
+        changes = Changes(
+            document=AsShipped(),
+            folder=lambda folder: Path(folder).name,
+            series=series,
+            streams=streams,
+            values=values,
+            is_compact=True,
+        )
+        self.out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="subflow-library-") as folder:
+            with open_store(Path(folder) / "whole.db") as whole:
+                whole.copies.take(work.copies, wanted, changes)
+                for recipe in self._recipes:
+                    if read_all(whole, recipe, is_quick=True)[1] != told[recipe.name]:
+                        raise LibraryError(f"{recipe.name}: compacted, it does not come to the same results")
+                if self._has_arena:
+                    # Of an earlier version of the simulator they may be there as well, from a build that was cut off
+                    made = work.arena.outcomes().values()
+                    whole.arena.add(each for each in made if each.version == simulator_version())
+                small = Path(folder) / "small.db"
+                whole.save_copy(small)
+                n_runs = len(whole.runs())
+            size = small.stat().st_size
+            if size > MOST_BYTES:
+                raise LibraryError(f"the library would have {size} bytes; allowed: {MOST_BYTES}")
+            with open_store(small, read_only=True) as library:
+                library.save_copy(self.out, overwrite=True)
+                self._doing = "pictures"
+                with closing(FigureProcess()) as process:
+                    write_thumbnails(library, self._recipes, self.out, process.draw)
+        return n_runs
+
+
+def make_lab(work: Store, lab: Lab) -> list[str]:
+    """Carry a lab out by its own solution, and keep its runs in a database, named after the lab.
+
+    Those that use a policy that was trained on the way are left out: without it they cannot be simulated again.
+
+    Returns:
+        Why it was not carried out, or what is wrong with it; nothing is kept then.
+
+    Raises:
+        LabError: if its scenario is not usable.
+        StoreError: if the database cannot be written.
+    """
+    if lab.missing:
+        return [f"lab {lab.number}: {', '.join(lab.missing)} is not installed"]
+    with tempfile.TemporaryDirectory(prefix="subflow-lab-") as folder, open_store(":memory:") as store:
+        outcome = LabRunner(lab, store, Path(folder)).run()
+        if outcome.problems:
+            return outcome.problems
+        rows = [store.run(row.id) for row in store.runs(status="finished")]
+        kept = sorted(row.id for row in rows if folder not in (row.scenario_text or ""))
+        changes = Changes(
+            names={row.id: f"Lab {lab.number}: {row.name}" for row in rows},
+            notes=dict.fromkeys(kept, _note(lab)),
+            tags=(lab_tag(lab),),
+        )
+        work.copies.take(store.copies, Records(tuple(kept), sweeps_of(store, kept)), changes)
+    return []
+
+
+def _reference_runs(work: Store, lab: Lab) -> list[RunRow]:
+    """Those of the lab as it is now, made by this simulator."""
+    note = _note(lab)
+    return [row for row in work.runs(tag=lab_tag(lab), status="finished") if row.note == note]
+
+
+def _note(lab: Lab) -> str:
+    mark = hashlib.sha256(f"{lab.file_hash}/{simulator_version()}".encode()).hexdigest()[:8]
+    return f"Reference run of lab {lab.number}, {lab.title} ({mark})."

@@ -1,0 +1,165 @@
+"""Takes results of the library over into a person's own database: there everything works, as with runs of one's own."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import zstandard
+
+from subflow_app.features.gallery.core.results import stored_results
+from subflow_app.features.library.core.records import of_experiment, of_lab
+from subflow_app.features.running.core.run_key import simulator_version
+from subflow_app.foundation.paths import trainings_directory
+from subflow_store.errors import RunNotFound, StoreCorrupt
+from subflow_store.values import Records
+
+if TYPE_CHECKING:
+    from subflow_app.features.gallery.core.recipe import Recipe
+    from subflow_app.features.labs.core.lab import Lab
+    from subflow_store import Store
+    from subflow_store.copies import Copied
+
+# A summary of the library: compressed, as it is or as far as it differs from that of another run of the library. Most
+# of a summary are the names in it, which runs of the same scenario and controllers share.
+_PACKED, _LIKE = "packed", "like"
+_LEVEL = 19
+
+SHIPPED_TAG = "shipped"
+"""On every run that came from the library."""
+
+
+def copy_experiment(library: Store, recipe: Recipe, store: Store) -> Copied:
+    """Copy the results of an experiment, runs, sweeps and trainings, unless they are there already.
+
+    Raises:
+        RecipeError: if the recipe cannot be carried out.
+        StoreError: if the library cannot be read or the store not be written; nothing was copied then.
+    """
+    return copy(library, of_experiment(library, recipe, is_quick=True), store)
+
+
+def copy_lab(library: Store, lab: Lab, store: Store) -> Copied:
+    """Copy the reference runs of a lab, unless they are there already.
+
+    Raises:
+        StoreError: if the library cannot be read or the store not be written; nothing was copied then.
+    """
+    return copy(library, of_lab(library, lab), store)
+
+
+def copy_arena(library: Store, store: Store) -> int:
+    """Copy the outcomes of the arena, unless they are there already; returns how many there are.
+
+    Raises:
+        StoreError: if the library cannot be read or the store not be written; nothing was copied then.
+    """
+    outcomes = library.arena.outcomes()
+    store.arena.add(outcomes.values())
+    return len(outcomes)
+
+
+def copy(library: Store, records: Records, store: Store) -> Copied:
+    """Copy these in one transaction; what was copied before is not copied again.
+
+    Raises:
+        StoreError: if the library cannot be read or the store not be written; nothing was copied then.
+    """
+    from subflow_store.copies import Changes
+
+    changes = Changes(plain=_unpacked(library), tags=(SHIPPED_TAG,), folder=_own_folder)
+    return store.copies.take(library.copies, records, changes)
+
+
+def copy_to_go_on(library: Store, recipe: Recipe, store: Store) -> bool:
+    """Copy what a new run of an experiment need not make again, because this very simulator made it.
+
+    Returns:
+        Whether anything was copied.
+
+    Raises:
+        RecipeError: if the recipe cannot be carried out.
+        StoreError: if the library cannot be read or the store not be written; nothing was copied then.
+    """
+    found = of_experiment(library, recipe, is_quick=True)
+    made_by = {library.sweeps.get(number).version for number in found.sweeps}
+    if made_by != {simulator_version()} or stored_results(recipe, store, is_quick=True).is_there:
+        return False
+    return copy(library, found, store).n_new > 0
+
+
+def _own_folder(name: str) -> str:
+    """Where a training of the library would be here."""
+    return str(trainings_directory() / Path(name).name) if name else ""
+
+
+class AsShipped:
+    """Documents as the library has them: without what says on whose machine they were made, and summaries compressed.
+
+    Summaries are most of what there is, and are read only where they have been copied to.
+    """
+
+    def __init__(self) -> None:
+        """For one library."""
+        self._first: dict[tuple[str, ...], tuple[int, str]] = {}
+
+    def __call__(self, kind: str, text: str) -> str:
+        """A document by its kind."""
+        if kind == "machine":
+            return json.dumps({name: value for name, value in json.loads(text).items() if name != "host"})
+        if kind == "config":
+            config = json.loads(text)
+            places = {"folder": Path(str(config.get("folder") or "")).name, "scenario_folder": ""}
+            return json.dumps(config | {name: value for name, value in places.items() if name in config})
+        return self._packed(text) if kind == "summary" else text
+
+    def _packed(self, text: str) -> str:
+        summary = json.loads(text)
+        # How far the run came is asked for where it is simulated again.
+        kept = {name: value for name, value in summary.items() if name == "simulated_s"}
+        alike = (str(summary.get("scenario")), *(str(flow.get("controller")) for flow in summary.get("flows", ())))
+        number, first = self._first.setdefault(alike, (summary.get("run_id"), text))
+        if first is text:
+            return json.dumps(kept | {_PACKED: _text_of(zlib.compress(text.encode(), 9))})
+        compressor = zstandard.ZstdCompressor(level=_LEVEL, dict_data=_raw(first), write_checksum=True)
+        return json.dumps(kept | {_LIKE: number, _PACKED: _text_of(compressor.compress(text.encode()))})
+
+
+def _text_of(packed: bytes) -> str:
+    return base64.b85encode(packed).decode("ascii")
+
+
+def _raw(text: str) -> zstandard.ZstdCompressionDict:
+    return zstandard.ZstdCompressionDict(text.encode(), dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+
+
+def _unpacked(library: Store) -> Callable[[str, str], str]:
+    """What makes of a document of the library the one that it stands for."""
+    first: dict[int, str] = {}
+
+    def whole(document: Mapping[str, Any]) -> str:
+        packed = base64.b85decode(document[_PACKED])
+        if _LIKE not in document:
+            return zlib.decompress(packed).decode()
+        number = int(document[_LIKE])
+        if number not in first:
+            other = library.run(number).summary or {}
+            first[number] = zlib.decompress(base64.b85decode(other[_PACKED])).decode()
+        return zstandard.ZstdDecompressor(dict_data=_raw(first[number])).decompress(packed).decode()
+
+    def unpacked(kind: str, text: str) -> str:
+        document = json.loads(text) if kind == "summary" else {}
+        try:
+            return whole(document) if _PACKED in document else text
+        except (ValueError, TypeError, KeyError, zlib.error, zstandard.ZstdError, RunNotFound) as error:
+            raise StoreCorrupt(
+                f"a summary of the library cannot be unpacked ({error})",
+                path=str(library.path),
+                way_on="Install Subflow again, or rebuild the library with `subflow library build`.",
+            ) from error
+
+    return unpacked

@@ -1,0 +1,126 @@
+"""Opens the library of results: read-only, wherever it lies, and in the schema of this version.
+
+The file itself is never written. One of an older schema is copied into the cache of the user, and the copy is
+brought up to date; it stays there for the next time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from subflow_app.foundation.errors import AppError, LibraryError
+from subflow_app.foundation.paths import library_cache
+from subflow_app.foundation.resources import assets_folder
+from subflow_sim.gate import is_file, is_there
+
+if TYPE_CHECKING:
+    from subflow_store import Store
+    from subflow_store.arena import ArenaOutcome
+
+_log = logging.getLogger(__name__)
+
+LIBRARY = "experiments.db"
+"""Name of the file among the assets."""
+
+# Where SQLite keeps what we number our schemas by, PRAGMA user_version: big-endian, 4 bytes.
+_SCHEMA_VERSION_AT = 60
+
+
+def shipped_library() -> Path | None:
+    """The file; None if this installation came without one."""
+    path = assets_folder() / LIBRARY
+    return path if is_file(path) else None
+
+
+def open_library(path: Path | None = None) -> Store | None:
+    """The library, for reading alone.
+
+    Args:
+        path: the file; None: the one that ships with the program.
+
+    Returns:
+        The store, which the caller closes; None if no file is named and none was shipped.
+
+    Raises:
+        LibraryError: if it cannot be used: it is missing, damaged, or of a newer version of Subflow.
+    """
+    from subflow_store import StoreError, StoreMissing, StoreNewer, open_store
+
+    chosen = path or shipped_library()
+    if chosen is None:
+        return None
+    try:
+        return open_store(_of_this_schema(chosen), read_only=True)
+    except StoreMissing:
+        raise LibraryError(f"{chosen}: unknown library of results; `subflow library build` makes one") from None
+    except StoreNewer as error:
+        raise LibraryError(
+            f"the library of results {chosen} was made by a newer Subflow: {error.problem}. Update Subflow, or make "
+            "the library anew with `subflow library build`"
+        ) from error
+    except StoreError as error:
+        raise LibraryError(f"the library of results cannot be used: {error}") from error
+
+
+def shipped_outcomes() -> list[ArenaOutcome]:
+    """What ships with the program; nothing if it came without a library, or it cannot be used."""
+    from subflow_store.errors import StoreError
+
+    try:
+        library = open_library()
+        if library is None:
+            return []
+        with library:
+            return list(library.arena.outcomes().values())
+    except (AppError, StoreError) as error:
+        _log.warning("the outcomes of the arena that ship cannot be read: %s", error)
+        return []
+
+
+def schema_version(path: Path) -> int:
+    """The number of the schema that a database file has; 0 if it cannot be told."""
+    try:
+        with path.open("rb") as file:
+            file.seek(_SCHEMA_VERSION_AT)
+            return int.from_bytes(file.read(4), "big")
+    except OSError:
+        return 0
+
+
+def _of_this_schema(path: Path) -> Path:
+    """The file itself, or a copy of it in the cache that has been brought up to date."""
+    from subflow_store.upgrade import head
+
+    if not 0 < schema_version(path) < head():
+        return path  # it can be read, or opening it says why not
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    cached = library_cache() / f"{digest}-{head()}.db"
+    if not is_there(cached):
+        _bring_up_to_date(path, cached)
+    return cached
+
+
+def _bring_up_to_date(path: Path, cached: Path) -> None:
+    from subflow_store import open_store
+
+    try:
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        # In a folder of its own: migrating keeps the file as it was beside it.
+        with tempfile.TemporaryDirectory(dir=cached.parent) as folder:
+            copy = Path(folder) / "library.db"
+            shutil.copyfile(path, copy)
+            copy.chmod(0o600)
+            whole = Path(folder) / "whole.db"
+            with open_store(copy) as store:
+                store.save_copy(whole)
+            whole.replace(cached)
+    except OSError as error:
+        raise LibraryError(
+            f"the library of results {path} is of an older version of Subflow, and {cached.parent} cannot be written "
+            f"to bring a copy up to date: {error.strerror or error}"
+        ) from error

@@ -1,0 +1,1 @@
+"""Traces that were measured outside: read from CSV, `ss` and pcap files, and kept as runs."""

@@ -1,0 +1,110 @@
+"""Times as files have them: any unit, epochs, dates; those that go back, and those that stand twice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.features.measured.core.measured_table import Clock
+from subflow_app.foundation.errors import InputError
+from subflow_sim.gate import MOST_SECONDS
+
+TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0}
+
+_CLOCK_TIME = re.compile(r"(\d{1,2}):(\d{2}):(\d{2}(?:[.,]\d+)?)\Z")
+# What no measurement lasts, s: beyond it a number is an epoch, in the largest unit that makes it a date.
+_EPOCH_S = 3e8
+
+
+def guess_time_unit(first: float) -> str:
+    """The unit of times of this size: seconds, unless they can only be an epoch in a smaller one."""
+    for unit, scale in (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3)):
+        if abs(first) * scale > _EPOCH_S:
+            return unit
+    return "s"
+
+
+def time_of(text: str) -> float | None:
+    """Seconds of a date or a time of day, ISO 8601 or ``HH:MM:SS``; None if it is neither."""
+    clock = _CLOCK_TIME.match(text.strip())
+    if clock is not None:
+        return int(clock[1]) * 3600.0 + int(clock[2]) * 60.0 + float(clock[3].replace(",", "."))
+    try:
+        moment = datetime.fromisoformat(text.strip().replace(",", "."))
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):  # OverflowError: the first day of the calendar, east of Greenwich
+        return None
+
+
+class Steps:
+    """The steps back of a sequence of times, mended as a person chose."""
+
+    def __init__(self, time_s: NDArray[np.float64], clock: Clock, where: Sequence[int] | None = None) -> None:
+        """Mends the times.
+
+        Args:
+            time_s: float64 [n], s, finite.
+            clock: how.
+            where: line of the file of each; None: their numbers.
+
+        Raises:
+            InputError: if a time is beyond all times, or goes back and that is to be refused.
+        """
+        beyond = np.flatnonzero(np.abs(time_s) > MOST_SECONDS)
+        if len(beyond):
+            line = int(where[beyond[0]]) if where is not None else int(beyond[0]) + 1
+            raise InputError(
+                f"line {line}: a time of {time_s[beyond[0]]:.9g} s; allowed: up to {MOST_SECONDS:g} s (is the unit of"
+                " the times right?)"
+            )
+        self.time_s = time_s
+        self.kept: NDArray[np.intp] = np.arange(len(time_s))
+        self.notices: list[str] = []
+        back = np.flatnonzero(np.diff(time_s) < 0) + 1
+        if len(back) == 0:
+            self._drop_repeated()
+            return
+        line = int(where[back[0]]) if where is not None else int(back[0]) + 1
+        said = (
+            f"times go back {len(back)} time{'s' if len(back) > 1 else ''}, first in line {line}:"
+            f" from {time_s[back[0] - 1]:.9g} s to {time_s[back[0]]:.9g} s"
+        )
+        if clock == "refuse":
+            raise InputError(
+                f"{said}. The clock was set, or files were joined: choose --clock sort (put the samples in"
+                " order), drop (leave out what goes back) or join (shift the following samples)"
+            )
+        if clock == "sort":
+            self.kept = np.argsort(time_s, kind="stable")
+            self.time_s = time_s[self.kept]
+            done = "the samples were put in order"
+        elif clock == "drop":
+            highest = np.maximum.accumulate(time_s)
+            self.kept = np.flatnonzero(time_s >= highest)
+            self.time_s = time_s[self.kept]
+            done = f"{len(time_s) - len(self.kept)} samples were left out"
+        else:
+            step = np.diff(time_s)
+            usual = float(np.median(step[step > 0])) if np.any(step > 0) else 0.0
+            shift = np.zeros(len(time_s))
+            shift[back] = usual - step[back - 1]
+            self.time_s = time_s + np.cumsum(shift)
+            done = "the samples after each were shifted to continue"
+        self.notices.append(f"{said}; {done}.")
+        self._drop_repeated()
+
+    def _drop_repeated(self) -> None:
+        """Of samples at the same time the last one stays."""
+        last = np.append(np.diff(self.time_s) > 0, True) if len(self.time_s) else np.empty(0, bool)
+        repeated = int(np.count_nonzero(~last))
+        if repeated:
+            first = float(self.time_s[np.flatnonzero(~last)[0]])
+            self.notices.append(
+                f"{repeated} sample{'s' if repeated > 1 else ''} at a time that comes again, first at {first:.9g} s:"
+                " the last at each time is kept."
+            )
+            self.time_s, self.kept = self.time_s[last], self.kept[last]

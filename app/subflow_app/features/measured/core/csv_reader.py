@@ -1,0 +1,409 @@
+"""Tables of text: any separator, decimal comma, with or without headings and units; our own exports completely."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.features.measured.core.clock import TIME_UNITS, Steps, guess_time_unit, time_of
+from subflow_app.features.measured.core.lines import text_lines
+from subflow_app.features.measured.core.measured_table import (
+    MOST_CELLS,
+    MeasuredTable,
+    RawColumn,
+    ReadingOptions,
+    distinct_targets,
+    guess_target,
+)
+from subflow_app.features.measured.core.quantities import (
+    COUNTERS,
+    METRIC_NAMES,
+    OWNER_NAMES,
+    TIME_NAMES,
+    Heading,
+    read_heading,
+    unit_named,
+)
+from subflow_app.foundation.errors import InputError
+from subflow_app.vocabulary.number_text import count_text
+from subflow_sim.gate import open_file
+
+_SEPARATORS = (";", "\t", ",", "|", " ")
+_NOTHING = frozenset({"", "-", "–", "nan", "na", "n/a", "null", "none", "inf", "-inf", "?"})
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?\Z")
+_GROUPED = re.compile(r"[+-]?\d{1,3}(?:[,.]\d{3})+(?:[.,]\d+)?\Z")
+_HEAD_BYTES = 65536
+_HEAD_LINES = 60
+
+
+class _Shape(NamedTuple):
+    """How a text is made up."""
+
+    separator: str
+    is_comma: bool
+    headings: tuple[str, ...]
+    first_row: int
+
+
+def read_csv(path: Path, options: ReadingOptions) -> MeasuredTable:
+    """Reads a table.
+
+    Raises:
+        InputError: if it is empty, no table, too long, or its times cannot be used.
+        OSError: if it cannot be read.
+    """
+    encoding = _encoding(path)
+    head = _head(path, encoding)
+    shape = _shape_of(head, path.name)
+    _refuse_too_long(path, len(shape.headings))
+    lines: list[int] = []
+    columns: list[list[str]] = [[] for _ in shape.headings]
+    notices: list[str] = []
+    ragged, first_ragged = 0, 0
+    for number, row in _rows(path, encoding, shape.separator):
+        if number <= shape.first_row:
+            continue
+        if len(row) != len(columns):
+            ragged += 1
+            first_ragged = first_ragged or number
+            if len(row) > len(columns):
+                # More cells than headings: nobody knows which of them is which.
+                continue
+            row = [*row, *[""] * (len(columns) - len(row))]
+        lines.append(number)
+        for cells, cell in zip(columns, row, strict=True):
+            cells.append(cell)
+    if not lines:
+        raise InputError(f"{path.name}: no samples, only {'headings' if shape.first_row else 'nothing'}")
+    if ragged:
+        notices.append(
+            f"{ragged} line{'s have' if ragged > 1 else ' has'} another number of cells than the headings, first line"
+            f" {first_ragged}: what is missing is not a sample, longer lines are left out."
+        )
+    place = _time_place(shape.headings, options)
+    heading = read_heading(shape.headings[place])
+    raw_s = _times(columns[place], shape, heading, options, path.name, lines)
+    is_known = np.isfinite(raw_s)
+    if not np.all(is_known):
+        first = lines[int(np.flatnonzero(~is_known)[0])]
+        notices.append(f"{np.count_nonzero(~is_known)} lines without a time are left out, first line {first}.")
+    if not np.any(is_known):
+        raise InputError(f'{path.name}: column "{shape.headings[place]}" has no times; choose another with --time')
+    rows = np.flatnonzero(is_known)
+    long = _long_form(shape.headings, columns, place, shape)
+    if long is None:
+        found = _wide(shape, columns, place, raw_s, rows, lines, options, notices)
+    else:
+        found = _long(shape, columns, place, raw_s, rows, lines, options, notices, *long)
+    if not found:
+        raise InputError(f"{path.name}: no column of numbers beside the times")
+    return MeasuredTable("csv", tuple(distinct_targets(found)), tuple(notices))
+
+
+def _wide(
+    shape: _Shape,
+    columns: Sequence[Sequence[str]],
+    place: int,
+    raw_s: NDArray[np.float64],
+    rows: NDArray[np.intp],
+    lines: Sequence[int],
+    options: ReadingOptions,
+    notices: list[str],
+) -> list[RawColumn]:
+    """A column per trace."""
+    steps = Steps(raw_s[rows], options.clock, [lines[row] for row in rows.tolist()])
+    notices += steps.notices
+    kept = rows[steps.kept]
+    found = []
+    for number, (title, cells) in enumerate(zip(shape.headings, columns, strict=True)):
+        if number == place:
+            continue
+        values = _numbers(cells, shape, title, lines, notices)
+        if values is not None:
+            found.append(_column(title, steps.time_s, values[kept], options))
+    return found
+
+
+def _long(
+    shape: _Shape,
+    columns: Sequence[Sequence[str]],
+    place: int,
+    raw_s: NDArray[np.float64],
+    rows: NDArray[np.intp],
+    lines: Sequence[int],
+    options: ReadingOptions,
+    notices: list[str],
+    owners: int | None,
+    metrics: int | None,
+) -> list[RawColumn]:
+    """A row per owner, or per owner and trace."""
+    keys = [
+        (
+            columns[owners][row].strip() if owners is not None else "",
+            columns[metrics][row].strip() if metrics is not None else "",
+        )
+        for row in rows.tolist()
+    ]
+    members: dict[tuple[str, str], list[int]] = {}
+    for row, key in zip(rows.tolist(), keys, strict=True):
+        members.setdefault(key, []).append(row)
+    values = {
+        number: _numbers(cells, shape, shape.headings[number], lines, notices)
+        for number, cells in enumerate(columns)
+        if number not in (place, owners, metrics)
+    }
+    found = []
+    said: Counter[str] = Counter()
+    for (owner, metric), chosen in members.items():
+        at = np.array(chosen)
+        steps = Steps(raw_s[at], options.clock, [lines[row] for row in chosen])
+        said.update(steps.notices)
+        for number, column in values.items():
+            if column is None:
+                continue
+            name = metric or shape.headings[number]
+            title = f"{owner}:{name}" if owner else name
+            found.append(_column(title, steps.time_s, column[at][steps.kept], options))
+    notices += list(said)
+    return found
+
+
+def _column(title: str, time_s: NDArray[np.float64], values: NDArray[np.float64], options: ReadingOptions) -> RawColumn:
+    heading = read_heading(title)
+    return RawColumn(title, time_s, values, heading.unit, guess_target(heading, options.flow), heading.name in COUNTERS)
+
+
+# ---- what the text is made of ----
+
+
+def _encoding(path: Path) -> str:
+    with open_file(path) as file:
+        start = file.read(_HEAD_BYTES)
+    if not start.strip():
+        raise InputError(f"{path.name} is empty")
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    if b"\0" in start:
+        raise InputError(f"{path.name} is not text: CSV, ss logs and pcap files can be imported")
+    try:
+        start[:-4].decode("utf-8")
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8-sig"
+
+
+def _head(path: Path, encoding: str) -> list[tuple[int, str]]:
+    """The first rows with the number of their last line: a cell in quotes may have several."""
+    lines = list(itertools.islice(text_lines(path, encoding), _HEAD_LINES))
+    rows, at = [], 0
+    while at < len(lines):
+        end, row = at + 1, lines[at]
+        while row.count('"') % 2 and end < len(lines):
+            row += lines[end]
+            end += 1
+        if row.count('"') % 2:  # one quote that nothing closes is a sign like any other
+            end, row = at + 1, lines[at]
+        rows.append((end, row.rstrip("\r\n")))
+        at = end
+    return rows
+
+
+def _rows(path: Path, encoding: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Lines with their numbers from 1 on, without remarks and empty ones."""
+    lines = text_lines(path, encoding)
+    if separator == " ":
+        for number, line in enumerate(lines, start=1):
+            if line.strip() and not line.lstrip().startswith("#"):
+                yield number, line.split()
+        return
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+    try:
+        for row in reader:
+            if row and any(cell.strip() for cell in row) and not row[0].lstrip().startswith("#"):
+                yield reader.line_num, row
+    except csv.Error as error:
+        raise InputError(f"{path.name}: line {reader.line_num}: {error}") from error
+
+
+def _shape_of(head: Sequence[tuple[int, str]], name: str) -> _Shape:
+    """The separator that gives the most columns alike; headings if the first line has a word."""
+    lines = [(number, line) for number, line in head if line.strip() and not line.lstrip().startswith("#")]
+    if not lines:
+        raise InputError(f"{name} is empty")
+    texts = [line for _, line in lines]
+    best: tuple[float, str] | None = None
+    for separator in _SEPARATORS:
+        widths = [len(_split(line, separator)) for line in texts]
+        usual, how_many = Counter(widths).most_common(1)[0]
+        if usual < 2:
+            continue
+        # A comma that stands for the decimal point separates nothing: then another separator does.
+        score = how_many / len(widths) * (0.2 if separator == " " else 1.0)
+        if best is None or score > best[0] + 1e-9:
+            best = (score, separator)
+    if best is None:
+        raise InputError(
+            f'{name}: line {lines[0][0]}: "{lines[0][1][:60]}" has one cell only; a table has times and values,'
+            " separated by comma, semicolon, tab, bar or blanks"
+        )
+    separator = best[1]
+    first_number, first = lines[0]
+    cells = [cell.strip().strip('"') for cell in _split(first, separator)]
+    body = [cell.strip() for line in texts[1:] or texts for cell in _split(line, separator)]
+    is_comma = separator != "," and any(_DECIMAL_COMMA.match(cell) for cell in body)
+    has_headings = any(not _is_value(cell) for cell in cells)
+    if not has_headings:
+        return _Shape(separator, is_comma, tuple(f"column {place}" for place in range(1, len(cells) + 1)), 0)
+    return _Shape(separator, is_comma, _distinct(cells), first_number)
+
+
+def _split(line: str, separator: str) -> list[str]:
+    if separator == " ":
+        return line.split()
+    try:
+        return next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
+    except csv.Error:  # a cell that is too long: another separator may do, and else the reader says where it is
+        return []
+
+
+def _distinct(titles: Sequence[str]) -> tuple[str, ...]:
+    seen: Counter[str] = Counter()
+    distinct = []
+    for place, title in enumerate(titles, start=1):
+        named = title or f"column {place}"
+        seen[named] += 1
+        distinct.append(named if seen[named] == 1 else f"{named} #{seen[named]}")
+    return tuple(distinct)
+
+
+def _is_value(cell: str) -> bool:
+    return cell.lower() in _NOTHING or _number(cell, is_comma="," in cell) is not None or time_of(cell) is not None
+
+
+def _number(cell: str, *, is_comma: bool) -> float | None:
+    text = cell.strip()
+    if _GROUPED.match(text) and text.count(",") + text.count(".") > 1:
+        # 1,234,567.8 or 1.234.567,8: the last sign is the decimal one if there is another kind, else none is.
+        last = max(text.rfind(","), text.rfind("."))
+        other = "." if text[last] == "," else ","
+        text = text.replace(other, "").replace(text[last], "." if other in cell else "")
+    elif is_comma:
+        text = text.replace(",", ".")
+    try:
+        # Python reads "1_000", which no measuring tool writes.
+        return None if "_" in text else float(text)
+    except ValueError:
+        return None
+
+
+def _numbers(
+    cells: Sequence[str], shape: _Shape, title: str, lines: Sequence[int], notices: list[str]
+) -> NDArray[np.float64] | None:
+    """A column as float64, NaN where nothing is; None for one of text."""
+    values = np.full(len(cells), np.nan)
+    wrong: list[int] = []
+    known = 0
+    for place, cell in enumerate(cells):
+        number = _number(cell, is_comma=shape.is_comma)
+        if number is None:
+            if cell.strip().lower() not in _NOTHING:
+                wrong.append(place)
+        else:
+            known += 1
+            values[place] = number if math.isfinite(number) else np.nan
+    if len(wrong) > known or (known == 0 and guess_target(read_heading(title), "") is None):
+        return None
+    if wrong:
+        notices.append(
+            f'"{title}": {len(wrong)} cell{"s are" if len(wrong) > 1 else " is"} not a number and left out, first'
+            f' "{cells[wrong[0]].strip()[:40]}" in line {lines[wrong[0]]}.'
+        )
+    return values
+
+
+# ---- which column is what ----
+
+
+def _time_place(headings: Sequence[str], options: ReadingOptions) -> int:
+    if options.time_column:
+        if options.time_column not in headings:
+            raise InputError(f'--time "{options.time_column}": unknown column; allowed: {", ".join(headings[:20])}')
+        return headings.index(options.time_column)
+    names = [read_heading(title).name for title in headings]
+    return next((names.index(name) for name in TIME_NAMES if name in names), 0)
+
+
+def _times(
+    cells: Sequence[str],
+    shape: _Shape,
+    heading: Heading,
+    options: ReadingOptions,
+    name: str,
+    lines: Sequence[int],
+) -> NDArray[np.float64]:
+    """Times in s, NaN where there is none."""
+    raw = np.full(len(cells), np.nan)
+    is_date = False
+    for place, cell in enumerate(cells):
+        number = _number(cell, is_comma=shape.is_comma)
+        if number is None and cell.strip().lower() not in _NOTHING:
+            number = time_of(cell)
+            is_date = is_date or number is not None
+        if number is not None and math.isfinite(number):
+            raw[place] = number
+    if is_date:
+        return raw
+    unit = options.time_unit or (heading.unit if heading.unit in TIME_UNITS else "")
+    if options.time_unit and unit_named(options.time_unit) not in TIME_UNITS:
+        raise InputError(f'{name}: "{options.time_unit}" is not a unit of time; allowed: {", ".join(TIME_UNITS)}')
+    known = raw[np.isfinite(raw)]
+    if not unit and len(known):
+        unit = guess_time_unit(float(known[0]))
+    with np.errstate(over="ignore"):
+        return raw * TIME_UNITS[unit_named(unit or "s") or "s"]
+
+
+def _long_form(
+    headings: Sequence[str], columns: Sequence[Sequence[str]], place: int, shape: _Shape
+) -> tuple[int | None, int | None] | None:
+    """Places of the columns that tell owner and trace, if the table is a long one."""
+    owners = metrics = None
+    times = columns[place]
+    repeats = len(set(times)) < len(times)
+    for number, title in enumerate(headings):
+        if number == place:
+            continue
+        name = read_heading(title).name
+        is_text = any(
+            cell.strip() and _number(cell, is_comma=shape.is_comma) is None for cell in columns[number][:1000]
+        )
+        if owners is None and name in OWNER_NAMES and (is_text or repeats):
+            owners = number
+        elif metrics is None and name in METRIC_NAMES and is_text:
+            metrics = number
+    return None if owners is None and metrics is None else (owners, metrics)
+
+
+def _refuse_too_long(path: Path, columns: int) -> None:
+    """Refuses a file of more numbers than are read, from its size, before minutes go by."""
+    size = path.stat().st_size
+    with open_file(path) as file:
+        start = file.read(_HEAD_BYTES)
+    lines = max(1, start.count(b"\n"))
+    estimate = size / (len(start) / lines)
+    if estimate * columns > MOST_CELLS:
+        most = MOST_CELLS // columns
+        every = math.ceil(estimate / most)
+        raise InputError(
+            f"{path.name} has about {estimate:.3g} lines; at most {count_text(most)} of {columns} columns are read: "
+            f"take a part (head -n {most}), or every {every}th line (awk 'NR % {every} == 1')"
+        )

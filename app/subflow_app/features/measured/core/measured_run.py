@@ -1,0 +1,431 @@
+"""A measured file as a run: its columns on one grid of times in SI units, with figures, kept beside simulated runs."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import subflow_app
+from subflow_app.features.comparison.core.conditions import MEASURED_TAG
+from subflow_app.features.measured.core.measured_table import (
+    LEAST_INTERVAL_S,
+    MOST_CELLS,
+    MOST_SAMPLES,
+    MOST_TRACES,
+    MeasuredTable,
+    RawColumn,
+    Target,
+)
+from subflow_app.features.measured.core.quantities import BY_NAME, factor, units_of
+from subflow_app.features.traces.core.traces import LINK, SUBFLOW
+from subflow_app.foundation.errors import InputError
+from subflow_app.vocabulary.number_text import count_text, ordinal
+from subflow_app.vocabulary.plain_text import readable_line
+from subflow_sim.gate import MOST_SECONDS, open_file
+from subflow_sim.stats import jain_index
+from subflow_store.values import ColumnSpec, RunStart
+
+if TYPE_CHECKING:
+    from subflow_store import Store
+
+_MSS_BYTES = 1448
+_SUMS = ("losses_pkts", "drops_pkts")
+"""What a sample counts since the one before it: samples that come together are added, not averaged."""
+
+_GAP = 3.0
+"""Samples further apart than so many of the usual distances have a gap between them."""
+
+_ON_GRID = 1e-4
+
+_LARGEST = float(np.finfo(np.float32).max)
+
+_ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
+_ROUND_WITHIN = 0.03
+_MOST_TOLD = 5
+
+_BLOCK = 1 << 16  # samples that are resampled at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuredRun:
+    """What is kept.
+
+    Attributes:
+        name: of the run.
+        interval_s: sample k is at (k + 1) times this.
+        targets: what the columns are.
+        values: float32 [n, columns], SI; NaN in gaps.
+        mss_bytes: payload of a full packet.
+        start_s: time of the file at which the run begins.
+        notices: what was noticed on the way.
+        source: file, format and fingerprint, for the summary.
+    """
+
+    name: str
+    interval_s: float
+    targets: tuple[Target, ...]
+    values: NDArray[np.float32]
+    mss_bytes: int
+    start_s: float
+    notices: tuple[str, ...]
+    source: Mapping[str, Any]
+
+    @property
+    def duration_s(self) -> float:
+        """Length of the run, s."""
+        return self.interval_s * len(self.values)
+
+    @property
+    def signature(self) -> str:
+        """Fingerprint of the samples: the same file imported twice is not a second measurement."""
+        return hashlib.sha256(np.ascontiguousarray(self.values).tobytes()).hexdigest()[:16]
+
+    def summary(self) -> dict[str, Any]:
+        """Figures as `subflow run --json` has them, as far as they were measured, and where they come from."""
+        flows = self._flows()
+        goodputs = [flow["goodput_bps"] for flow in flows if flow["goodput_bps"] is not None]
+        return {
+            "scenario": "",
+            "seed": 0,
+            "duration_s": self.duration_s,
+            "simulated_s": self.duration_s,
+            "warmup_s": 0.0,
+            "profile": MEASURED_TAG,
+            "signature": self.signature,
+            "flows": flows,
+            "links": self._links(),
+            "fairness": {"jain": jain_index(goodputs) if any(goodputs) else None},
+            "measured": {**self.source, "start_s": self.start_s, "notices": list(self.notices)},
+        }
+
+    def _flows(self) -> list[dict[str, Any]]:
+        members: dict[str, set[str]] = {}
+        for target in self.targets:
+            if target.scope != LINK:
+                parts_of = members.setdefault(target.flow, set())
+                parts_of.update([target.owner] if target.scope == SUBFLOW else [])
+        flows = []
+        for flow, owners in members.items():
+            parts = sorted(owners, key=_ordinal)
+            subflows: list[dict[str, Any]] = [
+                {
+                    "path": [],
+                    "throughput_bps": self._mean(part, "throughput_bps"),
+                    "goodput_bps": self._mean(part, "goodput_bps"),
+                    "mean_cwnd_pkts": self._mean(part, "cwnd_pkts"),
+                    "mean_rtt_s": self._mean(part, "srtt_s"),
+                    "retransmits": self._sum(part, "losses_pkts"),
+                }
+                for part in parts
+            ]
+            rtts = self._pooled(parts, "srtt_s")
+            flows.append(
+                {
+                    "name": flow,
+                    "kind": "measured",
+                    "controller": "",
+                    "size_bytes": None,  # a recording does not tell
+                    # Where nobody measured the goodput, what was sent stands in for it.
+                    "goodput_bps": self._first(
+                        self._mean(flow, "goodput_bps"),
+                        _total(subflows, "goodput_bps"),
+                        self._mean(flow, "throughput_bps"),
+                        _total(subflows, "throughput_bps"),
+                    ),
+                    "completion_s": None,
+                    "mean_rtt_s": float(rtts.mean()) if len(rtts) else None,
+                    "p95_rtt_s": float(np.quantile(rtts, 0.95)) if len(rtts) else None,
+                    "retransmits": _total(subflows, "retransmits"),
+                    "subflows": subflows,
+                }
+            )
+        return flows
+
+    def _links(self) -> list[dict[str, Any]]:
+        links = []
+        for owner in dict.fromkeys(target.owner for target in self.targets if target.scope == LINK):
+            name, _, direction = owner.rpartition("/")
+            is_told = bool(name) and direction in ("forward", "reverse")
+            links.append(
+                {
+                    "name": name if is_told else owner,
+                    "direction": direction if is_told else "forward",
+                    "utilisation": self._mean(owner, "utilisation"),
+                    "mean_queue_pkts": self._mean(owner, "queue_pkts"),
+                    "drops_queue": self._sum(owner, "drops_pkts"),
+                }
+            )
+        return links
+
+    def _column(self, owner: str, name: str) -> NDArray[np.float64]:
+        for place, target in enumerate(self.targets):
+            if (target.owner, target.name) == (owner, name):
+                values = self.values[:, place].astype(np.float64)
+                return values[np.isfinite(values)]
+        return np.empty(0)
+
+    def _mean(self, owner: str, name: str) -> float | None:
+        values = self._column(owner, name)
+        return float(values.mean()) if len(values) else None
+
+    def _sum(self, owner: str, name: str) -> float | None:
+        values = self._column(owner, name)
+        return float(values.sum()) if len(values) else None
+
+    def _pooled(self, owners: Sequence[str], name: str) -> NDArray[np.float64]:
+        found = [self._column(owner, name) for owner in owners]
+        return np.concatenate(found) if found else np.empty(0)
+
+    @staticmethod
+    def _first(*values: float | None) -> float | None:
+        return next((value for value in values if value is not None), None)
+
+
+def make_run(
+    table: MeasuredTable,
+    *,
+    name: str,
+    path: Path,
+    interval_s: float | None = None,
+    mss_bytes: int | None = None,
+) -> MeasuredRun:
+    """Brings the columns that have a meaning on one grid of times.
+
+    Args:
+        table: as read and told.
+        name: of the run.
+        path: of the file, which the run remembers by name and fingerprint.
+        interval_s: between samples; None: as they come.
+        mss_bytes: payload of a full packet; None: as the file tells, else 1448.
+
+    Raises:
+        InputError: if no column has a meaning, a unit does not fit, or there would be too many samples.
+    """
+    chosen = [column for column in table.columns if column.target is not None and len(column.time_s)]
+    if not chosen:
+        titles = ", ".join(column.title for column in table.columns[:12])
+        raise InputError(
+            f"the meaning of the columns of {path.name} is unknown: {titles}. State it with "
+            f'--map "COLUMN=TRACE:OWNER", e.g. --map "{table.columns[0].title}=cwnd_pkts:download/1"; '
+            f"traces are {', '.join(BY_NAME)}"
+        )
+    if not any(np.isfinite(column.values).any() for column in chosen):
+        titles = ", ".join(column.title for column in chosen[:12])
+        raise InputError(f"{path.name}: none of the chosen columns holds a number: {titles}")
+    if len(chosen) > MOST_TRACES:
+        raise InputError(
+            f"{path.name} would become {count_text(len(chosen))} traces; allowed: {count_text(MOST_TRACES)}. Leave"
+            ' columns out with --map "COLUMN=-"'
+        )
+    notices = list(table.notices)
+    mss = mss_bytes or table.mss_bytes or _MSS_BYTES
+    usual_s = min((_usual_s(column.time_s) for column in chosen), default=math.nan)
+    step_s = interval_s or _round_interval(usual_s if math.isfinite(usual_s) else 1.0)
+    if not LEAST_INTERVAL_S <= step_s <= MOST_SECONDS:
+        raise InputError(
+            f"an interval of {step_s:g} s; allowed: from {LEAST_INTERVAL_S:g} s to {MOST_SECONDS:g} s (is the unit of"
+            " the times right?)"
+        )
+    first_s = min(float(column.time_s[0]) for column in chosen)
+    last_s = max(float(column.time_s[-1]) for column in chosen)
+    # What starts at about zero is over the time of the measurement; anything else is on a clock of its own.
+    start_s = 0.0 if 0 <= first_s <= max(2.0 * (last_s - first_s), step_s) else first_s - step_s
+    count = max(1, math.ceil((last_s - start_s) / step_s - 1e-6))
+    if count > MOST_SAMPLES or count * len(chosen) > MOST_CELLS:
+        raise InputError(
+            f"{len(chosen)} columns from {first_s:.6g} s to {last_s:.6g} s, every {step_s:.3g} s, would be {count:.3g}"
+            " samples each: choose a longer --interval, or check the unit of the times (--unit time=ms)"
+        )
+    if start_s:
+        notices.append(f"times begin at {first_s:.9g} s: the run begins {step_s:.3g} s before the first sample.")
+    grid_s = step_s * np.arange(1, count + 1, dtype=np.float64)
+    values = np.empty((count, len(chosen)), np.float32)
+    gaps: dict[str, None] = {}
+    for place, column in enumerate(chosen):
+        with np.errstate(over="ignore", invalid="ignore"):
+            time_s, converted = _si(column, mss, notices)
+            converted = np.where(np.abs(converted) <= _LARGEST, converted, np.nan)  # no sample can hold more
+        target = column.target
+        assert target is not None
+        resampled = _resampled(time_s - start_s, converted, grid_s, step_s, is_sum=target.name in _SUMS)
+        values[:, place] = np.clip(resampled, -_LARGEST, _LARGEST)  # a sum of several may be larger
+        for gap in _gaps_of(time_s - start_s, _usual_s(time_s)):
+            gaps[gap] = None
+    notices += list(gaps)[:_MOST_TOLD]
+    if len(gaps) > _MOST_TOLD:
+        notices.append(f"and {len(gaps) - _MOST_TOLD} more gaps.")
+    left_out = [column.title for column in table.columns if column.target is None]
+    if left_out:
+        more = f" and {len(left_out) - 8} more" if len(left_out) > 8 else ""
+        notices.append(f"left out, because their meaning is unknown: {', '.join(left_out[:8])}{more}.")
+    source = {"file": path.name, "format": table.format, "sha256": _fingerprint(path)}
+    targets = tuple(column.target for column in chosen if column.target is not None)
+    return MeasuredRun(name, step_s, targets, values, mss, start_s, tuple(map(readable_line, notices)), source)
+
+
+def keep_run(run: MeasuredRun, store: Store) -> int:
+    """Keeps it as a finished run with the tag "measured"; returns its number.
+
+    Raises:
+        StoreError: if the store cannot hold it; nothing of it is left then.
+    """
+    start = RunStart(
+        name=run.name,
+        scenario_name=str(run.source["file"]),
+        scenario_text="",  # there is none: it cannot be run again
+        seed=0,
+        duration_s=run.duration_s,
+        sample_interval_s=run.interval_s,
+        mss_bytes=run.mss_bytes,
+        profile=MEASURED_TAG,
+        version=subflow_app.__version__,
+        started_at_utc=datetime.now(UTC),
+    )
+    columns = [ColumnSpec(each.scope, each.owner, each.name, BY_NAME[each.name].unit) for each in run.targets]
+    writer = store.start_run(start, columns)
+    try:
+        writer.append(0, run.values)
+        writer.finish("finished", run.summary(), run.signature)
+    except Exception:
+        writer.abandon()
+        store.delete([writer.run_id])
+        raise
+    store.add_tag(writer.run_id, MEASURED_TAG)
+    return writer.run_id
+
+
+def _si(column: RawColumn, mss_bytes: int, notices: list[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Times and values of a column in SI units; counters as what they count per second or sample."""
+    assert column.target is not None
+    quantity = BY_NAME[column.target.name]
+    values, time_s = column.values, column.time_s
+    if column.is_counter:
+        rise = np.diff(values, prepend=np.nan)
+        fell = np.flatnonzero(rise < 0)
+        if len(fell):
+            notices.append(
+                f'"{column.title}" counts from the start, and falls at {time_s[fell[0]]:.6g} s: left out there.'
+            )
+            rise[fell] = np.nan
+        if quantity.unit != "bit/s":
+            return time_s, rise
+        scale = units_of("B").get(column.unit or "B", 1.0)
+        return time_s, rise * 8 * scale / np.diff(time_s, prepend=np.nan)
+    scale_or_none = factor(column.unit or quantity.unit, quantity.unit, mss_bytes)
+    if scale_or_none is None:
+        allowed = ", ".join(unit for unit in units_of(quantity.unit) if unit)
+        raise InputError(
+            f'"{column.title}" is in {column.unit}, which {quantity.name} cannot be; allowed: {allowed}. Set it with'
+            f' --unit "{column.title}=UNIT", or map the column to another trace'
+        )
+    return time_s, values * scale_or_none
+
+
+def _resampled(
+    time_s: NDArray[np.float64],
+    values: NDArray[np.float64],
+    grid_s: NDArray[np.float64],
+    step_s: float,
+    *,
+    is_sum: bool,
+) -> NDArray[np.float64]:
+    """The values at the times of a grid; NaN in gaps, and before the first and after the last sample."""
+    is_known = np.isfinite(values)
+    at, known = time_s[is_known], values[is_known]
+    result = np.full(len(grid_s), np.nan)
+    if len(at) == 0:
+        return result
+    usual_s = _usual_s(at)
+    widest_s = _GAP * max(step_s, usual_s if math.isfinite(usual_s) else step_s)
+    if is_sum or step_s > 1.5 * usual_s:
+        # Several samples to one of the grid: of each interval the sum or the mean of those that end in it.
+        places = np.ceil(at / step_s - 1e-6).astype(np.int64) - 1
+        places = np.clip(places, 0, len(grid_s) - 1)
+        counts = np.bincount(places, minlength=len(grid_s))
+        sums = np.bincount(places, weights=known, minlength=len(grid_s))
+        has = counts > 0
+        result[has] = sums[has] if is_sum else sums[has] / counts[has]
+        if is_sum:
+            # Between samples that are further apart than the grid nothing was counted.
+            missing = np.flatnonzero(~has)
+            before = np.searchsorted(at, grid_s[missing] + 1e-6 * step_s) - 1
+            following = np.minimum(before + 1, len(at) - 1)
+            within = (before >= 0) & (before < len(at) - 1) & (at[following] - at[np.maximum(before, 0)] <= widest_s)
+            result[missing[within]] = 0.0
+        return result
+    # A time is known to its last digit only: what is as good as on the grid is on it, with its very value.
+    nearest_s = np.rint(at / step_s) * step_s
+    at = np.where(np.abs(at - nearest_s) < _ON_GRID * step_s, nearest_s, at)
+    if len(at) == 1:
+        result[int(np.argmin(np.abs(grid_s - at[0])))] = known[0]
+        return result
+    # In blocks: the steps between need ten times the memory of their result.
+    for first in range(0, len(grid_s), _BLOCK):
+        block = slice(first, first + _BLOCK)
+        result[block] = _interpolated(at, known, grid_s[block], step_s, widest_s)
+    return result
+
+
+def _interpolated(
+    at: NDArray[np.float64], known: NDArray[np.float64], grid_s: NDArray[np.float64], step_s: float, widest_s: float
+) -> NDArray[np.float64]:
+    """Values between samples that are at most `widest_s` apart; elsewhere NaN but for half a step beside a sample."""
+    right = np.clip(np.searchsorted(at, grid_s - 1e-6 * step_s), 1, len(at) - 1)
+    left = right - 1
+    result: NDArray[np.float64] = np.interp(grid_s, at, known)
+    is_gap = at[right] - at[left] > widest_s
+    near = np.minimum(np.abs(grid_s - at[left]), np.abs(at[right] - grid_s)) <= 0.5 * step_s
+    outside = (grid_s < at[0] - 0.5 * step_s) | (grid_s > at[-1] + 0.5 * step_s + 1e-9)
+    result[(is_gap & ~near) | outside] = np.nan
+    return result
+
+
+def _gaps_of(time_s: NDArray[np.float64], usual_s: float) -> list[str]:
+    """The gaps of a column, a sentence each."""
+    if not math.isfinite(usual_s):
+        return []
+    steps = np.diff(time_s)
+    places = np.flatnonzero(steps > _GAP * usual_s * (1 + 1e-9))
+    return [f"no samples from {time_s[place]:.6g} s to {time_s[place + 1]:.6g} s: a gap." for place in places.tolist()]
+
+
+def _usual_s(time_s: NDArray[np.float64]) -> float:
+    """The usual distance of two samples; NaN of fewer than two."""
+    steps = np.diff(time_s)
+    steps = steps[steps > 0]
+    return float(np.median(steps)) if len(steps) else math.nan
+
+
+def _round_interval(usual_s: float) -> float:
+    """A distance that a person would have chosen, if it is near; else the distance with four digits."""
+    size = 10.0 ** math.floor(math.log10(usual_s))
+    for digit in _ROUND:
+        if abs(usual_s - digit * size) <= _ROUND_WITHIN * usual_s:
+            return float(f"{digit * size:.6g}")
+    return float(f"{usual_s:.4g}")
+
+
+def _ordinal(owner: str) -> tuple[int, str]:
+    number = owner.rpartition("/")[2]
+    return (ordinal(number) or 0, owner)
+
+
+def _total(parts: Sequence[Mapping[str, Any]], name: str) -> float | None:
+    known = [part[name] for part in parts if part[name] is not None]
+    return sum(known) if known else None
+
+
+def _fingerprint(path: Path) -> str:
+    digest = hashlib.sha256()
+    with open_file(path) as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""Commands: figures for print, and reports."""

@@ -1,0 +1,239 @@
+"""What a figure shows, in plain values: made where the traces are, drawn by `figures` wherever matplotlib is loaded.
+
+A plan holds no function and no trace, so that it can be sent to the process that draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import Literal, TypeVar
+
+import numpy as np
+
+from subflow_app.features.paper.core.paper_styles import (
+    DEFAULT_STYLE,
+    LEGENDS,
+    MM_PER_INCH,
+    MOST_MEGAPIXELS,
+    Legend,
+    PaperStyle,
+    checked_dpi,
+)
+from subflow_app.features.plots.core import Bar, Curve, PlotSpec
+from subflow_app.features.plots.core.spec import Kind
+from subflow_app.features.traces.core.traces import Traces
+from subflow_app.foundation.errors import InputError
+
+FigureKind = Literal["svg", "pdf", "png"]
+KindT = TypeVar("KindT", bound=str)
+FIGURE_KINDS: tuple[FigureKind, ...] = ("svg", "pdf", "png")
+
+MOST_PLOTS = 12
+"""Plots that a figure can hold; more fit on no page."""
+
+
+@dataclass(frozen=True, slots=True)
+class FigureLook:
+    """How figures shall look, whatever they show.
+
+    Attributes:
+        style: size, fonts and lines.
+        legend: where it stands.
+        title: heading of the figure; empty for none, as in papers, which have captions.
+        dpi: px per inch of a PNG.
+        is_stacked: whether all plots stand in one figure, on top of each other, or each has a file.
+    """
+
+    style: PaperStyle = DEFAULT_STYLE
+    legend: Legend = "below"
+    title: str = ""
+    dpi: int = 300
+    is_stacked: bool = False
+
+    def of(self, plan: FigurePlan, kind: FigureKind) -> FigurePlan:
+        """A figure that looks like this, in this format."""
+        return replace(plan, style=self.style, legend=self.legend, title=self.title, dpi=self.dpi, kind=kind)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlotData:
+    """One plot: what its description says, and its curves in SI units.
+
+    Attributes:
+        id: of the plot.
+        title: heading.
+        axis_text: text of the value axis, with its unit.
+        scale: factor from SI to that unit.
+        from_zero: whether the value axis starts at zero.
+        is_rate: whether samples are means over the interval that ends there.
+        kind: curves over time, curves over another quantity, or bars.
+        x_text: text of the x axis, with its unit.
+        x_scale: factor from SI to that unit.
+        ceiling: what the value axis reaches whatever the values are, in its unit; None: it fits itself.
+        curves: those to be drawn.
+        bars: those to be drawn.
+        value_range: first and last value of the axis in its unit; None: it fits the curves.
+        bin_s: length of the bins whose means the samples of the curves are, s, zero for the samples of the runs; None:
+            rates are to be averaged as far as the figure asks for.
+    """
+
+    id: str
+    title: str
+    axis_text: str
+    scale: float
+    from_zero: bool
+    is_rate: bool
+    kind: Kind
+    x_text: str
+    x_scale: float
+    ceiling: float | None
+    curves: tuple[Curve, ...]
+    bars: tuple[Bar, ...] = ()
+    value_range: tuple[float, float] | None = None
+    bin_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FigurePlan:
+    """A figure.
+
+    Attributes:
+        plots: from top to bottom.
+        time_range: first and last time in view, s.
+        style: size, fonts and lines.
+        kind: format of the file.
+        dpi: px per inch of a PNG.
+        legend: where it stands.
+        title: heading of the figure; empty for none, as in papers, which have captions.
+        is_log: whether value axes are logarithmic.
+    """
+
+    plots: tuple[PlotData, ...]
+    time_range: tuple[float, float]
+    style: PaperStyle = DEFAULT_STYLE
+    kind: FigureKind = "pdf"
+    dpi: int = 300
+    legend: Legend = "below"
+    title: str = ""
+    is_log: bool = False
+
+    def checked(self) -> FigurePlan:
+        """The plan, once it is known that it can be drawn.
+
+        Raises:
+            InputError: if it cannot.
+        """
+        style = self.style.sized(self.style.width_mm, self.style.plot_height_mm)
+        if not any(plot.curves or plot.bars for plot in self.plots):
+            raise InputError("nothing to draw: no curve is visible, or no run has what the figure shows")
+        if len(self.plots) > MOST_PLOTS:
+            raise InputError(f"a figure has {MOST_PLOTS} plots at most, not {len(self.plots)}: write one file per plot")
+        if self.legend not in LEGENDS:
+            raise InputError(f'legend "{self.legend}": must be one of {", ".join(LEGENDS)}')
+        if self.kind == "png":
+            checked_dpi(self.dpi)
+            pixels = style.width_mm * style.plot_height_mm * len(self.plots) * (self.dpi / MM_PER_INCH) ** 2
+            if pixels > MOST_MEGAPIXELS * 1e6:
+                raise InputError(
+                    f"this figure would have {pixels / 1e6:.0f} megapixels, and {MOST_MEGAPIXELS} are allowed: choose "
+                    f"fewer px per inch than {self.dpi}, or PDF, which has no pixels"
+                )
+        return self
+
+    def with_run_names(self, names: Sequence[str]) -> FigurePlan:
+        """The figure with other names of its runs, by their position."""
+        return replace(
+            self,
+            plots=tuple(
+                replace(
+                    plot,
+                    curves=tuple(replace(curve, run_title=names[curve.run]) for curve in plot.curves),
+                    bars=tuple(replace(bar, run_title=names[bar.run]) for bar in plot.bars),
+                )
+                for plot in self.plots
+            ),
+        )
+
+    def one_per_plot(self) -> list[FigurePlan]:
+        """A figure for each plot."""
+        return [replace(self, plots=(plot,)) for plot in self.plots]
+
+
+def plot_data(
+    spec: PlotSpec,
+    curves: Iterable[Curve],
+    bars: Iterable[Bar] = (),
+    *,
+    value_range: tuple[float, float] | None = None,
+    bin_s: float | None = None,
+) -> PlotData:
+    """A plot of these curves or bars; live curves are cut to whole samples."""
+    return PlotData(
+        id=spec.id,
+        title=spec.title,
+        axis_text=spec.axis_text,
+        scale=spec.scale,
+        from_zero=spec.from_zero,
+        is_rate=spec.is_rate,
+        kind=spec.kind,
+        x_text=spec.x_text,
+        x_scale=1.0 if spec.x is None else spec.x.scale,
+        ceiling=None if spec.ceiling is None else spec.ceiling * spec.scale,
+        bars=tuple(bars),
+        curves=tuple(_whole(curve) for curve in curves),
+        value_range=value_range,
+        bin_s=bin_s,
+    )
+
+
+def run_plan(specs: Sequence[PlotSpec], runs: Sequence[Traces]) -> FigurePlan:
+    """A figure of these plots with all curves and all of the time of the runs; plots that no run has are left out.
+
+    Raises:
+        InputError: if no run has any of them.
+        StoreError: if traces are stored and cannot be read.
+    """
+    had = [spec for spec in specs if any(spec.is_in(traces) for traces in runs)]
+    plots = [plot_data(spec, spec.overlay(runs), spec.all_bars(runs)) for spec in had]
+    plots = [plot for plot in plots if plot.curves or plot.bars]
+    if not plots:
+        names = " or ".join(spec.title.lower() for spec in specs)
+        needs = " and ".join(dict.fromkeys(spec.needs for spec in specs if spec.needs))
+        raise InputError(f"no run has what the {names} figure shows{f': it takes {needs}' if needs else ''}")
+    return FigurePlan(tuple(plots), (0.0, max(traces.duration_s for traces in runs)))
+
+
+def figure_kind(path: PurePath) -> FigureKind:
+    """The format that the suffix of a file name says.
+
+    Raises:
+        InputError: if there is no suffix, or figures are not written in that format.
+    """
+    return kind_of_suffix(path, FIGURE_KINDS, "figures are written as .svg, .pdf or .png")
+
+
+def kind_of_suffix(path: PurePath, kinds: Sequence[KindT], known: str) -> KindT:
+    """The one of these formats that the suffix of a file name says; ``known`` tells which there are.
+
+    Raises:
+        InputError: if there is no suffix, or it says none of them.
+    """
+    suffix = path.suffix.lower().lstrip(".")
+    for kind in kinds:
+        if suffix == kind:
+            return kind
+    told = f'not "{path.suffix}"' if path.suffix else "and this name has no suffix"
+    raise InputError(f"{path.name}: {known}, {told}")
+
+
+def _whole(curve: Curve) -> Curve:
+    count = min(len(curve.positions), len(curve.values))
+    return replace(
+        curve,
+        bands=tuple(replace(band, low=band.low[:count], high=band.high[:count]) for band in curve.bands),
+        time_s=np.ascontiguousarray(curve.time_s[:count]),
+        values=np.ascontiguousarray(curve.values[:count]),
+        x=None if curve.x is None else np.ascontiguousarray(curve.x[:count]),
+    )

@@ -1,0 +1,150 @@
+"""Figures drawn by a process of their own, so that the window never waits for matplotlib.
+
+A thread was the alternative. With three runs of three plots over 200 s it kept an idle computer's window from
+answering for up to 70 ms at a time, the process for 11 ms (first figure, cold: 1.4 s; each further one: 0.4 s). A
+process can also be given up, and what it takes of memory is gone with it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import IO, Any
+
+from subflow_app.features.paper.core.packed_values import pack, read_message, unpack, write_message
+from subflow_app.foundation.errors import ExportError, InputError
+from subflow_app.foundation.interruption import interrupts_held_back
+from subflow_app.foundation.own_program import FIGURE_WORKER, own_command
+
+CONTENT, REFUSED, BROKEN = "content", "refused", "broken"
+"""What an answer is: the file, why it cannot be drawn, or the traceback of a bug."""
+
+_TIMEOUT_S = 120.0  # figures take a second and reports ten; a computer that swaps takes longer
+_LAST_LINES = 3
+
+
+class FigureProcess:
+    """One process that draws one thing at a time; it stays warm until it is closed.
+
+    Args:
+        command: that starts it.
+        timeout_s: after which it is killed.
+    """
+
+    def __init__(self, command: Sequence[str] | None = None, *, timeout_s: float = _TIMEOUT_S) -> None:
+        self._command = list(command or own_command(FIGURE_WORKER))
+        self._timeout_s = timeout_s
+        self._process: subprocess.Popen[bytes] | None = None
+        self._log: IO[bytes] | None = None
+        self._one_at_a_time = threading.Lock()
+        self._starting = threading.Lock()
+        self._is_closed = False
+
+    def start(self) -> None:
+        """Start it, so that it gets warm while a person still chooses; returns at once.
+
+        Raises:
+            ExportError: if the system does not let it start.
+        """
+        with self._starting:
+            if self._process is not None or self._is_closed:
+                return
+            log = tempfile.TemporaryFile()  # noqa: SIM115 # as long as the process
+            try:
+                with interrupts_held_back():
+                    self._process = subprocess.Popen(
+                        self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log
+                    )
+            except OSError as error:
+                log.close()
+                raise ExportError(f"no figure can be drawn: {error.strerror or error}; try again") from error
+            self._log = log
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has been started and not been closed."""
+        return self._process is not None
+
+    def draw(self, job: object) -> bytes:
+        """Have a figure or a report drawn; blocks, and belongs into a worker thread.
+
+        Returns:
+            The content of its file.
+
+        Raises:
+            InputError: if it cannot be drawn.
+            ExportError: if the process died, took too long, or was closed meanwhile.
+        """
+        with self._one_at_a_time:
+            self.start()
+            answer = self._asked(pack(job))
+        what, content = answer
+        if what == CONTENT:
+            assert isinstance(content, bytes)
+            return content
+        if what == BROKEN:
+            raise RuntimeError(f"the process that draws has a bug:\n{content}")
+        raise InputError(str(content))
+
+    def close(self) -> None:
+        """End it for good; a drawing that goes on is given up. Safe to call from any thread, and more than once."""
+        self._is_closed = True
+        self._end()
+
+    def _asked(self, request: bytes) -> tuple[str, Any]:
+        process = self._process
+        if process is None:
+            raise ExportError("drawing was cancelled")
+        assert process.stdin is not None
+        assert process.stdout is not None
+        has_timed_out = threading.Event()
+
+        def give_up() -> None:
+            has_timed_out.set()
+            process.kill()
+
+        timer = threading.Timer(self._timeout_s, give_up)
+        timer.daemon = True
+        timer.start()
+        try:
+            write_message(process.stdin, request)
+            content = read_message(process.stdout)
+        except (OSError, ValueError):  # the pipe is broken, or closed by us
+            content = None
+        finally:
+            timer.cancel()
+        if content is not None:
+            what, answer = unpack(content, ())
+            return what, answer
+        reason = self._reason(has_timed_out=has_timed_out.is_set())
+        self._end()
+        raise ExportError(reason)
+
+    def _reason(self, *, has_timed_out: bool) -> str:
+        if self._is_closed:
+            return "drawing was cancelled"
+        if has_timed_out:
+            return f"drawing took longer than {self._timeout_s:g} s and was given up: choose fewer plots or runs"
+        told = ""
+        if self._log is not None:
+            self._log.seek(0)
+            lines = self._log.read().decode(errors="replace").strip().splitlines()
+            told = f" ({' '.join(lines[-_LAST_LINES:])})" if lines else ""
+        return f"the process that draws ended unexpectedly{told}: try again"
+
+    def _end(self) -> None:
+        with self._starting:
+            process, self._process = self._process, None
+            log, self._log = self._log, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout, log):
+            if pipe is not None:
+                # What was not sent yet goes nowhere: the process is dead.
+                with suppress(OSError):
+                    pipe.close()

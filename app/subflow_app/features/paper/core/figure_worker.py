@@ -1,0 +1,88 @@
+"""The process that draws: it reads figures and reports as plain values, and answers with the content of their files.
+
+It is started as `subflow figure-worker` and ends when its pipe is closed. See `figure_process` for the other side.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+from subflow_app.features.paper.core.figure_plan import FigurePlan, PlotData
+from subflow_app.features.paper.core.figure_process import BROKEN, CONTENT, REFUSED
+from subflow_app.features.paper.core.figures import render_figure
+from subflow_app.features.paper.core.packed_values import pack, read_message, unpack, write_message
+from subflow_app.features.paper.core.panel_figure import render_panels
+from subflow_app.features.paper.core.panel_plan import Ground, PanelFigure
+from subflow_app.features.paper.core.paper_styles import PaperStyle
+from subflow_app.features.paper.core.report import Heading, Listing, Paragraph, Picture, Report
+from subflow_app.features.paper.core.report_file import render_report
+from subflow_app.features.paper.core.topology_sketch import SketchLink, SketchNode, TopologySketch
+from subflow_app.features.plots.core import Bar, Curve
+from subflow_app.foundation.errors import AppError
+from subflow_app.foundation.interruption import ignore_interrupts
+from subflow_app.vocabulary.palette import ColourKey
+from subflow_app.vocabulary.picture import Panel, PanelSeries, Reference
+from subflow_app.vocabulary.tables import TextColumn, TextTable
+
+KINDS: tuple[type, ...] = (
+    *(FigurePlan, PlotData, PaperStyle, Curve, Bar, ColourKey),
+    *(Report, Heading, Paragraph, Listing, Picture, TextTable, TextColumn),
+    *(PanelFigure, Panel, PanelSeries, Reference, Ground),
+    *(TopologySketch, SketchNode, SketchLink),
+)
+"""Everything that jobs are made of."""
+
+
+def main() -> int:
+    """Draw until the pipe is closed; returns the exit code."""
+    ignore_interrupts()  # the window closes the pipe
+    answers = _take_stdout()
+    _warm_up()
+    with os.fdopen(0, "rb", closefd=False) as requests:
+        while (content := read_message(requests)) is not None:
+            try:
+                write_message(answers, pack(_answer(content)))
+            except BrokenPipeError:
+                return 0  # nobody wants to know any more
+    return 0
+
+
+def _answer(content: bytes) -> tuple[str, Any]:
+    try:
+        job = unpack(content, KINDS)
+        return CONTENT, _renderer(job)(job)
+    except AppError as error:
+        return REFUSED, str(error)
+    except Exception:
+        # The other side raises it again; here it would be lost.
+        return BROKEN, traceback.format_exc()
+
+
+def _renderer(job: object) -> Callable[[Any], bytes]:
+    if isinstance(job, Report):
+        return render_report
+    if isinstance(job, PanelFigure):
+        return render_panels
+    if not isinstance(job, FigurePlan):
+        raise TypeError(f"{type(job).__name__} is nothing to draw")
+    return render_figure
+
+
+def _take_stdout() -> BinaryIO:
+    """The pipe of answers; what libraries print goes to stderr from now on, and cannot get between them."""
+    sys.stdout.flush()
+    pipe = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return pipe
+
+
+def _warm_up() -> None:
+    """Import now what the first figure would wait for; the window has the process started before it is needed."""
+    import matplotlib.backends.backend_agg
+    import matplotlib.backends.backend_pdf
+    import matplotlib.backends.backend_svg
+    import matplotlib.figure  # noqa: F401

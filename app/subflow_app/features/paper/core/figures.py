@@ -1,0 +1,325 @@
+"""Figures for papers, drawn by matplotlib without a display: SVG, PDF and PNG of exactly the size asked for.
+
+matplotlib takes more than a second to import, so it is imported when the first figure is drawn. The command line draws
+in its own process; the window has `figure_process` draw, because the import alone would hold it up.
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from subflow_app.features.paper.core.figure_bars import draw_bars, experiment_handles
+from subflow_app.features.paper.core.figure_lines import Line, lines_of
+from subflow_app.features.paper.core.figure_plan import FigureKind, FigurePlan, PlotData, figure_kind
+from subflow_app.features.paper.core.paper_styles import MM_PER_INCH, PaperStyle, rc_settings
+from subflow_app.features.plots.core import BARS, TIME, Curve
+from subflow_app.foundation.files import write_file
+from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.plain_text import readable
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.legend import Legend
+
+POINTS_PER_INCH = 72.0
+
+_MOST_LEGEND_ENTRIES = 24
+_LEGEND_HANDLE_CHARACTERS = 7
+_MOST_LEGEND_COLUMNS = 4
+# Width of a letter in multiples of its height, on average.
+_LETTER = {"DejaVu Sans": 0.6}
+_NARROW_LETTER = 0.47
+# Room for a row of the legend and for the heading, in multiples of their letters.
+_LEGEND_ROW = 1.7
+_HEADING_ROW = 2.2
+# By hue, so that the same subflow has the same shape in every plot.
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_MARKERS_PER_CURVE = 8
+_BAND_OPACITY = 0.2
+_MOST_POINTS_TO_AVOID = 20_000
+
+# matplotlib's settings are global; figures are drawn one at a time.
+_drawing = threading.Lock()
+
+
+def save_figure(plan: FigurePlan, path: str | Path) -> Path:
+    """Draw a figure into a file; its suffix (.svg, .pdf, .png) says the format, whatever the plan says.
+
+    Raises:
+        ExportError: if the file cannot be written.
+        InputError: if the suffix is none of these, there is nothing to draw, or no figure is that large.
+    """
+    target = Path(path)
+    return write_file(target, render_figure(replace(plan, kind=figure_kind(target))))
+
+
+def render_figure(plan: FigurePlan) -> bytes:
+    """The content of the file.
+
+    Raises:
+        InputError: if there is nothing to draw, or no figure is that large.
+    """
+    plan.checked()
+    return drawn_file(plan.style, plan.kind, plan.dpi, lambda: figure_size_in(plan), lambda f: fill_figure(f, plan))
+
+
+def drawn_file(
+    style: PaperStyle,
+    kind: FigureKind,
+    dpi: int,
+    size_in: Callable[[], tuple[float, float]],
+    fill: Callable[[Figure], None],
+    background: str = "white",
+) -> bytes:
+    """The content of a file with what `fill` draws into a figure of this width and height, inches."""
+    from matplotlib.figure import Figure
+
+    # Without a date, the same run gives the same file.
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+    content = io.BytesIO()
+    with drawing(style):
+        figure = Figure(figsize=size_in(), layout="constrained", facecolor=background)
+        fill(figure)
+        spell_controls(figure)
+        figure.savefig(content, format=kind, dpi=dpi, metadata=metadata, facecolor=background)
+    return content.getvalue()
+
+
+def spell_controls(figure: Figure) -> None:
+    """Spells out controls in all texts of a figure: XML has no way to hold them, and they turn lines around."""
+    from matplotlib.text import Text
+
+    for text in figure.findobj(Text):
+        assert isinstance(text, Text)
+        text.set_text(readable(text.get_text()))
+
+
+@contextmanager
+def drawing(style: PaperStyle) -> Iterator[None]:
+    """Everything that matplotlib draws inside has this style."""
+    import matplotlib as mpl
+
+    with _drawing, mpl.rc_context(rc_settings(style)), warnings.catch_warnings():
+        # A letter that no font has is drawn as a box. The figure is good all the same.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield
+
+
+def figure_size_in(plan: FigurePlan) -> tuple[float, float]:
+    """Width and height of a figure, inches."""
+    style = plan.style
+    rows = 0
+    if plan.legend in ("above", "below"):
+        handles, columns = _legend(plan, [lines_of(plot, plan.time_range)[0] for plot in plan.plots])
+        rows = -(-len(handles) // columns) if handles else 0
+    height = len(plan.plots) * style.plot_height_mm / MM_PER_INCH
+    height += rows * _LEGEND_ROW * style.small_pt / POINTS_PER_INCH
+    height += _HEADING_ROW * style.font_pt / POINTS_PER_INCH if plan.title else 0.0
+    return style.width_mm / MM_PER_INCH, height
+
+
+def fill_figure(figure: Figure | SubFigure, plan: FigurePlan) -> None:
+    """Draw a plan into a figure, or into a part of a page, of `figure_size_in`; call it within `drawing`."""
+    style = plan.style
+    drawn = [lines_of(plot, plan.time_range) for plot in plan.plots]
+    handles, columns = _legend(plan, [lines for lines, _ in drawn]) if plan.legend in ("above", "below") else ([], 1)
+    every_axes = figure.subplots(len(plan.plots), squeeze=False)[:, 0]
+    for number, (plot, axes, (lines, averaging)) in enumerate(zip(plan.plots, every_axes, drawn, strict=True)):
+        _draw_plot(axes, plan, plot, lines, averaging)
+        if plot.kind == TIME and number + 1 < len(plan.plots) and plan.plots[number + 1].kind == TIME:
+            # The plot below has the same times.
+            axes.set_xlabel("")
+            axes.tick_params(labelbottom=False)
+    figure.align_ylabels(every_axes)
+    heading_pt = style.font_pt * 1.1
+    has_head = bool(handles) and plan.legend == "above"
+    if plan.title and not has_head:
+        figure.suptitle(plan.title, fontsize=heading_pt)
+    if handles:
+        legend = figure.legend(
+            handles=handles,
+            loc="outside upper center" if has_head else "outside lower center",
+            ncols=columns,
+            handlelength=2.4,
+            columnspacing=1.4,
+        )
+        name_entries(legend, handles)
+        if plan.title and has_head:
+            # Both would stand in the same place.
+            legend.set_title(plan.title)
+            legend.get_title().set_fontsize(heading_pt)
+
+
+def _draw_plot(axes: Axes, plan: FigurePlan, plot: PlotData, lines: Sequence[Line], averaging: str) -> None:
+    if plot.kind == BARS:
+        draw_bars(axes, plot, plan.style)
+    for number, line in enumerate(lines):
+        _draw_line(axes, line, plot, plan.style, number)
+    axes.set_ylabel(_broken(plot.axis_text, averaging, plan.style))
+    if plot.kind != BARS:
+        axes.set_xlabel(plot.x_text)
+    if plot.kind == TIME:
+        # Before the values: fitting looks at what is in view.
+        axes.set_xlim(*plan.time_range)
+    axes.margins(y=0.05)
+    _bound_values(axes, plan, plot)
+    if plan.legend == "inside":
+        handles, _ = _legend(replace(plan, plots=(plot,)), [lines])
+        if handles:
+            # The best place is looked for among all points, which takes long for many.
+            points = sum(len(line.curve.values) for line in lines)
+            legend = axes.legend(
+                handles=handles,
+                loc="best" if points < _MOST_POINTS_TO_AVOID else "upper right",
+                frameon=True,
+                framealpha=0.85,
+                edgecolor="none",
+            )
+            name_entries(legend, handles)
+
+
+def _bound_values(axes: Axes, plan: FigurePlan, plot: PlotData) -> None:
+    if plan.is_log and plot.kind != BARS:
+        axes.set_yscale("log", nonpositive="mask")
+    elif plot.from_zero:
+        axes.set_ylim(bottom=0.0)
+    if plot.ceiling is not None:
+        # A hair more, so that a line along the ceiling is whole.
+        axes.set_ylim(top=max(axes.get_ylim()[1], plot.ceiling * 1.02))
+    if plot.value_range is not None:
+        axes.set_ylim(*plot.value_range)
+
+
+def _broken(text: str, more: str, style: PaperStyle) -> str:
+    """The text of a value axis, in two lines where one is longer than the axis."""
+    letters = style.plot_height_mm / MM_PER_INCH / _letter_in(style, style.font_pt)
+    if len(text + more) <= letters:
+        return text + more
+    if more:
+        return f"{text}\n{more.removeprefix(', ')}"
+    head, _, unit = text.rpartition(" (")
+    return f"{head}\n({unit}" if head else text
+
+
+def _draw_line(axes: Axes, line: Line, plot: PlotData, style: PaperStyle, number: int) -> None:
+    curve = line.curve
+    every = max(1, len(curve.values) // _MARKERS_PER_CURVE)
+    marker = _marker(curve, style) if line.entry else None
+    for band in curve.bands:
+        axes.fill_between(
+            curve.positions * plot.x_scale,
+            band.low * plot.scale,
+            band.high * plot.scale,
+            color=palette.hex_colour(curve.colour),
+            alpha=_BAND_OPACITY,
+            linewidth=0.0,
+            zorder=1.5,
+        )
+    axes.plot(
+        curve.positions * plot.x_scale,
+        curve.values * plot.scale,
+        color=palette.hex_colour(curve.colour),
+        linestyle=_line_style(curve.dash),
+        linewidth=line.width * style.line_pt,
+        alpha=line.alpha,
+        # When one subflow is all there is, its colour shows, not the total's.
+        zorder=1.9 if curve.kind == "total" else 2.0,
+        # Shapes of different curves stand beside each other, not on top.
+        markevery=(every * (2 * (number % 4) + 1) // 8, every),
+        **_marker_look(marker, style),
+    )
+
+
+def _marker(curve: Curve, style: PaperStyle) -> str | None:
+    if not style.has_markers or curve.colour.hue == palette.TOTAL:
+        return None
+    return _MARKERS[curve.colour.hue % len(_MARKERS)]
+
+
+def _marker_look(marker: str | None, style: PaperStyle) -> dict[str, Any]:
+    if marker is None:
+        return {}
+    return {
+        "marker": marker,
+        "markersize": 3.2 * style.line_pt,
+        "markeredgewidth": 0.8 * style.line_pt,
+        "markerfacecolor": "white",
+    }
+
+
+def _legend(plan: FigurePlan, groups: Sequence[Sequence[Line]]) -> tuple[list[Artist], int]:
+    """Legend handles, each with its text as group id, and the number of columns that fit.
+
+    Several runs have the colours once and then the dashes: three curves of four runs are seven entries, not twelve.
+    Where colours tell the runs apart, each line has an entry with its run.
+    """
+    from matplotlib.lines import Line2D
+
+    style = plan.style
+    entries: dict[tuple[str, str], Artist] = {}
+    runs: dict[int, Artist] = {}
+    dashes = {(line.curve.run, line.curve.dash) for lines in groups for line in lines}
+    # One pattern for each run, and one run for each pattern.
+    are_dashed = len(dashes) == len({run for run, _ in dashes}) == len({dash for _, dash in dashes})
+    for line in (line for lines in groups for line in lines):
+        curve, colour = line.curve, palette.hex_colour(line.curve.colour)
+        title = curve.run_title or f"run {curve.run + 1}"
+        if line.entry:
+            look = _marker_look(_marker(curve, style), style)
+            entry = line.entry if are_dashed else f"{title}: {line.entry}"
+            if not are_dashed:
+                look["linestyle"] = _line_style(curve.dash)
+            handle = Line2D([], [], color=colour, linewidth=line.width * style.line_pt, gid=entry, **look)
+            entries.setdefault((entry, colour), handle)
+        if are_dashed:
+            pattern = _line_style(curve.dash)
+            dashed = Line2D([], [], color="#555555", linewidth=style.line_pt, linestyle=pattern, gid=title)
+            runs.setdefault(curve.run, dashed)
+    handles: list[Artist] = list(entries.values())
+    experiments = experiment_handles([plot for plot in plan.plots if plot.kind == BARS])
+    if len(handles) > _MOST_LEGEND_ENTRIES:
+        more = len(handles) - _MOST_LEGEND_ENTRIES + 1
+        handles = [*handles[: _MOST_LEGEND_ENTRIES - 1], Line2D([], [], linestyle="none", gid=f"and {more} more")]
+    if len(runs) > 1:
+        handles += [runs[number] for number in sorted(runs)]
+    if len(experiments) > 1:
+        handles += experiments
+    letters = int(style.width_mm / MM_PER_INCH / _letter_in(style, style.small_pt))
+    for each in handles:
+        each.set_gid(_shortened(str(each.get_gid()), letters - _LEGEND_HANDLE_CHARACTERS))
+    longest = max((len(str(each.get_gid())) for each in handles), default=1)
+    fitting = letters // (longest + _LEGEND_HANDLE_CHARACTERS)
+    most_columns = max(1, min(_MOST_LEGEND_COLUMNS, len(handles), fitting))
+    # As few rows as fit, then as few columns as these rows need: five entries are 2 + 2 + 1, not 2 + 1 + 1 + 1.
+    rows = -(-len(handles) // most_columns)
+    columns = max(1, -(-len(handles) // max(1, rows)))
+    return handles, columns
+
+
+def name_entries(legend: Legend, handles: Sequence[Artist]) -> None:
+    """Write the group ids of its handles beside them."""
+    # Afterwards, because matplotlib leaves out entries whose text begins with an underscore, as names may.
+    for shown, handle in zip(legend.get_texts(), handles, strict=True):
+        shown.set_text(str(handle.get_gid()))
+
+
+def _letter_in(style: PaperStyle, size_pt: float) -> float:
+    return _LETTER.get(style.font, _NARROW_LETTER) * size_pt / POINTS_PER_INCH
+
+
+def _shortened(text: str, letters: int) -> str:
+    return text if len(text) <= letters else f"{text[: max(1, letters - 1)]}…"
+
+
+def _line_style(dash: int) -> Literal["-"] | tuple[float, tuple[float, ...]]:
+    pattern = palette.dash(dash)
+    return (0.0, pattern) if pattern else "-"

@@ -1,0 +1,536 @@
+"""The forms of panels: lines over points, bars, boxes, clouds, traces and tables, each with what others report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from subflow_app.features.paper.core.panel_plan import PanelFigure
+from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.picture import FloatArray, Panel, PanelForm, PanelSeries, Reference
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MARKERS = ("o", "^", "v", "P", "X", "<", ">", "p", "h", "*")
+"""Of ours: what others report has squares and diamonds, which no series has."""
+PAPER_HATCH, IMPLIED_HATCH = "////", "\\\\\\\\"
+_OURS, _OTHERS = 1.8, 1.0  # widths of lines
+_BAND = 0.18
+# Points that reach over more than this factor stand on a logarithmic axis.
+_LOG_FROM = 25.0
+_GROUP = 0.82  # share of the room between points that bars and boxes take
+_LETTER = 0.6
+_MOST_TRACE_POINTS = 300
+_MOST_ABOVE = 1.6  # times the largest value: as far as intervals are drawn
+_NOTHING = "–"
+_PT_PER_INCH = 72.0
+_LEAST_TABLE_PT = 5.0
+TABLE_LINE = 2.3
+"""Height of a row of a table in multiples of its letters."""
+_HEAD_LINE = 0.65  # of a further line of a head, in rows
+_MOST_SKETCHED = 5  # rows and columns
+_ASKEW = 0.6  # sine of the angle of names that stand askew
+
+
+def dashes(series: PanelSeries) -> Literal["-"] | tuple[float, tuple[float, ...]]:
+    """How its line is broken: ours is not, others differ also without colours."""
+    pattern = () if series.is_ours else palette.dash(series.shape)
+    return (0.0, pattern) if pattern else "-"
+
+
+def draw_lines(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+    """Lines over the points with bands of 95 %; hollow marks are what others report."""
+    x = _positions(panel)
+    line_pt = figure.style.line_pt
+    for series in panel.series:
+        colour = _colour(series, figure)
+        is_known = np.isfinite(series.means)
+        low, high = panel.ends(series)
+        has_band = is_known & np.isfinite(series.halves)
+        if has_band.sum() > 1:
+            axes.fill_between(
+                x[has_band], low[has_band], high[has_band], color=colour, alpha=_BAND, linewidth=0.0, zorder=1.5
+            )
+        elif has_band.any():
+            axes.errorbar(
+                x[has_band],
+                series.means[has_band],
+                _reach(series.means, (low, high))[:, has_band],
+                fmt="none",
+                ecolor=colour,
+                capsize=2.0,
+            )
+        axes.plot(
+            x[is_known],
+            series.means[is_known],
+            color=colour,
+            linestyle=dashes(series),
+            linewidth=line_pt * (_OURS if series.is_ours else _OTHERS),
+            marker=MARKERS[series.shape % len(MARKERS)],
+            markersize=line_pt * (4.4 if series.is_ours else 3.6),
+            zorder=3.0 if series.is_ours else 2.0,
+        )
+        for mark in series.references:
+            _mark(axes, x[mark.point], mark, series, figure)
+    _x_axis_of_points(axes, panel, figure)
+    _value_axis(axes, panel)
+
+
+def draw_bars(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+    """Groups of bars by point, or a bar for each series where there is one point; hatched is what others report."""
+    is_single = len(panel.points) == 1
+    # What others report stands right of our bar. Groups are as narrow as their bars.
+    groups = [
+        [(series, point) for series in panel.series] if not is_single else [(panel.series[point], 0)]
+        for point in range(len(panel.series) if is_single else len(panel.points))
+    ]
+    slots = [sum(1 + _marks(series, point) for series, point in group) for group in groups]
+    for place, (group, count) in enumerate(zip(groups, slots, strict=True)):
+        # Names at the axis tell bars apart that are of different widths; those of a legend are of one.
+        width = _GROUP / (max(count, 2) if is_single else max(slots))
+        middle = place - (count - 1) * width / 2
+        for series, point in group:
+            _bar(axes, panel, series, point, middle, width, figure)
+            middle += width * (1 + _marks(series, point))
+    _names_axis(axes, [s.name for s in panel.series] if is_single else panel.points, figure, panel)
+    _value_axis(axes, panel)
+
+
+def _bar(
+    axes: Axes, panel: Panel, series: PanelSeries, point: int, middle: float, width: float, figure: PanelFigure
+) -> None:
+    style, colour = figure.style, _colour(series, figure)
+    mean, half = float(series.means[point]), float(series.halves[point])
+    if math.isfinite(mean):
+        axes.bar(
+            middle,
+            mean,
+            0.94 * width,
+            yerr=_reach(series.means, panel.ends(series))[:, [point]] if math.isfinite(half) else None,
+            color=colour,
+            edgecolor=figure.ground.ink if series.is_ours else "none",
+            linewidth=style.line_pt if series.is_ours else 0.0,
+            error_kw=_error_look(figure),
+            zorder=2.0,
+        )
+    else:
+        axes.text(
+            middle,
+            0.0,
+            " not measured",
+            rotation=90,
+            ha="center",
+            va="bottom",
+            fontsize=style.small_pt,
+            color=figure.ground.muted,
+        )
+    for mark in series.references:
+        if mark.point == point:
+            middle += width
+            axes.bar(
+                middle,
+                mark.value,
+                0.94 * width,
+                facecolor=figure.ground.background,
+                edgecolor=_mark_colour(mark, series, figure),
+                hatch=IMPLIED_HATCH if mark.is_implied else PAPER_HATCH,
+                linewidth=0.9 * style.line_pt,
+                zorder=2.0,
+            )
+
+
+def _marks(series: PanelSeries, point: int) -> int:
+    return sum(mark.point == point for mark in series.references)
+
+
+def draw_box(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+    """Boxes over the runs of a point: quartiles, whiskers to 1.5 of their distance, and what is beyond."""
+    is_single = len(panel.points) == 1
+    room = _GROUP / (1 if is_single else max(1, len(panel.series)))
+    line_pt, ink = figure.style.line_pt, figure.ground.ink
+    for number, series in enumerate(panel.series):
+        colour = _colour(series, figure)
+        for point, values in enumerate(series.values):
+            known = values[np.isfinite(values)]
+            middle = float(number) if is_single else point - _GROUP / 2 + room * (number + 0.5)
+            if len(known):
+                axes.boxplot(
+                    [known],
+                    positions=[middle],
+                    widths=0.8 * room,
+                    patch_artist=True,
+                    manage_ticks=False,
+                    boxprops={"facecolor": colour, "edgecolor": ink, "linewidth": 0.8 * line_pt},
+                    medianprops={"color": ink, "linewidth": 1.6 * line_pt},
+                    whiskerprops={"color": ink, "linewidth": 0.8 * line_pt},
+                    capprops={"color": ink, "linewidth": 0.8 * line_pt},
+                    flierprops={"marker": ".", "markersize": 2.5 * line_pt, "markeredgecolor": colour},
+                )
+            for mark in series.references:
+                if mark.point == point:
+                    _mark(axes, middle, mark, series, figure)
+    _names_axis(axes, [s.name for s in panel.series] if is_single else panel.points, figure, panel)
+    _value_axis(axes, panel)
+
+
+def draw_scatter(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+    """A mean of two quantities for each series and point, with the intervals of both."""
+    for series in panel.series:
+        colour = _colour(series, figure)
+        axes.errorbar(
+            series.x,
+            series.means,
+            xerr=_reach(series.x, panel.x_ends(series)) if _is_known(series.x_halves) else None,
+            yerr=_reach(series.means, panel.ends(series)) if _is_known(series.halves) else None,
+            fmt=MARKERS[series.shape % len(MARKERS)],
+            color=colour,
+            markersize=figure.style.line_pt * (6.0 if series.is_ours else 4.6),
+            markeredgecolor=figure.ground.ink if series.is_ours else colour,
+            elinewidth=0.8 * figure.style.line_pt,
+            zorder=3.0 if series.is_ours else 2.0,
+        )
+        for mark in series.references:
+            if math.isfinite(series.x[mark.point]):
+                _mark(axes, float(series.x[mark.point]), mark, series, figure)
+    if panel.front:
+        axes.plot(
+            *zip(*panel.front, strict=True), color=figure.ground.muted, linestyle="--", linewidth=figure.style.line_pt
+        )
+    axes.margins(0.12)
+
+
+def draw_trace(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+    """Curves over time or another running quantity."""
+    if panel.area is not None:
+        x, y = _corners(panel.area.x, panel.area.means)
+        axes.fill_between(x, y, color=figure.ground.grid, alpha=0.7, linewidth=0.0, step="post", zorder=0.5)
+    for series in panel.series:
+        x, y = _readable(series)
+        axes.plot(
+            x,
+            y,
+            color=_colour(series, figure),
+            linestyle=dashes(series),
+            linewidth=figure.style.line_pt * (1.4 if series.is_ours else 1.0),
+            zorder=3.0 if series.is_ours else 2.0,
+        )
+    spans = [series.x for series in panel.series if len(series.x)]
+    if spans:
+        first, last = min(float(x.min()) for x in spans), max(float(x.max()) for x in spans)
+        if last > first:
+            axes.set_xlim(min(first, 0.0) if first < 0.1 * last else first, last)
+    axes.margins(y=0.05)
+    _value_axis(axes, panel)
+
+
+def draw_table(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+    """Numbers: a row for each series, a column for each point, and beside ours what others report."""
+    axes.set_axis_off()
+    style, ground = figure.style, figure.ground
+    if figure.is_thumbnail:
+        _sketch_table(axes, panel, figure)
+        return
+    layout = table_layout(panel, figure)
+    line = 1.0 / layout.lines
+    head = 1.0 + (layout.head_lines - 1) * _HEAD_LINE
+    table = axes.table(
+        cellText=layout.cells,
+        cellLoc="right",
+        edges="horizontal",
+        colWidths=list(layout.shares),
+        bbox=(0.0, 0.0, 1.0, (head + len(panel.series)) * line),  # type: ignore[arg-type]
+    )
+    table.auto_set_font_size(False)
+    for (row, column), cell in table.get_celld().items():
+        cell.set_edgecolor(ground.grid)
+        cell.set_height((head if row == 0 else 1.0) * line)
+        text = cell.get_text()
+        text.set_fontsize(layout.font_pt)
+        text.set_color(ground.ink)
+        is_ours = row > 0 and panel.series[row - 1].is_ours
+        if row == 0 or (column == 0 and is_ours):
+            text.set_fontweight("bold")
+        if column == 0:
+            text.set_horizontalalignment("left")
+            cell.PAD = 0.01
+    axes.text(
+        0.0,
+        1.0 - 0.5 * line,
+        panel.y_text,
+        fontsize=style.small_pt,
+        color=ground.muted,
+        va="center",
+        transform=axes.transAxes,
+    )
+
+
+def _sketch_table(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+    """What a table looks like from afar: numbers this small are a smear."""
+    rows, columns = min(_MOST_SKETCHED, len(panel.series)) + 1, min(_MOST_SKETCHED, len(panel.points)) + 1
+    axes.set(xlim=(0.0, columns), ylim=(rows, 0.0))
+    for row in range(rows):
+        is_head = row == 0
+        for column in range(columns):
+            # Names stand at the left, and numbers, which are shorter, at the right.
+            left = column + (0.12 if column == 0 else 0.4)
+            is_named = column == 0 and not is_head
+            colour = _colour(panel.series[row - 1], figure) if is_named else figure.ground.muted
+            axes.barh(row + 0.5, 0.5, 0.34, left, color=colour, alpha=1.0 if is_head or is_named else 0.45)
+        axes.axhline(row + 1.0, color=figure.ground.muted if is_head else figure.ground.grid, linewidth=0.7)
+
+
+@dataclass(frozen=True, slots=True)
+class TableLayout:
+    """Where the texts of a table stand.
+
+    Attributes:
+        cells: heads, then the rows; heads may have several lines.
+        shares: of the width, by column.
+        head_lines: lines of the longest head.
+        font_pt: size of its letters, points.
+    """
+
+    cells: tuple[tuple[str, ...], ...]
+    shares: tuple[float, ...]
+    head_lines: int
+    font_pt: float
+
+    @property
+    def lines(self) -> float:
+        """Of `TABLE_LINE` letters each: what the numbers are, the heads, and the rows."""
+        return 1.0 + (self.head_lines - 1) * _HEAD_LINE + len(self.cells)
+
+
+def table_layout(panel: Panel, figure: PanelFigure) -> TableLayout:
+    """Columns as wide as their numbers; heads that are longer are broken into lines."""
+    rows = [
+        (series.name, *(table_cell(series, point) for point in range(len(panel.points)))) for series in panel.series
+    ]
+    # What the points are stands at the left of them.
+    heads = (panel.x_text, *panel.points)
+    room = int(figure.width_in(panel) * _PT_PER_INCH / _LETTER / figure.style.small_pt)
+    widths = [max((len(row[column]) for row in rows), default=0) for column in range(len(heads))]
+    widths = [
+        max(width, *(len(word) + 1 for word in head.split()), 1) + 2 for width, head in zip(widths, heads, strict=True)
+    ]
+    # What is left goes to columns whose heads are long.
+    spare = room - sum(widths)
+    wishes = [max(0, len(head) + 4 - width) for width, head in zip(widths, heads, strict=True)]
+    if spare > 0 and any(wishes):
+        share = min(1.0, spare / sum(wishes))
+        widths = [width + int(share * wish) for width, wish in zip(widths, wishes, strict=True)]
+    broken = tuple("\n".join(wrap(head, max(4, width - 3))) for head, width in zip(heads, widths, strict=True))
+    size = min(1.0, room / sum(widths)) * figure.style.small_pt
+    return TableLayout(
+        (broken, *rows),
+        tuple(width / sum(widths) for width in widths),
+        max(head.count("\n") + 1 for head in broken),
+        max(_LEAST_TABLE_PT, size),
+    )
+
+
+def table_cell(series: PanelSeries, point: int) -> str:
+    """Mean, interval and what others report, e.g. ``3.02 ± 0.11 (paper 3.2)``."""
+    mean, half = float(series.means[point]), float(series.halves[point])
+    told = interval_text(mean, half)
+    reported = [
+        ("≈ " if mark.is_implied else "") + number_text(mark.value) for mark in series.references if mark.point == point
+    ]
+    return f"{told} (paper {', '.join(reported)})" if reported else told
+
+
+def number_text(value: float) -> str:
+    """Three or four digits; a dash for none."""
+    if not math.isfinite(value):
+        return _NOTHING
+    if value == 0.0:
+        return "0"
+    return f"{value:,.{_decimals(value)}f}".replace(",", " ")
+
+
+def interval_text(mean: float, half: float) -> str:
+    """A mean with half of its interval, which has no more decimals and is never rounded down: ``3.02 ± 0.11``."""
+    told = number_text(mean)
+    if not (math.isfinite(mean) and math.isfinite(half)):
+        return told
+    digits = _decimals(max(abs(mean), half))
+    scale = 10.0**digits
+    # The tolerance keeps 0.11 from becoming 0.12 where it is 0.11000000000000001.
+    shown = math.ceil(half * scale - 1e-6) / scale
+    return f"{told} ± {f'{shown:,.{digits}f}'.replace(',', ' ') if shown else '0'}"
+
+
+def _decimals(value: float) -> int:
+    """How many decimals show three digits."""
+    exponent = int(f"{value:.2e}".partition("e")[2]) if value else 0
+    return min(6, max(0, 2 - exponent))
+
+
+FORMS: Mapping[PanelForm, Callable[[Axes, Panel, PanelFigure], None]] = {
+    "lines": draw_lines,
+    "bars": draw_bars,
+    "box": draw_box,
+    "scatter": draw_scatter,
+    "trace": draw_trace,
+    "table": draw_table,
+}
+
+
+def _colour(series: PanelSeries, figure: PanelFigure) -> str:
+    return palette.hex_colour(series.colour, dark=figure.ground.is_dark)
+
+
+def _mark_colour(mark: Reference, series: PanelSeries, figure: PanelFigure) -> str:
+    return palette.hex_colour(mark.baseline or series.colour, dark=figure.ground.is_dark)
+
+
+def _mark(axes: Axes, x: float, mark: Reference, series: PanelSeries, figure: PanelFigure) -> None:
+    axes.plot(
+        [x],
+        [mark.value],
+        linestyle="none",
+        marker="D" if mark.is_implied else "s",
+        markersize=(6.0 if mark.is_implied else 7.0) * figure.style.line_pt,
+        markerfacecolor="none",
+        markeredgecolor=_mark_colour(mark, series, figure),
+        markeredgewidth=1.2 * figure.style.line_pt,
+        zorder=3.5,
+    )
+
+
+def _error_look(figure: PanelFigure) -> dict[str, object]:
+    width = 0.9 * figure.style.line_pt
+    return {"ecolor": figure.ground.ink, "elinewidth": width, "capthick": width, "capsize": 2.2 * width}
+
+
+def _positions(panel: Panel) -> FloatArray:
+    return panel.positions if len(panel.positions) else np.arange(len(panel.points), dtype=np.float64)
+
+
+def _x_axis_of_points(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+    x = _positions(panel)
+    if not len(panel.positions):
+        _names_axis(axes, panel.points, figure, panel)
+        return
+    is_log = x.min() > 0 and (panel.is_log_x or (len(x) > 2 and x.max() / x.min() >= _LOG_FROM))
+    if is_log:
+        axes.set_xscale("log")
+        from matplotlib.ticker import NullFormatter, NullLocator
+
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_xticks(x, _unless_crowded(x, panel, figure, is_log=is_log))
+
+
+def _unless_crowded(x: FloatArray, panel: Panel, figure: PanelFigure, *, is_log: bool) -> list[str]:
+    """Names of the points; those that would run into the one before are left out, the last never is."""
+    names = panel.points
+    place = np.log(x) if is_log else x
+    span = float(place.max() - place.min()) or 1.0
+    room_pt = 0.78 * figure.width_in(panel) * _PT_PER_INCH
+    order = np.argsort(place)
+    shown: list[int] = []
+    for index in order[::-1]:  # from the last
+        width = _LETTER * figure.style.small_pt * (len(names[index]) + 1.5)
+        if not shown or float(place[shown[-1]] - place[index]) / span * room_pt >= width:
+            shown.append(int(index))
+    return [name if index in shown else "" for index, name in enumerate(names)]
+
+
+def _names_axis(axes: Axes, names: Sequence[str], figure: PanelFigure, panel: Panel) -> None:
+    letters = _name_letters(len(names), panel, figure)
+    axes.set_xticks(range(len(names)), [_broken(name, letters) for name in names])
+    if _longest_word(names) > letters and not figure.is_thumbnail:
+        axes.tick_params(axis="x", labelrotation=35)
+        for label in axes.get_xticklabels():
+            label.set(ha="right", rotation_mode="anchor")
+    if panel.form in ("bars", "box"):
+        axes.set_xlim(-0.5, len(names) - 0.5)
+        axes.grid(visible=False, axis="x")
+        axes.tick_params(axis="x", length=0)
+    if len(panel.points) == 1:
+        ours = [series.is_ours for series in panel.series]
+        for label, is_ours in zip(axes.get_xticklabels(), ours, strict=False):
+            label.set_fontweight("bold" if is_ours else "normal")
+
+
+def names_lines(panel: Panel, figure: PanelFigure) -> float:
+    """How many lines high the names below a panel are, whether they are broken or stand askew."""
+    if panel.form in ("trace", "scatter") or (panel.form == "lines" and len(panel.positions)):
+        return 1.0
+    names = [s.name for s in panel.series] if len(panel.points) == 1 else panel.points
+    letters = _name_letters(len(names), panel, figure)
+    longest = max(map(len, names), default=0)
+    if _longest_word(names) > letters:
+        return 1.0 + _ASKEW * longest * _LETTER
+    return float(max((_broken(name, letters).count("\n") + 1 for name in names), default=1))
+
+
+def _name_letters(count: int, panel: Panel, figure: PanelFigure) -> int:
+    """How many letters a name below a panel may have."""
+    room_pt = 0.82 * figure.width_in(panel) * _PT_PER_INCH / max(1, count)
+    return max(1, int(room_pt / (_LETTER * figure.style.small_pt)) - 1)
+
+
+def _broken(name: str, letters: int) -> str:
+    return "\n".join(wrap(name, letters, break_long_words=False, break_on_hyphens=False)) or name
+
+
+def _longest_word(names: Sequence[str]) -> int:
+    return max((len(word) for name in names for word in name.split()), default=0)
+
+
+def _value_axis(axes: Axes, panel: Panel) -> None:
+    """From zero, unless something is below: bars and bands that begin elsewhere mislead."""
+    if panel.is_log_y:
+        from matplotlib.ticker import FuncFormatter, NullFormatter
+
+        axes.set_yscale("log", nonpositive="mask")
+        # Names of runs are not formulas, so powers of ten cannot be written as such.
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:,.10g}".replace(",", " ")))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+        return
+    values = [value for series in panel.series for value in series.means if math.isfinite(value)]
+    values += [mark.value for series in panel.series for mark in series.references]
+    if not values or min(values) < 0.0:
+        return
+    axes.set_ylim(bottom=0.0)
+    if max(values) > 0.0 and panel.form in ("lines", "bars"):
+        # The interval of two runs reaches ten times as far as they are apart: it must not press everything flat.
+        axes.set_ylim(top=min(axes.get_ylim()[1], _MOST_ABOVE * max(values)))
+
+
+def _corners(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Steps without the samples between them."""
+    if len(x) < 2:
+        return x, y
+    is_corner = np.concatenate(([True], y[1:] != y[:-1]))
+    is_corner[-1] = True
+    return x[is_corner], y[is_corner]
+
+
+def _is_known(halves: FloatArray) -> bool:
+    return bool(len(halves) and np.isfinite(halves).any())
+
+
+def _reach(means: FloatArray, ends: tuple[FloatArray, FloatArray]) -> FloatArray:
+    """How far intervals reach below and above their means, float64 [2, n]; 0 where there is none."""
+    return np.nan_to_num(np.stack([means - ends[0], ends[1] - means]))
+
+
+def _readable(series: PanelSeries) -> tuple[FloatArray, FloatArray]:
+    """The curve with as many points as a figure can show: more are a band of noise, so they are averaged."""
+    every = -(-len(series.x) // _MOST_TRACE_POINTS)
+    if every < 2:
+        return series.x, series.means
+    whole = len(series.x) // every * every
+    return (
+        series.x[:whole].reshape(-1, every).mean(axis=1),
+        series.means[:whole].reshape(-1, every).mean(axis=1),
+    )

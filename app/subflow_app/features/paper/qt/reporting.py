@@ -1,0 +1,124 @@
+"""Reports of the window: asks what they are to hold, has them written, and says where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from subflow_app.features.plots.core import PLOTS, PlotSpec
+from subflow_app.features.traces.core.traces import StoredTraces
+from subflow_app.foundation.paths import file_stem
+from subflow_app.toolkit.dialogs import is_accepted
+from subflow_app.vocabulary.language import tr
+from subflow_store import RunRow
+
+if TYPE_CHECKING:
+    from subflow_app.features.exporting.qt.exporting import Exports
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.workers import Workers
+
+
+class Reports(QObject):
+    """Reports of one window."""
+
+    def __init__(
+        self,
+        exports: Exports,
+        database: DatabaseControl,
+        workers: Workers,
+        tell: Callable[[str], object],
+        parent: QWidget,
+    ) -> None:
+        """Reports on runs of the open database; its dialogs belong to ``parent``."""
+        super().__init__(parent)
+        self._exports = exports
+        self._database = database
+        self._workers = workers
+        self._tell = tell
+        self._parent = parent
+        self.patience_ms = 60  # what is read quicker than this is asked about at once
+        self._is_reading = False
+
+    def ask_report(self, numbers: Sequence[int]) -> None:
+        """Asks what the report on these runs is to hold, then for its file, and has it written."""
+        store = self._database.store
+        if store is None or not numbers:
+            self._exports.failed.emit(
+                tr("A report needs stored runs: select some in the history, or wait until this one is stored.")
+            )
+            return
+
+        def read() -> tuple[list[RunRow], list[PlotSpec]]:
+            rows = [store.run(number) for number in numbers]
+            traces = [StoredTraces(store, number) for number in numbers]
+            return rows, [spec for spec in PLOTS if any(spec.is_in(each) for each in traces)]
+
+        def ask(found: tuple[list[RunRow], list[PlotSpec]]) -> None:
+            self._is_reading = False
+            # A database that was opened meanwhile has other runs under these numbers.
+            if store is self._database.store:
+                self._ask(numbers, *found)
+
+        if not self._is_reading:
+            self._is_reading = True
+            self._workers.start(
+                "look at runs", read, succeeded=ask, failed=self._on_failed, patience_ms=self.patience_ms
+            )
+
+    def _ask(self, numbers: Sequence[int], rows: Sequence[RunRow], plots: Sequence[PlotSpec]) -> None:
+        # Imported here: a start needs no reports.
+        from subflow_app.features.paper.qt.report_dialog import FORMATS, ReportDialog
+
+        dialog = ReportDialog(rows, plots, self._parent)
+        if not is_accepted(dialog):
+            return
+        suffix = f".{dialog.chosen_kind}"
+        name = FORMATS[dialog.chosen_kind].split(" ")[0]
+        suggested = f"{file_stem(rows[0].name)}-report{suffix}"
+        path = self._exports.ask_path(tr("Export report"), f"{name} (*{suffix})", suggested)
+        if path is not None:
+            self.export_report(
+                path, numbers, dialog.chosen_plots, title=dialog.heading.text().strip(), page=dialog.chosen_page
+            )
+
+    def export_report(
+        self, path: Path, numbers: Sequence[int], plots: Sequence[PlotSpec], *, title: str = "", page: str = "a4"
+    ) -> None:
+        """Has the report on these runs written; tells how it went."""
+        store = self._database.store
+        if store is None:
+            return
+        from subflow_app.features.paper.core.figure_process import FigureProcess
+
+        process = FigureProcess()
+
+        def export() -> Path:
+            from subflow_app.features.paper.core.report import build_report, page_size, read_runs, report_kind
+            from subflow_app.foundation.files import write_file
+
+            try:
+                kind = report_kind(path)
+                process.start()  # it gets warm while the runs are read
+                report = build_report(read_runs(store, numbers), plots=plots, title=title)
+                return write_file(path, process.draw(replace(report, kind=kind, page=page_size(page))))
+            finally:
+                process.close()
+
+        self._tell(tr("Writing the report…"))
+        self._workers.start(
+            "export report", export, succeeded=self._on_written, failed=self._on_failed, cancel=process.close
+        )
+
+    def _on_written(self, path: Path) -> None:
+        self._tell("")
+        self._exports.take(path)
+
+    def _on_failed(self, error: Exception) -> None:
+        self._is_reading = False
+        self._tell("")
+        self._exports.refuse(error)

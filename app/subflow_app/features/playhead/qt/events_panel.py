@@ -1,0 +1,149 @@
+"""The list of what happened in the run that is looked into; it goes with the playhead, which follows it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QSignalBlocker, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QTableView,
+    QWidget,
+)
+
+from subflow_app.features.explain.core.run_events import DEFAULT_KINDS, GROUPS, KINDS
+from subflow_app.features.playhead.qt.event_list import EventList
+from subflow_app.features.playhead.qt.playhead import Playhead
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import muted
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.shorthand import h_box, named, pages, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table
+from subflow_app.vocabulary.language import tr, trn
+
+_COMBO_LETTERS = 18  # longer names are cut; the list that opens is wider
+_MOST_OWNERS = 500  # a list of more is not a choice
+
+
+class EventsPanel(QWidget):
+    """Follows the playhead while it is seen."""
+
+    event_chosen = Signal(float)  # time of the event, s
+
+    def __init__(self, playhead: Playhead, parent: QWidget | None = None) -> None:
+        """An empty list, until it is shown."""
+        super().__init__(parent)
+        self.setObjectName("events_content")
+        self._playhead = playhead
+        self._is_following = False
+        self._stale = True
+        self.model = EventList(self)
+        self.kinds = _combo("event_kinds", tr("Kinds of events"))
+        self.kinds.addItem(tr("All but decisions"), sorted(DEFAULT_KINDS))
+        for title, kinds in GROUPS.values():
+            self.kinds.addItem(tr(title), list(kinds))
+        self.kinds.addItem(tr("All events"), list(KINDS))
+        self.kinds.activated.connect(self._on_filtered)
+        self.owners = _combo("event_owners", tr("Flow or link of the events"))
+        self.owners.activated.connect(self._on_filtered)
+        self._count = named(muted(Label(self)), "event_count")
+        self.table = set_up_table(QTableView(self), "event_table", tr("Events of the run"), self.model, is_single=True)
+        self.table.clicked.connect(self._on_chosen)
+        self.table.activated.connect(self._on_chosen)
+        self.table.selectionModel().currentRowChanged.connect(self._on_row)
+        self._empty = EmptyState("events", tr("No events"), "")
+        content = QWidget(self)
+        row = h_box(None, self.kinds, self.owners, (self._count, 1), spacing=6)
+        v_box(content, row, (self.table, 1), margins=6, spacing=6)
+        self._pages = pages(self, self._empty, content)
+        v_box(self, self._pages, margins=0)
+        playhead.events_changed.connect(self._on_events_changed)
+        playhead.moved.connect(lambda _time_s: self._follow())
+        playhead.left.connect(self._follow)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Takes over what came while it was hidden."""
+        super().showEvent(event)
+        if self._stale:
+            self._fill()
+
+    # ---- following ----
+
+    def _on_events_changed(self) -> None:
+        self._stale = True
+        if self.isVisible():
+            self._fill()
+
+    def _fill(self) -> None:
+        self._stale = False
+        events = self._playhead.events
+        self._list_owners()
+        self._is_following = True
+        self.model.show_events(events, self._playhead.event_rows)
+        self._is_following = False
+        count = self.model.rowCount()
+        self._count.setText(trn("{count} event", "{count} events", count))
+        has_any = events is not None and len(events) > 0
+        self._pages.setCurrentIndex(1 if has_any else 0)
+        self.setFocusProxy(self.table if has_any else None)  # type: ignore[arg-type] # as in PlotView
+        if self._playhead.run is None:
+            self._empty.set_text(
+                tr("No run shown"),
+                tr(
+                    "Run the scenario, or open a run from the history: losses, timeouts, changes of links and all "
+                    "other events are listed here. Click an event to go to its time."
+                ),
+            )
+        else:
+            self._empty.set_text(tr("No events"), tr("Nothing has happened in this run so far."))
+        self._follow()
+
+    def _list_owners(self) -> None:
+        events, chosen = self._playhead.events, self._playhead.event_owner
+        owners = sorted(events.owners)[:_MOST_OWNERS] if events is not None else []
+        # A flow or a link stands for all that belongs to it.
+        whole = sorted({owner.partition("/")[0] for owner in owners})
+        labels = self._playhead.run.traces.labels if self._playhead.run is not None else {}
+        entries = [(tr("Everyone"), "")]
+        for name in whole:
+            entries.append((labels.get(name, name), name))
+            entries += [(f"    {labels.get(each, each)}", each) for each in owners if each.startswith(f"{name}/")]
+        if [self.owners.itemData(row) for row in range(self.owners.count())] == [data for _, data in entries]:
+            return
+        with QSignalBlocker(self.owners):
+            self.owners.clear()
+            for text, data in entries:
+                self.owners.addItem(text, data)
+            self.owners.choose(chosen)
+
+    def _follow(self) -> None:
+        """Selects the last event at or before the time of the playhead."""
+        if not self.isVisible():
+            return
+        time_s = self._playhead.time_s
+        row = self.model.row_of(time_s) if time_s is not None else -1
+        self._is_following = True
+        if row < 0:
+            self.table.clearSelection()
+            self.table.setCurrentIndex(QModelIndex())
+        elif row != self.table.currentIndex().row() or not self.table.selectionModel().hasSelection():
+            self.table.selectRow(row)
+            self.table.scrollTo(self.model.index(row, 0))
+        self._is_following = False
+
+    def _on_filtered(self) -> None:
+        self._playhead.set_event_filter(self.kinds.currentData(), self.owners.currentData() or "")
+
+    def _on_row(self, current: QModelIndex) -> None:
+        # The arrow keys walk through time.
+        if not self._is_following and current.isValid() and self.table.hasFocus():
+            self._on_chosen(current)
+
+    def _on_chosen(self, index: QModelIndex) -> None:
+        if index.isValid():
+            self.event_chosen.emit(self.model.row_at(index.row()).time_s)
+
+
+def _combo(name: str, text: str) -> Choice:
+    combo = Choice(name, text=text, letters=_COMBO_LETTERS)
+    combo.setToolTip(text)
+    return combo

@@ -1,0 +1,242 @@
+"""The playhead in the window: it goes with the runs that the plots show, and everything that has a time follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from subflow_app.features.playhead.qt.playhead import Playhead, ScrubbedRun
+from subflow_app.features.playhead.qt.plots_show import PlotsShow
+from subflow_app.features.playhead.qt.strip import BUTTONS, TransportStrip
+from subflow_app.features.traces.core.events import DECISION
+from subflow_app.toolkit.feature import PanelFeature
+from subflow_app.toolkit.widgets.banner import Way
+from subflow_app.vocabulary.language import tr, translatable
+
+if TYPE_CHECKING:
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.editor.qt.topology.view import TopologyView
+    from subflow_app.features.explain.core.run_events import RunEvents
+    from subflow_app.features.explain.core.seek_loop import SeekableRun
+    from subflow_app.features.playhead.qt.canvas_show import CanvasShow
+    from subflow_app.features.playhead.qt.events_panel import EventsPanel
+    from subflow_app.features.plots.qt.plot_view import PlotView
+    from subflow_app.features.running.core.runs import RunJob
+    from subflow_app.features.running.qt.run_control import RunControl
+    from subflow_app.features.running.qt.run_opening import RunOpening
+    from subflow_app.features.running.qt.run_session import RunSession
+    from subflow_app.features.running.qt.shown_runs import ShownRuns
+    from subflow_app.features.traces.core.traces import Traces
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.preferences import Preferences
+    from subflow_app.toolkit.workers import Workers
+    from subflow_store import Store
+
+
+class PlayheadPorts(Protocol):
+    """Parts of the window that the playhead uses."""
+
+    bar: ActionBar
+    database: DatabaseControl
+    documents: Documents
+    notices: Notices
+    opening: RunOpening
+    plots: PlotView
+    preferences: Preferences
+    runs: RunControl
+    session: RunSession
+    shown: ShownRuns
+    topology: TopologyView
+    workers: Workers
+
+
+class PlayheadFeature(PanelFeature["EventsPanel"]):
+    """The transport bar, what follows it, and the list of events."""
+
+    panel_name = "events"
+    title = translatable("Events")
+    room = (298, 112)  # px; the least that the list of events needs
+    scrolls = False
+
+    def __init__(self, ports: PlayheadPorts) -> None:
+        """Nothing to look at yet."""
+        super().__init__()
+        self.ports = ports
+        self.playhead = Playhead(ports.workers, self)
+        names = (*BUTTONS, "go_to", "live", "leave")
+        self.strip: TransportStrip = TransportStrip(
+            self.playhead, {name: ports.bar[f"playhead.{name}"] for name in names}
+        )
+        self._jobs: dict[int, RunJob] = {}  # of runs in memory, by the identity of their traces
+        self._canvas: CanvasShow | None = None  # once somebody has gone to a time
+        self._plots = PlotsShow(self.playhead, ports.plots)
+        playhead = self.playhead
+        self._acts: dict[str, Callable[[], object]] = {
+            "play": partial(playhead.toggle, 1),
+            "play_back": partial(playhead.toggle, -1),
+            "step_back": partial(playhead.step, -1),
+            "step_forward": partial(playhead.step, 1),
+            "previous_event": partial(playhead.go_to_event, -1),
+            "next_event": partial(playhead.go_to_event, 1),
+            "start": playhead.go_to_start,
+            "end": playhead.go_to_end,
+            "go_to": self.strip.focus_time,
+            "live": playhead.follow,
+            "leave": playhead.leave,
+        }
+        self._was_possible: frozenset[str] = frozenset()
+        self._was_looking = False
+
+    def do(self, name: str) -> None:
+        """Does what an action of the Time menu says, by what follows ``playhead.`` in its id."""
+        self._acts[name]()
+
+    def move_to(self, time_s: float) -> None:
+        """Goes to a time, if somebody has gone to one: else they read the plots, and do not mean the picture."""
+        if self.playhead.time_s is not None:
+            self.playhead.seek(time_s)
+
+    def make(self) -> EventsPanel:
+        """The list of events."""
+        from subflow_app.features.playhead.qt.events_panel import EventsPanel
+
+        content = EventsPanel(self.playhead)
+        content.event_chosen.connect(self._on_event_chosen)
+        return content
+
+    def connect_parts(self) -> None:
+        """Follows plots, runs and document."""
+        ports, playhead = self.ports, self.playhead
+        ports.shown.changed.connect(self._on_shown)
+        ports.runs.ticked.connect(lambda _progress: playhead.on_run_grew())
+        ports.runs.ended.connect(lambda _job, _result: self._on_shown())
+        ports.plots.time_clicked.connect(self.move_to)
+        playhead.moved.connect(self._on_moved)
+        playhead.left.connect(lambda: self.strip.say_left_out(0))
+        playhead.changed.connect(self._on_changed)
+        ports.documents.edited.connect(self._compare_picture)
+        ports.documents.replaced.connect(lambda _doc: self._compare_picture())
+        self.strip.said.connect(self._tell)
+
+    def possible(self) -> frozenset[str]:
+        """Going somewhere while there is a run; back to live while one goes on that is not followed."""
+        run, transport = self.playhead.run, self.playhead.transport
+        if run is None:
+            return frozenset()
+        names = set(BUTTONS) | {"go_to"}
+        if run.goes_on and not transport.follows:
+            names.add("live")
+        if transport.time_s is not None:
+            names.add("leave")
+        return frozenset(f"playhead.{name}" for name in names)
+
+    def close(self) -> None:
+        """Ends seeks and playing."""
+        self.playhead.close()
+
+    # ---- which runs ----
+
+    def _on_shown(self) -> None:
+        runs = self.ports.plots.runs
+        kept = {id(traces) for traces in runs}
+        self._jobs = {key: job for key, job in self._jobs.items() if key in kept}
+        job = self.ports.runs.job
+        if job is not None:
+            self._jobs[id(job.traces)] = job
+        self.playhead.set_runs([self._scrubbed(place, traces) for place, traces in enumerate(runs)])
+
+    def _scrubbed(self, place: int, traces: Traces) -> ScrubbedRun:
+        job, run_id = self._jobs.get(id(traces)), self.ports.shown.id_of(place)
+        store = self.ports.database.store
+        budget_bytes = self.ports.preferences.settings.replay_budget_bytes
+        if job is not None:
+            goes_on = self.ports.runs.job is job
+            return ScrubbedRun(
+                traces,
+                partial(_live_replay, job, budget_bytes),
+                partial(_events_of_job, job),
+                lambda: job.live_changes,
+                (lambda: job.progress.sim_time_s) if goes_on else None,
+            )
+        if run_id is not None and store is not None:
+            return ScrubbedRun(
+                traces, partial(_stored_replay, store, run_id, budget_bytes), partial(_events_of_stored, traces)
+            )
+        return ScrubbedRun(traces, None, partial(_events_of_stored, traces))
+
+    # ---- following ----
+
+    def _show_on_canvas(self) -> None:
+        from subflow_app.features.playhead.qt.canvas_show import CanvasShow
+
+        canvas = self._canvas = CanvasShow(self.playhead, self.ports.topology, self.ports.plots)
+        # Connected behind the canvas: what it leaves out is known once it has drawn.
+        self.playhead.arrived.connect(lambda: self.strip.say_left_out(canvas.left_out))
+
+    def _on_moved(self, time_s: float) -> None:
+        if self._canvas is None:
+            self._show_on_canvas()
+        self.ports.topology.set_position(time_s)
+
+    def _on_event_chosen(self, time_s: float) -> None:
+        self.playhead.transport.stop()
+        self.playhead.seek(time_s)
+
+    def _on_changed(self) -> None:
+        is_looking = self.playhead.time_s is not None
+        if is_looking != self._was_looking:
+            self._was_looking = is_looking
+            self.ports.session.hold_link_states(is_looking)
+            self._compare_picture()
+        possible = self.possible()
+        if possible != self._was_possible:
+            self._was_possible = possible
+            self.changed.emit()
+
+    def _compare_picture(self) -> None:
+        canvas = self._canvas if self.playhead.time_s is not None else None
+        self.strip.say_of_picture(canvas.difference() if canvas is not None else "")
+
+    def _tell(self, text: str) -> None:
+        ways = [Way(tr("Open this run's scenario"), self._open_scenario)] if self.strip.is_of_picture else []
+        self.ports.notices.time_told(text, ways)
+
+    def _open_scenario(self) -> None:
+        run_id = self.ports.shown.id_of(self.playhead.run_shown)
+        run = self.playhead.run
+        job = self._jobs.get(id(run.traces)) if run is not None else None
+        if job is not None:
+            self.ports.documents.open_text(job.scenario_text, job.name)
+        elif run_id is not None:
+            self.ports.opening.open_scenario_of(run_id)
+
+
+def _live_replay(job: RunJob, budget_bytes: int) -> SeekableRun:
+    from subflow_app.features.explain.core.replay import Replay
+
+    return Replay.live(job, budget_bytes=budget_bytes)
+
+
+def _stored_replay(store: Store, run_id: int, budget_bytes: int) -> SeekableRun:
+    from subflow_app.features.explain.core.replay import Replay
+
+    return Replay.stored(store, run_id, budget_bytes=budget_bytes)
+
+
+def _events_of_job(job: RunJob) -> RunEvents:
+    from subflow_app.features.explain.core.run_events import RunEvents
+
+    events = RunEvents(job.traces, job.scenario)
+    events.take_new(job.live_changes)
+    return events
+
+
+def _events_of_stored(traces: Traces) -> RunEvents:
+    from subflow_app.features.explain.core.run_events import RunEvents
+    from subflow_app.features.fairness.core.measured import scenario_of
+
+    # Measured traces have no scenario; what is marked in them is known all the same.
+    return RunEvents(traces, scenario_of(traces), decisions=traces.events(DECISION.name))

@@ -1,0 +1,187 @@
+"""The time line of the transport bar: where the playhead is, how far the run is known, and ticks of what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QLineF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtWidgets import QSizePolicy, QSlider, QWidget
+
+from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.widgets.shorthand import named
+from subflow_app.vocabulary.language import tr
+
+_STEPS = 100_000  # of the value that screen readers are told
+_MARGIN, _GROOVE, _KNOB = 8, 4.0, 6.5
+_KEY_SHARE, _SHIFT_SHARE = 0.01, 0.1
+# Which token, and how far a tick of this kind reaches from the groove, px.
+_TICKS: Mapping[str, tuple[str, float]] = {
+    "loss": ("muted_text", 4.0),
+    "start": ("accent", 7.0),
+    "rto": ("error", 7.0),
+    "meta_rto": ("error", 8.0),
+    "scripted_drop": ("error", 5.0),
+    "link_change": ("warning", 7.0),
+    "scenario": ("warning", 7.0),
+    "live": ("warning", 8.0),
+    "link_up": ("ok", 8.0),
+    "link_down": ("error", 8.0),
+}
+
+
+class TimeTrack(QSlider):
+    """A slider over the time of a run; it asks for times and is told where to stand."""
+
+    wanted = Signal(float)  # s
+    play_wanted = Signal()
+
+    def __init__(self, height: int, parent: QWidget | None = None) -> None:
+        """Without a run."""
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        named(self, "time_track", tr("Time of the run"))
+        self.setRange(0, _STEPS)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._height = height
+        self._end_s = 1.0
+        self._known_s = 0.0
+        self.time_s = 0.0  # where it stands, s
+        self._prepared = 1.0
+        self._ticks: Mapping[str, NDArray[np.float64]] = {}
+
+    # ---- what is shown ----
+
+    def show_time(self, time_s: float, known_s: float, end_s: float, text: str) -> None:
+        """Stands at a time of a run; ``text`` is the time for screen readers."""
+        shown = (time_s, known_s, end_s)
+        if shown == (self.time_s, self._known_s, self._end_s):
+            return
+        self.time_s, self._known_s, self._end_s = time_s, known_s, max(end_s, 1e-9)
+        blocked = self.blockSignals(True)
+        self.setValue(round(time_s / self._end_s * _STEPS))
+        self.blockSignals(blocked)
+        self.setAccessibleDescription(text)
+        self.update()
+
+    def show_ticks(self, ticks: Mapping[str, NDArray[np.float64]]) -> None:
+        """Ticks these times, float64 [n] by kind, s."""
+        self._ticks = ticks
+        self.update()
+
+    def show_prepared(self, share: float) -> None:
+        """Draws how much of the run can be gone to at once, 0 to 1."""
+        if share != self._prepared:
+            self._prepared = share
+            self.update()
+
+    def tick_columns(self, kind: str) -> list[int]:
+        """Where ticks of a kind are drawn, px, each once: there may be far more of them than pixels."""
+        times = self._ticks.get(kind, np.empty(0))
+        # Not np.unique, which loads numpy's masked arrays: the first picture of a first run would wait for them.
+        return sorted(set(np.round(self._x_of(times)).astype(np.int64).tolist()))
+
+    # ---- mouse and keys ----
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Goes to the time that is clicked."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.setSliderDown(True)
+            self._go_to_x(event.position().x())
+        event.accept()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Scrubs."""
+        if self.isSliderDown():
+            self._go_to_x(event.position().x())
+        event.accept()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Ends scrubbing."""
+        self.setSliderDown(False)
+        event.accept()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scrubs by hundredths, or with Shift by tenths."""
+        notches = (event.angleDelta().y() or event.angleDelta().x()) / 120.0
+        self._go_by(-notches, event.modifiers())
+        event.accept()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Moves by a hundredth, with Shift by a tenth; Home, End; Space plays."""
+        by = {
+            Qt.Key.Key_Left: -1.0,
+            Qt.Key.Key_Down: -1.0,
+            Qt.Key.Key_Right: 1.0,
+            Qt.Key.Key_Up: 1.0,
+            Qt.Key.Key_PageDown: -10.0,
+            Qt.Key.Key_PageUp: 10.0,
+        }.get(Qt.Key(event.key()))
+        if by is not None:
+            self._go_by(by, event.modifiers())
+        elif event.key() == Qt.Key.Key_Home:
+            self.wanted.emit(0.0)
+        elif event.key() == Qt.Key.Key_End:
+            self.wanted.emit(self._known_s)
+        elif event.key() == Qt.Key.Key_Space:
+            self.play_wanted.emit()
+        else:
+            event.ignore()
+            return
+        event.accept()
+
+    def _go_by(self, steps: float, modifiers: Qt.KeyboardModifier) -> None:
+        share = _SHIFT_SHARE if modifiers & Qt.KeyboardModifier.ShiftModifier else _KEY_SHARE
+        self.wanted.emit(min(max(self.time_s + steps * share * self._end_s, 0.0), self._known_s))
+
+    def _go_to_x(self, x: float) -> None:
+        share = (x - _MARGIN) / max(1.0, self.width() - 2 * _MARGIN)
+        self.wanted.emit(min(max(share * self._end_s, 0.0), self._known_s))
+
+    # ---- drawing ----
+
+    def sizeHint(self) -> QSize:
+        """As high as a knob with ticks on both sides."""
+        return QSize(240, self._height)
+
+    def minimumSizeHint(self) -> QSize:
+        """It may be squeezed."""
+        return QSize(80, self._height)
+
+    def _x_of(self, time_s: NDArray[np.float64]) -> NDArray[np.float64]:
+        return _MARGIN + time_s / self._end_s * (self.width() - 2 * _MARGIN)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draws groove, ticks and knob."""
+        tokens = current_tokens()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        middle = self.height() / 2
+        left, right = float(_MARGIN), float(self.width() - _MARGIN)
+        knob_x, known_x = (float(self._x_of(np.array(t))) for t in (self.time_s, self._known_s))
+        painter.setPen(Qt.PenStyle.NoPen)
+        for end, colour in ((right, tokens.border), (known_x, tokens.link_line), (knob_x, tokens.accent)):
+            painter.setBrush(QColor(colour))
+            painter.drawRoundedRect(QRectF(left, middle - _GROOVE / 2, max(0.0, end - left), _GROOVE), 2, 2)
+        if self._prepared < 1.0:
+            # How far the first pass is: a hair below the groove, gone with its end.
+            painter.setBrush(QColor(tokens.ok))
+            painter.drawRect(QRectF(left, self.height() - 2.5, (known_x - left) * self._prepared, 1.5))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        for kind, (token, reach) in _TICKS.items():
+            columns = self.tick_columns(kind)
+            if not columns:
+                continue
+            painter.setPen(QPen(QColor(getattr(tokens, token)), 1))
+            top, bottom = middle - _GROOVE / 2 - reach, middle - _GROOVE / 2 - 1
+            painter.drawLines([QLineF(x, top, x, bottom) for x in columns])
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(tokens.base), 1.5))
+        painter.setBrush(QColor(tokens.accent if self.isEnabled() else tokens.muted_text))
+        painter.drawEllipse(QRectF(knob_x - _KNOB, middle - _KNOB, 2 * _KNOB, 2 * _KNOB))
+        if self.hasFocus():
+            painter.setPen(QPen(QColor(tokens.accent), 1.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawEllipse(QRectF(knob_x - _KNOB - 2.5, middle - _KNOB - 2.5, 2 * _KNOB + 5, 2 * _KNOB + 5))

@@ -1,0 +1,59 @@
+"""Phase plot: round-trip time against congestion window, point by point in the order of time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.features.plots.core.spec import STATISTICS, Curve, PlotSpec, XAxis, column_curves
+from subflow_app.features.traces.core.traces import SUBFLOW, Traces
+
+_CWND, _RTT = "cwnd_pkts", "srtt_s"
+# More points are not a path to the eye but a cloud; every second, third ... one is left out then.
+_MOST_POINTS = 4000
+
+
+def curves(traces: Traces) -> list[Curve]:
+    """One curve per subflow: smoothed RTT, s, over the congestion window, packets; with the time of each point.
+
+    NaN parts the path where one of them has a gap.
+
+    A window that grows along a flat stretch fills the path; one that climbs fills the queue.
+    """
+    windows = {curve.owner: curve for curve in column_curves(traces, SUBFLOW, _CWND)}
+    made = []
+    for rtt in column_curves(traces, SUBFLOW, _RTT):
+        if rtt.owner not in windows:
+            continue  # of a measurement, which need not have both
+        # A live run publishes samples while we read.
+        count = min(len(rtt.values), len(windows[rtt.owner].values))
+        x, y, time_s = windows[rtt.owner].values[:count], rtt.values[:count], rtt.time_s[:count]
+        kept = _kept(np.isfinite(x) & np.isfinite(y))
+        made.append(replace(rtt, time_s=time_s[kept], values=y[kept], x=x[kept].astype(np.float64)))
+    return made
+
+
+def _kept(is_known: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The points of the path, and the first of each gap between them, where the path is parted."""
+    known = np.flatnonzero(is_known)
+    gaps = np.flatnonzero(is_known[:-1] & ~is_known[1:]) + 1
+    kept = known[:: max(1, -(-len(known) // _MOST_POINTS))]
+    return np.sort(np.concatenate([kept, gaps[gaps < kept.max(initial=0)]]))
+
+
+PLOT = PlotSpec(
+    id="phase",
+    title="RTT against window",
+    y_label="Smoothed RTT",
+    unit="ms",
+    scale=1e3,
+    columns=((SUBFLOW, _RTT), (SUBFLOW, _CWND)),
+    curves=curves,
+    x=XAxis("Congestion window", "packets", 1.0, _CWND),
+    is_joined=True,
+    from_zero=False,
+    needs="a tcp or mptcp flow",
+    group=STATISTICS,
+)

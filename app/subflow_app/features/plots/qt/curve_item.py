@@ -1,0 +1,150 @@
+"""A curve that stays fast with 100,000 samples, and the pens that say whose it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
+from numpy.typing import NDArray
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QPen
+
+from subflow_app.features.plots.core import Curve
+from subflow_app.vocabulary import palette
+
+
+class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
+    """One curve of a plot; made once per run and fed again and again while the run goes on."""
+
+    def __init__(self, scale: float) -> None:
+        """``scale`` turns SI values into the unit of the axis."""
+        # One sample per pixel column instead of five: half the drawing time and, with peaks kept, the same picture.
+        super().__init__(connect="finite", autoDownsampleFactor=1.0)
+        self.opts["autoDownsampleFactor"] = 1.0
+        self.setDownsampling(auto=True, method="peak")
+        self.setClipToView(True)
+        self._scale = scale
+        self._log = False
+        self._mended: Any = None
+        self.time_s: NDArray[np.float64] = np.empty(0)  # sample times, float64 [n], s
+        self.shown_values: NDArray[np.float64] = np.empty(0)
+
+    def feed(self, curve: Curve) -> None:
+        """Replaces the samples; costs nothing if no sample was added."""
+        count = min(len(curve.time_s), len(curve.values))
+        # The ends tell other bins, and a last bin that has grown.
+        if 0 < count == len(self.shown_values) and tuple(curve.time_s[[0, -1]]) == tuple(self.time_s[[0, -1]]):
+            return
+        self.time_s = curve.time_s
+        self.shown_values = curve.values.astype(np.float64) * self._scale
+        self._draw()
+
+    def forget(self) -> None:
+        """Hides it and drops the samples: the next ones are of another curve."""
+        self.hide()
+        self.time_s = self.shown_values = np.empty(0)
+
+    def set_antialiased(self, is_on: bool) -> None:
+        """Draws it with or without smooth edges."""
+        if bool(self.opts["antialias"]) != is_on:
+            self.opts["antialias"] = self.curve.opts["antialias"] = is_on
+            self.curve.update()
+
+    def set_log(self, is_log: bool) -> None:
+        """Switches to a logarithmic axis; zeros have no place there and become gaps."""
+        self._log = is_log
+        self.setLogMode(False, is_log)
+        self._draw()
+
+    def value_at(self, time_s: float) -> float:
+        """The value of the sample nearest to ``time_s``, in the unit of the axis; NaN outside the samples."""
+        index = self._nearest(time_s)
+        return float("nan") if index is None else float(self.shown_values[index])
+
+    def range_near(self, time_s: float, reach_s: float) -> tuple[float, float]:
+        """Lowest and highest position on the value axis within ``reach_s`` of a time; NaN where nothing is drawn."""
+        nearest = self._nearest(time_s)
+        if nearest is None:
+            return float("nan"), float("nan")
+        first, last = np.searchsorted(self.time_s, (time_s - reach_s, time_s + reach_s))
+        values = self.shown_values[min(int(first), nearest) : max(int(last), nearest + 1)]
+        shown = values[np.isfinite(values) & ((values > 0) | (not self._log))]
+        if len(shown) == 0:
+            return float("nan"), float("nan")
+        low, high = float(shown.min()), float(shown.max())
+        return (float(np.log10(low)), float(np.log10(high))) if self._log else (low, high)
+
+    def last_value(self) -> float:
+        """The newest value, in the unit of the axis; NaN before the first."""
+        return float(self.shown_values[-1]) if len(self.shown_values) else float("nan")
+
+    def _nearest(self, time_s: float) -> int | None:
+        times = self.time_s
+        if len(times) == 0:
+            return None
+        step = float(times[1] - times[0]) if len(times) > 1 else float(times[0])
+        if not times[0] - step / 2 <= time_s <= times[-1] + step / 2:
+            return None
+        right = int(np.searchsorted(times, time_s))
+        if right == 0:
+            return 0
+        if right == len(times):
+            return right - 1
+        return right if times[right] - time_s < time_s - times[right - 1] else right - 1
+
+    def _getDisplayDataset(self) -> Any:
+        """The points on screen; a gap is as wide as its samples.
+
+        WORKAROUND(pyqtgraph 0.14): its peaks of several samples are NaN where one of them is, so that a curve whose
+        samples are known now and then would vanish when many share a column of pixels.
+        """
+        shown, samples = super()._getDisplayDataset(), int(self._adsLastValue)
+        if shown is None or samples <= 1 or shown is self._mended:
+            return shown
+        self._mended = shown
+        whole = self._datasetMapped
+        gaps = np.flatnonzero(np.isnan(shown.y[::2]))
+        begins = np.searchsorted(whole.x, shown.x[::2][gaps]) - samples // 2
+        parts = whole.y[np.minimum(begins[:, np.newaxis] + np.arange(samples), len(whole.y) - 1)]
+        known = np.isfinite(parts)
+        is_part = known.any(axis=1)
+        shown.y[2 * gaps[is_part]] = np.where(known, parts, -np.inf).max(axis=1)[is_part]
+        shown.y[2 * gaps[is_part] + 1] = np.where(known, parts, np.inf).min(axis=1)[is_part]
+        return shown
+
+    def _draw(self) -> None:
+        values = self.shown_values
+        if self._log:
+            values = np.where(values > 0, values, np.nan)
+        if not np.isfinite(values).any():
+            # Nothing to draw yet, and pyqtgraph warns about the bounds of a curve that is all gaps.
+            self.setData(np.empty(0), np.empty(0))
+            return
+        self.setData(self.time_s, values)
+
+
+def curve_pen(curve: Curve, *, dark: bool, width: float = 1.0) -> QPen:
+    """Colour and dash of a curve. Width 1 on screen: pyqtgraph draws wider lines four to seven times slower."""
+    if curve.is_ghost:
+        colour = QColor(palette.hex_colour(curve.colour, dark=dark))
+        colour.setAlphaF(palette.GHOST_OPACITY)
+        # On a screen of fine pixels, and on paper, thinner than what it is compared with.
+        return make_pen(colour.name(QColor.NameFormat.HexArgb), palette.GHOST_DASH, 0.6 * width if width > 1 else width)
+    return make_pen(palette.hex_colour(curve.colour, dark=dark), palette.dash(curve.dash), width)
+
+
+def make_pen(colour: str, dash: tuple[float, ...] = (), width: float = 1.0) -> QPen:
+    """A cosmetic pen, one device pixel wide at every zoom.
+
+    Args:
+        colour: ``#rrggbb`` or ``#aarrggbb``.
+        dash: on and off lengths in multiples of the width; empty is solid.
+        width: in pixels.
+    """
+    pen = QPen(QColor(colour), width)
+    pen.setCosmetic(True)
+    if dash:
+        pen.setDashPattern(list(dash))
+        pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+    return pen

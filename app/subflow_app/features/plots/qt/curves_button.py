@@ -1,0 +1,65 @@
+"""The button above the plots that says in which bins curves are drawn, and opens what there is to choose."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QAbstractScrollArea, QMenu, QToolButton
+
+from subflow_app.features.plots.qt.plot_texts import bins_text
+from subflow_app.toolkit.theme import Tokens, set_style
+from subflow_app.toolkit.widgets.shorthand import sized
+from subflow_app.vocabulary.language import tr
+
+_TOP = 1  # px; beside the title of the first plot
+
+
+class CurvesButton(QToolButton):
+    """In the upper right corner of the plots, where it takes no height from them."""
+
+    def __init__(self, plots: QAbstractScrollArea, menu: QMenu, bin_s: float | None) -> None:
+        """Opens ``menu``; says ``bin_s``, see :meth:`show_bins`."""
+        super().__init__(plots)
+        self.setObjectName("curves_button")
+        self.setAutoRaise(True)
+        # Like the buttons of the toolbar: the keyboard has the menus, and the focus stays where a person works.
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setMenu(menu)
+        self.setToolTip(tr("Drawing of the curves: bins, colours, seeds and many flows"))
+        self.fit_font(self.font())
+        self._plots = plots
+        plots.viewport().installEventFilter(self)
+        set_style(self, _style)
+        self.show_bins(bin_s)
+
+    def fit_font(self, font: QFont) -> None:
+        """Writes a little smaller than this."""
+        small = sized(font, 0.9)
+        self.setFont(small)
+
+    def show_bins(self, bin_s: float | None) -> None:
+        """Says which bins are chosen; None: those that the zoom asks for."""
+        self.setText(f"{bins_text(bin_s)} ▾")
+        self.setAccessibleName(bins_text(bin_s))
+        self._place()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keeps to the corner."""
+        if event.type() == QEvent.Type.Resize:
+            self._place()
+        return super().eventFilter(watched, event)
+
+    def _place(self) -> None:
+        self.adjustSize()
+        area = self._plots.viewport().geometry()
+        self.move(area.right() - self.width() + 1, area.top() + _TOP)
+        self.raise_()
+
+
+def _style(t: Tokens) -> str:
+    return (
+        f"QToolButton {{ background: {t.base}; color: {t.muted_text}; border: none; padding: 1px 4px; }}"
+        f"QToolButton:hover {{ background: {t.alternate_base}; color: {t.text}; }}"
+        "QToolButton::menu-indicator { image: none; }"
+    )

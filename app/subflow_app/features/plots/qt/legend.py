@@ -1,0 +1,371 @@
+"""The legend beside the plots: what each line is, switches for it, and its value: of which time stands above them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QFont,
+    QFontMetrics,
+    QIcon,
+    QMouseEvent,
+    QPainter,
+    QPalette,
+    QPen,
+    QPixmap,
+)
+from PySide6.QtWidgets import (
+    QColorDialog,
+    QHeaderView,
+    QMenu,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTreeView,
+    QWidget,
+)
+
+from subflow_app.features.plots.core import Curve
+from subflow_app.features.plots.qt.curve_id import CurveId
+from subflow_app.features.plots.qt.legend_model import BRIEF_ROLE, CURVE_ROLE, WORDS_ROLE, LegendModel, line_colour
+from subflow_app.features.plots.qt.legend_values import LegendValues
+from subflow_app.toolkit.theme import current_tokens, muted, set_style
+from subflow_app.toolkit.widgets.elided_label import ElidedLabel
+from subflow_app.toolkit.widgets.shorthand import heading, named, sized, v_box
+from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.language import tr, translatable
+
+_SAMPLE_WIDTH = 22
+_BOX_WIDTH = 30  # of a check box with what is left free beside it and at the end
+_HEADER_PADDING = 3
+_COLOUR_NAMES = {
+    "blue": translatable("Blue"),
+    "vermillion": translatable("Vermilion"),
+    "green": translatable("Green"),
+    "purple": translatable("Purple"),
+    "sky": translatable("Sky blue"),
+    "orange": translatable("Orange"),
+    "yellow": translatable("Yellow"),
+    "black": translatable("Black"),
+}
+# A name is not squeezed further by many columns of values; these can be scrolled instead.
+_LEAST_NAME_LETTERS = 12
+# Nor does a name make the legend wider than this: its middle gives way, and the tool tip has all of it.
+_MOST_NAME_WIDTH, _MOST_NAME_LETTERS = 240, 34  # px; letters, of larger type
+# Room that values have at least, so that columns do not follow every digit of a run that goes on.
+_VALUE = "88.888"
+_MARGIN = 8
+
+
+class Legend(QWidget):
+    """The name of the run, the time of the values, and the tree of lines."""
+
+    resized = Signal()  # it needs another size than before
+    colour_chosen = Signal(object, str)  # CurveId, #RRGGBB; empty: its own again
+    colours_reset = Signal()
+
+    def __init__(self, model: LegendModel, parent: QWidget | None = None) -> None:
+        """A legend of ``model``."""
+        super().__init__(parent)
+        self.setObjectName("legend")
+        self._model = model
+        self._run = named(_head(ElidedLabel(self)), "legend_run")
+        self._run.setContentsMargins(_MARGIN, 6, _MARGIN, 0)
+        heading(self._run)
+        self._run.hide()
+        self._time = named(muted(_head(ElidedLabel(self))), "legend_time")
+        self._time.setContentsMargins(_MARGIN, 4, _MARGIN, 2)
+        self._runs: tuple[str, ...] = ()
+        self._widths: dict[int, tuple[int, int]] = {}  # of columns of values, px: they never shrink while the runs stay
+        self._name_px = self._whole_name_px = self._least_name_px = 0
+        self.tree = named(QTreeView(self), "legend_tree", tr("Legend: lines of the plots, with switches and values"))
+        self.tree.setModel(model)
+        self.tree.setItemDelegateForColumn(0, _LineDelegate(self.tree))
+        self.tree.setRootIsDecorated(False)
+        self.tree.setIndentation(12)
+        self.tree.setUniformRowHeights(True)
+        self.tree.setExpandsOnDoubleClick(False)
+        self.tree.setItemsExpandable(False)
+        self.tree.setSelectionMode(QTreeView.SelectionMode.SingleSelection)
+        self.tree.setFrameShape(QTreeView.Shape.NoFrame)
+        # Names of links and runs differ at their ends.
+        self.tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.tree.customContextMenuRequested.connect(self._show_menu)
+        self.fit_font(self.font())
+        self.tree.installEventFilter(self)
+        self.tree.viewport().installEventFilter(self)
+        model.modelReset.connect(self._on_reset)
+        v_box(self, self._run, self._time, self.tree, margins=0, spacing=0)
+        set_style(
+            self.tree,
+            lambda t: (
+                f"QHeaderView {{ background: {t.alternate_base}; border: none; }}"
+                f"QHeaderView::section {{ background: {t.alternate_base}; color: {t.muted_text}; border: none;"
+                f" padding: 2px {_HEADER_PADDING - 1}px; }}"
+                f"QTreeView {{ border: none; }} QAbstractScrollArea::corner {{ background: {t.base}; }}"
+            ),
+        )
+
+    @property
+    def current(self) -> CurveId | None:
+        """The line that is chosen."""
+        return self._model.id_at(self.tree.currentIndex())
+
+    def set_current(self, curve: CurveId) -> None:
+        """Chooses a line."""
+        self.tree.setCurrentIndex(self._model.index_of(curve))
+
+    def set_run(self, name: str) -> None:
+        """Names the run that all lines are of, or what the names of several have in common; empty: nothing."""
+        self._run.setText(name)
+        if self._run.isHidden() == bool(name):
+            self._run.setVisible(bool(name))
+            self.resized.emit()
+
+    def show_values(self, values: LegendValues) -> None:
+        """Shows these values, and says of which time they are."""
+        self._model.set_values(values.columns, values.decimals, values.flows, are_means=values.are_means)
+        self._time.setText(values.heading)
+        self._fit_columns()
+
+    def fit_font(self, font: QFont) -> None:
+        """Writes headings a little smaller than this, and gives columns the room that their values need."""
+        small = sized(font, 0.9)
+        self.tree.header().setFont(small)
+        self._widths.clear()
+        self._on_reset()
+
+    def set_on_one_line(self, is_on_one_line: bool) -> None:
+        """Writes name and unit of each column on one line, where height is dearer than width."""
+        if self._model.is_on_one_line != is_on_one_line:
+            self._model.is_on_one_line = is_on_one_line
+            self._model.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, self._model.columnCount() - 1)
+            self._fit_columns()
+
+    def sizeHint(self) -> QSize:
+        """As wide as its names and its values, and as high as its lines."""
+        header = self.tree.header()
+        rows = sum(1 + self._model.rowCount(self._model.index(row, 0)) for row in range(self._model.rowCount()))
+        heads = self._time.sizeHint().height() + (self._run.sizeHint().height() if self._run.isVisibleTo(self) else 0)
+        height = heads + header.sizeHint().height() + rows * max(1, self.tree.sizeHintForRow(0)) + 2
+        bar = self.tree.verticalScrollBar().sizeHint().width() if height > self.height() else 0
+        width = self._name_px + sum(header.sectionSize(column) for column in range(1, self._model.columnCount()))
+        return QSize(width + bar, height)
+
+    @property
+    def width_beside(self) -> int:
+        """Width of names and values beside the plots, px, where headings have a word a line."""
+        return self._name_px + sum(stacked for stacked, _ in self._widths.values())
+
+    def fits_on_one_line(self, width: int) -> bool:
+        """True where this width, px, holds the names, and name and unit of each column on one line."""
+        bar = self.tree.verticalScrollBar().sizeHint().width()
+        return self._name_px + sum(joined for _, joined in self._widths.values()) + bar <= width
+
+    def height_below(self, width: int) -> int:
+        """Height below the plots, px, at this width, px, with headings on one line where that holds them."""
+        lines = max((len(self._model.heading(column)) for column in range(1, self._model.columnCount())), default=1)
+        now, then = (1 if is_one else lines for is_one in (self._model.is_on_one_line, self.fits_on_one_line(width)))
+        return self.sizeHint().height() + (then - now) * QFontMetrics(self.tree.header().font()).lineSpacing()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follows the type of the lines, which comes after that of the program, and the room beside the scroll bar."""
+        if watched is self.tree and event.type() == QEvent.Type.FontChange:
+            self.fit_font(self.tree.font())
+        elif watched is not self.tree and event.type() == QEvent.Type.Resize:
+            self._share_width()
+        return super().eventFilter(watched, event)
+
+    def _on_reset(self) -> None:
+        self.tree.expandAll()
+        for row in range(self._model.rowCount()):
+            self.tree.setFirstColumnSpanned(row, QModelIndex(), True)
+        if self._runs != self._model.runs:
+            self._runs = self._model.runs
+            self._widths.clear()
+        self._whole_name_px = self._name_width()
+        most = max(_MOST_NAME_WIDTH, _MOST_NAME_LETTERS * self.tree.fontMetrics().averageCharWidth())
+        self._name_px = min(self._whole_name_px, most)
+        self.tree.header().setStretchLastSection(False)
+        self._fit_columns()
+        self._share_width()
+        self.resized.emit()
+
+    def _fit_columns(self) -> None:
+        """Gives every column of values the width of its widest text so far."""
+        header = self.tree.header()
+        metrics, numbers = QFontMetrics(header.font()), self.tree.fontMetrics()
+        before = [header.sectionSize(column) for column in range(1, self._model.columnCount())]
+        for column in range(1, self._model.columnCount()):
+            words = self._model.heading(column)
+            value = max(map(numbers.horizontalAdvance, (_VALUE, self._model.widest_text(column))))
+            stacked = max(value, *map(metrics.horizontalAdvance, words)) + 2 * _HEADER_PADDING
+            joined = max(value, metrics.horizontalAdvance(" ".join(words))) + 2 * _HEADER_PADDING
+            # With another width all plots would be drawn anew, and move away from below the mouse.
+            before_px = self._widths.get(column, (0, 0))
+            self._widths[column] = max(stacked, before_px[0]), max(joined, before_px[1])
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
+            header.resizeSection(column, self._widths[column][int(self._model.is_on_one_line)])
+        if before != [header.sectionSize(column) for column in range(1, self._model.columnCount())]:
+            self._share_width()
+            self.resized.emit()
+
+    def _name_width(self) -> int:
+        """What the names need, px: the sample of the line and the check box included."""
+        style = self.tree.style()
+        box = style.pixelMetric(style.PixelMetric.PM_IndicatorWidth) + _SAMPLE_WIDTH + 2 * self.tree.indentation() + 12
+        metrics = self.tree.fontMetrics()
+        whole = box + metrics.horizontalAdvance(self._model.widest_text(0))
+        self._least_name_px = min(whole, box + _LEAST_NAME_LETTERS * metrics.averageCharWidth())
+        return whole
+
+    def _share_width(self) -> None:
+        """Names take what they need, then the values stand; if too little is left, the columns are scrolled."""
+        if self._model.columnCount() == 0:
+            return
+        header = self.tree.header()
+        values = sum(header.sectionSize(column) for column in range(1, self._model.columnCount()))
+        room = self.tree.viewport().width() - values
+        is_enough = room >= self._least_name_px
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
+        header.resizeSection(0, min(max(room, self._least_name_px), self._whole_name_px))
+        self.tree.setHorizontalScrollBarPolicy(
+            Qt.ScrollBarPolicy.ScrollBarAlwaysOff if is_enough else Qt.ScrollBarPolicy.ScrollBarAsNeeded
+        )
+
+    def _show_menu(self, position: QPoint) -> None:
+        self.make_menu(position).popup(self.tree.viewport().mapToGlobal(position))
+
+    def make_menu(self, position: QPoint) -> QMenu:
+        """What can be done with the line at a position of the tree."""
+        index = self.tree.indexAt(position).siblingAtColumn(0)
+        if not index.isValid():
+            # Asked for by key, or beside the lines: the menu is of the line that is chosen.
+            index = self.tree.currentIndex().siblingAtColumn(0)
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        only, everything = QAction(tr("Show only this"), menu), QAction(tr("Show all"), menu)
+        only.setEnabled(index.isValid())
+        kept = QPersistentModelIndex(index)
+        only.triggered.connect(lambda: self._model.show_only(kept))
+        everything.triggered.connect(lambda: self._model.set_hidden(frozenset()))
+        menu.addActions([only, everything])
+        curve = self._model.id_at(index)
+        if curve is not None:
+            menu.addMenu(self._colour_menu(curve, menu))
+        reset = QAction(tr("Reset all colours"), menu)
+        reset.triggered.connect(self.colours_reset)
+        menu.addAction(reset)
+        return menu
+
+    def _colour_menu(self, curve: CurveId, parent: QMenu) -> QMenu:
+        """The colours that stay distinct for everybody first; then any other."""
+        menu = named(QMenu(tr("Colour"), parent), "legend_colours")
+        for name, colour in palette.OKABE_ITO.items():
+            swatch = QPixmap(14, 14)
+            swatch.fill(QColor(colour))
+            action = menu.addAction(QIcon(swatch), tr(_COLOUR_NAMES[name]))
+            action.triggered.connect(partial(self.colour_chosen.emit, curve, colour))
+        menu.addSeparator()
+        menu.addAction(tr("Other…")).triggered.connect(partial(self.ask_colour, curve))
+        menu.addAction(tr("Its own")).triggered.connect(partial(self.colour_chosen.emit, curve, ""))
+        return menu
+
+    def ask_colour(self, curve: CurveId) -> None:
+        """Asks for any colour; the distinct ones stand among the own colours of the dialog."""
+        dialog = named(QColorDialog(self), "colour_dialog")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        # The platform's dialog would not show these.
+        dialog.setOption(QColorDialog.ColorDialogOption.DontUseNativeDialog)
+        for number, colour in enumerate(palette.OKABE_ITO.values()):
+            QColorDialog.setCustomColor(number, QColor(colour))
+        shown = self._model.index_of(curve).data(CURVE_ROLE)
+        if isinstance(shown, Curve):
+            dialog.setCurrentColor(QColor(line_colour(shown, dark=current_tokens().is_dark)))
+        dialog.colorSelected.connect(lambda chosen: self.colour_chosen.emit(curve, chosen.name()))
+        dialog.open()
+
+
+class _LineDelegate(QStyledItemDelegate):
+    """Draws a short sample of the line, with its colour and dash, between check box and name."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
+        """Keeps room for the sample by pretending that there is an icon."""
+        super().initStyleOption(option, index)
+        words = index.data(WORDS_ROLE)
+        if words and option.rect.isValid():
+            # The names of measures give way before that of the flow does, and the numbers never.
+            advance, room = option.fontMetrics.horizontalAdvance, option.rect.width() - _BOX_WIDTH
+            title = option.text.removesuffix(f" · {words}")
+            behind = f" · {words if advance(option.text) <= room else index.data(BRIEF_ROLE)}"
+            option.text = option.fontMetrics.elidedText(title, option.textElideMode, room - advance(behind)) + behind
+        if isinstance(index.data(CURVE_ROLE), Curve):
+            option.features |= QStyleOptionViewItem.ViewItemFeature.HasDecoration
+            option.decorationSize = QSize(_SAMPLE_WIDTH, 12)
+
+    def editorEvent(
+        self,
+        event: QEvent,
+        model: QAbstractItemModel,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> bool:
+        """Switches on a click anywhere on the name; with Ctrl or Alt everything else goes off."""
+        if isinstance(event, QMouseEvent) and event.button() == Qt.MouseButton.LeftButton:
+            if event.type() == QEvent.Type.MouseButtonRelease and isinstance(model, LegendModel):
+                alone = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+                (model.show_only if event.modifiers() & alone else model.toggle)(index)
+            return True
+        return super().editorEvent(event, model, option, index)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Draws the entry, then the sample over the room kept for it."""
+        super().paint(painter, option, index)
+        curve = index.data(CURVE_ROLE)
+        if not isinstance(curve, Curve):
+            return
+        styled = QStyleOptionViewItem(option)
+        self.initStyleOption(styled, index)
+        style = styled.widget.style()
+        area = style.subElementRect(style.SubElement.SE_ItemViewItemDecoration, styled, styled.widget)
+        pen = QPen(QColor(line_colour(curve, dark=current_tokens().is_dark)), 2.0)
+        if styled.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(area.adjusted(-2, 0, 2, 0), styled.palette.base())  # its colour, not that of the selection
+        pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+        dash = palette.GHOST_DASH if curve.is_ghost else palette.dash(curve.dash)
+        if dash:
+            pen.setDashPattern([length / 2 for length in dash])
+        painter.save()
+        if curve.is_ghost:
+            pen.setWidthF(1.0)
+            painter.setOpacity(palette.GHOST_OPACITY)
+        if index.data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Unchecked:
+            painter.setOpacity(0.35)
+        painter.setPen(pen)
+        y = area.center().y() + 1
+        painter.drawLine(area.left(), y, area.right(), y)
+        painter.restore()
+
+
+def _head(label: ElidedLabel) -> ElidedLabel:
+    """On the ground of the headings below it."""
+    label.setBackgroundRole(QPalette.ColorRole.AlternateBase)
+    label.setAutoFillBackground(True)
+    return label

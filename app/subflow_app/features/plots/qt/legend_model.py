@@ -1,0 +1,311 @@
+"""The legend as a tree: the flows of each run, their lines below, each with a check box and its current values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
+
+from subflow_app.features.history.core.run_names import told_apart
+from subflow_app.features.plots.core import Curve, PlotSpec
+from subflow_app.features.plots.qt.curve_id import CurveId, run_names
+from subflow_app.features.plots.qt.legend_values import NO_WORDS, FlowWords
+from subflow_app.features.plots.qt.plot_texts import axis_of, title_of
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.models.table_model import RIGHT, Index, bold
+from subflow_app.toolkit.models.tree_model import TreeModel
+from subflow_app.toolkit.plain_text import as_written
+from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.owners import label_of
+
+CURVE_ROLE = Qt.ItemDataRole.UserRole + 1  # Curve of a line, None of a group
+WORDS_ROLE = Qt.ItemDataRole.UserRole + 2  # measures behind the name of a flow; empty where there are none
+BRIEF_ROLE = Qt.ItemDataRole.UserRole + 3  # the same without their names
+_LINKS = translatable("Links")
+_SYMBOLS = {"cwnd": "cwnd", "rtt": "RTT"}  # headings of plots whose titles are long
+
+
+@dataclass(slots=True, eq=False)
+class _Line:
+    id: CurveId
+    curve: Curve
+
+
+@dataclass(slots=True, eq=False)
+class _Group:
+    title: str
+    run: int
+    flow: str
+    run_title: str
+    lines: list[_Line] = field(default_factory=list)
+
+
+class LegendModel(TreeModel):
+    """Lines grouped by run and flow; the first column names them, each further one holds the values of one plot."""
+
+    hidden_changed = Signal(object)  # frozenset[CurveId]: lines switched off
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        """An empty legend."""
+        super().__init__(parent)
+        self._groups: list[_Group] = []
+        self._specs: tuple[PlotSpec, ...] = ()
+        self.hidden: frozenset[CurveId] = frozenset()  # lines that are switched off
+        self._values: Sequence[Mapping[CurveId, float]] = ()
+        self._decimals: Sequence[int | None] = ()
+        self._flows: Mapping[tuple[int, str], FlowWords] = {}
+        self._are_means = False
+        self.is_on_one_line = False  # name and unit of a column, where the legend is wide and low
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The names of the runs that the lines are of."""
+        return tuple(dict.fromkeys(group.run_title for group in self._groups))
+
+    def set_lines(self, curves: Mapping[CurveId, Curve], specs: Sequence[PlotSpec]) -> None:
+        """Replaces all lines.
+
+        Args:
+            curves: in the order they are to appear.
+            specs: the plots, one column of values each.
+        """
+        self.beginResetModel()
+        groups: dict[tuple[int, str], _Group] = {}
+        runs = run_names(curves.values())
+        shorts = dict(zip(runs, told_apart(list(runs.values()))[1], strict=True))
+        flow_of = {key: label_of(curve.owner.partition("/")[0]) for key, curve in curves.items()}
+        names = {key: tr(_LINKS) if curve.kind == "link" else flow_of[key] for key, curve in curves.items()}
+        flows: dict[int, set[str]] = {}
+        for key, name in names.items():
+            flows.setdefault(key.run, set()).add(name)
+        for key, curve in curves.items():
+            name = names[key]
+            # The run alone says it where it has one flow.
+            parts = [name] if len(runs) == 1 else [shorts[key.run], name][: 1 + (len(flows[key.run]) > 1)]
+            title = ": ".join(parts)
+            # Links come last: a reader looks for the flows, and the queues are of the same run.
+            group = groups.setdefault((key.run, name), _Group(title, key.run, name, runs[key.run]))
+            group.lines.append(_Line(key, curve))
+        self._groups = sorted(groups.values(), key=lambda group: group.lines[0].curve.run)
+        self._specs = tuple(specs)
+        self._values, self._flows = (), {}
+        self.endResetModel()
+
+    def set_values(
+        self,
+        values: Sequence[Mapping[CurveId, float]],
+        decimals: Sequence[int | None] = (),
+        flows: Mapping[tuple[int, str], FlowWords] | None = None,
+        *,
+        are_means: bool = False,
+    ) -> None:
+        """Replaces the values.
+
+        Args:
+            values: one mapping per plot, in the unit of the plot.
+            decimals: of each plot's values; None, and where there is none: three significant digits.
+            flows: the measures that stand behind the names of flows, by run and name.
+            are_means: whether they are means of the measured interval.
+        """
+        self._values, self._decimals, self._are_means = values, decimals, are_means
+        if (flows or {}) != self._flows:
+            self._flows = flows or {}
+            if self._groups:
+                self.dataChanged.emit(self.index(0, 0), self.index(len(self._groups) - 1, 0))
+        last = len(self._specs)
+        if last == 0:
+            return
+        for row, group in enumerate(self._groups):
+            # Made at once, as values come many times a second: index() would ask for the sizes first.
+            ends = self.createIndex(0, 1, row + 1), self.createIndex(len(group.lines) - 1, last, row + 1)
+            self.dataChanged.emit(*ends, [Qt.ItemDataRole.DisplayRole])
+
+    def value_text(self, key: CurveId, place: int) -> str:
+        """The value of a line in the column of the plot at this place; empty where there is none."""
+        value = self._values[place].get(key, math.nan) if place < len(self._values) else math.nan
+        if math.isnan(value):
+            return ""
+        decimals = self._decimals[place] if place < len(self._decimals) else None
+        return fmt.number(value) if decimals is None else f"{value:.{decimals}f}"
+
+    def widest_text(self, section: int) -> str:
+        """The longest text of the lines in a column: the first column's names, or values."""
+        texts = (
+            line_text(line.curve) if section == 0 else self.value_text(line.id, section - 1)
+            for group in self._groups
+            for line in group.lines
+        )
+        return max(texts, key=len, default="")
+
+    def set_hidden(self, hidden: frozenset[CurveId]) -> None:
+        """Switches lines off, and all others on."""
+        if hidden == self.hidden:
+            return
+        self.hidden = hidden
+        for row, group in enumerate(self._groups):
+            parent = self.index(row, 0)
+            self.dataChanged.emit(parent, parent, [Qt.ItemDataRole.CheckStateRole])
+            self.dataChanged.emit(self.index(0, 0, parent), self.index(len(group.lines) - 1, 0, parent))
+        self.hidden_changed.emit(hidden)
+
+    def toggle(self, index: Index) -> None:
+        """Switches a line, or a whole group, on or off."""
+        lines = self._lines_at(index)
+        ids = {line.id for line in lines}
+        self.set_hidden(self.hidden | ids if any(key not in self.hidden for key in ids) else self.hidden - ids)
+
+    def show_only(self, index: Index) -> None:
+        """Switches everything off but this line or group; if that is so already, everything on again."""
+        wanted = {line.id for line in self._lines_at(index)}
+        others = frozenset(line.id for group in self._groups for line in group.lines) - wanted
+        self.set_hidden(frozenset() if others <= self.hidden and not wanted & self.hidden else others)
+
+    def id_at(self, index: Index) -> CurveId | None:
+        """The line of an entry; None of a group."""
+        item = self._at(index)
+        return item.id if isinstance(item, _Line) else None
+
+    def index_of(self, curve: CurveId) -> QModelIndex:
+        """The entry of a line; invalid if there is none."""
+        for row, group in enumerate(self._groups):
+            for number, line in enumerate(group.lines):
+                if line.id == curve:
+                    return self.index(number, 0, self.index(row, 0))
+        return QModelIndex()
+
+    # ---- QAbstractItemModel ----
+
+    def count(self, above: int | None) -> int:
+        """Groups, or the lines of one."""
+        return len(self._groups if above is None else self._groups[above].lines)
+
+    def columnCount(self, _parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """The name, and a column per plot."""
+        return 1 + len(self._specs)
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Every entry can be chosen and checked."""
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
+        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        return flags | Qt.ItemFlag.ItemIsUserCheckable if index.column() == 0 else flags
+
+    def heading(self, section: int) -> list[str]:
+        """Words of the heading of a column of values, the unit last; a word a line, headings are narrow."""
+        spec = self._specs[section - 1]
+        words = [_SYMBOLS[spec.id]] if spec.id in _SYMBOLS else title_of(spec).split()
+        return [word for word in (*words, tr(spec.unit)) if word]
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object | None:
+        """Name and unit of each column; the tool tip says which number stands in it."""
+        if orientation != Qt.Orientation.Horizontal or not 0 <= section <= len(self._specs):
+            return None
+        if section == 0:
+            return "" if role == Qt.ItemDataRole.DisplayRole else None
+        spec = self._specs[section - 1]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return (" " if self.is_on_one_line else "\n").join(self.heading(section))
+        if role == Qt.ItemDataRole.ToolTipRole:
+            if not self._are_means:
+                return axis_of(spec)
+            if spec.id == "rtt":
+                return tr(
+                    "{quantity}: mean of the curve over time after the warm-up, without its gaps. The mean RTT of "
+                    "history and results is over packets.",
+                    quantity=axis_of(spec),
+                )
+            return tr(
+                "{quantity}: mean of the curve over time after the warm-up, without its gaps", quantity=axis_of(spec)
+            )
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return RIGHT
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object | None:
+        """Text, check state and tool tip of an entry."""
+        item = self._at(index)
+        if isinstance(item, _Group):
+            return self._group_data(item, index.column(), role)
+        if isinstance(item, _Line):
+            return self._line_data(item, index.column(), role)
+        return None
+
+    def setData(self, index: Index, _value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Switches a line or group on or off."""
+        if role != Qt.ItemDataRole.CheckStateRole or not index.isValid():
+            return False
+        self.toggle(index)
+        return True
+
+    # ---- inside ----
+
+    def _at(self, index: Index) -> _Group | _Line | None:
+        if not index.isValid():
+            return None
+        above = index.internalId()
+        return self._groups[above - 1].lines[index.row()] if above else self._groups[index.row()]
+
+    def _lines_at(self, index: Index) -> list[_Line]:
+        item = self._at(index)
+        if isinstance(item, _Group):
+            return item.lines
+        return [item] if isinstance(item, _Line) else []
+
+    def _group_data(self, group: _Group, column: int, role: int) -> object | None:
+        if column != 0:
+            return None
+        told = self._flows.get((group.run, group.flow), NO_WORDS)
+        # Beside the names of several runs there is no room for the names of measures.
+        words = told.brief if any(other.run != group.run for other in self._groups) else told.words
+        if role == WORDS_ROLE:
+            return words
+        if role == BRIEF_ROLE:
+            return told.brief
+        if role == Qt.ItemDataRole.DisplayRole:
+            return f"{group.title} · {words}" if words else group.title
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return as_written("\n\n".join(text for text in (group.flow, told.tip, group.run_title) if text))
+        if role == Qt.ItemDataRole.FontRole:
+            return bold()
+        if role == Qt.ItemDataRole.CheckStateRole:
+            shown = sum(line.id not in self.hidden for line in group.lines)
+            if shown == 0:
+                return Qt.CheckState.Unchecked
+            return Qt.CheckState.Checked if shown == len(group.lines) else Qt.CheckState.PartiallyChecked
+        return None
+
+    def _line_data(self, line: _Line, column: int, role: int) -> object | None:
+        if role == CURVE_ROLE:
+            return line.curve
+        if column == 0:
+            if role == Qt.ItemDataRole.DisplayRole:
+                return line_text(line.curve)
+            if role == Qt.ItemDataRole.ToolTipRole:
+                ways = tr("Click: show or hide. Ctrl+click or Alt+click: show only this. Right click: colour.")
+                return as_written(f"{line.curve.label}\n{line.curve.run_title}\n{ways}")
+            if role == Qt.ItemDataRole.CheckStateRole:
+                return Qt.CheckState.Unchecked if line.id in self.hidden else Qt.CheckState.Checked
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.value_text(line.id, column - 1)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return RIGHT
+        return None
+
+
+def line_text(curve: Curve) -> str:
+    """What a line is called below its flow: its path, or "total"."""
+    _, separator, rest = curve.label.partition(" · ")
+    if separator:
+        return tr("total") if curve.kind == "total" else rest
+    return tr("all") if curve.kind in ("flow", "total") else curve.label
+
+
+def line_colour(curve: Curve, *, dark: bool) -> str:
+    """Colour of the sample line beside an entry, ``#rrggbb``."""
+    return palette.hex_colour(curve.colour, dark=dark)

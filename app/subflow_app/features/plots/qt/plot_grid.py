@@ -1,0 +1,165 @@
+"""Where the plots of a stack stand: those over time above each other, the others below in pairs, a title above each.
+
+Side by side, each run has a column of the plots over time; the others stay as wide as the stack.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtGui import QFont
+
+from subflow_app.features.history.core.plot_columns import PlotColumn
+from subflow_app.features.plots.qt.column_title import ColumnTitle
+from subflow_app.features.plots.qt.plot_item import INNER_AXIS_HEIGHT, INNER_AXIS_WIDTH, LEAST_HEIGHT
+from subflow_app.features.plots.qt.stacked_plot import StackedPlot
+from subflow_app.toolkit.plotting.legend_strip import LegendStrip
+from subflow_app.toolkit.theme import Tokens
+
+LEAST_COLUMN_WIDTH = 220  # of a run beside others, px; in the window more columns than that allows can be scrolled
+_NO_LIMIT = 16_777_215.0  # of a width, as Qt has it, px
+_LEFT_MARGIN = 4
+# Room for half of the last number of the time axis.
+_RIGHT_MARGIN = 16
+_TOP_MARGIN = 2
+_BOTTOM_MARGIN = 4
+_LEAST_HEIGHT_ON_PAPER = 20.0  # of a plot, px; a figure is as high as the person says
+_FIRST_ROW = 2  # below the legend of a figure and the titles of the columns
+
+
+class PlotGrid:
+    """The rows and columns of one stack, and their sizes."""
+
+    def __init__(self, stack: Any, font: QFont, *, paper: bool) -> None:
+        """Nothing has a place yet.
+
+        Args:
+            stack: the `PlotStack`.
+            font: of the titles of columns.
+            paper: for print: no titles above the plots.
+        """
+        self._stack = stack
+        self.font = font
+        self._paper = paper
+        self._head: LegendStrip | None = None
+        self._rows: Sequence[Sequence[StackedPlot]] = ()
+        self._others: Sequence[StackedPlot] = ()
+        self.column_titles: list[ColumnTitle] = []
+
+    def place(
+        self, rows: Sequence[Sequence[StackedPlot]], others: Sequence[StackedPlot], columns: Sequence[PlotColumn]
+    ) -> None:
+        """Plots over time in rows as wide as the stack, the others in pairs below them; a title above each row.
+
+        Args:
+            rows: the plots of each quantity over time: one for each column, or just one.
+            others: that are not over time.
+            columns: of runs; none if they are laid over each other.
+        """
+        self._rows, self._others = rows, others
+        self.column_titles = [
+            ColumnTitle(column, self.font, self._axis_width(number)) for number, column in enumerate(columns)
+        ]
+        if rows:
+            for number, title in enumerate(self.column_titles):
+                self._stack.addItem(title, row=1, col=number * self._span, colspan=self._span)
+        for number, plots in enumerate(rows):
+            if not self._paper:
+                self._stack.addItem(plots[0].title, row=_title_row(number), col=0, colspan=self._width)
+            for column, plot in enumerate(plots):
+                where = column * self._span
+                self._stack.addItem(plot.item, row=_title_row(number) + 1, col=where, colspan=self._width // len(plots))
+        for number, plot in enumerate(others):
+            row, where, span = self._place_below(number)
+            if not self._paper:
+                self._stack.addItem(plot.title, row=_title_row(row), col=where, colspan=span)
+            self._stack.addItem(plot.item, row=_title_row(row) + 1, col=where, colspan=span)
+        layout = self._stack.ci.layout
+        layout.setSpacing(0)
+        layout.setContentsMargins(_LEFT_MARGIN, _TOP_MARGIN, _RIGHT_MARGIN, _BOTTOM_MARGIN)
+        for place in range(max(layout.columnCount(), self._width)):
+            layout.setColumnMinimumWidth(place, 0.0)
+            layout.setColumnMaximumWidth(place, _NO_LIMIT)
+            layout.setColumnPreferredWidth(place, 100 if place < self._width else 0)
+            layout.setColumnStretchFactor(place, 1 if place < self._width else 0)
+
+    def set_head(self, head: LegendStrip) -> None:
+        """Puts the legend of a paper figure above its plots."""
+        self._head = head
+        self._stack.addItem(head, row=0, col=0, colspan=self._width)
+        self.share_room()
+
+    def share_room(self) -> None:
+        """Gives all plots the same height, and the columns of runs the same width.
+
+        In the window no plot gets lower than can be read: the stack asks for more height and is scrolled then.
+        """
+        rows = len(self._rows) + (len(self._others) + 1) // 2
+        plots = [*(row[0] for row in self._rows), *self._others]
+        if not plots:
+            return
+        # The grid layout would give every row the same height, and those with an axis have to pay it from that.
+        layout = self._stack.ci.layout
+        titles = 0.0 if self._paper else rows * plots[0].title.minimumHeight()
+        titles += self._head.maximumHeight() if self._head is not None else 0.0
+        titles += self.column_titles[0].maximumHeight() if self._rows and self.column_titles else 0.0
+        axis = plots[-1].time_axis_height - INNER_AXIS_HEIGHT
+        # Every row of the others has an axis of its own; of those over time the lowest.
+        with_axis = range(max(0, len(self._rows) - 1), rows)
+        beside = titles + _TOP_MARGIN + _BOTTOM_MARGIN + axis * len(with_axis)
+        least = _LEAST_HEIGHT_ON_PAPER if self._paper else LEAST_HEIGHT
+        if not self._paper:
+            self._stack.setMinimumHeight(math.ceil(beside + least * rows))
+        height = max(least, (self._stack.height() - beside) / rows)
+        for row in range(rows):
+            layout.setRowFixedHeight(_title_row(row) + 1, height + (axis if row in with_axis else 0.0))
+        self._share_width()
+
+    def recolour(self, tokens: Tokens) -> None:
+        """Recolours the titles of the columns."""
+        for title in self.column_titles:
+            title.set_colour(tokens.text)
+
+    def _share_width(self) -> None:
+        """The first column pays for the numbers of the value axis: all plots of a row are as wide as each other."""
+        count = len(self.column_titles) if self._rows else 0
+        margins = _LEFT_MARGIN + _RIGHT_MARGIN
+        extra = self._axis_width(0) - self._axis_width(1)
+        if not self._paper:
+            self._stack.setMinimumWidth(round(count * LEAST_COLUMN_WIDTH + extra + margins) if count else 0)
+        if count:
+            width = max(1.0, (self._stack.width() - margins - extra) / count)
+            for place in range(self._width):
+                wider = extra if place < self._span else 0.0
+                self._stack.ci.layout.setColumnFixedWidth(place, (width + wider) / self._span)
+
+    def _axis_width(self, column: int) -> float:
+        plot = next((row[0] for row in self._rows), None)
+        return float(plot.item.getAxis("left").minimumWidth()) if plot is not None and column == 0 else INNER_AXIS_WIDTH
+
+    @property
+    def _span(self) -> int:
+        """Columns of the layout that a column of runs takes; two, so that the others can stand in pairs below any."""
+        return 2 if len(self._others) > 1 else 1
+
+    @property
+    def _width(self) -> int:
+        """Columns of the layout."""
+        return self._span * max(1, len(self.column_titles))
+
+    def _place_below(self, number: int) -> tuple[int, int, int]:
+        """Row, column and number of columns of one of the others."""
+        above = len(self._rows)
+        if len(self._others) < 2:
+            return above + number, 0, self._width
+        if number == len(self._others) - 1 and number % 2 == 0:
+            return above + number // 2, 0, self._width
+        half = self._width // 2
+        return above + number // 2, (number % 2) * half, half
+
+
+def _title_row(row: int) -> int:
+    """Row of the layout with the title of a row of plots; the plots are in the next."""
+    return _FIRST_ROW + 2 * row

@@ -1,0 +1,471 @@
+"""The stacked plots: those over time above each other with one axis and one crosshair, the others below in pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QFont, QKeyEvent, QPainter, QShowEvent, QWindow
+from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
+
+from subflow_app.features.history.core.plot_columns import PlotColumn
+from subflow_app.features.plots.core import BARS, TIME, Curve, PlotSpec
+from subflow_app.features.plots.qt.bar_plot import BarPlot
+from subflow_app.features.plots.qt.curve_id import CurveId
+from subflow_app.features.plots.qt.fed_plots import FedPlots
+from subflow_app.features.plots.qt.fork_lines import ForkLines
+from subflow_app.features.plots.qt.plot_grid import PlotGrid
+from subflow_app.features.plots.qt.plot_item import PAPER_WIDTH
+from subflow_app.features.plots.qt.readout import readout
+from subflow_app.features.plots.qt.span_cursors import NAMES, SpanCursors
+from subflow_app.features.plots.qt.span_model import SpanRow
+from subflow_app.features.plots.qt.span_table import span_rows
+from subflow_app.features.plots.qt.stacked_plot import StackedPlot
+from subflow_app.features.plots.qt.time_plot import TimePlot, plot_row
+from subflow_app.features.plots.qt.xy_plot import XYPlot
+from subflow_app.features.traces.core.traces import Traces
+from subflow_app.toolkit.plotting.legend_strip import LegendStrip
+from subflow_app.toolkit.theme import LIGHT, Tokens, current_tokens, follow_theme
+from subflow_app.toolkit.widgets.shorthand import named
+from subflow_app.vocabulary.language import tr
+
+_ZOOM_STEP = 1.25
+_HIT_PX = 8.0  # how far from a curve a click still means it
+_KEY_STEP = 0.01  # share of the time in view that an arrow key moves the crosshair; with Shift ten times as far
+
+
+class PlotStack(FedPlots):
+    """The plots of one or more runs."""
+
+    cursor_moved = Signal(object)  # time under the mouse, s, or None
+    time_clicked = Signal(float)  # s
+    curve_clicked = Signal(object)  # CurveId
+    menu_requested = Signal(QPoint)  # global position
+
+    def __init__(
+        self,
+        specs: Sequence[PlotSpec],
+        parent: QWidget | None = None,
+        *,
+        paper: bool = False,
+        font: QFont | None = None,
+    ) -> None:
+        """Makes empty plots.
+
+        Args:
+            specs: from top to bottom.
+            parent: Qt parent.
+            paper: for print: axis titles, no window furniture, and light in any theme.
+            font: that of the application if left out.
+        """
+        super().__init__(parent, paper=paper)
+        named(self, "plot_stack", tr("Plots over simulated time"))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setFrameShape(self.Shape.NoFrame)
+        self._plot_font = font or QFont(self.font())
+        self._head: LegendStrip | None = None
+        self._grid = PlotGrid(self, self._plot_font, paper=paper)
+        self._is_side_by_side = False  # in columns
+        self._columns: list[PlotColumn] = []  # none: runs are laid over each other
+        self.forks = ForkLines()
+        self._crosshair_shown = True
+        self._readout_shown = False
+        self.cursor_s: float | None = None  # time under the crosshair, s
+        self.pin_s: float | None = None  # time of the line that stays, s
+        self._pointed = ""
+        self._handle: QWindow | None = None
+        self._specs: tuple[PlotSpec, ...] = ()
+        self.cursors = SpanCursors(self)
+        if not paper:
+            follow_theme(self._on_theme)
+        self.set_specs(specs)
+        self.sigDeviceRangeChanged.connect(self._share_height)
+        self.scene().sigMouseMoved.connect(self._on_mouse_moved)
+        self.scene().sigMouseClicked.connect(self._on_mouse_clicked)
+
+    # ---- what is shown ----
+
+    @property
+    def curves(self) -> dict[CurveId, Curve]:
+        """Every line with its label and colour, hidden ones included, in the order of the plots."""
+        return self._curves
+
+    def set_specs(self, specs: Sequence[PlotSpec]) -> None:
+        """Shows these plots, those over time first; time range and hidden lines stay."""
+        time_range = self.time_range if self.time_plots else None
+        self._make_plots(specs)
+        self._feed()
+        self.curves_changed.emit()
+        if time_range is None:
+            self.fit()
+        else:
+            self.set_time_range(*time_range)
+
+    def plots_by_spec(self) -> list[tuple[PlotSpec, list[StackedPlot]]]:
+        """The plots, those of the same quantity together."""
+        return [(row[0].spec, list[StackedPlot](row)) for row in self._rows] + [(p.spec, [p]) for p in self._others]
+
+    @property
+    def specs(self) -> list[PlotSpec]:
+        """What is shown, from top to bottom."""
+        return [spec for spec, _plots in self.plots_by_spec()]
+
+    def _make_plots(self, specs: Sequence[PlotSpec]) -> None:
+        self._specs = tuple(specs)
+        self._columns = self._looks.columns() if self._is_side_by_side else []
+        self.clear()
+        runs = [column.runs for column in self._columns]
+        self._rows = [plot_row(spec, runs, self._plot_font, paper=self._paper) for spec in specs if spec.kind == TIME]
+        self.time_plots = [plot for row in self._rows for plot in row]
+        self._others = [
+            (BarPlot if spec.kind == BARS else XYPlot)(spec, self._plot_font, paper=self._paper)
+            for spec in specs
+            if spec.kind != TIME
+        ]
+        self.plots = [*self.time_plots, *self._others]
+        self._grid.place(self._rows, self._others, self._columns)
+        for plot in self.plots:
+            plot.set_line_width(self._line_width)
+            plot.set_log(self._log)
+            plot.set_hidden(self.hidden)
+            plot.view.menu_requested.connect(self._on_menu_requested)
+            plot.view.reset_requested.connect(self.fit if isinstance(plot, TimePlot) else plot.fit_values)
+        for time_plot in self.time_plots:
+            time_plot.show_time_axis(time_plot in self._rows[-1])
+            time_plot.set_duration(self._duration_s)
+            time_plot.set_pin(self.pin_s)
+            if time_plot is not self.time_plots[0]:
+                time_plot.item.setXLink(self.time_plots[0].item)
+        self.cursors.attach(self.time_plots)
+        self.forks.attach(self.time_plots)
+        if self.time_plots:
+            self.time_plots[0].view.sigXRangeChanged.connect(self._on_time_range_changed)
+        self._share_height()
+        self.recolour()
+
+    def show_runs(self, runs: Sequence[Traces]) -> None:
+        """Shows these runs and nothing else; hidden lines that exist again stay hidden."""
+        self._clear_plots()
+        # Pictures of very many curves are held back until these are fed: the old ones shall be gone by then.
+        self.viewport().update()
+        self.runs = tuple(runs)
+        self._looks.set_runs(runs)
+        self.forks.show([ghost for ghost in self._looks.ghosts if not ghost.is_before])
+        self._duration_s = max((run.duration_s for run in runs), default=1.0)
+        if self._is_side_by_side and self._columns != self._looks.columns():
+            self._make_plots(self._specs)
+        for plot in self.time_plots:
+            plot.set_duration(self._duration_s)
+        self.cursors.set_duration(self._duration_s)
+        # First, because bins depend on it.
+        self.set_time_range(0.0, self._duration_s)
+        self._feed()
+        self.curves_changed.emit()
+        self.fit()
+        self._draw_cursor()
+
+    def refresh(self) -> None:
+        """Draws the samples that came since the last call."""
+        self._feed_newest()
+        if self._others and not self._others_timer.isActive():
+            self._others_timer.start()
+        if self.cursor_s is not None:
+            self._draw_cursor()
+
+    def show_like(self, other: PlotStack) -> None:
+        """Shows what another stack of the same plots shows: runs, hidden lines, switches and ranges."""
+        self.take_switches(other)
+        self.show_runs(other.runs)
+        self.set_hidden(other.hidden)
+        self.set_time_range(*other.time_range)
+        for plot, original in zip(self.time_plots, other.time_plots, strict=True):
+            if not original.view.is_fitting_values:
+                plot.view.setYRange(*original.view.viewRange()[1], padding=0)
+
+    def take_switches(self, other: PlotStack) -> None:
+        """Draws as another stack does: in its colours, with or without logarithms, marks and crosshair."""
+        self._marks_shown = other._marks_shown
+        self._is_side_by_side = other._is_side_by_side
+        self._looks.choices, self._looks.colours = other._looks.choices, other._looks.colours
+        self._crosshair_shown = other._crosshair_shown
+        self.set_log(other._log)
+
+    def set_head(self, head: LegendStrip) -> None:
+        """Puts the legend of a paper figure above its plots."""
+        self._head = head
+        self._grid.set_head(head)
+
+    def draw_on(self, painter: QPainter, target: QRectF) -> None:
+        """Draws all of it into an area."""
+        self.render(painter, target, self.viewRect().toRect())
+
+    def set_line_width(self, width: float) -> None:
+        """Draws everything with wider lines, px, for a picture of more pixels."""
+        for plot in self.plots:
+            plot.set_line_width(width)
+        self.recolour()
+        if self._head is not None:
+            self._head.set_line_width(width * PAPER_WIDTH)
+
+    def set_type(self, font: QFont, line_scale: float) -> None:
+        """Writes with this font and draws lines so many times as wide as usual: for those who sit far away."""
+        self._line_scale = line_scale
+        self._plot_font = self._grid.font = QFont(font)
+        self.set_specs(self._specs)
+
+    def set_hidden(self, hidden: frozenset[CurveId]) -> None:
+        """Switches lines off in all plots."""
+        self.hidden = hidden
+        for plot in self.plots:
+            plot.set_hidden(hidden)
+        self._draw_cursor()
+
+    def values_at(self, time_s: float | None) -> list[dict[CurveId, float]]:
+        """Per quantity over time the value of every line at a time, or its newest, in the plot's unit; NaN for none."""
+        return [{key: value for plot in row for key, value in plot.values_at(time_s).items()} for row in self._rows]
+
+    @property
+    def latest_time_s(self) -> float:
+        """Time of the newest sample, s; 0 before the first."""
+        return max((float(c.time_s[-1]) for c in self._curves.values() if len(c.time_s)), default=0.0)
+
+    # ---- switches ----
+
+    @property
+    def is_log(self) -> bool:
+        """Whether values are logarithmic."""
+        return self._log
+
+    def set_log(self, is_log: bool) -> None:
+        """Logarithmic or linear values in all plots."""
+        self._log = is_log
+        for plot in self.plots:
+            plot.set_log(is_log)
+        self._draw_cursor()
+
+    def set_side_by_side(self, is_on: bool) -> None:
+        """Gives each run a column of its own, or lays all over each other."""
+        self._is_side_by_side = is_on
+        if self._columns != (self._looks.columns() if is_on else []):
+            self.set_specs(self._specs)
+
+    def set_marks_shown(self, is_shown: bool) -> None:
+        """Shows or hides losses, timeouts, actions of agents and link changes."""
+        self._marks_shown = is_shown
+        if is_shown:
+            self._feed_marks()
+        else:
+            for plot in self.plots:
+                plot.clear_marks()
+
+    def set_crosshair_shown(self, is_shown: bool) -> None:
+        """Shows or hides the crosshair; without it the cursor stays None."""
+        self._crosshair_shown = is_shown
+        if not is_shown:
+            self.set_cursor(None)
+
+    def set_readout_shown(self, is_shown: bool) -> None:
+        """Shows the values at the crosshair behind the titles, for when there is no legend."""
+        self._readout_shown = is_shown
+        self._draw_cursor()
+
+    # ---- view ----
+
+    @property
+    def time_range(self) -> tuple[float, float]:
+        """First and last time in view, s."""
+        if not self.time_plots:
+            return 0.0, self._duration_s
+        low, high = self.time_plots[0].view.viewRange()[0]
+        return float(low), float(high)
+
+    def set_time_range(self, low_s: float, high_s: float) -> None:
+        """Shows this stretch of time, s, in all plots."""
+        # A hair more, because pyqtgraph drops a tick that rounding puts outside the view.
+        if self.time_plots:
+            self.time_plots[0].view.setXRange(low_s, high_s, padding=1e-6)
+
+    def follow_time(self, low_s: float, high_s: float) -> None:
+        """Shows the time that another stack shows; what differs by a rounding only stays, so that two can follow."""
+        shown_low_s, shown_high_s = self.time_range
+        least = 1e-4 * (high_s - low_s)
+        if self.time_plots and max(abs(low_s - shown_low_s), abs(high_s - shown_high_s)) > least:
+            self.time_plots[0].view.setXRange(low_s, high_s, padding=0.0)
+
+    @property
+    def pointed_id(self) -> str:
+        """Id of the plot that the mouse was over last; of the first one before."""
+        ids = [plot.spec.id for plot in self.plots]
+        return self._pointed if self._pointed in ids else next(iter(ids), "")
+
+    def fit(self) -> None:
+        """Shows all of the time and lets the values fit themselves again."""
+        if not self.plots:
+            return
+        self.set_time_range(0.0, self._duration_s)
+        for plot in self.plots:
+            plot.fit_values()
+
+    def zoom(self, steps: int) -> None:
+        """Zooms time in (positive) or out around the crosshair, or around the middle of the view."""
+        low, high = self.time_range
+        anchor = self.cursor_s if self.cursor_s is not None and low <= self.cursor_s <= high else (low + high) / 2
+        factor = _ZOOM_STEP**-steps
+        self.set_time_range(anchor + (low - anchor) * factor, anchor + (high - anchor) * factor)
+
+    # ---- crosshair ----
+
+    def set_cursor(self, time_s: float | None) -> None:
+        """Moves the crosshair in all plots; None takes it away."""
+        if time_s is not None and (not self._crosshair_shown or not self.runs):
+            time_s = None
+        if time_s is not None:
+            time_s = min(max(time_s, 0.0), self._duration_s)
+        if time_s == self.cursor_s:
+            return
+        self.cursor_s = time_s
+        self._draw_cursor()
+        self.cursor_moved.emit(time_s)
+
+    def set_pin(self, time_s: float | None) -> None:
+        """Draws a line at this time in all plots, brings it into view, and rests the crosshair on it.
+
+        Without a mouse over the plots the crosshair then tells the values at that time. None takes the line away.
+        """
+        had_cursor_there = self.cursor_s == self.pin_s
+        self.pin_s = time_s
+        for plot in self.plots:
+            plot.set_pin(time_s)
+        if time_s is not None:
+            low, high = self.time_range
+            if not low <= time_s <= high:
+                self.set_time_range(time_s - (high - low) / 2, time_s + (high - low) / 2)
+            self.set_cursor(time_s)
+        elif had_cursor_there:
+            self.set_cursor(None)
+
+    # ---- cursors A and B ----
+
+    def place_cursor(self, name: str) -> None:
+        """Puts A or B where the crosshair is, or else to a third or two thirds of what is in view."""
+        if not self.runs:
+            return
+        low, high = self.time_range
+        share = (1 + NAMES.index(name)) / (1 + len(NAMES))
+        self.cursors.set_time(name, self.cursor_s if self.cursor_s is not None else low + share * (high - low))
+
+    def span_rows(self) -> list[SpanRow]:
+        """What each visible curve over time did between A and B; nothing until both are set."""
+        if self.cursors.span_s is None:
+            return []
+        return span_rows(self.time_plots, self._curves, self.hidden, self.cursors.span_s)
+
+    def _draw_cursor(self) -> None:
+        for plot in self.plots:
+            plot.set_cursor(self.cursor_s)
+        at_s = self.cursor_s if self._readout_shown else None
+        values = self.values_at(at_s) if at_s is not None else [{} for _ in self._rows]
+        for row, at_time in zip(self._rows, values, strict=True):
+            row[0].set_readout(readout(at_time, at_s, self._curves, self.hidden, self._tokens))
+
+    def _on_mouse_moved(self, position: QPointF) -> None:
+        under = next((plot for plot in self.plots if plot.view.sceneBoundingRect().contains(position)), None)
+        self._pointed = under.spec.id if under is not None else self._pointed
+        for plot in self._others:
+            if isinstance(plot, XYPlot):
+                # Along the axis of a distribution the mouse reads values, as it does along time.
+                is_read = plot is under and self._crosshair_shown
+                plot.set_pointer(float(plot.view.mapSceneToView(position).x()) if is_read else None)
+        self._point_at_flow(under, position)
+        if isinstance(under, TimePlot):
+            self.set_cursor(float(under.view.mapSceneToView(position).x()))
+        else:
+            self.set_cursor(self.pin_s)
+
+    def _on_mouse_clicked(self, event: Any) -> None:
+        if event.button() != Qt.MouseButton.LeftButton or event.double():
+            return
+        curve = self.curve_at(event.scenePos())
+        if curve is not None:
+            self.curve_clicked.emit(curve)
+        for plot in self.time_plots:
+            if plot.view.sceneBoundingRect().contains(event.scenePos()):
+                self.time_clicked.emit(float(plot.view.mapSceneToView(event.scenePos()).x()))
+
+    def _on_menu_requested(self, position: QPoint) -> None:
+        # What the menu says of "this curve" is of the one under the mouse.
+        curve = self.curve_at(self.mapToScene(self.mapFromGlobal(position)))
+        if curve is not None:
+            self.curve_clicked.emit(curve)
+        self.menu_requested.emit(position)
+
+    def curve_at(self, position: QPointF) -> CurveId | None:
+        """The visible curve that is hit by a click at a position of the scene."""
+        under = next((plot for plot in self.plots if plot.view.sceneBoundingRect().contains(position)), None)
+        if isinstance(under, TimePlot) and self._flow is not None and under.is_pointed_at(position, _HIT_PX):
+            return self._flow
+        found = under.curve_at(position) if under is not None else None
+        return found[0] if found is not None and found[1] <= _HIT_PX else None
+
+    def _share_height(self) -> None:
+        self._grid.share_room()
+        for plot in self._others:
+            if isinstance(plot, BarPlot):
+                plot.take_room()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Follows the window to screens of other resolutions."""
+        super().showEvent(event)
+        handle = self.window().windowHandle()
+        if handle is not None and handle is not self._handle:
+            self._handle = handle
+            handle.screenChanged.connect(self._on_screen_changed)
+
+    def _on_screen_changed(self) -> None:
+        self._fit_lines()
+        self._share_height()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Takes the crosshair away with the mouse, back to the line that stays if there is one."""
+        self.set_cursor(self.pin_s)
+        self._point_at_flow(None, QPointF())
+        for plot in self._others:
+            if isinstance(plot, XYPlot):
+                plot.set_pointer(None)
+        super().leaveEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Moves the crosshair with the arrow keys to the left and right."""
+        direction = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()))
+        if direction is None or not self._crosshair_shown:
+            super().keyPressEvent(event)
+            return
+        low, high = self.time_range
+        step = (high - low) * _KEY_STEP * (10 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+        start = self.cursor_s if self.cursor_s is not None else (low + high) / 2
+        self.set_cursor(start + direction * step)
+        event.accept()
+
+    # ---- colours ----
+
+    def recolour(self) -> None:
+        """Draws everything in the colours of the theme."""
+        tokens = self._tokens
+        self.setBackground(tokens.base)
+        for plot in self.plots:
+            plot.recolour()
+        self._grid.recolour(tokens)
+        self.cursors.recolour(tokens)
+        self.forks.recolour(tokens)
+        self._draw_cursor()
+
+    def _on_theme(self, _tokens: Tokens) -> None:
+        # A stack that is being taken down may still be told when its items are gone.
+        if all(isValid(plot.item) for plot in self.plots):
+            self.recolour()
+
+    @property
+    def _tokens(self) -> Tokens:
+        return LIGHT if self._paper else current_tokens()

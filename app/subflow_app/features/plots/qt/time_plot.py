@@ -1,0 +1,438 @@
+"""One plot over time: its curves, its marks and its share of the crosshair."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont
+
+from subflow_app.features.plots.core import Curve, PlotSpec
+from subflow_app.features.plots.qt.band_item import BandItem
+from subflow_app.features.plots.qt.curve_id import CurveId, curve_id
+from subflow_app.features.plots.qt.curve_item import TraceCurve, make_pen
+from subflow_app.features.plots.qt.plot_item import INNER_AXIS_WIDTH, show_bottom_axis
+from subflow_app.features.plots.qt.plot_texts import x_axis_of
+from subflow_app.features.plots.qt.stacked_plot import StackedPlot, make_crosshair
+from subflow_app.features.traces.core.traces import TraceMark
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.plotting.event_ticks import HEIGHTS, LINE_KINDS, EventTicks
+from subflow_app.toolkit.plotting.title_item import Span
+from subflow_app.toolkit.plotting.view_box import TimeViewBox
+from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.language import tr
+
+# Losses are ticked where they act: a loss halves the window, the other plots only show what follows.
+_TICKED_PLOT = "cwnd"
+_TICK_ALPHA = 150
+# A steep flank is as near as the samples are within this distance to both sides, px.
+_REACH_PX = 4.0
+# The lowest value in view. A hair below zero, because pyqtgraph drops a tick that rounding puts outside the view.
+_FLOOR = -1e-6
+_LOG_FLOOR = -300.0
+_LOWEST = -1e300
+
+
+class TimePlot(StackedPlot):
+    """Curves over time."""
+
+    def __init__(self, spec: PlotSpec, font: QFont, *, paper: bool) -> None:
+        """Makes an empty plot; see :class:`StackedPlot`."""
+        super().__init__(spec, TimeViewBox(), font, paper=paper, over_time=True)
+        self.curves: dict[CurveId, TraceCurve] = {}
+        self._bands: dict[CurveId, BandItem] = {}
+        self._latest: dict[CurveId, Curve] = {}
+        self._ticks: dict[tuple[CurveId, str], EventTicks] = {}
+        self._lines: list[Any] = []
+        self._mark_counts: list[int] = []  # that are drawn, by run
+        self._spare_curves: list[TraceCurve] = []
+        self._pointed: TraceCurve | None = None  # of a flow of a crowd
+        self._flow: Curve | None = None  # that one
+        self._flow_value = math.nan  # where the mouse is, in the unit of the axis
+        self._spare_ticks: list[EventTicks] = []
+        self._log = False
+        self._is_antialiased = False
+        self._crosshair: Any = make_crosshair()
+        self.pin: Any = make_crosshair()  # the line that `set_pin` moves, for whoever lets it be dragged
+        self._dots: Any = pg.ScatterPlotItem(size=6, pxMode=True)
+        for item in (self.pin, self._crosshair, self._dots):
+            item.setZValue(20)
+            self.item.addItem(item, ignoreBounds=True)
+        self._reach = _Reach(spec)
+        # To the view itself: the plot item would take it for a curve.
+        self.view.addItem(self._reach)
+        self._limit_values(is_log=False)
+
+    def stand_beside(self, leader: TimePlot) -> None:
+        """Shares the value axis of the plot to the left, where its numbers stand."""
+        self.view.share_values(leader.view)
+        axis = self.item.getAxis("left")
+        axis.showLabel(False)
+        axis.setStyle(showValues=False)
+        axis.setWidth(INNER_AXIS_WIDTH)
+
+    def show_time_axis(self, is_shown: bool) -> None:
+        """Numbers and title along the bottom; only the lowest plot has them."""
+        title = self.spec.x_text if self._paper else x_axis_of(self.spec)
+        show_bottom_axis(self.item, title if is_shown else "", self._font)
+
+    def set_duration(self, duration_s: float) -> None:
+        """Bounds zoom and pan to the length of the runs, s."""
+        margin = 0.05 * duration_s
+        self.view.setLimits(
+            xMin=-margin, xMax=duration_s + margin, minXRange=duration_s * 1e-5, maxXRange=duration_s + 2 * margin
+        )
+
+    # ---- curves ----
+
+    def feed(self, curves: Iterable[Curve]) -> None:
+        """Adds the curves that are new and gives the others their newest samples."""
+        for curve in curves:
+            key = curve_id(curve)
+            item = self.curves.get(key)
+            if item is None:
+                item = self.curves[key] = self._spare_curves.pop() if self._spare_curves else self._make_curve()
+                item.setVisible(key not in self._hidden)
+                self._set_pen(item, curve)
+                # Totals lie under their parts: they cover more area and matter less where both meet.
+                item.setZValue(-1 if curve.is_ghost else 0 if curve.kind == "total" else 1)
+                item.set_log(self._log)
+                item.set_antialiased(self._is_antialiased)
+            self._latest[key] = curve
+            item.feed(curve)
+            if curve.bands:
+                self._feed_bands(key, curve)
+        self._update_title()
+
+    def _feed_bands(self, key: CurveId, curve: Curve) -> None:
+        bands = self._bands.get(key)
+        if bands is None:
+            bands = self._bands[key] = BandItem(self.spec.scale)
+            bands.set_colour(self._hex(curve.colour).name())
+            bands.set_log(self._log)
+            bands.setVisible(key not in self._hidden)
+            bands.setZValue(-10)
+            # To the view itself: the plot item would take it for a curve.
+            self.view.addItem(bands)
+        bands.feed(curve.time_s, curve.bands)
+
+    def _notes(self) -> list[Span]:
+        """What the lines and areas are where they are not the samples, and which flow the mouse is near."""
+        curves = list(self._latest.values())
+        notes = []
+        bin_s = next((curve.bin_s for curve in curves if curve.bin_s), 0.0)
+        if bin_s:
+            notes.append(tr("mean of {time} s", time=fmt.number(bin_s)))
+        if any(len(curve.bands) == 1 for curve in curves):
+            notes.append(tr("area: 95 % interval of the mean"))
+        if any(len(curve.bands) > 1 for curve in curves):
+            notes.append(tr("areas: 10 to 90 % and 25 to 75 % of the flows"))
+        spans = [Span(f"  · {note}", self._tokens.muted_text) for note in notes]
+        if self._flow is not None:
+            value = "" if math.isnan(self._flow_value) else f" {fmt.number(self._flow_value)}"
+            spans.append(Span(f"  {self._flow.label}{value}", self._tokens.text, bold=True))
+        return spans
+
+    def set_antialiased(self, is_on: bool) -> None:
+        """Draws curves with or without smooth edges."""
+        self._is_antialiased = is_on
+        for item in self.curves.values():
+            item.set_antialiased(is_on)
+
+    def point_at(self, curve: Curve | None, time_s: float = math.nan) -> None:
+        """Draws one more curve above the others: a flow of a crowd that the mouse is near, at this time, s.
+
+        Its name and its value at that time stand behind the title. None takes it away.
+        """
+        if self._pointed is None:
+            if curve is None:
+                return
+            self._pointed = TraceCurve(self.spec.scale)
+            self._pointed.setZValue(10)
+            self._pointed.set_antialiased(True)
+            self.item.addItem(self._pointed, ignoreBounds=True)
+        self._pointed.forget()
+        if curve is not None:
+            self._pointed.setPen(make_pen(self._tokens.text, width=self._line_width))
+            self._pointed.set_log(self._log)
+            self._pointed.feed(curve)
+            self._pointed.show()
+        self._flow = curve
+        self._flow_value = math.nan if curve is None or math.isnan(time_s) else self._pointed.value_at(time_s)
+        self._update_title()
+
+    def is_pointed_at(self, position: QPointF, reach_px: float) -> bool:
+        """Whether that curve is within reach of a position of the scene."""
+        if self._pointed is None or not self._pointed.isVisible():
+            return False
+        return self._distance_px(self._pointed, position) <= reach_px
+
+    def _make_curve(self) -> TraceCurve:
+        item = TraceCurve(self.spec.scale)
+        if self._paper:
+            # One line instead of one per segment: half the file, and dashes that go round corners.
+            item.curve.setSegmentedLineMode("off")
+        self.item.addItem(item)
+        return item
+
+    def clear(self) -> None:
+        """Takes all curves and marks away."""
+        self.clear_marks()
+        for item in self.curves.values():
+            item.forget()
+        # Kept for the next run: to make one is slow, and to destroy hundreds takes half a second.
+        self._spare_curves += self.curves.values()
+        self.curves.clear()
+        for bands in self._bands.values():
+            self.view.removeItem(bands)
+        self._bands.clear()
+        self._latest.clear()
+        self.point_at(None)
+        self.set_cursor(None)
+
+    def set_hidden(self, hidden: frozenset[CurveId]) -> None:
+        """Hides these curves, with their marks, and shows all others."""
+        super().set_hidden(hidden)
+        for key, item in self.curves.items():
+            item.setVisible(key not in hidden)
+        for key, bands in self._bands.items():
+            bands.setVisible(key not in hidden)
+        for (key, _kind), ticks in self._ticks.items():
+            ticks.setVisible(key not in hidden)
+        # Fitting looks at visible curves only, but pyqtgraph does not notice that visibility changed.
+        if self.view.is_fitting_values:
+            self.view.fit_now()
+
+    def shown_curves(self) -> list[Curve]:
+        """The curves that are visible, with the samples they were drawn from."""
+        return [curve for key, curve in self._latest.items() if key not in self._hidden]
+
+    def curve_at(self, position: QPointF) -> tuple[CurveId, float] | None:
+        """The visible curve nearest to a position of the scene, measured upwards, and how far it is, px."""
+        found: tuple[CurveId, float] | None = None
+        for key, item in self.curves.items():
+            distance = self._distance_px(item, position) if key not in self._hidden else math.inf
+            if distance < (math.inf if found is None else found[1]):
+                found = key, distance
+        return found
+
+    def _distance_px(self, item: TraceCurve, position: QPointF) -> float:
+        """From a position of the scene to a curve, measured upwards; infinite where it has no value."""
+        at = self.view.mapSceneToView(position)
+        width_s, height = self.view.viewPixelSize()
+        low, high = item.range_near(float(at.x()), _REACH_PX * width_s)
+        if np.isnan(low) or height <= 0:
+            return math.inf
+        return float(max(low - at.y(), at.y() - high, 0.0) / height)
+
+    def painting(self) -> Iterator[None]:
+        """Works out what the next picture of the curves consists of, in small steps; it is painted quickly then."""
+        shown = [item for key, item in self.curves.items() if key not in self._hidden]
+        if self.view.is_fitting_values:
+            # As the view asks for them, so that it finds them.
+            for item in shown:
+                item.dataBounds(ax=1, frac=1.0, orthoRange=self.view.viewRange()[0])
+                yield
+        self.view.prepareForPaint()
+        yield
+        for item in shown:
+            item.curve.boundingRect()
+            item.curve.getPath()
+            yield
+
+    # ---- axes ----
+
+    def set_log(self, is_log: bool) -> None:
+        """Logarithmic or linear values."""
+        self._log = is_log
+        self._limit_values(is_log=is_log)
+        self._reach.setVisible(not is_log)
+        self.item.setLogMode(False, is_log)
+        for item in self.curves.values():
+            item.set_log(is_log)
+        for bands in self._bands.values():
+            bands.set_log(is_log)
+        self.fit_values()
+
+    def _limit_values(self, *, is_log: bool) -> None:
+        # Zero is the floor of a linear axis; on a logarithmic one it lies infinitely far down.
+        floor = _LOWEST if self.spec.is_signed else _FLOOR
+        self.view.setLimits(yMin=_LOG_FLOOR if is_log else floor)
+
+    def fit_values(self) -> None:
+        """Lets the value axis follow the curves again."""
+        self.view.fit_values()
+
+    # ---- marks ----
+
+    def set_marks(
+        self, marks_by_run: Sequence[Sequence[TraceMark]], colours: Mapping[CurveId, palette.ColourKey]
+    ) -> None:
+        """Draws what happened to subflows as ticks, link changes as lines.
+
+        Only marks that came since the last call, with the same runs, cost anything.
+        """
+        for _ in self.marking(marks_by_run, colours):
+            pass
+
+    def marking(
+        self, marks_by_run: Sequence[Sequence[TraceMark]], colours: Mapping[CurveId, palette.ColourKey]
+    ) -> Iterator[None]:
+        """The same in small steps, which may be taken in later turns of the event loop."""
+        if len(self._mark_counts) != len(marks_by_run):
+            self.clear_marks()
+            self._mark_counts = [0] * len(marks_by_run)
+        counts = self._mark_counts
+        new: dict[tuple[CurveId, str], list[float]] = {}
+        line_times: set[float] = set()
+        for run, marks in enumerate(marks_by_run):
+            if not self.has_run(run):
+                continue
+            for mark in marks[self._mark_counts[run] :]:
+                if mark.kind in LINE_KINDS:
+                    line_times.add(mark.time_s)
+                elif mark.kind in HEIGHTS and self.spec.id == _TICKED_PLOT:
+                    new.setdefault((CurveId(run, mark.owner, "subflow"), mark.kind), []).append(mark.time_s)
+            self._mark_counts[run] = len(marks)
+        for key, times in new.items():
+            yield
+            if self._mark_counts is not counts:
+                return  # they have been taken away meanwhile
+            if key[0] not in colours:
+                continue
+            ticks = self._ticks.get(key)
+            if ticks is None:
+                ticks = self._ticks[key] = self._spare_ticks.pop() if self._spare_ticks else self._make_ticks()
+                ticks.set_height(HEIGHTS[key[1]])
+                ticks.set_pen(self._tick_pen(colours[key[0]]))
+                ticks.setVisible(key[0] not in self._hidden)
+            ticks.set_times(np.append(ticks.times, times))
+        for at_s in sorted(line_times - {float(line.value()) for line in self._lines}):
+            line = pg.InfiniteLine(at_s, angle=90, movable=False, pen=self._line_pen())
+            line.setZValue(-20)
+            self._lines.append(line)
+            self.item.addItem(line, ignoreBounds=True)
+
+    def _make_ticks(self) -> EventTicks:
+        ticks = EventTicks()
+        self.item.addItem(ticks, ignoreBounds=True)
+        return ticks
+
+    def clear_marks(self) -> None:
+        """Takes the marks away."""
+        for ticks in self._ticks.values():
+            ticks.hide()
+            ticks.set_times(np.empty(0))
+        self._spare_ticks += self._ticks.values()
+        self._ticks.clear()
+        for line in self._lines:
+            self.item.removeItem(line)
+        self._lines.clear()
+        self._mark_counts = []
+
+    def mark_times(self, key: CurveId, kind: str) -> list[float]:
+        """Times of the ticks of one curve, s; empty while marks are off."""
+        ticks = self._ticks.get((key, kind))
+        return [] if ticks is None else [float(time) for time in ticks.times]
+
+    def _set_pen(self, item: TraceCurve, curve: Curve) -> None:
+        pen = self._pen_of(curve)
+        item.setPen(pen)
+        if not self._paper:
+            # A wide smooth line as a whole takes Qt thirty times as long where it crosses itself.
+            is_in_pieces = pen.widthF() > 1.0 and pen.style() == Qt.PenStyle.SolidLine
+            item.curve.setSegmentedLineMode("on" if is_in_pieces else "auto")
+
+    def _tick_pen(self, colour: palette.ColourKey) -> Any:
+        shown = self._hex(colour)
+        shown.setAlpha(_TICK_ALPHA)
+        return make_pen(shown.name(QColor.NameFormat.HexArgb), width=self._line_width)
+
+    def _line_pen(self) -> Any:
+        return make_pen(self._tokens.muted_text, (2.0, 4.0), self._line_width)
+
+    # ---- crosshair ----
+
+    def set_cursor(self, time_s: float | None) -> None:
+        """Moves the crosshair, and a dot on every visible curve, to this time; None takes them away."""
+        self._crosshair.setVisible(time_s is not None)
+        if time_s is None:
+            self._dots.clear()
+            return
+        self._crosshair.setValue(time_s)
+        spots = []
+        for key, item in self.curves.items():
+            value = item.value_at(time_s)
+            if key in self._hidden or not np.isfinite(value) or (self._log and value <= 0):
+                continue
+            y = float(np.log10(value)) if self._log else value
+            spots.append({"pos": (time_s, y), "brush": self._hex(self._latest[key].colour), "pen": None})
+        self._dots.setData(spots=spots)
+
+    def set_pin(self, time_s: float | None) -> None:
+        """Draws a line at this time, for as long as it is of interest; None takes it away."""
+        self.pin.setVisible(time_s is not None)
+        if time_s is not None:
+            self.pin.setValue(time_s)
+
+    def values_at(self, time_s: float | None) -> dict[CurveId, float]:
+        """Value of every curve at a time, or its newest one; in the unit of the axis, NaN where there is none."""
+        return {
+            key: item.last_value() if time_s is None else item.value_at(time_s) for key, item in self.curves.items()
+        }
+
+    # ---- colours ----
+
+    def recolour(self) -> None:
+        """Draws everything in the colours of the theme."""
+        super().recolour()
+        for key, curve in self._latest.items():
+            self._set_pen(self.curves[key], curve)
+            if key in self._bands:
+                self._bands[key].set_colour(self._hex(curve.colour).name())
+        for (key, _kind), ticks in self._ticks.items():
+            if key in self._latest:
+                ticks.set_pen(self._tick_pen(self._latest[key].colour))
+        for line in self._lines:
+            line.setPen(self._line_pen())
+        self._crosshair.setPen(make_pen(self._tokens.muted_text))
+        self.pin.setPen(make_pen(self._tokens.accent))
+
+
+def plot_row(spec: PlotSpec, runs: Sequence[frozenset[int]], font: QFont, *, paper: bool) -> list[TimePlot]:
+    """One plot for each of these sets of runs, beside each other with one value axis; for no set a plot of all runs."""
+    row = [TimePlot(spec, font, paper=paper) for _ in runs or (None,)]
+    for plot, shown in zip(row, runs, strict=False):
+        plot.runs = shown
+    for plot in row[1:]:
+        plot.stand_beside(row[0])
+    return row
+
+
+class _Reach(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph is untyped
+    """Draws nothing and has the value axis reach zero and the ceiling where the description wants it to."""
+
+    def __init__(self, spec: PlotSpec) -> None:
+        super().__init__()
+        self._bounds = None
+        if spec.from_zero or spec.ceiling is not None:
+            self._bounds = (0.0, (spec.ceiling or 0.0) * spec.scale)
+
+    def implements(self, interface: str | None = None) -> object:
+        """Tells pyqtgraph that it has bounds."""
+        return ["plotData"] if interface is None else interface == "plotData"
+
+    def dataBounds(self, axis: int, **_kwargs: object) -> tuple[float, float] | None:
+        """Of the values; it has no place in time."""
+        return self._bounds if axis == 1 else None
+
+    def boundingRect(self) -> QRectF:
+        """It is nowhere."""
+        return QRectF()
+
+    def paint(self, *_args: object) -> None:
+        """Nothing."""

@@ -1,0 +1,179 @@
+"""One plot over another quantity than time: distributions, and paths through two quantities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QFont
+
+from subflow_app.features.plots.core import Curve, PlotSpec
+from subflow_app.features.plots.qt.curve_id import CurveId, curve_id
+from subflow_app.features.plots.qt.curve_item import make_pen
+from subflow_app.features.plots.qt.plot_item import show_bottom_axis
+from subflow_app.features.plots.qt.plot_texts import x_axis_of
+from subflow_app.features.plots.qt.stacked_plot import StackedPlot, make_crosshair
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.plotting.title_item import Span
+from subflow_app.toolkit.plotting.view_box import PlotViewBox
+from subflow_app.vocabulary.language import tr
+
+
+class XYPlot(StackedPlot):
+    """Curves that are drawn from point to point."""
+
+    def __init__(self, spec: PlotSpec, font: QFont, *, paper: bool) -> None:
+        """Makes an empty plot; see :class:`StackedPlot`."""
+        super().__init__(spec, PlotViewBox(), font, paper=paper, over_time=False)
+        assert spec.x is not None
+        self._x = spec.x
+        self.curves: dict[CurveId, Any] = {}
+        self._latest: dict[CurveId, Curve] = {}
+        self._log = False
+        self._line: Any = make_crosshair()
+        self._dots: Any = pg.ScatterPlotItem(size=6, pxMode=True)
+        for item in (self._line, self._dots):
+            item.setZValue(20)
+            self.item.addItem(item, ignoreBounds=True)
+        show_bottom_axis(self.item, spec.x_text if paper else x_axis_of(spec), font)
+
+    # ---- curves ----
+
+    def feed(self, curves: Iterable[Curve]) -> None:
+        """Adds the curves that are new and gives the others their newest points."""
+        for curve in curves:
+            key = curve_id(curve)
+            item = self.curves.get(key)
+            if item is None:
+                item = self.curves[key] = pg.PlotDataItem(connect="finite")
+                item.setVisible(key not in self._hidden)
+                item.setPen(self._pen_of(curve))
+                self.item.addItem(item)
+            self._latest[key] = curve
+            self._draw(key)
+
+    def clear(self) -> None:
+        """Takes all curves away."""
+        for item in self.curves.values():
+            self.item.removeItem(item)
+        self.curves.clear()
+        self._latest.clear()
+        self.set_pointer(None)
+
+    def set_hidden(self, hidden: frozenset[CurveId]) -> None:
+        """Hides these curves, and shows all others."""
+        super().set_hidden(hidden)
+        for key, item in self.curves.items():
+            item.setVisible(key not in hidden)
+        # Fitting looks at visible curves only, but pyqtgraph does not notice that visibility changed.
+        self.view.updateAutoRange()
+
+    def shown_curves(self) -> list[Curve]:
+        """The curves that are visible."""
+        return [curve for key, curve in self._latest.items() if key not in self._hidden]
+
+    def curve_at(self, position: QPointF) -> tuple[CurveId, float] | None:
+        """The visible curve with the point nearest to a position of the scene, and how far it is, px."""
+        at = self.view.mapSceneToView(position)
+        width, height = self.view.viewPixelSize()
+        found: tuple[CurveId, float] | None = None
+        for key in self.curves:
+            x, y = self.curves[key].getData() if key not in self._hidden else (None, None)
+            if x is None or len(x) == 0 or width <= 0 or height <= 0:
+                continue
+            distance = float(np.nanmin(np.hypot((x - at.x()) / width, (y - at.y()) / height)))
+            if found is None or distance < found[1]:
+                found = key, distance
+        return found
+
+    def _points(self, key: CurveId) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """In the units of the axes; where an axis is logarithmic, NaN for what has no place on it."""
+        curve = self._latest[key]
+        count = min(len(curve.positions), len(curve.values))
+        x = curve.positions[:count] * self._x.scale
+        y = curve.values[:count].astype(np.float64) * self.spec.scale
+        if self._log:
+            x = np.where(x > 0, x, np.nan)
+            y = np.where(y > 0, y, np.nan) if self._has_log_y else y
+        return x, y
+
+    def _draw(self, key: CurveId) -> None:
+        x, y = self._points(key)
+        known = np.isfinite(x) & np.isfinite(y)
+        # pyqtgraph warns about the bounds of a curve that is all gaps.
+        self.curves[key].setLogMode(self._log, self._log and self._has_log_y)
+        self.curves[key].setData(*((x, y) if known.any() else (x[:0], y[:0])))
+
+    # ---- axes ----
+
+    @property
+    def _has_log_y(self) -> bool:
+        # Shares go from none to all, and reading them needs both ends.
+        return self.spec.ceiling is None
+
+    def set_log(self, is_log: bool) -> None:
+        """Logarithmic or linear quantities; shares stay linear."""
+        self._log = is_log
+        self.item.setLogMode(is_log, is_log and self._has_log_y)
+        for key in self.curves:
+            self._draw(key)
+        self.fit_values()
+
+    # ---- reading ----
+
+    def set_cursor(self, time_s: float | None) -> None:
+        """Puts a dot on every path at this time; distributions have none."""
+        spots = []
+        for key, curve in self._latest.items():
+            if time_s is None or key in self._hidden or len(curve.time_s) == 0:
+                continue
+            index = min(int(np.searchsorted(curve.time_s, time_s)), len(curve.time_s) - 1)
+            x, y = self._points(key)
+            spots += self._spot(key, float(x[index]), float(y[index]))
+        self._dots.setData(spots=spots)
+
+    def set_pointer(self, x: float | None) -> None:
+        """Says the values of distributions at this x, in the unit of the axis; None takes the line away."""
+        at = None if x is None else (10.0**x if self._log else x)
+        is_shown = at is not None and any(len(curve.time_s) == 0 for curve in self.shown_curves())
+        self._line.setVisible(is_shown)
+        self._dots.setData(spots=[])
+        if at is None or not is_shown:
+            self.set_readout(())
+            return
+        self._line.setValue(x)
+        spans = [Span(f"   {fmt.number(at, 4)} {tr(self._x.unit)}", self._tokens.muted_text)]
+        spots = []
+        for key, curve in self._latest.items():
+            xs, ys = self._points(key)
+            if key in self._hidden or len(xs) == 0:
+                continue
+            # A distribution keeps its value until the next sample.
+            index = int(np.searchsorted(xs, at, side="right")) - 1
+            y = float(ys[index]) if index >= 0 else 0.0
+            spots += self._spot(key, at, y)
+            spans.append(Span(f"   {curve.label} ", self._tokens.muted_text))
+            spans.append(Span(fmt.number(y), self._hex(curve.colour).name(), bold=True))
+        self._dots.setData(spots=spots)
+        self.set_readout(spans)
+
+    def _spot(self, key: CurveId, x: float, y: float) -> list[dict[str, object]]:
+        if self._log:
+            x = float(np.log10(x)) if x > 0 else float("nan")
+            y = y if not self._has_log_y else (float(np.log10(y)) if y > 0 else float("nan"))
+        if not (np.isfinite(x) and np.isfinite(y)):
+            return []
+        return [{"pos": (x, y), "brush": self._hex(self._latest[key].colour), "pen": None}]
+
+    # ---- colours ----
+
+    def recolour(self) -> None:
+        """Draws everything in the colours of the theme."""
+        super().recolour()
+        for key, curve in self._latest.items():
+            self.curves[key].setPen(self._pen_of(curve))
+        self._line.setPen(make_pen(self._tokens.muted_text))

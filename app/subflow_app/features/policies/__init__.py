@@ -1,0 +1,1 @@
+"""The trained policies that scenarios can name."""

@@ -1,0 +1,219 @@
+"""The trained policies that scenarios can name: those that ship, and those of the user."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from subflow_app.features.catalog.core.catalog import policy_library
+from subflow_app.features.policies.core.cards import CARD_KEYS, card_line, card_text
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.paths import policy_folder
+from subflow_app.foundation.resources import way_on
+from subflow_app.vocabulary.number_text import NOTHING
+from subflow_app.vocabulary.tables import Column
+from subflow_sim.errors import PolicyError
+from subflow_sim.policy_library import SUFFIX, PolicyLibrary, read_policy_file
+from subflow_sim.whole_file import write_whole
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRecord:
+    """A policy of the library.
+
+    Attributes:
+        name: by which scenarios find it.
+        path: of its file.
+        controller: that it was trained for; empty if the file is unusable.
+        document: what the file says of itself.
+        content_hash: SHA-256 in hex.
+        problem: why it is unusable; empty if it is not.
+    """
+
+    name: str
+    path: Path
+    controller: str = ""
+    document: Mapping[str, Any] | None = None
+    content_hash: str = ""
+    problem: str = ""
+
+    @property
+    def card(self) -> Mapping[str, Any]:
+        """How it was made and what it can do; free in form."""
+        card = (self.document or {}).get("card")
+        return card if isinstance(card, Mapping) else {}
+
+
+def policy_records(library: PolicyLibrary | None = None) -> tuple[PolicyRecord, ...]:
+    """The policies of the library, sorted by name; a file that cannot be used says why."""
+    return tuple(_record(name, path) for name, path in (library or policy_library()).paths().items())
+
+
+def find_policy(name_or_path: str, library: PolicyLibrary | None = None) -> PolicyRecord:
+    """The policy for what the user typed: a path, or a name of the library.
+
+    Raises:
+        InputError: if it is neither, or the file is unusable.
+    """
+    paths = (library or policy_library()).paths()
+    if name_or_path.endswith(SUFFIX) or "/" in name_or_path:
+        record = _record(Path(name_or_path).stem, Path(name_or_path))
+    elif name_or_path in paths:
+        record = _record(name_or_path, paths[name_or_path])
+    else:
+        listed = f"allowed: a file {SUFFIX}, or of the library: {', '.join(paths) or 'there is none'}"
+        raise InputError(f"{name_or_path}: no policy of that name; {way_on(name_or_path, list(paths), listed)}")
+    if record.problem:
+        raise InputError(record.problem)
+    return record
+
+
+def content_name(content_hash: str) -> str:
+    """The name that a policy has by its content, for readers who may have another one under its own name."""
+    return f"policy-{content_hash[:12]}"
+
+
+def write_policy(name: str, content: bytes) -> Path:
+    """Write a policy into the user's library; returns its file there.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    target = policy_folder() / f"{name}{SUFFIX}"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(target, content)
+    return target
+
+
+def keep_policies(policies: Mapping[str, bytes]) -> tuple[str, ...]:
+    """Put policies that a scenario needs into the user's library; returns the names of those that it did not have.
+
+    Args:
+        policies: contents by name, of a scenario that was read with them.
+
+    Raises:
+        InputError: if another policy has such a name, or the library cannot be written.
+    """
+    paths = policy_library().paths()
+    added = []
+    for name, content in policies.items():
+        try:
+            if name not in paths:
+                write_policy(name, content)
+                added.append(name)
+            elif read_policy_file(paths[name]) != content:
+                raise InputError(f"{paths[name]}: holds another policy than the one to be added under this name")
+        except PolicyError as error:
+            raise InputError(str(error)) from error
+        except OSError as error:
+            folder = policy_folder()
+            raise InputError(f"{folder}: the policy {name} cannot be written: {error.strerror or error}") from error
+    return tuple(added)
+
+
+def card_of(library: PolicyLibrary, name: str) -> Mapping[str, Any]:
+    """The card of a policy of the library; empty if there is none of that name, or its file is not a policy."""
+    path = library.paths().get(name)
+    return {} if path is None else _record(name, path).card
+
+
+def card_lines(card: Mapping[str, Any], indent: str = "") -> list[str]:
+    """A card as lines of text; its form is free."""
+    lines: list[str] = []
+    for key, value in card.items():
+        label = f"{indent}{str(key).replace('_', ' ')}:"
+        if isinstance(value, Mapping) and value:
+            lines += [label, *card_lines(value, indent + "  ")]
+        else:
+            lines.append(f"{label} {_value_text(value)}")
+    return lines
+
+
+def policy_columns(records: Sequence[PolicyRecord]) -> Sequence[Column[PolicyRecord]]:
+    """What is told of each policy."""
+    columns: tuple[Column[PolicyRecord], ...] = (
+        Column("Name", lambda record: record.name),
+        Column("Controller", lambda record: record.controller or NOTHING),
+        Column("Trained on", lambda record: card_line(record.card) or NOTHING),
+        Column("Hash", lambda record: record.content_hash[:12] or NOTHING),
+        Column("Problem", lambda record: record.problem or NOTHING),
+    )
+    has_problem = any(record.problem for record in records)
+    return columns if has_problem else columns[:-1]
+
+
+def policy_document(record: PolicyRecord) -> dict[str, Any]:
+    """A policy as a JSON document, without its networks."""
+    document = record.document or {}
+    return {
+        "name": record.name,
+        "path": str(record.path),
+        "controller": record.controller or None,
+        "content_hash": record.content_hash or None,
+        "observation": document.get("observation"),
+        "action": document.get("action"),
+        "options": document.get("options", {}),
+        "card": dict(record.card),
+        "problem": record.problem or None,
+    }
+
+
+def policy_lines(record: PolicyRecord) -> list[str]:
+    """All that a policy says of itself, as lines of text."""
+    document = record.document or {}
+    observation, action = document["observation"], document["action"]
+    lines = [
+        f"{record.name}: a policy for {record.controller}",
+        f"File: {record.path}",
+        f"Hash: {record.content_hash}",
+        f"Sees: {', '.join(observation['features'])}; history {observation['history']}",
+        f"Does: {' or '.join(action['choices']) or ', '.join(action['names'])}",
+        *(
+            f"{part.capitalize()}: {_network_text(document[part])}"
+            for part in ("actor", "critic")
+            if document.get(part)
+        ),
+    ]
+    if document.get("options"):
+        lines += ["Options it was trained with:", *card_lines(document["options"], "  ")]
+    if record.card:
+        told = [f"  {line}" for line in card_text(record.card).splitlines()]
+        lines += ["Card:", *told, *card_lines({k: v for k, v in record.card.items() if k not in CARD_KEYS}, "  ")]
+    return lines
+
+
+def _record(name: str, path: Path) -> PolicyRecord:
+    from subflow_sim.policy import Policy
+
+    try:
+        policy = Policy.load(path)
+    except PolicyError as error:
+        return PolicyRecord(name, path, problem=str(error))
+    return PolicyRecord(name, path, policy.controller, policy.document, policy.content_hash)
+
+
+def _network_text(network: Mapping[str, Any]) -> str:
+    """A network in a line, e.g. "lstm of 64, then target of 2 slots: 78 -> 128 relu -> 2 tanh"."""
+    encoder = network["encoder"]
+    code = {
+        "none": "",
+        "lstm": f"lstm of {encoder.get('hidden')}, then ",
+        "pool": f"pool ({', '.join(encoder.get('pool', ()))}) of {encoder.get('layers')}, then ",
+    }[encoder["type"]]
+    slots = "" if network["input"] == "slot" else f" of {network['slots']} slots"
+    text = ""
+    for layer in network["layers"]:
+        if layer["type"] == "linear":
+            text += f" -> {layer['out']}" if text else f"{layer['in']} -> {layer['out']}"
+        else:
+            text += f" {layer['type']}"
+    return f"{code}{network['input']}{slots}: {text}"
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""Runs: one from start to end, changed live and stepped through, or many in a queue."""

@@ -1,0 +1,338 @@
+"""Streams a run into the store while it goes on, and survives the store failing half-way."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import subflow_app
+from subflow_app.features.traces.core.events import (
+    AGENT,
+    DECISION,
+    INTERVAL,
+    agent_table,
+    decision_table,
+    interval_table,
+)
+from subflow_app.features.traces.core.traces import NANOSECONDS, LiveTraces, TraceMark, Traces
+from subflow_store.errors import StoreError
+from subflow_store.headline import headline
+from subflow_store.streams import StreamSpec
+from subflow_store.values import ColumnSpec, EventTable, RunFork, RunRow, RunStart
+
+if TYPE_CHECKING:
+    from subflow_app.features.running.core.runnable import RunnableSimulation
+    from subflow_sim.decisions import DecisionLimits
+    from subflow_sim.scenario import Scenario
+    from subflow_store import RunWriter, Store
+
+_log = logging.getLogger(__name__)
+
+# Samples go to the store in blocks of this many rows, or whatever has come after this long (s): a crash loses little.
+_BLOCK_SAMPLES = 512
+_BLOCK_WALL_S = 0.5
+# So many decisions and intervals may come much sooner; then they go at once.
+_BLOCK_EVENTS = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunPast:
+    """What lies behind a run that does not begin at 0: it goes on from another one.
+
+    Attributes:
+        fork: where it branched off, for the store.
+        marks: of the time until then.
+        events: of the time until then, by stream; their names are numbered as the simulation does it.
+        origin: the traces of that other run.
+    """
+
+    fork: RunFork
+    origin: Traces
+    marks: Sequence[TraceMark] = ()
+    events: Mapping[str, EventTable] = field(default_factory=dict)
+
+
+class RunRecorder:
+    """Moves samples and events of one run to where they are kept. Used by the thread that simulates.
+
+    The store begins a run in a thread of its own: with many flows, or where the disk has other work too, that takes
+    longer than the first seconds of the simulation, which does not wait for it.
+
+    Marks, monitor intervals, decisions and steps of agents always go to the live traces; with a store, they and the
+    samples go there too. The first `StoreError` ends the storing, not the run: it is kept in `error`, and the traces in
+    memory stay complete, but for the oldest of very many intervals, decisions and steps.
+
+    Attributes:
+        has_begun: whether the store has ever had the run.
+    """
+
+    def __init__(
+        self,
+        store: Store | None,
+        simulation: RunnableSimulation,
+        traces: LiveTraces,
+        *,
+        scenario: Scenario,
+        scenario_text: str,
+        name: str,
+        sample_interval_s: float,
+        decisions: DecisionLimits | None = None,
+        began_at: datetime | None = None,
+        past: RunPast | None = None,
+    ) -> None:
+        is_over = began_at is not None
+        self._simulation = simulation
+        self._traces = traces
+        self._starting: Future[RunWriter] | None = None  # the store has not begun the run yet
+        self._writer: RunWriter | None = None
+        self._error: StoreError | None = None
+        self.has_begun = False
+        self._stored_samples = 0
+        self._decisions = decisions
+        self._is_live = not is_over
+        self._waiting_marks: list[TraceMark] = []
+        self._waiting_events: list[tuple[str, EventTable]] = []
+        if is_over:
+            # Stored from memory: the simulation has handed out already what is in the traces.
+            self._waiting_marks.extend(traces.marks())
+            self._waiting_events.extend((spec.name, traces.events(spec.name)) for spec in (DECISION, INTERVAL, AGENT))
+        elif past is not None:
+            traces.add_marks(past.marks)
+            self._waiting_marks.extend(past.marks)
+            for stream, table in past.events.items():
+                if len(table):
+                    traces.add_events(stream, table)
+                    self._waiting_events.append((stream, table))
+        self._last_block = time.perf_counter()
+        if store is not None:
+            start = run_start(
+                scenario,
+                scenario_text,
+                name=name,
+                seed=simulation.seed,
+                sample_interval_s=sample_interval_s,
+                fork=past.fork if past is not None else None,
+            )
+            if began_at is not None:
+                start = replace(start, started_at_utc=began_at)
+            columns = [ColumnSpec(c.scope, c.owner, c.name, c.unit) for c in simulation.columns]
+            starter = ThreadPoolExecutor(1, "subflow-run-start")
+            self._starting = starter.submit(store.start_run, start, columns)
+            starter.shutdown(wait=False)
+
+    @property
+    def run_id(self) -> int | None:
+        """Number of the run in the store, which this waits for; None without one, or once storing has failed."""
+        self._take_writer(wait=True)
+        return self._writer.run_id if self._writer is not None else None
+
+    @property
+    def error(self) -> StoreError | None:
+        """Why the store does not hold the run."""
+        return self._error
+
+    def record(self, *, everything: bool = False) -> None:
+        """Take over what has come since the last call.
+
+        Args:
+            everything: hand even a short block to the store, e.g. because the run pauses now.
+        """
+        marks = [TraceMark(mark.time_s, mark.owner, mark.kind, mark.value) for mark in self._simulation.take_marks()]
+        self._traces.add_marks(marks)
+        if self._is_storing:
+            self._waiting_marks.extend(marks)
+        intervals = self._simulation.take_intervals()
+        if intervals is not None:
+            self._add_events(INTERVAL, interval_table(intervals))
+        steps = self._simulation.take_agent_steps()
+        if steps is not None:
+            self._add_events(AGENT, agent_table(steps))
+        # With a window the simulation keeps them until the end: only then it is known which are the last.
+        if self._decisions is not None and self._decisions.window_s is None:
+            self._take_decisions(None)
+        self._take_writer(wait=everything)
+        if self._writer is None:
+            return
+        waiting = self._simulation.sample_count - self._stored_samples
+        overdue = time.perf_counter() - self._last_block > _BLOCK_WALL_S
+        many = sum(len(table) for _, table in self._waiting_events) >= _BLOCK_EVENTS
+        if (
+            everything
+            or many
+            or waiting >= _BLOCK_SAMPLES
+            or (overdue and (waiting or self._waiting_marks or self._waiting_events))
+        ):
+            self._write_block()
+
+    def replace_scenario(self, text: str) -> None:
+        """Keep this scenario text with the run from now on: it has changed while the run went on."""
+        self._take_writer(wait=True)
+        if self._writer is None:
+            return
+        try:
+            self._writer.replace_scenario(text)
+        except StoreError as error:
+            self._give_up(error)
+
+    def finish(self, status: str, summary: dict[str, Any], signature: str) -> None:
+        """Write what is left and close the run in the store."""
+        if self._decisions is not None:
+            self._take_decisions(self._decisions.window_s)
+        self.record(everything=True)
+        if self._writer is None:
+            return
+        try:
+            self._writer.finish(status, summary, signature)
+        except StoreError as error:
+            self._give_up(error)
+
+    @property
+    def _is_storing(self) -> bool:
+        return self._writer is not None or self._starting is not None
+
+    def _take_writer(self, *, wait: bool) -> None:
+        """Goes on with the run in the store as soon as that has begun it, or after waiting for that."""
+        starting = self._starting
+        if starting is None or not (wait or starting.done()):
+            return
+        self._starting = None
+        try:
+            self._writer = starting.result()
+            self.has_begun = True
+        except StoreError as error:
+            self._give_up(error)
+            return
+        if self._is_live:
+            self._traces.run_id = self._writer.run_id
+
+    def _take_decisions(self, window_s: float | None) -> None:
+        decisions = self._simulation.take_decisions()
+        if decisions is None:
+            return
+        table = decision_table(decisions)
+        if window_s is not None:
+            # The simulation counts the window of each owner from the owner's last decision.
+            first_ns = (self._simulation.now_s - window_s) * NANOSECONDS
+            table = table.select(slice(int(np.searchsorted(table["time_ns"], first_ns)), None))
+        self._add_events(DECISION, table)
+
+    def _add_events(self, stream: StreamSpec, table: EventTable) -> None:
+        if not len(table):
+            return
+        self._traces.add_events(stream.name, table)
+        if self._is_storing:
+            self._waiting_events.append((stream.name, table))
+
+    def _write_block(self) -> None:
+        """One block of all columns, from the first sample that the store does not have yet."""
+        assert self._writer is not None
+        first, end = self._stored_samples, self._simulation.sample_count
+        try:
+            if end > first:
+                views = [self._simulation.values(index)[first:end] for index in range(len(self._simulation.columns))]
+                self._writer.append(first, np.column_stack(views))
+                self._stored_samples = end
+            if self._waiting_marks:
+                rows = [(round(m.time_s * NANOSECONDS), m.owner, m.kind, m.value) for m in self._waiting_marks]
+                self._writer.add_marks(rows)
+                self._waiting_marks.clear()
+            while self._waiting_events:
+                self._writer.add_events(*self._waiting_events[0])
+                del self._waiting_events[0]
+        except StoreError as error:
+            self._give_up(error)
+        self._last_block = time.perf_counter()
+
+    def _give_up(self, error: StoreError) -> None:
+        _log.error("the run continues in memory only: %s", error)
+        self._error = error
+        if self._writer is not None:
+            self._writer.abandon()  # else it would be listed as running for as long as the store is open
+            self._writer = None
+        self._waiting_marks.clear()
+        self._waiting_events.clear()
+
+
+def run_start(
+    scenario: Scenario,
+    scenario_text: str,
+    *,
+    name: str,
+    seed: int,
+    sample_interval_s: float,
+    fork: RunFork | None = None,
+) -> RunStart:
+    """What the store is told of a run that begins now."""
+    return RunStart(
+        name=name,
+        scenario_name=scenario.name,
+        scenario_text=scenario_text,
+        seed=seed,
+        duration_s=scenario.duration_s,
+        warmup_s=scenario.warmup_s,
+        sample_interval_s=sample_interval_s,
+        mss_bytes=scenario.mss_bytes,
+        profile=scenario.profile,
+        controllers=controllers_text(scenario, () if fork is None else fork.changes),
+        version=subflow_app.__version__,
+        started_at_utc=datetime.now(UTC),
+        fork=fork,
+    )
+
+
+def finished_row(
+    start: RunStart, *, run_id: int | None, status: str, summary: Mapping[str, Any], signature: str
+) -> RunRow:
+    """The run that began so, as the list of runs has it once it is over; 0 is the number of one that is not stored."""
+    figures = headline(summary)
+    assert start.started_at_utc is not None
+    return RunRow(
+        id=run_id or 0,
+        name=start.name,
+        scenario_name=start.scenario_name,
+        controllers=start.controllers,
+        seed=start.seed,
+        duration_s=start.duration_s,
+        warmup_s=start.warmup_s,
+        sample_interval_s=start.sample_interval_s,
+        mss_bytes=start.mss_bytes,
+        profile=start.profile,
+        version=start.version,
+        status=status,
+        signature=signature,
+        started_at=start.started_at_utc,
+        ended_at=datetime.now(UTC),
+        wall_s=figures.wall_s,
+        simulated_s=float(summary.get("simulated_s", 0.0)),
+        packets=figures.packets,
+        goodput_bps=figures.goodput_bps,
+        mean_rtt_s=figures.mean_rtt_s,
+        jain=figures.jain,
+        note="",
+        deleted=False,
+        tags=(),
+        fork=start.fork,
+        scenario_text=start.scenario_text,
+        summary=summary,
+    )
+
+
+def controllers_text(scenario: Scenario, changes: Iterable[Mapping[str, Any]] = ()) -> str:
+    """The controllers of a scenario for lists, each once: ``"lia, newreno"``; a constant-rate flow has none.
+
+    Args:
+        scenario: of the run.
+        changes: of a fork, which may go on with other controllers.
+    """
+    names = [flow.controller.name for flow in scenario.flows.values()]
+    for change in changes:
+        controller = change.get("controller", "")
+        names.append(str(controller["name"] if isinstance(controller, Mapping) else controller))
+    return ", ".join(dict.fromkeys(name for name in names if name))

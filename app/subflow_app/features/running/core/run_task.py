@@ -1,0 +1,171 @@
+"""One run of a job, wherever it is made: in this process, in another one or on another machine.
+
+What goes there is the scenario as it was read, with the content of its policies, so that the other machine needs no
+files. What comes back is everything that there is to store: the process that asked writes, and no other does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.features.running.core.run_key import simulator_version
+from subflow_app.features.running.core.run_recorder import run_start
+from subflow_app.features.running.core.runs import RunJob, decision_limits
+from subflow_app.features.traces.core.events import AGENT, DECISION, INTERVAL
+from subflow_app.features.traces.core.traces import NANOSECONDS
+from subflow_app.foundation.errors import ClusterError
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.jobs.tasks import OnStart
+from subflow_store.values import ColumnSpec, EventTable
+
+if TYPE_CHECKING:
+    from subflow_sim.scenario import Scenario
+    from subflow_store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class RunTask:
+    """A run to be made.
+
+    Attributes:
+        scenario: what to simulate.
+        seed: of the run.
+        sample_interval_s: of its traces.
+        keeps_traces: whether traces come back, not the summary alone.
+        records_decisions: whether decisions come back.
+    """
+
+    scenario: Scenario
+    seed: int
+    sample_interval_s: float
+    keeps_traces: bool = True
+    records_decisions: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunOutcome:
+    """What came of a run.
+
+    Attributes:
+        version: of the simulator that made it.
+        status: "finished", "stopped" or "failed".
+        summary: document of the run.
+        signature: of the run.
+        problem: why it failed; empty if it did not.
+        n_samples: of its traces, also where they are not kept.
+        columns: of its traces.
+        samples: float32 [n_samples, n_columns].
+        marks: (time in ns, owner, kind, value) each.
+        events: rows by stream.
+    """
+
+    version: str
+    status: str
+    summary: Mapping[str, Any]
+    signature: str
+    problem: str
+    n_samples: int = 0
+    columns: tuple[ColumnSpec, ...] = ()
+    samples: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
+    marks: tuple[tuple[int, str, str, float], ...] = ()
+    events: Mapping[str, EventTable] = field(default_factory=dict)
+
+    @property
+    def failure(self) -> str:
+        """Why it did not come to its end; empty if it did.
+
+        Raises:
+            ClusterError: if whoever made it has another version of the simulator.
+        """
+        if self.version != simulator_version():
+            raise ClusterError(
+                f"a worker has another version of Subflow ({self.version}) than this machine "
+                f"({simulator_version()}): install the same one on all machines of the cluster"
+            )
+        return "" if self.status == "finished" else self.problem or f"the run was {self.status}"
+
+
+def make_run(task: RunTask, on_start: OnStart) -> RunOutcome:
+    """Simulate to the end.
+
+    Args:
+        task: the run.
+        on_start: is handed the job, for another thread to stop it.
+    """
+    try:
+        decisions = decision_limits(task.scenario) if task.records_decisions else None
+        job = RunJob(
+            task.scenario,
+            "",
+            seed=task.seed,
+            sample_interval_s=task.sample_interval_s,
+            decisions=decisions,
+        )
+    except Exception as error:
+        # Of this run alone: whoever asked tells it, and goes on.
+        return RunOutcome(simulator_version(), JobState.FAILED.value, {}, "", str(error) or type(error).__name__)
+    on_start(job)
+    result = job.run()
+    traces = job.traces
+    keys = traces.keys()
+    columns = [traces.read(key)[1] for key in keys]
+    n_samples = min(map(len, columns), default=0)
+    problem = "" if result.error is None else str(result.error) or type(result.error).__name__
+    outcome = (simulator_version(), result.status.value, result.summary, result.signature, problem, n_samples)
+    if not task.keeps_traces:
+        return RunOutcome(*outcome)
+    return RunOutcome(
+        *outcome,
+        columns=tuple(ColumnSpec(key.scope, key.owner, key.name, key.unit) for key in keys),
+        samples=np.column_stack([column[:n_samples] for column in columns]) if columns else np.empty((0, 0), "f4"),
+        marks=tuple((round(mark.time_s * NANOSECONDS), mark.owner, mark.kind, mark.value) for mark in traces.marks()),
+        events={spec.name: table for spec in (DECISION, INTERVAL, AGENT) if len(table := traces.events(spec.name))},
+    )
+
+
+def keep_run(
+    store: Store,
+    outcome: RunOutcome,
+    scenario: Scenario,
+    scenario_text: str,
+    *,
+    name: str,
+    seed: int,
+    sample_interval_s: float,
+    on_start: Callable[[int], None],
+) -> int:
+    """Store a finished run.
+
+    Args:
+        store: where.
+        outcome: what came of it.
+        scenario: what was simulated.
+        scenario_text: its text, from which the run can be repeated.
+        name: of the run.
+        seed: of the run.
+        sample_interval_s: of its traces.
+        on_start: is told its number before it is closed.
+
+    Returns:
+        Its number.
+
+    Raises:
+        StoreError: if it cannot be written.
+    """
+    start = run_start(scenario, scenario_text, name=name, seed=seed, sample_interval_s=sample_interval_s)
+    with store.start_run(start, outcome.columns) as writer:
+        on_start(writer.run_id)
+        # Without columns the block still says how long the run was.
+        samples = outcome.samples if outcome.columns else np.empty((outcome.n_samples, 0), np.float32)
+        writer.append(0, samples)
+        writer.add_marks(outcome.marks)
+        for stream, table in outcome.events.items():
+            writer.add_events(stream, table)
+        summary = dict(outcome.summary) | {"run_id": writer.run_id}
+        writer.finish(outcome.status, summary, outcome.signature)
+        return writer.run_id

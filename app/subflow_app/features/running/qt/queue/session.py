@@ -1,0 +1,260 @@
+"""The queue of one window: joins it with the scenario, the database, the history and the panel."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import Signal
+
+from subflow_app.features.catalog.core.uses import Use
+from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of_document
+from subflow_app.features.running.core.run_queue import QueuedRun, RunQueue, default_parallel
+from subflow_app.features.running.qt.queue.panel import QueuePanel
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.toml_edit import read_toml
+from subflow_app.toolkit.feature import Feature
+from subflow_app.toolkit.latest_reader import LatestReader
+from subflow_app.toolkit.widgets.shorthand import timer
+from subflow_app.vocabulary.language import tr, trn
+
+if TYPE_CHECKING:
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.history.qt import History
+    from subflow_app.features.running.core.runs import RunJob
+    from subflow_app.features.running.qt.unsaved_runs import UnsavedRuns
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.dialogs import Dialogs
+    from subflow_app.toolkit.preferences import Preferences
+    from subflow_app.toolkit.workers import Workers
+    from subflow_store import Store
+
+QUEUE_BUTTONS = ("add", "add_several", "toggle", "cancel", "retry", "up", "down", "remove", "clear")
+QUEUE_MENU = (
+    "queue.cancel",
+    "queue.retry",
+    "-",
+    "queue.up",
+    "queue.down",
+    "-",
+    "queue.remove",
+    "queue.clear",
+)
+"""Actions on the selected runs of the queue."""
+
+_REFRESH_MS = 250
+
+
+class QueuePorts(Protocol):
+    """Parts of the window that the queue uses."""
+
+    bar: ActionBar
+    documents: Documents
+    database: DatabaseControl
+    history: History
+    unsaved: UnsavedRuns
+    dialogs: Dialogs
+    preferences: Preferences
+    workers: Workers
+
+    def tell_failure(self, error: Exception) -> None:
+        """Shows an error."""
+
+
+class QueueSession(Feature):
+    """What the actions of the queue do."""
+
+    panel_name = "queue"
+    panel: QueuePanel
+
+    stored = Signal()  # the list of stored runs may have changed
+    fork_began = Signal(object)  # RunJob that was forked off another one
+    fork_ticked = Signal()  # such runs may have more samples
+    fork_ended = Signal(object, object)  # RunJob, RunResult: of a run that was forked off another one
+
+    def __init__(self, ports: QueuePorts) -> None:
+        """Joins the parts of one window."""
+        super().__init__()
+        bar, preferences = ports.bar, ports.preferences
+        buttons = [bar[f"queue.{name}"] for name in QUEUE_BUTTONS]
+        panel = self.panel = QueuePanel(buttons, bar["queue.add_several"], default_parallel())
+        self._documents = ports.documents
+        self._database = ports.database
+        self._unsaved = ports.unsaved
+        self._dialogs = ports.dialogs
+        self.queue = RunQueue(
+            self._store, lambda: preferences.settings.sample_interval_s, parallel=panel.parallel.value()
+        )
+        self._state: object = None
+        self._forks: list[RunJob] = []  # that go on
+        self._timer = timer(self, self.refresh, _REFRESH_MS)
+        self._estimator = LatestReader(ports.workers, self, "estimate queue")
+        self._estimator.failed.connect(ports.tell_failure)
+        panel.parallel_chosen.connect(self.queue.set_parallel)
+        panel.selection_changed.connect(self.changed)
+        panel.menu_requested.connect(lambda position: bar.pop_up(QUEUE_MENU, position))
+        self.stored.connect(ports.history.reload)
+
+    def possible(self) -> frozenset[str]:
+        """What can be done with the queue, and with its selected runs."""
+        found = set()
+        entries = self.queue.entries()
+        if self.queue.is_busy:
+            found.add("toggle")
+        if any(entry.state is JobState.FINISHED for entry in entries):
+            found.add("clear")
+        for entry in self.panel.selected():
+            if not entry.state.is_over:
+                found.add("cancel")
+            if entry.state in (JobState.FAILED, JobState.CANCELLED):
+                found.add("retry")
+            if entry.state is JobState.WAITING:
+                found.add("move")
+            if entry.state is not JobState.RUNNING:
+                found.add("remove")
+        return frozenset(f"queue.{what}" for what in found)
+
+    def add(self) -> None:
+        """Queues the scenario as it is."""
+        source = self._source()
+        if source is not None:
+            self._add([QueuedRun(source, source.scenario.name)], "")
+
+    def add_several(self) -> None:
+        """Asks for seeds and controllers, and queues each controller with each seed.
+
+        Raises:
+            ScenarioError: if the scenario does not take one of them.
+        """
+        from subflow_app.features.editor.core.algorithm_choices import controller_choices
+        from subflow_app.features.running.qt.queue.enqueue_dialog import EnqueueDialog
+        from subflow_app.features.sweeps.core.axes import Axis
+        from subflow_app.features.sweeps.core.sweep_plan import SweepPlan
+
+        source = self._source()
+        if source is None:
+            return
+        scenario = source.scenario
+        path = self._documents.doc.path
+        folder = None if path is None else path.parent
+        flows = controller_choices(read_toml(source.text), scenario, folder)
+        answer = self._dialogs.ask(partial(EnqueueDialog, scenario.seed, flows))
+        if answer is None:
+            return
+        key = f"flows.{answer.flow}.controller"
+        axes = (Axis((key,), (answer.controllers,)),) if answer.controllers else ()
+        plan = SweepPlan(answer.tag, source.text, axes, answer.seeds, folder=folder)
+        self._add(plan.queued(Use.QUEUE), answer.tag)
+
+    def add_run(self, run: QueuedRun) -> None:
+        """Queues a run that something else has prepared."""
+        self._add([run], "")
+
+    def toggle(self) -> None:
+        """Holds the whole queue, or lets it go on."""
+        if self.queue.is_paused:
+            self.queue.unpause()
+        else:
+            self.queue.pause()
+        self.refresh()
+
+    def cancel(self) -> None:
+        """Cancels the selected runs."""
+        self.queue.cancel(self.panel.selected_numbers())
+        self.refresh()
+
+    def retry(self) -> None:
+        """Queues the selected runs that failed or were cancelled again."""
+        self.queue.retry(self.panel.selected_numbers())
+        self._follow()
+
+    def move(self, by: int) -> None:
+        """Moves the selected runs up (-1) or down (1)."""
+        self.queue.move(self.panel.selected_numbers(), by)
+        self.refresh()
+
+    def remove(self) -> None:
+        """Takes the selected runs out of the list, but for those that go on."""
+        self.queue.remove(self.panel.selected_numbers())
+        self.refresh()
+
+    def clear_finished(self) -> None:
+        """Takes the finished runs out of the list."""
+        self.queue.clear_finished()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Shows the queue as it is now."""
+        is_busy = self.queue.is_busy
+        if not is_busy:
+            self._timer.stop()
+        self._settle()
+        entries = self.queue.entries()
+        self.panel.update_rows(entries, self.queue.progress())
+        state = (is_busy, self.queue.is_paused, [(entry.number, entry.state) for entry in entries])
+        if state != self._state:
+            self._state = state
+            self.changed.emit()
+
+    def may_close(self) -> bool:
+        """Asks whether to give up what is queued, if anything is."""
+        left = sum(not entry.state.is_over for entry in self.queue.entries())
+        if left == 0:
+            return True
+        return self._dialogs.confirm(
+            tr("Runs are queued"),
+            trn("A queued run is not finished.", "{count} queued runs are not finished.", left),
+            tr(
+                "Runs in progress are stopped, and kept as far as they went. The others do not start, and the queue "
+                "is not remembered."
+            ),
+            tr("Stop and close"),
+        )
+
+    def close(self) -> None:
+        """Ends the queue; runs that no database has are left to :class:`UnsavedRuns`."""
+        self._timer.stop()
+        self.queue.close()
+        self._settle()
+
+    # ---- inside ----
+
+    def _store(self) -> Store | None:
+        return self._database.writable
+
+    def _source(self) -> ScenarioSource | None:
+        return source_of_document(Use.QUEUE, self._documents.doc)
+
+    def _add(self, runs: list[QueuedRun], tag: str) -> None:
+        if self._database.is_opening:
+            raise InputError(tr("The database is still being opened; try again in a moment."))
+        self.queue.add(runs, tag)
+        if math.isnan(self.queue.progress().eta_s):
+            self._estimator.ask(lambda _is_given_up: self.queue.estimate(), is_other=True)
+        self._follow()
+
+    def _follow(self) -> None:
+        self._timer.start()
+        self.refresh()
+
+    def _settle(self) -> None:
+        """Looks after the runs that have begun and ended."""
+        # In this order: what has ended has begun, too.
+        ended, begun = self.queue.take_ended(), self.queue.take_begun()
+        for job in begun:
+            if job.past is not None:
+                self._forks.append(job)
+                self.fork_began.emit(job)
+        if self._forks:
+            self.fork_ticked.emit()
+        for job, result in ended:
+            if result.run_id is None:
+                self._unsaved.add(job, result)
+            if job.past is not None:
+                self._forks.remove(job)
+                self.fork_ended.emit(job, result)
+        if ended:
+            self.stored.emit()

@@ -1,0 +1,271 @@
+"""From "Run" to a run in the history: joins scenario, runs, plots, database, and what is told about them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from subflow_app.features.catalog.core.uses import Use
+from subflow_app.features.editor.core.event_words import change_text
+from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of_document
+from subflow_app.features.editor.qt.inspector.inspector import Inspector
+from subflow_app.features.running.core.live_changes import LiveChange
+from subflow_app.features.running.core.runs import RunJob, RunProgress, RunResult
+from subflow_app.features.running.qt.link_states import LinkStates
+from subflow_app.features.running.qt.live_panel import LivePanel
+from subflow_app.features.running.qt.run_control import RunControl, ended_text
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.toolkit import format as fmt
+from subflow_app.vocabulary.language import tr
+from subflow_store import StoreError
+
+if TYPE_CHECKING:
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.editor.qt.topology.view import TopologyView
+    from subflow_app.features.plots.qt.plot_view import PlotView
+    from subflow_app.features.running.qt.run_status import RunStatus
+    from subflow_app.features.running.qt.shown_runs import ShownRuns
+    from subflow_app.features.running.qt.unsaved_runs import UnsavedRuns
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.preferences import Preferences
+
+# At full speed the pictures follow this rarely, s.
+_EXPRESS_DRAWING_S = 1.0
+
+
+class RunSessionPorts(Protocol):
+    """Parts of the window that runs use."""
+
+    runs: RunControl
+    documents: Documents
+    database: DatabaseControl
+    shown: ShownRuns
+    plots: PlotView
+    topology: TopologyView
+    unsaved: UnsavedRuns
+    run_status: RunStatus
+    notices: Notices
+    preferences: Preferences
+
+    def tell(self, text: str) -> None:
+        """Shows a text in the status bar."""
+
+
+class RunSession(QObject):
+    """What happens around the runs of one window."""
+
+    stored = Signal()  # the list of stored runs may have changed
+
+    def __init__(self, ports: RunSessionPorts, parent: QObject) -> None:
+        """Joins the parts of one window."""
+        super().__init__(parent)
+        self._runs = ports.runs
+        self._documents = ports.documents
+        self._database = ports.database
+        self._shown = ports.shown
+        self._plots = ports.plots
+        self._link_states = LinkStates(ports.topology)
+        self._unsaved = ports.unsaved
+        self._status = ports.run_status
+        self._notices = ports.notices
+        self._tell = ports.tell
+        self._preferences = ports.preferences
+        self._starts_when_opened = False
+        self._next: list[ScenarioSource] = []  # runs that follow the present one, in the same plots
+        self._then: Callable[[], None] | None = None  # what is done when all of them are over
+        self._is_following = False
+        self._is_again = self._is_wanted_again = False  # with the run from before as a ghost
+        self._live: LivePanel | None = None
+        self._drawn_at = 0.0  # time.monotonic() of the latest pictures
+        ports.runs.started.connect(self._on_started)
+        ports.runs.ticked.connect(self._on_ticked)
+        ports.runs.state_changed.connect(self._on_state_changed)
+        ports.runs.ended.connect(self._on_ended)
+        ports.runs.refused.connect(ports.notices.scenario_refused)
+        ports.database.opened.connect(self._on_database_settled)
+        ports.database.failed.connect(self._on_database_settled)
+        ports.unsaved.unsafe.connect(self._on_unsafe)
+        ports.unsaved.saved.connect(self._on_saved)
+
+    def toggle(self) -> None:
+        """Runs the scenario; pauses or resumes the run that goes on."""
+        if self._runs.is_running:
+            self._runs.toggle_pause()
+        elif self._database.is_opening:
+            # Within the first half second of the program: the run shall be kept all the same.
+            self._starts_when_opened = True
+        else:
+            self._start()
+
+    def start(self, until_s: float) -> None:
+        """Runs the scenario up to that simulated time, s, and holds there; nothing while another run goes on."""
+        if not self._runs.is_running:
+            self._start(until_s)
+
+    def run_again(self) -> None:
+        """Runs the scenario, which was changed, as fast as it goes, with the run that is shown as a ghost behind it.
+
+        A run that goes on ends before.
+        """
+        if self._runs.is_running:
+            self._is_wanted_again = True
+            self._next.clear()
+            self._then = None
+            self._runs.stop()
+        elif self._database.is_opening:
+            self._starts_when_opened = True
+        else:
+            self._is_again = True
+            self._start()
+            self._is_again = False
+
+    def join_live(self, live: LivePanel, inspector: Inspector) -> None:
+        """Lets ``live`` change the run that goes on; it shows what the inspector shows."""
+        self._live = live
+        inspector.key_changed.connect(live.show_key)
+        live.change_wanted.connect(self._runs.change)
+        self._runs.live_changed.connect(self._on_live_changed)
+        self._runs.live_refused.connect(self._on_live_refused)
+
+    def hold_link_states(self, is_held: bool) -> None:
+        """Leaves the picture of the links to whoever shows another time of a run, or takes it back."""
+        self._link_states.hold(is_held)
+
+    def run_together(
+        self,
+        sources: Sequence[ScenarioSource],
+        *,
+        is_unlimited: bool = False,
+        then: Callable[[], None] | None = None,
+    ) -> None:
+        """Runs these one after the other and shows them over each other; nothing while another run goes on.
+
+        A run that is stopped or fails ends the row.
+
+        Args:
+            sources: what is run.
+            is_unlimited: whether the first of them goes as fast as it can, whatever limit is set.
+            then: called when the last one is over, unless the row ends before.
+        """
+        if self._runs.is_running or not sources:
+            return
+        self._next = list(sources[1:])
+        self._then = then
+        self._run(sources[0], is_unlimited=is_unlimited)
+
+    def _start(self, until_s: float | None = None) -> None:
+        source = source_of_document(Use.RUN, self._documents.doc)
+        if source is not None:
+            self._run(source, until_s)
+
+    def _run(self, source: ScenarioSource, until_s: float | None = None, *, is_unlimited: bool = False) -> None:
+        store = self._database.writable
+        settings = self._preferences.settings
+        self._runs.start(
+            source.scenario,
+            source.text,
+            store,
+            settings.sample_interval_s,
+            records_decisions=settings.record_decisions,
+            until_s=until_s,
+            is_unlimited=is_unlimited or self._is_again,
+        )
+
+    def _run_next(self) -> None:
+        if self._is_wanted_again:
+            self._is_wanted_again = False
+            self.run_again()
+        elif self._next and not self._runs.is_running:
+            self._is_following = True
+            self._run(self._next.pop(0))
+            self._is_following = False
+        elif self._then is not None and not self._runs.is_running:
+            then, self._then = self._then, None
+            then()
+
+    def _on_database_settled(self, _store_or_error: object) -> None:
+        if self._starts_when_opened:
+            self._starts_when_opened = False
+            self._start()
+
+    def _on_started(self, job: RunJob) -> None:
+        self._notices.run_began(job.warnings)
+        if job.past is not None:
+            self._shown.show_fork(job)
+        elif self._is_following:
+            self._shown.add_job(job)
+        elif self._is_again:
+            self._shown.show_after(job)
+        else:
+            self._shown.show_job(job)
+        self._link_states.start(job, self._documents.doc.text)
+        # What was said of the last run is over; how this one goes is told at the right, pauses included.
+        self._tell("")
+
+    def _on_ticked(self, progress: RunProgress) -> None:
+        self._status.show_progress(progress)
+        if not self._is_drawing_due(progress):
+            return
+        self._plots.refresh()
+        self._link_states.update(self._documents.doc.text)
+        if self._live is not None:
+            self._live.refresh()
+
+    def _is_drawing_due(self, progress: RunProgress) -> bool:
+        """Whether pictures follow the run now: at full speed they would only hold it up."""
+        now = time.monotonic()
+        job = self._runs.job
+        is_express = job is not None and job.speed_limit is None and progress.state is JobState.RUNNING
+        if is_express and now - self._drawn_at < _EXPRESS_DRAWING_S:
+            return False
+        self._drawn_at = now
+        return True
+
+    def _on_live_changed(self, change: LiveChange) -> None:
+        self._notices.live_change_made()
+        if self._live is not None:
+            self._live.refresh()
+        at = fmt.time(change.event.at_s)
+        self._tell(tr("Changed at {time}: {what}", time=at, what=change_text(change.values)))
+
+    def _on_live_refused(self, reason: str) -> None:
+        self._notices.live_change_refused(reason)
+        if self._live is not None:
+            self._live.refresh()
+
+    def _on_state_changed(self) -> None:
+        if self._live is not None:
+            self._live.show_job(self._runs.job)
+        if self._runs.progress is not None:
+            self._status.show_progress(self._runs.progress)
+
+    def _on_ended(self, job: RunJob, result: RunResult) -> None:
+        self._link_states.stop()
+        self._shown.job_stored(job, result.run_id)
+        if result.error is not None:
+            self._notices.run_failed(job.name, job.progress.sim_time_s, result.error)
+        if result.run_id is None:
+            self._unsaved.add(job, result)
+        self.stored.emit()
+        self._tell(ended_text(job, result))
+        if result.status is not JobState.FINISHED:
+            self._next.clear()
+            self._then = None
+        # Not from inside the signal: others have not heard yet that this run is over.
+        QTimer.singleShot(0, self, self._run_next)
+
+    def _on_unsafe(self, job: RunJob, error: StoreError) -> None:
+        self._notices.run_not_stored(
+            job.name, error, lambda: self._unsaved.ask_save(job), lambda: self._unsaved.ask_export(job)
+        )
+
+    def _on_saved(self, job: RunJob, run_id: int, path: Path) -> None:
+        self._notices.run_saved(job.name, run_id, path, lambda: self._database.open(path))
+        if path == self._database.path:
+            self._shown.job_stored(job, run_id)
+            self.stored.emit()

@@ -1,0 +1,57 @@
+"""How far the run is, at the right end of the status bar: progress, simulated time, speed and time to go."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QWidget
+
+from subflow_app.features.running.core.runs import RunProgress
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import muted
+from subflow_app.toolkit.widgets.share_bar import ShareBar
+from subflow_app.toolkit.widgets.shorthand import h_box, named
+from subflow_app.vocabulary.language import tr
+
+
+class RunStatus(QWidget):
+    """Hidden until the first run; keeps what the last one said until the next, or another scenario."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Nothing to show yet."""
+        super().__init__(parent)
+        self.setObjectName("run_status")
+        self._bar = named(ShareBar(self), "run_progress", tr("Progress of the run"))
+        self._bar.setFixedWidth(140)
+        self._time = self._label("run_time", fmt.progress(8888.8, 8888.0))
+        self._speed = self._label("run_speed", fmt.speed(88_000.0))
+        self._left = self._label("run_left", tr("{time} left", time=fmt.duration(50 * 60.0 + 50)))
+        bar = (self._bar, 0, Qt.AlignmentFlag.AlignVCenter)
+        h_box(self, bar, self._time, self._speed, self._left, margins=(4, 0, 4, 0), spacing=10)
+        self.hide()
+
+    def show_progress(self, progress: RunProgress) -> None:
+        """Shows how far the run is."""
+        self._bar.show_share(progress.fraction)
+        self._time.setText(fmt.progress(progress.sim_time_s, progress.duration_s))
+        self._speed.setText(fmt.speed(progress.speed) if progress.speed > 0 else "")
+        if progress.state.is_over or progress.state is JobState.PAUSED:
+            self._left.setText(tr(progress.state.value))
+        else:
+            self._left.setText(
+                "" if math.isnan(progress.eta_s) else tr("{time} left", time=fmt.duration(progress.eta_s))
+            )
+        self.show()
+
+    def text(self) -> str:
+        """What the labels say."""
+        return " · ".join(label.text() for label in (self._time, self._speed, self._left) if label.text())
+
+    def _label(self, name: str, widest: str) -> QLabel:
+        label = named(muted(Label(self)), name)
+        # Numbers count up: a width of their own for each keeps the ones beside from dancing.
+        label.setMinimumWidth(label.fontMetrics().horizontalAdvance(widest))
+        return label

@@ -1,0 +1,254 @@
+"""Which runs the plots show: the one that goes on or was run last, stored ones, or several over each other."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from PySide6.QtCore import QObject, Signal
+
+from subflow_app.features.traces.core.scenario_hash import scenario_hash
+from subflow_app.features.traces.core.traces import LiveTraces, StoredTraces, Traces
+from subflow_app.foundation.errors import AppError
+from subflow_app.vocabulary.language import tr, trn
+from subflow_store import RunNotFound, StoreError
+
+if TYPE_CHECKING:
+    from subflow_app.features.comparison.core.alignment import Alignment
+    from subflow_app.features.plots.qt.plot_view import PlotView
+    from subflow_app.features.running.core.runs import RunJob
+    from subflow_app.toolkit.workers import Workers
+    from subflow_sim.scenario import Scenario
+    from subflow_store import RunRow, Store
+
+T = TypeVar("T")
+
+_PATIENCE_MS = 40  # what is read quicker than this is shown at once, without a word about it
+_KEPT_BYTES = 1 << 28  # for all runs that are opened together
+
+
+class ShownRuns(QObject):
+    """Chooses what a plot view shows, and remembers the numbers of the runs.
+
+    Stored runs are read off the GUI thread, and shown when they are there; whatever is chosen meanwhile comes in their
+    place.
+    """
+
+    changed = Signal()
+    missed = Signal()  # a run that was to be shown is not there any more
+    wanted = Signal()  # a person wants to see other runs in the plots, at once or when they are read
+
+    def __init__(
+        self, plots: PlotView, workers: Workers, tell_failure: Callable[[Exception], object], parent: QObject
+    ) -> None:
+        """Shows nothing."""
+        super().__init__(parent)
+        self.patience_ms = _PATIENCE_MS
+        self._workers = workers
+        self._tell_failure = tell_failure
+        self._is_given_up = threading.Event()  # what is being read is not wanted any more
+        self._plots = plots
+        self._runs: list[tuple[Traces, int | None]] = []
+        self._is_chosen = False  # they were chosen in the history
+        self._is_foreign = False  # they are of another scenario than the one that is open
+
+    @property
+    def count(self) -> int:
+        """How many runs are shown."""
+        return len(self._runs)
+
+    @property
+    def ids(self) -> frozenset[int]:
+        """Numbers of the shown runs that are stored."""
+        return frozenset(run_id for _, run_id in self._runs if run_id is not None)
+
+    def id_of(self, run: int) -> int | None:
+        """Number of the run at this position of the overlay; None if it is not stored (yet), or not there any more."""
+        return self._runs[run][1] if run < len(self._runs) else None
+
+    def show_job(self, job: RunJob) -> None:
+        """Shows a run that starts now, and nothing else."""
+        self._show([(job.traces, None)])
+        self.wanted.emit()
+
+    def show_after(self, job: RunJob) -> None:
+        """Shows a run that starts now, after a change of its scenario, with the run from before as a ghost."""
+        # Of another scenario it would say nothing.
+        before = [run for run in self._runs[:1] if run[0].labels.keys() == job.traces.labels.keys()]
+        for traces, _ in before:
+            # Not the one before that as well, and so on: nothing would let go of them.
+            if isinstance(traces, LiveTraces):
+                traces.before = None
+            job.traces.before = traces
+        self._show([(job.traces, None), *before])
+        self.wanted.emit()
+
+    def add_job(self, job: RunJob) -> None:
+        """Lays a run that starts now over those that are shown."""
+        self._show([*self._runs, (job.traces, None)])
+        self.wanted.emit()
+
+    def show_fork(self, job: RunJob) -> None:
+        """Lays a fork over its original, which is shown with it; other runs leave."""
+        self.show_over_original(job, None)
+        self.wanted.emit()
+
+    def show_over_original(self, job: RunJob, run_id: int | None) -> None:
+        """Shows a fork, perhaps stored already, with its original."""
+        assert job.past is not None
+        origin = job.past.origin
+        known = [
+            (traces, number)
+            for traces, number in self._runs
+            if traces is origin or (number is not None and number == job.past.fork.parent_id)
+        ]
+        self._show([(job.traces, run_id), *(known[:1] or [(origin, job.past.fork.parent_id)])])
+
+    def job_stored(self, job: RunJob, run_id: int | None) -> None:
+        """Notes the number that a shown run has in the store, so that the history can mark it."""
+        self._runs = [(traces, run_id if traces is job.traces else known) for traces, known in self._runs]
+        self._say_foreign(self._is_foreign)
+        self.changed.emit()
+
+    def show_stored(self, store: Store, run_ids: Sequence[int]) -> None:
+        """Shows stored runs over each other, the first one solid."""
+        self._open(store, run_ids, lambda runs: self._show(runs, is_chosen=True))
+
+    def show_aligned(self, store: Store, reference: int, other: int, alignment: Alignment) -> None:
+        """Shows two stored runs over each other, the second on the time of the first."""
+        from subflow_app.features.comparison.core.alignment import AlignedTraces
+
+        def show(runs: list[tuple[Traces, int | None]]) -> None:
+            (first, _), (second, _) = runs
+            self._show([(first, reference), (AlignedTraces(second, alignment), other)], is_chosen=True)
+
+        self._open(store, (reference, other), show)
+
+    def overlay(self, store: Store, run_ids: Sequence[int]) -> None:
+        """Lays stored runs over what is shown; those that are shown already are left as they are."""
+        new = [run_id for run_id in run_ids if run_id not in self.ids]
+        if new:
+            self._open(store, new, lambda runs: self._show([*self._runs, *runs], is_chosen=True))
+
+    def read_run(self, store: Store, run_id: int, then: Callable[[RunRow], None]) -> None:
+        """Reads one run with its documents, instead of what was being read."""
+        self._read(lambda _is_given_up: store.run(run_id), then, 1)
+
+    def meet_scenario(self, scenario: Scenario | None, *, is_running: bool) -> None:
+        """Another scenario was opened: runs that are not of it leave.
+
+        What was chosen in the history stays, and so does a run that goes on; the plots say that they are of another.
+
+        Args:
+            scenario: that was opened; None if it has problems.
+            is_running: whether a run goes on.
+        """
+        if not self._runs:
+            return
+        condition = None if scenario is None else scenario_hash(scenario)
+        if any(traces.condition == condition for traces, _ in self._runs):
+            self._say_foreign(False)
+        elif self._is_chosen or is_running:
+            self._say_foreign(True)
+        else:
+            self.clear()
+
+    def _say_foreign(self, is_foreign: bool) -> None:
+        self._is_foreign = is_foreign
+        names = dict.fromkeys(
+            traces.title if run_id is None else tr("Run {number}, {name}", number=run_id, name=traces.title)
+            for traces, run_id in self._runs
+        )
+        text = tr("{runs}: not of the open scenario", runs="; ".join(names))
+        self._plots.say_foreign(text if is_foreign else "")
+
+    def clear(self) -> None:
+        """Shows nothing."""
+        self._show([])
+
+    def keep_first(self) -> None:
+        """Shows the first run only."""
+        self._show(self._runs[:1], is_chosen=self._is_chosen)
+
+    def drop_stored(self) -> None:
+        """Lets go of everything that is read from a database, because that is about to be closed."""
+        self._give_up()
+        kept: list[tuple[Traces, int | None]] = [
+            (traces, None) for traces, _ in self._runs if isinstance(traces, LiveTraces)
+        ]
+        if len(kept) != len(self._runs):
+            self._show(kept)
+        else:
+            self._runs = kept
+            self.changed.emit()
+
+    def _open(
+        self, store: Store, run_ids: Sequence[int], show: Callable[[list[tuple[Traces, int | None]]], None]
+    ) -> None:
+        specs = self._plots.wanted
+        self.wanted.emit()
+
+        def read(is_given_up: Callable[[], bool]) -> list[tuple[Traces, int | None]]:
+            runs: list[tuple[Traces, int | None]] = []
+            for run_id in run_ids:
+                if is_given_up():
+                    break
+                traces = StoredTraces(store, run_id)
+                first = [key for spec in specs for key in spec.series(traces)]
+                traces.keep(first, most_bytes=_KEPT_BYTES // len(run_ids), is_cancelled=is_given_up)
+                runs.append((traces, run_id))
+            return runs
+
+        self._read(read, show, len(run_ids))
+
+    def _read(self, read: Callable[[Callable[[], bool]], T], then: Callable[[T], None], count: int) -> None:
+        self._give_up()
+        given_up = self._is_given_up = threading.Event()
+
+        is_waiting = True
+
+        def on_read(result: T) -> None:
+            nonlocal is_waiting
+            is_waiting = False
+            if not given_up.is_set():
+                self._plots.set_waiting("")
+                try:
+                    then(result)
+                except (StoreError, AppError) as error:
+                    self._tell_failure(error)
+
+        def on_failed(error: Exception) -> None:
+            nonlocal is_waiting
+            is_waiting = False
+            if given_up.is_set():
+                return
+            self._plots.set_waiting("")
+            self._tell_failure(error)
+            if isinstance(error, RunNotFound):
+                self.missed.emit()
+
+        self._workers.start(
+            "open runs",
+            lambda: read(given_up.is_set),
+            succeeded=on_read,
+            failed=on_failed,
+            cancel=given_up.set,
+            patience_ms=self.patience_ms,
+        )
+        if is_waiting:
+            self._plots.set_waiting(trn("Opening {count} stored run…", "Opening {count} stored runs…", count))
+
+    def _give_up(self) -> None:
+        self._is_given_up.set()
+        self._plots.set_waiting("")
+
+    def _show(self, runs: list[tuple[Traces, int | None]], *, is_chosen: bool = False) -> None:
+        from subflow_app.features.forking.core.ghosts import forks_first
+
+        self._give_up()
+        runs = [runs[position] for position in forks_first([traces for traces, _ in runs])]
+        self._plots.show_runs([traces for traces, _ in runs])
+        self._runs, self._is_chosen = runs, is_chosen
+        self._say_foreign(False)
+        self.changed.emit()

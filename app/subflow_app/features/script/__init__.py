@@ -1,0 +1,1 @@
+"""Controllers and schedulers that people write as text: editor, versions, conformance checks."""

@@ -1,0 +1,415 @@
+"""The script that is being edited: opened, saved, kept for the case of a crash, and asked about before it is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from PySide6.QtCore import QObject, Signal
+
+from subflow_app.features.editor.core.recovery import RecoveryFile, UnsavedText
+from subflow_app.features.editor.core.script_files import new_script_text
+from subflow_app.features.editor.core.scripts import (
+    ScriptPlace,
+    flows_for,
+    free_name,
+    new_place,
+    scripts_of,
+    with_new_script,
+)
+from subflow_app.features.editor.qt.commands import EditCommand
+from subflow_app.features.script.qt.new_dialog import NewScriptDialog
+from subflow_app.foundation.errors import AppError, InputError
+from subflow_app.toolkit.widgets.banner import Way
+from subflow_app.toolkit.widgets.shorthand import timer
+from subflow_app.vocabulary.language import tr
+from subflow_sim.scenario_model import ScriptKind
+from subflow_sim.script import kind_of
+from subflow_sim.script_reader import SUFFIX, shipped_scripts
+
+if TYPE_CHECKING:
+    from subflow_app.features.editor.core.scenario_doc import Change, ScenarioDoc
+    from subflow_app.features.script.qt.panel import ScriptPanel
+    from subflow_app.features.script.qt.ports import ScriptPorts
+
+T = TypeVar("T")
+
+_KEEP_MS = 500
+_BANNER = "script_changed"
+_FILTER = "*.py"
+
+
+class ScriptDesk(QObject):
+    """Holds one script of the open scenario, or a draft that has no place in it yet.
+
+    Attributes:
+        place: where the script is kept; None: there is none, or it is a draft.
+        kind: of it.
+        draft: what a draft is called; empty: it is none.
+    """
+
+    changed = Signal()  # another script, another name, saved or not
+    saved = Signal()
+
+    def __init__(self, ports: ScriptPorts, panel: ScriptPanel, parent: QObject) -> None:
+        """Opens the first script of the scenario in ``panel``, if there is one."""
+        super().__init__(parent)
+        self._ports = ports
+        self._documents = ports.documents
+        self._panel = panel
+        self._editor = panel.editor
+        self.place: ScriptPlace | None = None
+        self.kind: ScriptKind = "controller"
+        self.draft = ""
+        self._saved = ""  # the text that its file or the scenario has
+        self._is_saving = False
+        self.recovery = RecoveryFile(ports.recovery.failed.emit, ports.recovery.folder)
+        self._keep_timer = timer(self, self._keep, _KEEP_MS, is_single=True)
+        self._editor.textChanged.connect(self._on_text_changed)
+        self._editor.entered.connect(self.look_at_file)
+        panel.chosen.connect(self._on_chosen)
+        ports.documents.replaced.connect(self._on_document_replaced)
+        ports.documents.edited.connect(self._on_document_edited)
+        ports.documents.settling.connect(self._settle)
+        ports.documents.guards.append(self.may_leave)
+        self._open_first()
+
+    # ---- what it is ----
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a script in the editor."""
+        return self.place is not None or bool(self.draft)
+
+    @property
+    def is_modified(self) -> bool:
+        """Whether the editor has what no file has."""
+        return self.is_open and (self._editor.text != self._saved or (bool(self.draft) and bool(self._editor.text)))
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.place.name if self.place is not None else self.draft
+
+    @property
+    def places(self) -> tuple[ScriptPlace, ...]:
+        """The scripts of the open scenario."""
+        return scripts_of(self._doc.data, self._folder)
+
+    @property
+    def _doc(self) -> ScenarioDoc:
+        return self._documents.doc
+
+    @property
+    def _folder(self) -> Path | None:
+        return self._doc.path.parent if self._doc.path is not None else None
+
+    # ---- opening ----
+
+    def open(self, place: ScriptPlace) -> bool:
+        """Opens a script of the scenario; False if the person would rather go on with the present one.
+
+        Raises:
+            InputError: if it cannot be read.
+        """
+        if self.place is not None and place.key == self.place.key:
+            return True
+        if not self.may_leave():
+            return False
+        text = place.read()
+        self._show(place, place.kind, text, text)
+        return True
+
+    def ask_new(self, kind: ScriptKind) -> bool:
+        """Asks for a name and a flow, and begins a script with its skeleton; False if nothing came of it."""
+        wanted = "my-controller" if kind == "controller" else "my-scheduler"
+        return self.may_leave() and self._ask_add(kind, wanted, None)
+
+    def ask_copy(self) -> bool:
+        """Asks which of the scripts that ship to copy into the scenario; False if nothing came of it."""
+        known = shipped_scripts()
+        if not known:
+            raise InputError(tr("This installation has no scripts."))
+        label = tr("A copy of this script becomes part of the scenario:")
+        name = self._ports.dialogs.choice(tr("Open a copy"), label, list(known), 0)
+        if name is None or not self.may_leave():
+            return False
+        text = ScriptPlace("controller", name, name).read()
+        return self._ask_add(kind_of(text), f"my-{name}", text)
+
+    def recover(self, unsaved: UnsavedText) -> bool:
+        """Brings back what an earlier session did not save; False if the person would rather go on as it is."""
+        if not self.may_leave():
+            return False
+        place = next((each for each in self.places if unsaved.path is not None and each.path == unsaved.path), None)
+        kind = kind_of(unsaved.text)
+        if place is None and unsaved.path is not None:
+            place = ScriptPlace(kind, unsaved.path.stem, unsaved.path.name, unsaved.path.parent)
+        if place is None:
+            self._show(None, kind, unsaved.text, "", draft=unsaved.name.removesuffix(SUFFIX))
+        else:
+            try:
+                saved = place.read()
+            except AppError:
+                saved = unsaved.base  # the file is gone: saving makes it anew
+            self._show(place, kind, saved, saved)
+            self._editor.put_text(unsaved.text)
+        return True
+
+    # ---- saving ----
+
+    def save(self) -> bool:
+        """Saves it where it belongs; a draft is added to the scenario first. False if it is not saved.
+
+        Raises:
+            AppError: if it cannot be written.
+        """
+        if not self.is_open or (self.place is not None and not self._may_overwrite()):
+            return False
+        text = self._editor.text
+        if self.place is None:
+            return self._ask_add(self.kind, self.draft, text)
+        if self.place.is_shipped:
+            return self._ask_add(self.kind, f"my-{self.place.name}", text)
+        self._write(self.place, text)
+        return True
+
+    def ask_save_as(self) -> bool:
+        """Asks for a file and writes the text there; False if it is not saved.
+
+        In the folder of the scenario, or below, it is the file of the script from then on; elsewhere it is a copy.
+
+        Raises:
+            AppError: if it cannot be written.
+        """
+        if not self.is_open:
+            return False
+        folder = self._folder or Path.home()
+        title, filters = tr("Save script"), tr("Scripts ({pattern})", pattern=_FILTER)
+        path = self._ports.dialogs.save_path(title, filters, folder / f"{self.name}{SUFFIX}")
+        if path is None:
+            return False
+        text, place = self._editor.text, self.place
+        target = ScriptPlace(self.kind, path.stem, path.name, path.parent)
+        target.write(text)
+        is_within = self._folder is not None and path.resolve().is_relative_to(self._folder.resolve())
+        if place is None or not is_within or place.key not in {each.key for each in self.places}:
+            self._ports.tell(tr("A copy of the script is in {path}.", path=path))
+            return True
+        assert self._folder is not None
+        file = path.resolve().relative_to(self._folder.resolve()).as_posix()
+        self._edit(tr("Change file of {name}", name=place.name), lambda: self._refer(place, file))
+        moved = next(each for each in self.places if each.key == place.key)
+        self._show(moved, self.kind, text, text)
+        return True
+
+    def may_leave(self) -> bool:
+        """Asks what is to become of changes that are not saved; False: leave everything as it is."""
+        if not self.is_modified:
+            return True
+        answer = self._ports.dialogs.ask_save_changes(f"{self.name}{SUFFIX}")
+        if answer == "save":
+            return self._without_a_word(self.save)
+        if answer == "discard":
+            if self.place is not None:
+                self._editor.put_text(self._saved)
+            else:
+                self._show_nothing()
+            self.recovery.drop()
+        return answer == "discard"
+
+    def put_text(self, text: str) -> None:
+        """Makes this the text, which undo takes back."""
+        self._editor.put_text(text)
+
+    def look_at_file(self) -> None:
+        """Takes what somebody else has written to the file; what was typed here meanwhile is not lost for it."""
+        if self.place is None or self._is_saving:
+            return
+        try:
+            text = self.place.read()
+        except AppError:
+            return  # it is gone: saving makes it anew
+        if text == self._saved:
+            return
+        if not self.is_modified or text == self._editor.text:
+            self._saved = text
+            if text != self._editor.text:
+                self._editor.put_text(text)
+            self.changed.emit()
+            return
+        ways = [Way(tr("Load it"), partial(self._load, text)), Way(tr("Keep mine"), partial(self._keep_mine, text))]
+        told = tr("{name} was changed by another program, and here as well.", name=self.place.file)
+        self._ports.banners.show_banner(_BANNER, "warning", told, ways)
+
+    def close(self, *, keeps_changes: bool) -> None:
+        """Ends it: what was kept goes, unless nobody was asked about it."""
+        self._keep_timer.stop()
+        if keeps_changes:
+            self._keep()
+        self.recovery.close(keeps_file=keeps_changes)
+
+    # ---- inside ----
+
+    def _show(self, place: ScriptPlace | None, kind: ScriptKind, text: str, saved: str, *, draft: str = "") -> None:
+        self.place, self.kind, self.draft, self._saved = place, kind, draft, saved
+        self._ports.banners.close_banner(_BANNER)
+        self._editor.open_text(kind, text)
+        self._editor.setReadOnly(False)
+        self._keep_timer.start()
+        self._list()
+
+    def _show_nothing(self) -> None:
+        self._show(None, "controller", "", "")
+
+    def _open_first(self) -> None:
+        for place in self.places:
+            try:
+                text = place.read()
+            except AppError:
+                continue
+            self._show(place, place.kind, text, text)
+            return
+        self._show_nothing()
+
+    def _ask_add(self, kind: ScriptKind, wanted: str, text: str | None) -> bool:
+        data, folder = self._doc.data, self._folder
+        check = partial(new_place, kind, data=data, folder=folder)
+        name = free_name(kind, wanted, data, folder)
+        answer = self._ports.dialogs.ask(
+            partial(NewScriptDialog, kind, name, flows_for(data), lambda typed: check(typed))
+        )
+        if answer is None:
+            return False
+        place = check(answer.name)
+        if text is None:
+            text = new_script_text(kind, answer.name)
+        edited = with_new_script(self._doc.text, place, text, answer.flows)
+        what = tr("Add {name}", name=answer.name)
+        # What is shown from now on is the new one, and the scenario tells of itself as soon as it has it.
+        self.place, self.draft, self._saved = None, "", ""
+        self._edit(what, lambda: self._doc.apply(edited))
+        added = next(each for each in self.places if each.key == place.key)
+        self._show(added, kind, text, text)
+        self.saved.emit()
+        return True
+
+    def _write(self, place: ScriptPlace, text: str) -> None:
+        self._is_saving = True
+        try:
+            if place.path is not None:
+                place.write(text)
+                self._saved = text
+                self._doc.set_script(place.key, None)
+            else:
+                self._saved = text
+                self._edit(tr("Edit {name}", name=place.name), lambda: self._doc.set_script(place.key, text))
+        finally:
+            self._is_saving = False
+        # What it holds is another text now.
+        self.place = next((each for each in self.places if each.key == place.key), place)
+        self._list()
+        self.recovery.drop()
+        self.saved.emit()
+
+    def _edit(self, what: str, edit: Callable[[], Change]) -> None:
+        self._ports.document_stack.push(EditCommand(self._doc, what, edit))
+
+    def _refer(self, place: ScriptPlace, file: str) -> Change:
+        self._doc.set_value(f"{place.key}.script", file)
+        return self._doc.set_value(f"{place.key}.content", None)
+
+    def _may_overwrite(self) -> bool:
+        """Asks, if somebody else has written the file since."""
+        assert self.place is not None
+        if self.place.path is None:
+            return True
+        try:
+            now = self.place.read()
+        except AppError:
+            return True
+        return now in (self._saved, self._editor.text) or self._ports.dialogs.confirm(
+            tr("The file was changed"),
+            tr("{name} was changed by another program since.", name=self.place.file),
+            tr("Saving overwrites the other program's changes."),
+            tr("Save anyway"),
+        )
+
+    def _load(self, text: str) -> None:
+        self._saved = text
+        self._editor.put_text(text)
+        self.changed.emit()
+
+    def _keep_mine(self, text: str) -> None:
+        self._saved = text
+        self.changed.emit()
+
+    def _keep(self) -> None:
+        if self.is_modified and self._ports.preferences.settings.autosave:
+            path = self.place.path if self.place is not None else None
+            self.recovery.keep(UnsavedText(f"{self.name}{SUFFIX}", path, self._editor.text, self._saved))
+        else:
+            self.recovery.drop()
+
+    def _list(self) -> None:
+        self._panel.show_places(self.places, self.place, self.draft)
+        self.changed.emit()
+
+    def _settle(self) -> None:
+        """What the scenario holds itself goes into it before it is saved or asked about."""
+        place = self.place
+        if place is not None and place.content is not None and self.is_modified and not self._is_saving:
+            self._without_a_word(partial(self._write, place, self._editor.text))
+
+    def _without_a_word(self, save: Callable[[], T]) -> T:
+        """Saves without anything that follows: nobody who leaves wants to see it run."""
+        blocked = self.blockSignals(True)
+        try:
+            return save()
+        finally:
+            self.blockSignals(blocked)
+            self.changed.emit()
+
+    def _on_text_changed(self) -> None:
+        self._keep_timer.start()
+        self.changed.emit()
+
+    def _on_chosen(self, place: ScriptPlace | None) -> None:
+        try:
+            if place is not None:
+                self.open(place)
+        except AppError as error:
+            self._ports.tell_failure(error)
+        self._list()
+
+    def _on_document_replaced(self, _doc: object) -> None:
+        # Whether this one may be left was asked before.
+        self._open_first()
+
+    def _on_document_edited(self) -> None:
+        if self._is_saving:
+            return
+        place = self.place
+        if place is not None:
+            now = next((each for each in self.places if each.key == place.key), None)
+            if now is None and not self._is_foreign(place):
+                self._lose(place)
+            elif now is not None and now != place:
+                self.place = now
+                self.look_at_file()
+        elif not self.draft:
+            self._open_first()
+        self._list()
+
+    def _is_foreign(self, place: ScriptPlace) -> bool:
+        """Whether it is a file that was recovered, and no part of the scenario."""
+        return place.path is not None and place.path.parent != self._folder
+
+    def _lose(self, place: ScriptPlace) -> None:
+        """It is not part of the scenario any more: what was typed stays as a draft."""
+        if self.is_modified:
+            self.place, self.draft = None, place.name
+        else:
+            self._open_first()

@@ -1,0 +1,360 @@
+"""The text of a script: coloured, checked and completed while it is typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal
+from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QKeyEvent, QTextCharFormat, QTextCursor, QTextFormat
+from PySide6.QtWidgets import QCompleter, QListView, QTextEdit, QToolTip, QWidget
+
+from subflow_app.features.script.qt.colours import ScriptHighlighter
+from subflow_app.features.script.qt.editing import (
+    INDENT,
+    commented,
+    dedented,
+    indent_after,
+    indent_of,
+    indented,
+    other_bracket,
+)
+from subflow_app.foundation.problem_texts import problem_text
+from subflow_app.toolkit.models.table_model import ROW_ROLE, ListModel
+from subflow_app.toolkit.plain_text import as_written
+from subflow_app.toolkit.theme import current_tokens, mixed
+from subflow_app.toolkit.widgets.code_editor import CodeEditor
+from subflow_app.toolkit.widgets.shorthand import named, timer
+from subflow_app.vocabulary.language import tr
+from subflow_sim.scenario_model import ScriptKind
+from subflow_sim.script import Completion, ScriptProblem, check_script, completions
+
+_CHECK_MS = 250  # what is half typed is mostly wrong
+_REST_OF_NAME = re.compile(r"\w*")
+_OFFERED_FROM = 2  # letters; after a point at once
+_MOST_SHOWN = 12
+
+_Keys = Qt.KeyboardModifier
+_COMMANDS = {
+    (Qt.Key.Key_S, _Keys.ControlModifier): "save",
+    (Qt.Key.Key_F, _Keys.ControlModifier): "find",
+    (Qt.Key.Key_Slash, _Keys.ControlModifier): "comment",
+    # Where it is above the 7.
+    (Qt.Key.Key_Slash, _Keys.ControlModifier | _Keys.ShiftModifier): "comment",
+}
+"""Keys that mean something else in the rest of the window."""
+
+
+class ScriptEditor(CodeEditor):
+    """Edits one script; Escape leaves it, as Tab indents."""
+
+    commanded = Signal(str)  # "save", "find" or "comment"
+    checked = Signal(object)  # tuple[ScriptProblem, ...]: what is wrong with the text now
+    entered = Signal()  # the keyboard came
+
+    shades_problems = False
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("scriptEditor", tr("Text of the script"), parent)
+        self.kind: ScriptKind = "controller"
+        self.problems: tuple[ScriptProblem, ...] = ()
+        self.sought = ""  # is marked wherever it stands
+        self.moment: int | None = None  # the line, from 1, that a decision which is explained is at
+        self.setTabStopDistance(INDENT * self.fontMetrics().horizontalAdvance(" "))
+        self._highlighter = ScriptHighlighter(self.document())
+        self._names: ListModel[Completion] = ListModel(_offer, self, tip=lambda each: each.help)
+        self._completer = QCompleter(self._names, self)
+        self._completer.setWidget(self)
+        self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
+        self._completer.setMaxVisibleItems(_MOST_SHOWN)
+        # A list of its own: the one that Qt would make takes the font of the window.
+        self._popup = named(QListView(), "scriptCompletions", tr("Names that fit here"))
+        self._popup.setFont(self.font())
+        self._completer.setPopup(self._popup)
+        self._completer.activated[QModelIndex].connect(self._take)  # type: ignore[index] # overloaded signal
+        self._pause = timer(self, self.check, _CHECK_MS, is_single=True)
+        self.textChanged.connect(self._pause.start)
+        self.colour_by(self._highlighter.recolour)
+
+    # ---- what it holds ----
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return self.toPlainText()
+
+    def open_text(self, kind: ScriptKind, text: str) -> None:
+        """Shows another script; what was done to the one before cannot be undone any more."""
+        self.kind = kind
+        self._highlighter.set_kind(kind)
+        self.setPlainText(text)
+        self.check()
+
+    def put_text(self, text: str) -> None:
+        """Makes this the text, as one step that undo takes back."""
+        line, column = self.textCursor().blockNumber(), self.textCursor().columnNumber()
+        cursor = QTextCursor(self.document())
+        cursor.beginEditBlock()
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.insertText(text)
+        cursor.endEditBlock()
+        self.place_cursor(line, column)
+        self.check()
+
+    def check(self) -> None:
+        """Finds out now what is wrong with the text."""
+        self._pause.stop()
+        self.problems = check_script(self.text, self.kind) if self.text.strip() or self.problems else ()
+        self.mark_problems({problem.line: problem_line(problem) for problem in reversed(self.problems)})
+        self.checked.emit(self.problems)
+
+    def seek(self, sought: str) -> None:
+        """Marks a text wherever it stands."""
+        self.sought = sought
+        self.mark_lines()
+
+    def mark_moment(self, line: int | None) -> None:
+        """Marks the line, from 1, that a decision is at; None: none is explained."""
+        if line != self.moment:
+            self.moment = line
+            self.mark_lines()
+
+    # ---- marks ----
+
+    def more_marks(self) -> Iterable[QTextEdit.ExtraSelection]:
+        """The line that a decision is at, what is sought, brackets that belong together, and places of problems."""
+        tokens = current_tokens()
+        if self.moment is not None and (block := self.document().findBlockByNumber(self.moment - 1)).isValid():
+            whole = QTextCharFormat()
+            whole.setBackground(QColor(mixed(tokens.base, tokens.accent, 0.25)))
+            whole.setProperty(QTextFormat.Property.FullWidthSelection, True)
+            yield _selection(QTextCursor(block), whole)
+        if self.sought:
+            found = QTextCursor(self.document())
+            ground = QTextCharFormat()
+            ground.setBackground(QColor(tokens.warning_fill))
+            while not (found := self.document().find(self.sought, found)).isNull():
+                yield _selection(found, ground)
+        cursor = self.textCursor()
+        if not cursor.hasSelection():
+            for position in (cursor.position(), cursor.position() - 1):
+                other = other_bracket(self.text, position) if position >= 0 else None
+                if other is None:
+                    continue
+                pair = QTextCharFormat()
+                pair.setBackground(QColor(mixed(tokens.base, tokens.accent, 0.3)))
+                pair.setFontWeight(700)
+                yield from (_selection(self._part(place, place + 1), pair) for place in (position, other))
+                break
+        wave = QTextCharFormat()
+        wave.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
+        wave.setUnderlineColor(QColor(tokens.error))
+        for problem in self.problems:
+            block = self.document().findBlockByNumber(problem.line - 1)
+            if not block.isValid():
+                continue
+            last = block.position() + block.length() - 1
+            start = min(block.position() + problem.column - 1, last)
+            end = min(max(block.position() + problem.end_column - 1, start + 1), last)
+            # At the end of a line there is nothing to underline but what stands before.
+            yield _selection(self._part(start if start < end else max(block.position(), last - 1), end), wave)
+
+    # ---- Qt ----
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Tells that somebody goes on here, perhaps after the file was changed elsewhere."""
+        super().focusInEvent(event)
+        self.entered.emit()
+
+    def event(self, event: QEvent) -> bool:
+        """Takes keys that mean something else in the rest of the window, and explains what is pointed at."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            if _command(event):
+                event.accept()
+                return True
+            if event.key() == Qt.Key.Key_K and event.modifiers() == _Keys.ControlModifier:
+                # On some systems it would delete the rest of the line; here it opens the palette, as everywhere.
+                event.ignore()
+                return False
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            point = self.viewport().mapFrom(self, event.pos())
+            tip = self.tip_at(self.cursorForPosition(point))
+            QToolTip.showText(event.globalPos(), as_written(tip), self)
+            return True
+        return super().event(event)
+
+    def tip_at(self, cursor: QTextCursor) -> str:
+        """What is wrong at a place, or what the name there stands for; empty if there is nothing to say."""
+        line, column = cursor.blockNumber() + 1, cursor.columnNumber() + 1
+        for problem in self.problems:
+            if problem.line == line and problem.column <= column <= max(problem.end_column, problem.column + 1):
+                return problem_line(problem)
+        text = cursor.block().text()
+        # Both halves of the name that the place is in.
+        rest = _REST_OF_NAME.match(text, cursor.columnNumber())
+        end = rest.end() if rest is not None else cursor.columnNumber()
+        word = _begun(text[:end])
+        if not word:
+            return ""
+        meant = [each for each in completions(self.text, line, end + 1) if each.name == word]
+        return "\n".join(_explained(each) for each in meant[:1])
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Completes, indents and comments; all else is typed."""
+        popup = self._popup
+        key = Qt.Key(event.key())
+        if popup.isVisible():
+            if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab):
+                index = popup.currentIndex()
+                popup.hide()
+                self._take(index if index.isValid() else self._completer.completionModel().index(0, 0))
+                return
+            if key == Qt.Key.Key_Escape:
+                popup.hide()
+                return
+        command = _command(event)
+        if command:
+            self.commanded.emit(command)
+        elif key == Qt.Key.Key_Escape and not event.modifiers():
+            # The way on by keyboard: Tab belongs to the text, and with it what Qt calls the next child.
+            self.setTabChangesFocus(True)
+            self.focusNextChild()
+            self.setTabChangesFocus(False)
+        elif key == Qt.Key.Key_Tab and not event.modifiers() & ~_Keys.ShiftModifier:
+            self._indent()
+        elif key == Qt.Key.Key_Backtab:
+            self.change_lines(dedented)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers():
+            self._break_line()
+        elif key == Qt.Key.Key_Backspace and not event.modifiers() and self._is_in_indent():
+            cursor = self.textCursor()
+            steps = (cursor.columnNumber() - 1) % INDENT + 1
+            cursor.movePosition(QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.KeepAnchor, steps)
+            cursor.removeSelectedText()
+        else:
+            super().keyPressEvent(event)
+            if event.text().isprintable() and event.text():
+                self.offer()
+            elif popup.isVisible():
+                self.offer() if key == Qt.Key.Key_Backspace else popup.hide()
+
+    # ---- lines ----
+
+    def toggle_comment(self) -> None:
+        """Makes the lines of the selection comments, or code again."""
+        self.change_lines(commented)
+
+    def change_lines(self, change: Callable[[Sequence[str]], list[str]]) -> None:
+        """Changes the lines of the selection, or that of the cursor, as one step."""
+        cursor = self.textCursor()
+        document = self.document()
+        first = document.findBlock(cursor.selectionStart())
+        last = document.findBlock(max(cursor.selectionStart(), cursor.selectionEnd() - 1))
+        lines = self.text.split("\n")[first.blockNumber() : last.blockNumber() + 1]
+        new = change(lines)
+        has_selection, column = cursor.hasSelection(), cursor.columnNumber() + len(new[0]) - len(lines[0])
+        start, end = first.position(), last.position() + last.length() - 1
+        cursor.setPosition(start)
+        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+        cursor.insertText("\n".join(new))
+        if has_selection:
+            self.setTextCursor(self._part(start, start + len("\n".join(new))))
+        else:
+            self.place_cursor(first.blockNumber(), column)
+
+    def _indent(self) -> None:
+        cursor = self.textCursor()
+        if "\u2029" in cursor.selectedText():
+            self.change_lines(indented)
+        else:
+            column = cursor.selectionStart() - self.document().findBlock(cursor.selectionStart()).position()
+            cursor.insertText(" " * (INDENT - column % INDENT))
+
+    def _break_line(self) -> None:
+        cursor = self.textCursor()
+        cursor.removeSelectedText()
+        before = cursor.block().text()[: cursor.columnNumber()]
+        cursor.insertText("\n" + " " * indent_after(before))
+        self.setTextCursor(cursor)
+        self.ensureCursorVisible()
+
+    def _is_in_indent(self) -> bool:
+        cursor = self.textCursor()
+        before = cursor.block().text()[: cursor.columnNumber()]
+        return not cursor.hasSelection() and bool(before) and indent_of(before) == len(before)
+
+    # ---- completion ----
+
+    def offer(self, *, is_asked: bool = False) -> None:
+        """Offers the names that fit where the cursor is, if there is enough of one, or somebody asks."""
+        popup = self._popup
+        cursor = self.textCursor()
+        before = cursor.block().text()[: cursor.columnNumber()]
+        begun = _begun(before)
+        is_field = before[: len(before) - len(begun)].endswith(".")
+        found: Sequence[Completion] = ()
+        if is_asked or is_field or len(begun) >= _OFFERED_FROM:
+            found = completions(self.text, cursor.blockNumber() + 1, cursor.columnNumber() + 1)
+            found = [each for each in found if each.name.startswith(begun)]
+        if not found or (not is_asked and [each.name for each in found] == [begun]):
+            popup.hide()
+            return
+        self._names.show_rows(found)
+        rect = self.cursorRect()
+        rect.translate(self.viewport().pos())
+        rect.setWidth(popup.sizeHintForColumn(0) + popup.verticalScrollBar().sizeHint().width() + 12)
+        self._completer.complete(rect)
+        popup.setCurrentIndex(self._completer.completionModel().index(0, 0))
+
+    def _take(self, index: QModelIndex) -> None:
+        chosen = index.data(ROW_ROLE)
+        if chosen is None:
+            return
+        cursor = self.textCursor()
+        begun = _begun(cursor.block().text()[: cursor.columnNumber()])
+        cursor.movePosition(QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.KeepAnchor, len(begun))
+        cursor.insertText(chosen.name)
+        self.setTextCursor(cursor)
+
+    def _part(self, start: int, end: int) -> QTextCursor:
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(start)
+        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+        return cursor
+
+
+def problem_line(problem: ScriptProblem) -> str:
+    """What is wrong, and what would be accepted."""
+    what = problem_text(problem.message)
+    if problem.allowed:
+        return tr("{problem}; allowed: {what}", problem=what, what=problem_text(problem.allowed))
+    return what
+
+
+def _command(event: QKeyEvent) -> str:
+    return _COMMANDS.get((Qt.Key(event.key()), event.modifiers()), "")
+
+
+def _selection(cursor: QTextCursor, text_format: QTextCharFormat) -> QTextEdit.ExtraSelection:
+    made = QTextEdit.ExtraSelection()
+    made.cursor = cursor
+    made.format = text_format
+    return made
+
+
+def _begun(before: str) -> str:
+    """The name that has been begun at the end of a text."""
+    end = len(before)
+    while end and (before[end - 1].isalnum() or before[end - 1] == "_"):
+        end -= 1
+    return before[end:]
+
+
+def _offer(each: Completion) -> str:
+    """A line of the list: name, unit, and the beginning of what it is."""
+    return "  ".join(filter(None, (f"{each.name:<16}", f"{each.unit:<6}" if each.unit else "", each.help[:60])))
+
+
+def _explained(each: Completion) -> str:
+    name = f"{each.name} ({each.unit})" if each.unit else each.name
+    return tr("{name}: {help}", name=name, help=each.help)

@@ -1,0 +1,58 @@
+"""Parts of the window that scripts use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QUndoStack
+    from PySide6.QtWidgets import QStatusBar
+
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.editor.qt.recovery import Recovery
+    from subflow_app.features.running.qt.run_control import RunControl
+    from subflow_app.features.running.qt.run_session import RunSession
+    from subflow_app.features.running.qt.shown_runs import ShownRuns
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.dialogs import Dialogs
+    from subflow_app.toolkit.feature import FeatureMap
+    from subflow_app.toolkit.preferences import Preferences
+    from subflow_app.toolkit.widgets.banner import Banners
+    from subflow_app.toolkit.workers import Workers
+    from subflow_app.toolkit.workspaces import Workspaces
+
+
+class ScriptPorts(Protocol):
+    """What a window has for the feature and its desk."""
+
+    banners: Banners
+    bar: ActionBar
+    database: DatabaseControl
+    dialogs: Dialogs
+    document_stack: QUndoStack
+    documents: Documents
+    preferences: Preferences
+    recovery: Recovery
+    runs: RunControl
+    session: RunSession
+    shown: ShownRuns
+    workers: Workers
+    workspaces: Workspaces
+
+    @property
+    def closes_unasked(self) -> bool:
+        """Nobody is asked what is to become of changes."""
+
+    @property
+    def features(self) -> FeatureMap:
+        """Comparisons."""
+
+    def statusBar(self) -> QStatusBar:
+        """Shows why versions cannot be read."""
+
+    def tell(self, text: str) -> None:
+        """Says something, for a while."""
+
+    def tell_failure(self, error: Exception) -> None:
+        """Shows an error."""

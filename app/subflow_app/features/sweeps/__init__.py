@@ -1,0 +1,1 @@
+"""A scenario over values of its parameters times seeds."""

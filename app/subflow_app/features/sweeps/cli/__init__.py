@@ -1,0 +1,1 @@
+"""Commands: a scenario over values of its parameters times seeds."""

@@ -1,0 +1,170 @@
+"""What a sweep would take, told before it starts and without writing out its points, and what is too much."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from subflow_app.features.running.core.runs_estimate import SCENARIOS_TRIED, RunsEstimate, estimate_runs, long_text
+from subflow_app.features.sweeps.core.sweep_plan import SweepPlan
+from subflow_app.features.sweeps.core.sweep_points import PointReader
+from subflow_app.foundation.errors import TooLargeSweepError
+from subflow_app.foundation.jobs import pace
+from subflow_app.vocabulary.number_text import count_text
+from subflow_sim.errors import ParamError, SimError
+from subflow_sim.limits import bytes_text
+from subflow_sim.units import Dimension, parse_quantity
+
+if TYPE_CHECKING:
+    from subflow_sim.scenario import Scenario
+
+MAX_RUNS_VARIABLE = "SUBFLOW_MAX_SWEEP_RUNS"
+MAX_EVENTS_VARIABLE = "SUBFLOW_MAX_SWEEP_EVENTS"
+
+_DEFAULT_RUNS = 100_000
+_DEFAULT_EVENTS = 1e13
+# Processor time of a point whose scenario is read and written.
+_POINT_S = 15e-3
+# Left free on the disk.
+_SPARE_BYTES = 200e6
+
+
+@dataclass(frozen=True, slots=True)
+class SweepEstimate(RunsEstimate):
+    """Estimate of a sweep.
+
+    Attributes:
+        points: combinations of values.
+        seeds: runs of each.
+    """
+
+    points: int = 1
+    seeds: int = 1
+
+    def program_bytes(self, jobs: int) -> float:
+        """Memory of the program and its processes with so many runs at once, bytes."""
+        makers = max(1, min(jobs, self.runs))
+        processes = 1 if makers == 1 else 1 + makers
+        return processes * pace.PROGRAM_BYTES + pace.STORE_BYTES + makers * self.memory_bytes
+
+    def lines(self, jobs: int) -> list[str]:
+        """The estimate in a few sentences."""
+        seeds = "seed" if self.seeds == 1 else "seeds"
+        return [
+            f"{count_text(self.runs)} runs: {count_text(self.points)} points x {count_text(self.seeds)} {seeds}.",
+            f"About {self.crossings:.2g} events (packets that cross a link): {self.time_text(jobs)} with "
+            f"{jobs} at once.",
+            f"About {bytes_text(self.disk_bytes)} in the database, and {bytes_text(self.program_bytes(jobs))} of "
+            "memory.",
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class SweepLimits:
+    """How much a sweep may take.
+
+    Attributes:
+        runs: at most.
+        link_crossings: estimated, of all runs together.
+    """
+
+    runs: int = _DEFAULT_RUNS
+    link_crossings: float = _DEFAULT_EVENTS
+
+    @classmethod
+    def parse(cls, runs: str | None = None, events: str | None = None) -> SweepLimits:
+        """Limits from text; what is left out is as the environment says, or the default.
+
+        Raises:
+            ParamError: naming the one that is no such number.
+        """
+        return cls(
+            int(_limit("runs", runs or os.environ.get(MAX_RUNS_VARIABLE), _DEFAULT_RUNS)),
+            _limit("events", events or os.environ.get(MAX_EVENTS_VARIABLE), _DEFAULT_EVENTS),
+        )
+
+    def check(self, told: SweepEstimate, database: Path | None = None) -> None:
+        """Refuse what goes beyond.
+
+        Args:
+            told: what the sweep would take.
+            database: where it would be kept; None: in memory.
+
+        Raises:
+            TooLargeSweepError: with the estimate, the limit and the way on.
+        """
+        if told.runs > self.runs:
+            raise TooLargeSweepError(
+                f"the sweep would make {count_text(told.runs)} runs ({count_text(told.points)} points x "
+                f"{count_text(told.seeds)} seeds), more than the limit of {count_text(self.runs)}; on one core of this "
+                f"machine they would take about {long_text(told.cpu_s)}, and {bytes_text(told.disk_bytes)} in the "
+                "database",
+                f"give axes fewer values, or raise the limit (--max-runs {told.runs}, or {MAX_RUNS_VARIABLE}="
+                f"{told.runs} in the environment)",
+            )
+        if told.link_crossings > self.link_crossings:
+            raise TooLargeSweepError(
+                f"the {count_text(told.runs)} runs of the sweep would take about {told.link_crossings:.2g} events "
+                f"(packets that cross a link), more than the limit of {self.link_crossings:.2g}: on one core of this "
+                f"machine about {long_text(told.cpu_s)}",
+                f"simulate less, or raise the limit (--max-events {told.link_crossings * 1.1:.1e}, or "
+                f"{MAX_EVENTS_VARIABLE} in the environment)",
+            )
+        free = _free_bytes(database)
+        if free is not None and told.disk_bytes > free - _SPARE_BYTES:
+            raise TooLargeSweepError(
+                f"the {count_text(told.runs)} runs of the sweep would take about {bytes_text(told.disk_bytes)} in the "
+                f"database, and its disk has {bytes_text(free)} free, of which {bytes_text(_SPARE_BYTES)} stay unused",
+                "keep no traces (--no-traces), sample less often, or name a database on another disk with --db",
+            )
+
+
+def estimate_sweep(plan: SweepPlan, *, is_tried: bool = True) -> SweepEstimate:
+    """What a sweep would take, from some of its points.
+
+    Args:
+        plan: the sweep; points that cannot be run count as the others.
+        is_tried: whether to simulate the beginnings of some runs for a moment.
+    """
+    reader = PointReader(plan)
+    scenarios: list[Scenario] = []
+    for point in plan.spread(SCENARIOS_TRIED):
+        try:
+            scenarios.append(reader.scenario(point))
+        except SimError:  # whoever checks the plan says it
+            continue
+    told = estimate_runs(
+        scenarios,
+        plan.n_runs,
+        sample_interval_s=plan.sample_interval_s,
+        keeps_traces=plan.keeps_traces,
+        is_tried=is_tried,
+    )
+    values = {each.name: getattr(told, each.name) for each in fields(told)}
+    values["storing_s"] += plan.n_points * _POINT_S
+    return SweepEstimate(**values, points=plan.n_points, seeds=len(plan.seeds))
+
+
+def _free_bytes(database: Path | None) -> float | None:
+    if database is None:
+        return None
+    folder = database.absolute().parent
+    try:
+        return float(shutil.disk_usage(folder).free)
+    except OSError:
+        return None
+
+
+def _limit(name: str, text: str | None, default: float) -> float:
+    if not text:
+        return default
+    try:
+        value = parse_quantity(text, Dimension.NUMBER)
+    except ParamError as error:
+        raise ParamError(f'the limit of {name} of a sweep, "{text}": {error.message}', error.allowed) from error
+    if not 1 <= value < 1e300:
+        raise ParamError(f'the limit of {name} of a sweep, "{text}": must be 1 or more', "e.g. 200000 or 1e6")
+    return value

@@ -1,0 +1,275 @@
+"""A sweep from start to end: what is there already is taken over, the rest is made, each run is stored when it ends.
+
+The store is written by the process that has the sweep and by no other. A run counts once it is closed in the store, so
+a sweep can be cut off anywhere and taken up again: what is missing is made.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from subflow_app.features.running.core.run_key import run_key, simulator_version
+from subflow_app.features.running.core.run_task import RunOutcome, RunTask, keep_run, make_run
+from subflow_app.features.sweeps.core.plan_file import parse_plan, plan_text
+from subflow_app.features.sweeps.core.sweep_estimate import SweepLimits, estimate_sweep
+from subflow_app.features.sweeps.core.sweep_plan import SweepPlan
+from subflow_app.features.sweeps.core.sweep_points import PointReader, check_points
+from subflow_app.features.sweeps.core.sweep_results import stored_table
+from subflow_app.features.sweeps.core.sweep_table import SweepTable
+from subflow_app.foundation.errors import SweepError, TooLargeSweepError
+from subflow_app.foundation.jobs.executors import ExecutorMaker, executor_maker
+from subflow_app.foundation.jobs.job import Batch, JobOutcome
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.jobs.tasks import OnStart
+from subflow_sim.limits import Limits
+from subflow_store.errors import StoreError
+from subflow_store.liveness import HEARTBEAT_S, this_process
+from subflow_store.sweep_values import SweepRunPlace, SweepStart
+
+if TYPE_CHECKING:
+    from subflow_sim.scenario import Scenario
+    from subflow_store import Store
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True, eq=False)
+class _Wanted:
+    """Runs of the same key, of which one is made."""
+
+    key: str
+    places: list[tuple[int, int]]
+    scenario: Scenario | None = None  # while it is being made
+
+
+class SweepJob(Batch[_Wanted]):
+    """One sweep. `run` blocks and belongs into a worker thread; everything else is safe to call from any thread.
+
+    Args:
+        plan: what to run.
+        store: where runs and sweep are kept; for those that shall not be kept, one in memory.
+        jobs: how many runs at once on this machine; 1: in this process.
+        cluster: address of a Ray cluster to run on instead.
+        executor: makes who makes the runs; None: as the two before say.
+        limits: what the sweep may take at most; None: as the environment says.
+        sweep_id: of a sweep of the store that goes on; None: a new one.
+    """
+
+    def __init__(
+        self,
+        plan: SweepPlan,
+        store: Store,
+        *,
+        jobs: int = 1,
+        cluster: str | None = None,
+        executor: ExecutorMaker | None = None,
+        limits: SweepLimits | None = None,
+        sweep_id: int | None = None,
+    ) -> None:
+        super().__init__(executor or executor_maker(jobs, cluster), plan.n_runs, plan.name)
+        self.plan = plan
+        self._store = store
+        self._limits = limits
+        self._sweep_id = sweep_id
+        self._said_at = 0.0
+
+    @classmethod
+    def resumed(
+        cls,
+        store: Store,
+        sweep_id: int,
+        *,
+        jobs: int = 1,
+        cluster: str | None = None,
+        executor: ExecutorMaker | None = None,
+        limits: SweepLimits | None = None,
+    ) -> SweepJob:
+        """Goes on with a sweep of the store: makes the runs that are missing.
+
+        Raises:
+            SweepError: if another process is at it.
+            RunNotFound: if there is no such sweep.
+            StoreError: if it cannot be read.
+        """
+        record = store.sweeps.get(sweep_id)
+        check_is_free(sweep_id, record.state, record.process_pid)
+        plan = parse_plan(record.plan or "", file=f"sweep {sweep_id}")
+        return cls(plan, store, jobs=jobs, cluster=cluster, executor=executor, limits=limits, sweep_id=sweep_id)
+
+    @property
+    def sweep_id(self) -> int | None:
+        """Its number in the store; None until its points have been read."""
+        return self._sweep_id
+
+    @property
+    def is_kept(self) -> bool:
+        """True if it can be continued later: a store in memory ends with its program."""
+        return self._store.path is not None
+
+    def table(self) -> SweepTable | None:
+        """What is known so far; None before the sweep is in the store. Reads the store: not at every frame.
+
+        Raises:
+            StoreError: if it cannot be read.
+        """
+        return None if self._sweep_id is None else stored_table(self._store, self._sweep_id)
+
+    def run(self) -> JobOutcome:
+        """Carry the sweep out, to its end or until `stop`.
+
+        A store that fails and a cluster that is gone are part of the outcome.
+
+        Raises:
+            SweepError: if the plan has problems or takes more than the limits allow; nothing was begun then.
+        """
+        outcome = super().run()
+        if isinstance(outcome.error, SweepError):
+            raise outcome.error
+        return outcome
+
+    def _work(self) -> None:
+        hashes = self._checked()
+        if hashes is not None:
+            self._reader = PointReader(self.plan)
+            self._make(self._begin(hashes))
+
+    # Before the first run
+
+    def _checked(self) -> list[str] | None:
+        """The hash of each point's scenario; None if it was stopped meanwhile.
+
+        Raises:
+            SweepError: with all that is wrong.
+        """
+        self._tell(state=JobState.CHECKING)
+        limits = self._limits or SweepLimits.parse()
+        try:
+            # Limits are about the most that it could take: only a refusal says how long that would be.
+            limits.check(estimate_sweep(self.plan, is_tried=False), self._store.path)
+        except TooLargeSweepError:
+            limits.check(estimate_sweep(self.plan), self._store.path)
+            raise
+        hashes = check_points(
+            self.plan,
+            limits=Limits.from_environment(),
+            is_cancelled=self._stop.is_set,
+            progress=lambda done: self._tell(state=JobState.CHECKING, checked=done),
+        )
+        return None if self.is_stopped else hashes
+
+    def _begin(self, hashes: Sequence[str]) -> list[_Wanted]:
+        """List the sweep, take over what is there, and tell what is missing."""
+        places = [
+            SweepRunPlace(point, seed, key)
+            for point, scenario in enumerate(hashes)
+            for seed in self.plan.seeds
+            for key in (self._key(scenario, seed),)
+        ]
+        sweeps = self._store.sweeps
+        if self._sweep_id is None:
+            points = [
+                {key: value.text for key, value in zip(self.plan.keys, self.plan.swept(point), strict=True)}
+                for point in self.plan.points()
+            ]
+            start = SweepStart(self.plan.name, plan_text(self.plan), simulator_version(), points, places)
+            self._sweep_id = sweeps.add(start)
+        else:
+            sweeps.replace_keys(self._sweep_id, simulator_version(), places)
+        sweeps.set_state(self._sweep_id, "running", process=this_process())
+        self._said_at = time.monotonic()
+        sweeps.link_finished(self._sweep_id, needs_traces=self.plan.keeps_traces)
+        wanted: dict[str, _Wanted] = {}
+        n_there = 0
+        for row in sweeps.runs(self._sweep_id):
+            if row.run_id is not None:
+                n_there += 1
+            else:
+                wanted.setdefault(row.key, _Wanted(row.key, [])).places.append((row.point, row.seed))
+        self._tell(state=JobState.RUNNING, finished=n_there, reused=n_there)
+        return list(wanted.values())
+
+    def _key(self, scenario: str, seed: int) -> str:
+        return run_key(
+            scenario,
+            seed,
+            sample_interval_s=self.plan.sample_interval_s,
+            records_decisions=self.plan.records_decisions,
+        )
+
+    # Making the runs
+
+    def _task(self, wanted: _Wanted) -> Callable[[OnStart], RunOutcome]:
+        point, seed = wanted.places[0]
+        scenario = wanted.scenario = self._reader.scenario(self.plan.point(point))
+        plan = self.plan
+        task = RunTask(scenario, seed, plan.sample_interval_s, plan.keeps_traces, plan.records_decisions)
+        return partial(make_run, task)
+
+    def _keep(self, wanted: _Wanted, outcome: RunOutcome) -> None:
+        if outcome.failure:
+            self._give_up(wanted, outcome.failure)
+            return
+        point_number, seed = wanted.places[0]
+        point = self.plan.point(point_number)
+        scenario, wanted.scenario = wanted.scenario, None
+        sweep_id = self._sweep_id
+        assert sweep_id is not None
+        assert scenario is not None
+        keep_run(
+            self._store,
+            outcome,
+            scenario,
+            self._reader.text(point, scenario, seed),
+            name=f"{self.plan.name}: {self.plan.label(point)}",
+            seed=seed,
+            sample_interval_s=self.plan.sample_interval_s,
+            on_start=lambda run_id: self._store.sweeps.attach_run(
+                sweep_id, wanted.places, run_id, wanted.key, has_traces=self.plan.keeps_traces
+            ),
+        )
+        self._said_at = time.monotonic()
+        self._tell(finished=self._progress.finished + len(wanted.places))
+
+    def _give_up(self, wanted: _Wanted, problem: str) -> None:
+        _log.error("%s could not be made: %s", self._label(wanted), problem)
+        self._problems.append(f"{self._label(wanted)}: {problem}")
+        assert self._sweep_id is not None
+        self._store.sweeps.set_message(self._sweep_id, wanted.places, problem)
+        self._tell(failed=self._progress.failed + len(wanted.places))
+
+    def _label(self, wanted: _Wanted) -> str:
+        point, seed = wanted.places[0]
+        return f"point {point + 1} ({self.plan.label(self.plan.point(point))}), seed {seed}"
+
+    # Telling
+
+    def _say_alive(self, state: JobState, *, at_once: bool = False) -> None:
+        """Renew the heartbeat, by which others know that somebody is at the sweep."""
+        if at_once or time.monotonic() - self._said_at > HEARTBEAT_S:
+            assert self._sweep_id is not None
+            self._store.sweeps.set_state(self._sweep_id, state.value, process=this_process())
+            self._said_at = time.monotonic()
+
+    def _settle(self, state: JobState) -> None:
+        if not self._said_at:  # nothing was begun
+            return
+        assert self._sweep_id is not None
+        try:
+            self._store.sweeps.set_state(self._sweep_id, state.value, message="\n".join(self._problems))
+        except StoreError as error:
+            _log.error("the end of the sweep is not in the database: %s", error)
+
+
+def check_is_free(sweep_id: int, state: str, pid: int) -> None:
+    """Refuse a sweep that somebody is at.
+
+    Raises:
+        SweepError: naming the process.
+    """
+    if pid and state in ("running", "paused"):
+        raise SweepError(f"sweep {sweep_id} is {state} in process {pid}: stop it there first")

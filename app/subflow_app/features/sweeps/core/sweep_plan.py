@@ -1,0 +1,179 @@
+"""What a sweep is to run: a scenario, the values that its keys take, and seeds. Nothing is written out unasked.
+
+A grid has every combination of its axes; a list and random draws are a single axis on which all keys move together. So
+there is one way from the number of a point to its values, whatever the kind.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from subflow_app.features.catalog.core.uses import Use, check_kept, read_scenario
+from subflow_app.features.editor.core.algorithm_values import KINDS as KINDS_OF_ALGORITHMS
+from subflow_app.features.editor.core.algorithm_values import own_or_named, replaced_text, value_text, without_defaults
+from subflow_app.features.editor.core.scenario_doc import split_key
+from subflow_app.features.editor.core.scenario_source import source_of
+from subflow_app.features.running.core.run_queue import QueuedRun
+from subflow_app.features.sweeps.core.axes import Axis, SweptValue, swept
+from subflow_app.foundation.toml_edit import TomlValue, get_value, render
+
+SweepKind = Literal["grid", "list", "random"]
+KINDS: tuple[SweepKind, ...] = ("grid", "list", "random")
+
+DEFAULT_SAMPLE_INTERVAL_S = 0.1
+
+
+_MOST_LOOKED_AT = 1000
+"""Points whose values are looked at to tell what they replace."""
+
+
+def _is_algorithm(key: str) -> bool:
+    return key.rpartition(".")[2] in KINDS_OF_ALGORITHMS
+
+
+class SweepPoint(NamedTuple):
+    """One combination of values.
+
+    Attributes:
+        number: from 0.
+        values: of each key of the plan, in its order; None: the scenario's own.
+    """
+
+    number: int
+    values: tuple[TomlValue | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SweepPlan:
+    """A sweep as it was asked for.
+
+    Attributes:
+        name: what people call it.
+        scenario_text: TOML of the scenario, with the fixed changes made; delivery traces are inside.
+        axes: each with its keys and values; the last one moves fastest.
+        seeds: of the runs of each point, in order, each once.
+        kind: how the points were written.
+        sample_interval_s: simulated time between two samples of the traces, s.
+        keeps_traces: whether the traces are stored, not the figures alone.
+        records_decisions: whether it is kept, too, why controllers and schedulers did what they did.
+        sweep_seed: what random points follow from.
+        folder: where the policies are that the scenario names by file; None: it names none.
+        replaced_by_changes: lines about controllers and schedulers whose options the fixed changes replaced.
+        written: the axes as the plan file has them, by key; see `plan_file`.
+    """
+
+    name: str
+    scenario_text: str
+    axes: tuple[Axis, ...]
+    seeds: Sequence[int] = (1,)
+    kind: SweepKind = "grid"
+    sample_interval_s: float = DEFAULT_SAMPLE_INTERVAL_S
+    keeps_traces: bool = True
+    records_decisions: bool = False
+    sweep_seed: int = 1
+    folder: Path | None = None
+    replaced_by_changes: Sequence[str] = field(default=(), compare=False)
+    written: Mapping[str, object] = field(default_factory=dict, compare=False)
+    _own: Mapping[str, TomlValue] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Look up the controllers and schedulers of the scenario that are swept."""
+        tree = tomllib.loads(self.scenario_text) if any(map(_is_algorithm, self.keys)) else {}
+        own = {key: get_value(tree, split_key(key)) for key in self.keys if _is_algorithm(key)}
+        found = {key: without_defaults(value) for key, value in own.items() if value is not None}
+        object.__setattr__(self, "_own", found)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The dotted keys that are swept, in the order of the axes."""
+        return tuple(key for axis in self.axes for key in axis.keys)
+
+    @property
+    def n_points(self) -> int:
+        """How many combinations there are."""
+        return math.prod(len(axis) for axis in self.axes)
+
+    @property
+    def n_runs(self) -> int:
+        """How many runs there are: each point with each seed."""
+        return self.n_points * len(self.seeds)
+
+    def point(self, number: int) -> SweepPoint:
+        """A combination by its number."""
+        if not 0 <= number < self.n_points:
+            raise IndexError(number)
+        rest = number
+        values: list[TomlValue | None] = []
+        for axis in reversed(self.axes):
+            rest, step = divmod(rest, len(axis))
+            values[:0] = axis.at(step)
+        pairs = zip(self.keys, values, strict=True)
+        return SweepPoint(number, tuple(self._resolved(key, value) for key, value in pairs))
+
+    def _resolved(self, key: str, value: TomlValue | None) -> TomlValue | None:
+        """The choice of the scenario, with options and policy, where a name alone is that of it."""
+        own = self._own.get(key)
+        return value if own is None or value is None else own_or_named(own, value)
+
+    def replaced(self) -> list[str]:
+        """Controllers and schedulers whose options fixed changes or some points leave out, a line for each."""
+        lines = [*self.replaced_by_changes]
+        for key, own in self._own.items():
+            if not isinstance(own, Mapping):
+                continue
+            place = self.keys.index(key)
+            values = [point.values[place] for point in self.spread(_MOST_LOOKED_AT)]
+            others = dict.fromkeys(value_text(value) for value in values if value is not None and value != own)
+            if others:
+                lines.append(replaced_text(key, others, own))
+        return lines
+
+    def points(self) -> Iterator[SweepPoint]:
+        """All combinations, in order."""
+        return map(self.point, range(self.n_points))
+
+    def spread(self, most: int) -> tuple[SweepPoint, ...]:
+        """Points from all over the plan, the first and the last among them: what to look at where all are too many."""
+        n = self.n_points
+        if n <= most:
+            return tuple(self.points())
+        return tuple(self.point(number * (n - 1) // (most - 1)) for number in range(most))
+
+    def overrides(self, point: SweepPoint) -> tuple[str, ...]:
+        """What makes the scenario that of a point, as `--set` has it."""
+        pairs = zip(self.keys, point.values, strict=True)
+        return tuple(f"{key}={render(value)}" for key, value in pairs if value is not None)
+
+    def queued(self, use: Use) -> list[QueuedRun]:
+        """Each point with each seed as a run for the queue, named after its values.
+
+        Raises:
+            ReplacedError: if the use does not allow what a value replaces.
+            ScenarioError: if the scenario does not take one of them.
+        """
+        runs = []
+        base = read_scenario(use, self.scenario_text, folder=self.folder)
+        for point in self.points():
+            for seed in self.seeds:
+                overrides = [f"seed={seed}", *self.overrides(point)]
+                source = source_of(use, self.scenario_text, overrides=overrides, folder=self.folder)
+                check_kept(use, base, source.scenario)
+                name = ", ".join(
+                    [source.scenario.name, *(value_text(value) for value in point.values if value is not None)]
+                )
+                runs.append(QueuedRun(source, name))
+        return runs
+
+    def swept(self, point: SweepPoint) -> tuple[SweptValue, ...]:
+        """The values of a point as tables and plots show them."""
+        return tuple(map(swept, point.values))
+
+    def label(self, point: SweepPoint) -> str:
+        """The values of a point in a line: "links.wifi.loss = 1%, flows.download.controller = lia"."""
+        pairs = zip(self.keys, self.swept(point), strict=True)
+        return ", ".join(f"{key} = {value.text}" for key, value in pairs if value.text)

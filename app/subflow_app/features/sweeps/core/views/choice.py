@@ -1,0 +1,117 @@
+"""Which view of a sweep is looked at and what it shows; what is not chosen, or is not there, is chosen sensibly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from subflow_app.features.sweeps.core.sweep_table import flow_figures, shown_figures
+from subflow_app.features.sweeps.core.views import boxes, heat_map, lines, parallel, scatter, table
+from subflow_app.features.sweeps.core.views.classes import MOST_LEVELS, in_classes
+from subflow_app.features.sweeps.core.views.study import Study
+from subflow_app.features.sweeps.core.views.view import SweepView, ViewChoice
+from subflow_app.vocabulary.language import tr
+
+VIEWS: Mapping[str, SweepView] = {
+    module.VIEW.key: module.VIEW
+    for module in (
+        table,
+        heat_map,
+        lines,
+        boxes,
+        scatter,
+        parallel,
+    )
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """A view with all that it shows.
+
+    Attributes:
+        choice: with everything chosen.
+        study: the sweep, with parameters in classes where there are too many values.
+        content: what its view makes of the sweep; None while there is nothing to show.
+        note: what has to be known to read it; empty if nothing has.
+    """
+
+    choice: ViewChoice
+    study: Study
+    content: Any
+    note: str = ""
+
+
+def varying(study: Study) -> list[str]:
+    """Parameters with more than one value; all if none has."""
+    found = [parameter.key for parameter in study.parameters if len(parameter.levels) > 1]
+    return found or [parameter.key for parameter in study.parameters]
+
+
+def flow_in_question(study: Study) -> str:
+    """The flow whose parameters alone are varied, if there are others beside it; empty if there is no such.
+
+    Its own figures are what such a sweep is made for: the total of a link that is full tells nothing.
+    """
+    varied = {key.split(".")[1] for key in varying(study) if key.startswith("flows.") and key.count(".") > 1}
+    flows = {figure.owner for figure in study.figures if figure.key.startswith("flows.")}
+    return next(iter(varied)) if len(varied) == 1 and varied < flows else ""
+
+
+def settled(choice: ViewChoice, study: Study) -> ViewChoice:
+    """The choice with everything chosen, and nothing that the sweep does not have."""
+    keys, figures = varying(study), [figure.key for figure in study.figures]
+    flow = flow_in_question(study)
+    own, of_run = flow_figures(flow, figures) if flow else [], shown_figures(figures)
+    rates = [key for key in own if not key.endswith(("rtt_s", "loss_ratio"))]
+    usual = (*rates, *of_run) or tuple(figures[:4])
+    # A transfer that is incomplete somewhere has no completion time there, but a rate.
+    figure = (
+        choice.figure if choice.figure in figures else next(filter(study.is_complete, usual), next(iter(usual), ""))
+    )
+    delays = [key for key in (*own, *of_run) if key.endswith("rtt_s")]
+    other = choice.other if choice.other in figures else study.default_figure(*delays)
+    chosen = tuple(key for key in figures if key in choice.figures) or usual
+    series = choice.series
+    if series is None or (series and series not in keys):
+        default = study.default_series()
+        series = default if default in keys else ""
+    x = choice.x if choice.x in keys else ""
+    if not x:
+        # Lines run along numbers, and what tells them apart is not an axis.
+        free = [key for key in keys if key != series] or keys
+        numbers = [key for key in free if study.parameter(key).is_numeric]
+        x = next(iter([*numbers, *free]), "")
+    y = choice.y
+    if y is None or y == x or (y and y not in keys):
+        y = next((key for key in sorted(keys, key=lambda key: key != series) if key != x), "")
+    fixed = {
+        key: level for key, level in choice.fixed.items() if key in keys and level < len(study.parameter(key).levels)
+    }
+    return replace(choice, figure=figure, other=other, figures=chosen, series=series, x=x, y=y, fixed=fixed)
+
+
+def held_parameters(choice: ViewChoice, study: Study) -> list[str]:
+    """Parameters that a settled choice has no place for, so that they are held or averaged over."""
+    view = VIEWS[choice.view]
+    if not view.holds:
+        return []
+    used = view.places(choice)
+    return [key for key in varying(study) if key not in used and 1 < len(study.parameter(key).levels) <= MOST_LEVELS]
+
+
+def show(choice: ViewChoice, study: Study) -> Shown:
+    """Everything that a view shows; for a worker thread, large sweeps take a moment."""
+    choice = settled(choice, study)
+    if not study.figures or not study.parameters:
+        return Shown(choice, study, None)
+    view = VIEWS[choice.view]
+    study, classed = in_classes(study, *view.places(choice))
+    held = {key: level for key, level in choice.fixed.items() if key in held_parameters(choice, study)}
+    content = view.content(study, replace(choice, fixed=held))
+    notes = [getattr(content, "note", "")]
+    notes.append(study.note)
+    if classed:
+        notes.append(tr("Values of {keys} are grouped into classes.", keys=", ".join(classed)))
+    return Shown(choice, study, content, " ".join(filter(None, notes)))

@@ -1,0 +1,309 @@
+"""A sweep as its views see it: parameters with their levels, figures with their units, and the runs of every point."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.measure import Measure
+from subflow_app.vocabulary.measures import owner_of, run_measure
+from subflow_app.vocabulary.number_text import NOTHING
+from subflow_app.vocabulary.repeats import is_one_run, one_run_notice
+from subflow_sim.stats import Estimate
+
+# Units in which parameters are shown, by the unit that they are written in: the largest that leaves no small fractions.
+_SHOWN_UNITS: tuple[tuple[tuple[str, float], ...], ...] = (
+    (("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3), ("bit/s", 1.0)),
+    (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)),
+    (("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0)),
+    (("pkt", 1.0),),
+    (("%", 1e-2),),
+)
+# Of means: beyond these nobody reads.
+_MOST_DIGITS, _MOST_DECIMALS = 5, 6
+_SPELLINGS = {"µs": "us", "min": "s"}
+
+
+class Level(NamedTuple):
+    """One value of a parameter: as it is written, and in SI units; NaN for what is not a number."""
+
+    text: str
+    number: float
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What a sweep varies.
+
+    Attributes:
+        key: dotted, as in the scenario file: ``links.wifi.loss``.
+        levels: the values there are; numbers by size, names in the order in which they appear.
+        unit: in which its numbers are shown; empty for plain numbers and names.
+        scale: what SI values are multiplied by to be in that unit.
+    """
+
+    key: str
+    levels: tuple[Level, ...]
+    unit: str = ""
+    scale: float = 1.0
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether all its values are numbers, so that distances between them mean something."""
+        return all(math.isfinite(level.number) for level in self.levels)
+
+    @property
+    def title(self) -> str:
+        """What axes are called, with the unit."""
+        return f"{self.key} ({self.unit})" if self.unit else self.key
+
+    def position(self, level: int) -> float:
+        """Where a level stands on an axis: its number in the unit shown, or its rank if values are names."""
+        return self.levels[level].number * self.scale if self.is_numeric else float(level)
+
+
+@dataclass(frozen=True, slots=True)
+class StudyFigure(Measure):
+    """What a run has come to.
+
+    Attributes:
+        owner: the flow, or the direction of a link, that has it; empty: the whole run.
+    """
+
+    owner: str = ""
+
+    @property
+    def name(self) -> str:
+        """What it is called in the language of the window, with what it is of: ``"mptcp: Goodput"``."""
+        return f"{self.owner}: {tr(self.title)}" if self.owner else tr(self.title)
+
+    @property
+    def axis_title(self) -> str:
+        """What axes are called, in the language of the window, with the unit."""
+        return f"{self.name} ({self.unit})" if self.unit else self.name
+
+    def text(self, value: float | None, *, with_unit: bool = True) -> str:
+        """A value in words."""
+        if value is None or not math.isfinite(value):
+            return NOTHING
+        shown = value * self.scale
+        number = f"{shown:.4g}" if self.decimals is None else f"{shown:.{self.decimals}f}"
+        return f"{number} {self.unit}" if self.unit and with_unit else number
+
+    def interval_text(self, found: Estimate, *, with_unit: bool = True) -> str:
+        """A mean with its interval in words, e.g. ``"7.81 ± 0.12 Mbit/s"``."""
+        if not math.isfinite(found.ci95):
+            return self.text(found.mean, with_unit=with_unit)
+        half = found.ci95 * self.scale
+        if half > 0:
+            # Two digits of the interval; digits of the mean beyond them mean nothing. And nobody reads more than so
+            # many of the mean, however much alike all runs are.
+            mean = found.mean * self.scale
+            most = min(_MOST_DECIMALS, max(0, _MOST_DIGITS - 1 - _exponent(mean)) if mean else _MOST_DECIMALS)
+            decimals = min(max(0, 1 - _exponent(half)), most)
+            told = f"± {half:.{decimals}f}" if half >= 0.5 * 10.0**-decimals else f"± <{10.0**-decimals:.{decimals}f}"
+            text = f"{mean:.{decimals}f} {told}"
+        else:
+            text = f"{self.text(found.mean, with_unit=False)} ± 0"
+        return f"{text} {self.unit}" if self.unit and with_unit else text
+
+    def mean_text(self, found: Estimate) -> str:
+        """Its name and a mean, of which is said what stands behind the ±."""
+        value = self.interval_text(found)
+        told = tr("{value} (95 % interval)", value=value) if math.isfinite(found.ci95) else value
+        return f"{self.name}: {told}"
+
+
+class StudyRun(NamedTuple):
+    """One run of a point: its seed, its number in the store (None: not kept), and its figures in SI units.
+
+    Runs of the same signature are the same bit for bit; it is empty where it is not known.
+    """
+
+    seed: int
+    run_id: int | None
+    figures: Mapping[str, float]
+    signature: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyPoint:
+    """One combination of levels: the place of each parameter's level, and the runs, one per seed."""
+
+    places: tuple[int, ...]
+    runs: tuple[StudyRun, ...]
+
+    @property
+    def signatures(self) -> list[str]:
+        """Signatures of the runs."""
+        return [run.signature for run in self.runs]
+
+    @property
+    def is_one_run(self) -> bool:
+        """True if several seeds gave the same run, bit for bit, so that an interval would mean nothing."""
+        return is_one_run(self.signatures)
+
+    @property
+    def distinct_runs(self) -> int:
+        """Number of the runs that count."""
+        return 1 if self.is_one_run else len(self.runs)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Study:
+    """All of it; points that have no run yet may be left out.
+
+    Attributes:
+        name: of the sweep.
+        parameters: in the order in which they were asked for.
+        figures: that any run has.
+        points: in the order of the sweep.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    figures: tuple[StudyFigure, ...]
+    points: tuple[StudyPoint, ...]
+    _ranks: dict[str, int] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Notes where each parameter stands."""
+        self._ranks.update({parameter.key: rank for rank, parameter in enumerate(self.parameters)})
+
+    @property
+    def note(self) -> str:
+        """The notice on points at which all seeds gave the same run; empty if no point has such runs."""
+        return one_run_notice([point.signatures for point in self.points if point.runs])
+
+    def parameter(self, key: str) -> Parameter:
+        """The parameter of this key.
+
+        Raises:
+            KeyError: if there is none.
+        """
+        return self.parameters[self._ranks[key]]
+
+    def figure(self, key: str) -> StudyFigure:
+        """The figure of this key.
+
+        Raises:
+            KeyError: if no run has it.
+        """
+        found = next((figure for figure in self.figures if figure.key == key), None)
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def place(self, point: int, key: str) -> int:
+        """Which level of a parameter a point has."""
+        return self.points[point].places[self._ranks[key]]
+
+    def chosen(self, fixed: Mapping[str, int]) -> list[int]:
+        """Points with these levels of these parameters; parameters that are not named may have any."""
+        return [
+            number
+            for number, point in enumerate(self.points)
+            if all(point.places[self._ranks[key]] == level for key, level in fixed.items())
+        ]
+
+    def by_levels(self, keys: Sequence[str], fixed: Mapping[str, int] | None) -> dict[tuple[int, ...], list[int]]:
+        """Points by their levels of these parameters, 0 where a key is empty; others are held or may have any level."""
+        held = {key: level for key, level in (fixed or {}).items() if key not in keys}
+        found: dict[tuple[int, ...], list[int]] = {}
+        for point in self.chosen(held):
+            found.setdefault(tuple(self.place(point, key) if key else 0 for key in keys), []).append(point)
+        return found
+
+    def values(self, points: Iterable[int], figure: str) -> list[float]:
+        """A figure of all runs of these points; runs without it are left out."""
+        return [value for _point, _run, value in self.single_runs(points, figure)]
+
+    def single_runs(self, points: Iterable[int], figure: str) -> list[tuple[int, StudyRun, float]]:
+        """Point, run and figure of every run that has it."""
+        return [
+            (point, run, run.figures[figure])
+            for point in points
+            for run in self.points[point].runs
+            if math.isfinite(run.figures.get(figure, math.nan))
+        ]
+
+    def mean(self, points: Sequence[int], figure: str) -> Estimate:
+        """Mean of a figure over all runs of these points.
+
+        The interval is that of repetitions with other seeds: over several points, whose runs differ by more than luck,
+        there is none. Where all seeds gave the same run, it counts once, and there is none either.
+        """
+        found = Estimate.of(self.values(points, figure))
+        if len(points) == 1 and not self.points[points[0]].is_one_run:
+            return found
+        n = min(found.n, 1) if len(points) == 1 else found.n
+        return Estimate(found.mean, n=n, values=found.values)
+
+    def run_ids(self, points: Iterable[int]) -> list[int]:
+        """Numbers of the stored runs of these points."""
+        return [run.run_id for point in points for run in self.points[point].runs if run.run_id is not None]
+
+    def words(self, point: int, leave_out: Iterable[str] = ()) -> str:
+        """What a point is, in words: ``"controller lia, loss 1%"``; keys are told by their last part."""
+        left_out = set(leave_out)
+        return ", ".join(
+            f"{short_key(parameter.key, self)} {parameter.levels[place].text}"
+            for parameter, place in zip(self.parameters, self.points[point].places, strict=True)
+            if parameter.key not in left_out
+        )
+
+    def default_series(self) -> str:
+        """The parameter that tells curves apart: a controller, else one with names; empty if there is none."""
+        named = [parameter.key for parameter in self.parameters if not parameter.is_numeric]
+        controllers = [key for key in named if key.endswith("controller")]
+        return next(iter([*controllers, *named]), "")
+
+    def is_complete(self, figure: str) -> bool:
+        """True if all runs that have any figure have this one."""
+        return all(figure in run.figures for point in self.points for run in point.runs if run.figures)
+
+    def default_figure(self, *wanted: str) -> str:
+        """The first of these figures that there is, else any."""
+        known = [figure.key for figure in self.figures]
+        return next((key for key in wanted if key in known), known[0] if known else "")
+
+
+def short_key(key: str, study: Study) -> str:
+    """The last part of a parameter's key where that says which one it is, else all of it."""
+    last = key.rpartition(".")[2]
+    return last if sum(other.key.rpartition(".")[2] == last for other in study.parameters) == 1 else key
+
+
+def parameter_of_levels(key: str, levels: Sequence[Level]) -> Parameter:
+    """A parameter with these levels in this order, shown in the unit that suits them."""
+    if all(math.isfinite(level.number) for level in levels):
+        unit, scale = _shown_unit(levels)
+        return Parameter(key, tuple(levels), unit, scale)
+    return Parameter(key, tuple(levels))
+
+
+def make_figure(key: str) -> StudyFigure:
+    """The figure of this key, with the unit that the key tells."""
+    return StudyFigure(**run_measure(key).attributes, owner=owner_of(key))
+
+
+def _exponent(value: float) -> int:
+    return math.floor(math.log10(abs(value)))
+
+
+def _shown_unit(levels: Sequence[Level]) -> tuple[str, float]:
+    """The unit of the same kind in which the greatest value is at least 1."""
+    written = {_unit_of(level.text) for level in levels} - {""}
+    greatest = max((abs(level.number) for level in levels), default=0.0)
+    for units in _SHOWN_UNITS:
+        if written and all(_SPELLINGS.get(unit, unit) in dict(units) for unit in written):
+            unit, factor = next((pair for pair in units if greatest >= pair[1]), units[-1])
+            return unit, 1.0 / factor
+    return "", 1.0
+
+
+def _unit_of(text: str) -> str:
+    return text.strip().lstrip("+-0123456789._eE ").strip()

@@ -1,0 +1,114 @@
+"""Sweeps as a part of the window: everything but an empty panel comes when it is first looked at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QGuiApplication
+
+from subflow_app.foundation.paths import file_stem
+from subflow_app.toolkit.dialogs import CSV_FILTER
+from subflow_app.toolkit.feature import SessionFeature
+from subflow_app.vocabulary.language import tr, translatable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from subflow_app.features.sweeps.qt.new_dialog import SweepSuggestion
+    from subflow_app.features.sweeps.qt.session import SweepPorts, SweepSession
+
+SWEEP_BUTTONS = ("sweep.new", "sweep.toggle", "sweep.stop", "sweep.delete")
+SWEEP_VIEW_BUTTONS = ("sweep.show_runs", "sweep.copy", "sweep.export_figure", "sweep.export_data", "sweep.page")
+SWEEP_MENU = SWEEP_BUTTONS[1:]
+
+_FIGURES = translatable("Pictures (*.svg *.pdf *.png)")
+_MOST_COMPARED = 500
+
+
+class SweepFeature(SessionFeature["SweepSession"]):
+    """The panel of sweeps and what its actions do."""
+
+    panel_name = "sweeps"
+    panel_object = "sweep_panel"
+    title = translatable("Sweeps")
+
+    def __init__(self, ports: SweepPorts) -> None:
+        """An empty panel."""
+        super().__init__()
+        self.ports = ports
+        self.suggests: Callable[[], SweepSuggestion | None] = lambda: None
+        """What somebody who teaches suggests for a new sweep; None: nothing."""
+
+    def make(self) -> SweepSession:
+        """The sweeps."""
+        # They load the readers of plans and scenarios, which most sessions never need.
+        from subflow_app.features.sweeps.qt.panel import SweepPanel
+        from subflow_app.features.sweeps.qt.session import SweepSession
+
+        bar = self.ports.bar
+        panel = SweepPanel(
+            self.ports.workers,
+            [bar[name] for name in SWEEP_BUTTONS],
+            [bar[name] for name in SWEEP_VIEW_BUTTONS],
+            bar["sweep.new"],
+        )
+        panel.menu_requested.connect(lambda at: bar.pop_up(SWEEP_MENU, at))
+        return SweepSession(panel, self.ports, self)
+
+    def runs_at_hand(self) -> list[int]:
+        """Numbers of the runs of the sweep that is looked at, of the selected points or of all; empty: none is."""
+        if self.made is None or not self.panel.isVisible():
+            return []
+        page = self.made.panel.page
+        every = [] if page.study is None else page.study.run_ids(range(len(page.study.points)))
+        return page.run_ids() or every[:_MOST_COMPARED]
+
+    # ---- what actions call ----
+
+    def new(self) -> None:
+        """Asks for a new sweep; its panel comes to the front."""
+        self.session.new(self.suggests())
+        if self.session.is_busy:
+            self.ports.workspaces.go_to(self.panel_name)
+
+    def copy(self) -> None:
+        """Puts the table, or its selected rows, on the clipboard."""
+        QGuiApplication.clipboard().setText(self.session.panel.page.table.text())
+        self.ports.tell(tr("The table is on the clipboard."))
+
+    def export_figure(self) -> None:
+        """Writes the view as a file."""
+        page = self.session.panel.page
+        shown = page.shown
+        if shown is None:
+            return
+        path = self.ports.exports.ask_path(tr("Export this view"), tr(_FIGURES), self._suggested(".svg"))
+        if path is None:
+            return
+        from subflow_app.features.sweeps.qt.plots.chart_file import save_chart
+
+        self.ports.exports.write(path, lambda: save_chart(page.chart(shown.choice.view), path))
+
+    def export_data(self) -> None:
+        """Writes every run of the sweep with its parameters and figures as CSV."""
+        from subflow_app.features.sweeps.core.views.table import write_runs
+
+        study = self.session.panel.page.study
+        if study is None:
+            return
+        exports = self.ports.exports
+        path = exports.ask_path(tr("Export the data of the sweep"), tr(CSV_FILTER), self._suggested(".csv"))
+        if path is not None:
+            exports.write_later("export sweep", lambda: write_runs(study, path))
+
+    def save_page(self) -> None:
+        """Writes the sweep as a web page, in the background."""
+        from subflow_app.features.exporting.core.sweep_page import write_sweep_page
+
+        sweep_id, store = self.session.shown_sweep, self.ports.database.store
+        if sweep_id is not None and store is not None:
+            self.ports.exports.ask_page(self._suggested(""), lambda path: write_sweep_page(store, sweep_id, path))
+
+    def _suggested(self, suffix: str) -> str:
+        study = self.session.panel.page.study
+        return f"{file_stem(study.name if study is not None else 'sweep')}{suffix}"

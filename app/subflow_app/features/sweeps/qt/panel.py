@@ -1,0 +1,124 @@
+"""The panel of sweeps: the list with its buttons and its progress, and the views of the one that is selected."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPoint, Signal
+from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtWidgets import (
+    QStackedLayout,
+    QTableView,
+    QWidget,
+)
+
+from subflow_app.features.sweeps.core.sweep_list import SweepEntry
+from subflow_app.features.sweeps.qt.list_model import COLUMNS, done_text, tip_of
+from subflow_app.features.sweeps.qt.study_page import StudyPage
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.models.table_model import ROW_ROLE, FollowedTable
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.list_beside import ListBeside
+from subflow_app.toolkit.widgets.tables import select_rows, set_up_table
+from subflow_app.toolkit.workers import Workers
+from subflow_app.vocabulary.language import tr
+
+_LIST_WIDTHS = (400, 0.3, 170)
+
+
+class _SweepList(QTableView):
+    """In a narrow panel names leave room for how many runs there are and where the sweep stands."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Narrows the names as far as need be, and widens them again."""
+        super().resizeEvent(event)
+        header = self.horizontalHeader()
+        usual = self.fontMetrics().horizontalAdvance(COLUMNS[0].widest)
+        free = self.viewport().width() - header.sectionSize(1) - header.sectionSize(2)
+        header.resizeSection(0, max(usual // 2, min(free, max(usual, header.sectionSize(0)))))
+
+
+class SweepPanel(QWidget):
+    """Shows sweeps; what it is asked goes out as actions and signals."""
+
+    selection_changed = Signal()
+    menu_requested = Signal(QPoint)  # where, on the screen
+
+    def __init__(
+        self,
+        workers: Workers,
+        actions: Sequence[QAction],
+        view_actions: Sequence[QAction],
+        new: QAction,
+        parent: QWidget | None = None,
+    ) -> None:
+        """No sweeps yet.
+
+        Args:
+            workers: for what takes a moment.
+            actions: become buttons above the list.
+            view_actions: become buttons above the views.
+            new: offered while there are no sweeps.
+            parent: owns it.
+        """
+        super().__init__(parent)
+        self.page = StudyPage(workers, view_actions, self)
+        self._model = FollowedTable(COLUMNS, lambda e: e.key, self, tip=tip_of, state=lambda e: e.state)
+        self.table = _SweepList(self)
+        set_up_table(self.table, "sweeps_table", tr("Sweeps"), self._model, menu=self.menu_requested.emit)
+        self.table.selectionModel().selectionChanged.connect(lambda _new, _old: self._on_selected())
+        self._list = ListBeside("sweeps", self.table, self.page, actions, _LIST_WIDTHS)
+        self._list.bar.setAccessibleName(tr("Progress of the sweep"))
+        self._empty = EmptyState(
+            "sweeps",
+            tr("No sweeps yet"),
+            tr("Vary any parameters of the scenario over any values and seeds, and see the results at a glance."),
+            new,
+        )
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self._list)
+
+    def update_rows(self, entries: Sequence[SweepEntry]) -> None:
+        """Shows the sweeps as they are now; what is selected stays selected, else it is the newest."""
+        chosen = self.selected()
+        is_same = [entry.key for entry in entries] == [row.key for row in self._model.rows]
+        self._model.update_rows(entries)
+        if not is_same:
+            wanted = {entry.key for entry in entries if entry.is_of(chosen)}
+            wanted = wanted or ({entries[0].key} if entries else set())
+            select_rows(self.table, lambda index: index.data(ROW_ROLE).key in wanted)
+            # A table that is empty now tells nobody that nothing is selected any more.
+            self.selection_changed.emit()
+        self._stack.setCurrentIndex(1 if entries else 0)
+        self._show_progress()
+
+    def select(self, key: tuple[int, int]) -> None:
+        """Selects one sweep."""
+        select_rows(self.table, lambda index: index.data(ROW_ROLE).key == key)
+
+    def selected(self) -> list[SweepEntry]:
+        """The selected sweeps, from top to bottom."""
+        rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
+        return [self._model.rows[row] for row in rows]
+
+    def _on_selected(self) -> None:
+        self._show_progress()
+        self.selection_changed.emit()
+
+    def _show_progress(self) -> None:
+        """How far those are that go on, else the selected one."""
+        going = [entry for entry in self._model.rows if entry.goes_on] or self.selected()[:1]
+        runs = sum(entry.runs for entry in going)
+        done = sum(entry.finished + entry.failed for entry in going)
+        self._list.show_progress(done / runs if runs else 0.0, _progress_text(going[0]) if len(going) == 1 else "")
+
+
+def _progress_text(entry: SweepEntry) -> str:
+    told = done_text(entry)
+    if entry.state == "paused":
+        return tr("{done}, paused", done=told)
+    if entry.goes_on and not math.isnan(entry.eta_s) and entry.eta_s > 0:
+        return tr("{done}, {time} left", done=told, time=fmt.duration(entry.eta_s))
+    return told

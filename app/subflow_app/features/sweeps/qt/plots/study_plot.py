@@ -1,0 +1,371 @@
+"""Pictures of a sweep with two axes: marks with intervals, lines with bands, boxes; reading by mouse and keys."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontInfo, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtWidgets import QGraphicsLineItem, QGraphicsRectItem, QToolTip, QWidget
+
+from subflow_app.features.plots.qt.curve_item import make_pen
+from subflow_app.features.plots.qt.plot_item import colour_axes, label_style, make_plot_item, show_bottom_axis
+from subflow_app.features.sweeps.core.views.picture import Box, Hit, Marks, Picture, PictureAxis
+from subflow_app.features.sweeps.core.views.view import SweepView
+from subflow_app.features.sweeps.qt.plots.series_strip import SeriesStrip, StripEntry
+from subflow_app.features.sweeps.qt.plots.study_axis import StudyAxis
+from subflow_app.toolkit.plotting.view_box import PlotViewBox
+from subflow_app.toolkit.theme import Tokens
+from subflow_app.toolkit.widgets.shorthand import named
+from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.palette import ColourKey
+from subflow_app.vocabulary.picture import interval_ends
+
+SYMBOLS = ("o", "s", "t1", "d", "star", "p", "t", "h", "x", "+")
+"""Shapes of marks, by series: colour alone tells them apart for most people only."""
+
+_REACH_PX = 14.0
+_CLICK_PX = 5.0
+_RING = 16.0
+_MARK, _MARK_OF_LINE = 11, 7
+_DOT, _OUTLIER = 5, 7
+_BAND_ALPHA, _BOX_ALPHA, _CROSS_ALPHA = 50, 70, 150
+_ARROW = 26
+_MARGIN = 10
+
+
+class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is untyped
+    """One picture."""
+
+    hovered = Signal(str)  # what is said about what is pointed at; empty: nothing
+    chosen = Signal(object)  # Hit that was clicked, or that the keys are on
+    opened = Signal(object)  # Hit that was double-clicked, or entered
+
+    zooms = True
+    content: Picture | None = None  # what is shown; pyqtgraph resizes a widget before it is made
+
+    def __init__(
+        self, shown: SweepView, tokens: Tokens, font: QFont | None = None, parent: QWidget | None = None
+    ) -> None:
+        """An empty picture of a view."""
+        super().__init__(parent)
+        self._shown = shown
+        named(self, f"sweep_{shown.key}", tr(shown.words))
+        self.setFrameShape(self.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self._tokens = tokens
+        self._font = QFont(font or self.font())
+        self.line_width = 1.0
+        self._hits: list[Hit] = []
+        self._current: int | None = None
+        self._pressed: QPointF | None = None
+        self._is_zoomed = False
+        self.strip = SeriesStrip(self._font)
+        self.view = PlotViewBox()
+        self.item: Any = make_plot_item(self.view, self._font, over_time=False, axis=StudyAxis)
+        for side in ("left", "bottom"):
+            self.item.getAxis(side).tick_font = self._font
+        show_bottom_axis(self.item, " ", self._font)
+        self.addItem(self.strip, 0, 0)
+        self.addItem(self.item, 1, 0)
+        self.ci.layout.setContentsMargins(4, 6, 12, 4)
+        self.ci.layout.setSpacing(2)
+        self._drawn: list[Any] = []
+        self._ring: Any = pg.ScatterPlotItem(size=_RING, symbol="o", brush=None, pxMode=True)
+        self._ring.setZValue(50)
+        self.item.addItem(self._ring, ignoreBounds=True)
+        # It stands in the corner of the view, whatever that shows.
+        self._arrow = pg.ArrowItem(angle=135, headLen=12, headWidth=10, tailLen=14, tailWidth=3, pxMode=True)
+        self._better = pg.LabelItem(tr("better"))
+        self._arrow.setParentItem(self.view)
+        self._better.setParentItem(self.view)
+        self.view.reset_requested.connect(self.fit)
+        self.view.sigRangeChangedManually.connect(self._on_zoomed)
+        self.view.sigResized.connect(self._on_resized)
+        self.view.sigRangeChanged.connect(lambda _view, _ranges: self._make_room())
+
+    # ---- content ----
+
+    def show_content(self, content: Picture) -> None:
+        """Shows this; all of it, unless a person has zoomed into the same axes."""
+        self.content = content
+        self._current = None
+        before = self.titles()
+        self.redraw()
+        if not self._is_zoomed or self.titles() != before:
+            self.fit()
+
+    def redraw(self) -> None:
+        """Draws everything anew in the present colours."""
+        for item in self._drawn:
+            self.item.removeItem(item)
+        self._drawn.clear()
+        self._hits = []
+        self.setBackground(self._tokens.base)
+        if self.content is not None:
+            self._draw(self.content)
+        # Titles get the colour that the numbers have when that is set.
+        colour_axes(self.item, self._tokens, line_width=self.line_width)
+        self._make_room()
+        self._mark()
+
+    def fit(self) -> None:
+        """Shows all of it."""
+        self._is_zoomed = False
+        self.view.autoRange(padding=0.06)
+        low, high = self.view.viewRange()[1]
+        if self.content is not None and high - low < self.content.y.least:
+            middle, half = (low + high) / 2, self.content.y.least / 2
+            self.view.setYRange(middle - half, middle + half, padding=0.0)
+        if self.content is not None and self.content.x.names:
+            self.view.setXRange(-0.6, len(self.content.x.names) - 0.4, padding=0.0)
+
+    def titles(self) -> tuple[str, str]:
+        """What stands along the plot and up the plot, with units."""
+        return self.item.getAxis("bottom").title, self.item.getAxis("left").title
+
+    def _on_resized(self, _view: object) -> None:
+        # Marks have a size in pixels: how much room they take beside the values depends on how large the plot is.
+        if self.content is not None and not self._is_zoomed:
+            self.fit()
+        self._make_room()
+        self._place_corner()
+
+    def _on_zoomed(self, _mouse_enabled: object) -> None:
+        self._is_zoomed = True
+
+    def hits(self) -> list[Hit]:
+        """What can be pointed at, in the order of the keys."""
+        return list(self._hits)
+
+    def recolour(self, tokens: Tokens) -> None:
+        """Recolours everything."""
+        self._tokens = tokens
+        self.redraw()
+
+    def set_line_width(self, width: float) -> None:
+        """Draws wider lines, for a picture of more pixels."""
+        self.line_width = width
+        self.redraw()
+
+    def draw_on(self, painter: QPainter, target: QRectF) -> None:
+        """Draws all of it into an area."""
+        self.render(painter, target, self.viewRect().toRect())
+
+    def copy_for(self, tokens: Tokens, font: QFont) -> StudyPlot:
+        """Another one of its kind in other colours, empty."""
+        return type(self)(self._shown, tokens, font)
+
+    def show_like(self, shown: StudyPlot) -> None:
+        """Shows what another one shows, and as much of it."""
+        if shown.content is None:
+            return
+        self.show_content(shown.content)
+        if shown._is_zoomed:
+            self.view.setRange(rect=shown.view.viewRect(), padding=0.0)
+
+    def _make_room(self) -> None:
+        """Room for the numbers beside the title of each axis, and a starting value where they would be too long."""
+        for side, (low, high) in zip(("bottom", "left"), self.view.viewRange(), strict=True):
+            self.item.getAxis(side).show_range(low, high)
+
+    # ---- drawing ----
+
+    def _draw(self, content: Picture) -> None:
+        self.item.setLogMode(content.x.is_log, False)
+        self.view.setMouseEnabled(x=self.zooms and not content.boxes, y=self.zooms)
+        self.view.invertX(content.x.is_reversed)
+        self.view.invertY(content.y.is_reversed)
+        self._draw_axis("bottom", content.x)
+        self._draw_axis("left", content.y)
+        self._hits = [replace(hit, x=float(np.log10(hit.x))) if content.x.is_log else hit for hit in content.hits]
+        for marks in content.marks:
+            self._draw_intervals(content, marks, np.log10(marks.x) if content.x.is_log else marks.x)
+        for marks in content.marks:
+            self._draw_marks(marks, np.log10(marks.x) if content.x.is_log else marks.x)
+        for box in content.boxes:
+            self._draw_box(box)
+        self._draw_legend(content)
+        for part in (self._arrow, self._better):
+            part.setVisible(content.has_better_corner)
+        size = f"{QFontInfo(self._font).pixelSize()}px"
+        self._better.setText(tr("better"), color=self._tokens.ok, bold=True, size=size)
+        self._arrow.setStyle(brush=QColor(self._tokens.ok), pen=make_pen(self._tokens.ok, width=self.line_width))
+        self._place_corner()
+
+    def _add(self, item: Any, *, counts: bool = True) -> None:
+        """Adds a part; ``counts`` says whether fitting looks at it."""
+        self._drawn.append(item)
+        self.item.addItem(item, ignoreBounds=not counts)
+
+    def _draw_axis(self, side: str, shown: PictureAxis) -> None:
+        axis = self.item.getAxis(side)
+        axis.title, axis.start = shown.title, 0.0
+        axis.set_names(shown.names, can_be_cut=shown.names_can_be_cut)
+        if side == "bottom":
+            show_bottom_axis(self.item, shown.title, self._font)
+        else:
+            axis.setLabel(shown.title, **label_style(self._font))
+
+    def _colour(self, series: int, alpha: int = 255) -> QColor:
+        colour = QColor(palette.hex_colour(ColourKey(series, 0), dark=self._tokens.is_dark))
+        colour.setAlpha(alpha)
+        return colour
+
+    def _draw_intervals(self, content: Picture, marks: Marks, x: Any) -> None:
+        """Crosses of marks, in one item (one each would be slow with thousands), or the band around a line."""
+        low, high = interval_ends(marks.y, np.nan_to_num(marks.y_halves), is_signed=content.y.is_signed)
+        if len(marks.x_halves):
+            colour = self._colour(marks.series, _CROSS_ALPHA).name(QColor.NameFormat.HexArgb)
+            left, right = interval_ends(marks.x, np.nan_to_num(marks.x_halves), is_signed=content.x.is_signed)
+            pen = make_pen(colour, width=1.2 * self.line_width)
+            reach = {"left": marks.x - left, "right": right - marks.x, "top": high - marks.y, "bottom": marks.y - low}
+            self._add(pg.ErrorBarItem(x=x, y=marks.y, **reach, pen=pen))
+        elif (high > low).any():
+            # Without a line of their own.
+            edges = [pg.PlotCurveItem(x, edge, pen=None) for edge in (high, low)]
+            for edge in edges:
+                self._add(edge)
+            band = pg.FillBetweenItem(*edges, brush=self._colour(marks.series, _BAND_ALPHA))
+            band.setZValue(-10)
+            self._add(band, counts=False)
+
+    def _draw_marks(self, marks: Marks, x: Any) -> None:
+        colour, is_line = self._colour(marks.series), not len(marks.x_halves)
+        if is_line:
+            pen = make_pen(colour.name(), width=1.5 * self.line_width)
+            self._add(pg.PlotCurveItem(x, marks.y, pen=pen, antialias=True))
+        rim = make_pen(self._tokens.base, width=1.0 if is_line else self.line_width)
+        symbol, size = SYMBOLS[marks.series % len(SYMBOLS)], _MARK_OF_LINE if is_line else _MARK
+        self._add(pg.ScatterPlotItem(x, marks.y, size=size, symbol=symbol, brush=colour, pen=rim))
+
+    def _draw_box(self, box: Box) -> None:
+        colour = self._colour(box.series)
+        pen = make_pen(colour.name(), width=1.3 * self.line_width)
+        left, right, cap = box.middle - box.width / 2, box.middle + box.width / 2, box.width / 4
+        body = QGraphicsRectItem(QRectF(left, box.q1, box.width, box.q3 - box.q1))
+        body.setPen(pen)
+        body.setBrush(self._colour(box.series, _BOX_ALPHA))
+        self._add(body)
+        strong = make_pen(self._tokens.text, width=2.0 * self.line_width)
+        strong.setCapStyle(Qt.PenCapStyle.FlatCap)
+        for line, its_pen in (
+            (QLineF(box.middle, box.low, box.middle, box.q1), pen),
+            (QLineF(box.middle, box.q3, box.middle, box.high), pen),
+            (QLineF(box.middle - cap, box.low, box.middle + cap, box.low), pen),
+            (QLineF(box.middle - cap, box.high, box.middle + cap, box.high), pen),
+            (QLineF(left, box.median, right, box.median), strong),
+        ):
+            part = QGraphicsLineItem(line)
+            part.setPen(its_pen)
+            self._add(part)
+        dots = pg.ScatterPlotItem(
+            x=[x for x, _, _ in box.dots],
+            y=[y for _, y, _ in box.dots],
+            size=[_OUTLIER if is_outlier else _DOT for _, _, is_outlier in box.dots],
+            symbol=["d" if is_outlier else "o" for _, _, is_outlier in box.dots],
+            pen=make_pen(self._tokens.text, width=self.line_width),
+            brush=QColor(self._tokens.base),
+        )
+        self._add(dots)
+
+    def _draw_legend(self, content: Picture) -> None:
+        """The series that are drawn."""
+        if content.series is None:
+            self.strip.show_entries("", (), self._tokens.text)
+            return
+        entries = [
+            StripEntry(
+                content.series.levels[level].text,
+                self._colour(level).name(),
+                SYMBOLS[level % len(SYMBOLS)] if content.marks else "",
+            )
+            for level in content.used_series
+        ]
+        self.strip.show_entries(f"{content.series.key}:", entries, self._tokens.text)
+
+    @property
+    def has_better_corner(self) -> bool:
+        """Whether the corner that everybody wants is marked."""
+        return bool(self._better.isVisible())
+
+    def _place_corner(self) -> None:
+        area = self.view.boundingRect()
+        words = self._better.boundingRect()
+        self._arrow.setPos(area.right() - _MARGIN, area.top() + _MARGIN)
+        self._better.setPos(area.right() - _MARGIN - _ARROW - words.width(), area.top() + _MARGIN)
+
+    # ---- reading and choosing ----
+
+    def hit_at(self, position: QPointF) -> Hit | None:
+        """What is at a place of the widget; the nearest one within reach."""
+        at = self.view.mapSceneToView(self.mapToScene(position.toPoint()))
+        width, height = self.view.viewPixelSize()
+        if width <= 0 or height <= 0 or not self._hits:
+            return None
+        nearest = min(self._hits, key=lambda hit: ((hit.x - at.x()) / width) ** 2 + ((hit.y - at.y()) / height) ** 2)
+        distance = ((nearest.x - at.x()) / width) ** 2 + ((nearest.y - at.y()) / height) ** 2
+        return nearest if distance <= _REACH_PX**2 else None
+
+    def position_of(self, hit: Hit) -> QPointF:
+        """Where something stands in the widget."""
+        return QPointF(self.mapFromScene(self.view.mapViewToScene(QPointF(hit.x, hit.y))))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Remembers where, to tell a click from a drag."""
+        self._pressed = event.position() if event.button() == Qt.MouseButton.LeftButton else None
+        super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Chooses what was clicked."""
+        super().mouseReleaseEvent(event)
+        pressed, self._pressed = self._pressed, None
+        if pressed is None or (event.position() - pressed).manhattanLength() > _CLICK_PX:
+            return
+        hit = self.hit_at(event.position())
+        if hit is not None:
+            self._go_to(self._hits.index(hit))
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Opens what is there; beside everything, shows all."""
+        hit = self.hit_at(event.position())
+        if hit is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.opened.emit(hit)
+        else:
+            super().mouseDoubleClickEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Says what is pointed at."""
+        super().mouseMoveEvent(event)
+        if event.buttons() == Qt.MouseButton.NoButton:
+            hit = self.hit_at(event.position())
+            QToolTip.showText(event.globalPosition().toPoint(), hit.text if hit is not None else "", self)
+            self.hovered.emit(hit.text if hit is not None else "")
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Goes from one thing to the next, and opens it."""
+        steps = {Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1, Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1}
+        step = steps.get(Qt.Key(event.key()))
+        if step is not None and self._hits:
+            self._go_to(((-1 if step > 0 else 0) if self._current is None else self._current) + step)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._current is not None:
+            self.opened.emit(self._hits[self._current])
+        else:
+            super().keyPressEvent(event)
+
+    def _go_to(self, number: int) -> None:
+        self._current = number % len(self._hits)
+        self._mark()
+        hit = self._hits[self._current]
+        self.hovered.emit(hit.text)
+        self.chosen.emit(hit)
+
+    def _mark(self) -> None:
+        self._ring.setPen(make_pen(self._tokens.accent, width=2.0 * self.line_width))
+        hit = None if self._current is None or self._current >= len(self._hits) else self._hits[self._current]
+        self._ring.setData([] if hit is None else [hit.x], [] if hit is None else [hit.y])

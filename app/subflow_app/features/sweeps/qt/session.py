@@ -1,0 +1,442 @@
+"""The sweeps of one window: joins them with the scenario, the database, the history and the panel."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QObject, Signal
+
+from subflow_app.features.catalog.core.uses import Use
+from subflow_app.features.editor.core.algorithm_choices import controller_choices
+from subflow_app.features.editor.core.scenario_source import source_of_document
+from subflow_app.features.sweeps.core.sweep_draft import DraftEstimate, SweepDraft, estimate_draft
+from subflow_app.features.sweeps.core.sweep_estimate import SweepLimits
+from subflow_app.features.sweeps.core.sweep_job import SweepJob
+from subflow_app.features.sweeps.core.sweep_list import HereSweep, SweepEntry, interrupted, possible, sweep_entries
+from subflow_app.features.sweeps.core.sweep_parameters import sweep_parameters
+from subflow_app.features.sweeps.core.sweep_results import stored_table
+from subflow_app.features.sweeps.core.views.from_table import study_of
+from subflow_app.features.sweeps.core.views.study import Study
+from subflow_app.features.sweeps.qt.new_dialog import NewSweepDialog, SweepSubject, SweepSuggestion
+from subflow_app.features.sweeps.qt.panel import SweepPanel
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.jobs.executors import jobs_beside_window
+from subflow_app.foundation.jobs.job import JobOutcome
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.problem_texts import error_text
+from subflow_app.foundation.toml_edit import read_toml
+from subflow_app.toolkit.latest_reader import LatestReader
+from subflow_app.toolkit.widgets.banner import Banners, Way
+from subflow_app.toolkit.widgets.shorthand import timer
+from subflow_app.vocabulary.language import tr, trn
+
+if TYPE_CHECKING:
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.editor.qt.inspector.inspector import Inspector
+    from subflow_app.features.exporting.qt.exporting import Exports
+    from subflow_app.features.history.qt import History
+    from subflow_app.features.running.qt.shown_runs import ShownRuns
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.database_watch import DatabaseWatch
+    from subflow_app.toolkit.dialogs import Dialogs
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.preferences import Preferences
+    from subflow_app.toolkit.workers import Workers
+    from subflow_app.toolkit.workspaces import Workspaces
+    from subflow_store import Store
+    from subflow_store.sweep_values import SweepRecord
+
+_REFRESH_MS = 250
+# A growing sweep is read again after this time, and after so many times as long as reading it took.
+_LEAST_PAUSE_S, _PAUSE_SHARE = 1.0, 5.0
+# More runs over each other than this tell nobody anything.
+_MOST_PLOTTED = 30
+
+
+class SweepPorts(Protocol):
+    """Parts of the window that sweeps use."""
+
+    banners: Banners
+    bar: ActionBar
+    database: DatabaseControl
+    database_watch: DatabaseWatch
+    dialogs: Dialogs
+    documents: Documents
+    exports: Exports
+    history: History
+    inspector: Inspector
+    notices: Notices
+    preferences: Preferences
+    shown: ShownRuns
+    workers: Workers
+    workspaces: Workspaces
+
+    def tell(self, text: str) -> None:
+        """Says something for a while."""
+
+    def tell_failure(self, error: Exception) -> None:
+        """Shows an error."""
+
+
+class SweepSession(QObject):
+    """What the actions of sweeps do."""
+
+    changed = Signal()  # what can be done is something else now
+
+    def __init__(self, panel: SweepPanel, ports: SweepPorts, parent: QObject) -> None:
+        """Reads the sweeps of the open database."""
+        super().__init__(parent)
+        self.panel = panel
+        self._ports = ports
+        self._here: list[HereSweep] = []
+        self._ended: set[int] = set()  # numbers of those that are over, but not read again yet
+        self._records: list[SweepRecord] = []
+        self._next_number = 1
+        self._study_of: tuple[int, int] | None = None  # key of the sweep whose study is shown, or being read
+        self._reader = LatestReader(ports.workers, self, "read sweep")
+        self._reader.read.connect(lambda read: self._on_study(*read))
+        self._reader.failed.connect(ports.tell_failure)
+        self._read_at = 0.0
+        self._pause_s = _LEAST_PAUSE_S
+        self._states: object = None
+        self._was_offered = False
+        self._timer = timer(self, self._on_tick, _REFRESH_MS)
+        panel.selection_changed.connect(self._on_selected)
+        panel.page.selection_changed.connect(self._on_runs_selected)
+        panel.page.opened.connect(self.show_runs)
+        ports.database.opened.connect(self._on_database_opened)
+        ports.database_watch.changed.connect(self.reload)
+        self.reload()
+
+    # ---- what can be done ----
+
+    def possible(self) -> frozenset[str]:
+        """Ids of the actions that can be done now."""
+        page = self.panel.page
+        found = set(possible(self.panel.selected(), can_write=self._ports.database.can_write))
+        if page.run_ids():
+            found.add("sweep.show_runs")
+        if page.is_drawn:
+            is_table = page.pages.currentWidget() is page.table
+            found |= {"sweep.export_data", "sweep.copy" if is_table else "sweep.export_figure"}
+            from subflow_app.features.exporting.core.web_page import is_offered
+
+            found |= {"sweep.page"} if is_offered() else set()
+        return frozenset(found)
+
+    @property
+    def shown_sweep(self) -> int | None:
+        """Number of the sweep whose results are shown; None: none is."""
+        entry = next((entry for entry in self.panel.selected() if entry.key == self._study_of), None)
+        return None if entry is None else entry.id
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a sweep goes on here."""
+        return any(sweep.number not in self._ended for sweep in self._here)
+
+    def entries(self) -> list[SweepEntry]:
+        """All sweeps, newest first."""
+        return sweep_entries(self._records, self._here)
+
+    def new(self, suggestion: SweepSuggestion | None = None) -> None:
+        """Asks for a sweep over the scenario, and starts it.
+
+        Args:
+            suggestion: that the dialog begins with; None: the usual one.
+
+        Raises:
+            InputError: if there is nothing to keep it in.
+        """
+        ports = self._ports
+        ports.inspector.commit_pending()
+        doc = ports.documents.doc
+        source = source_of_document(Use.SWEEP, doc)
+        if source is None:
+            return
+        store = self._store()
+        if store is None:
+            raise InputError(tr("A sweep needs a database that can be written: open one first."))
+        text = source.text
+        folder = None if doc.path is None else doc.path.parent
+        interval_s = ports.preferences.settings.sample_interval_s
+
+        def estimate(draft: SweepDraft) -> DraftEstimate:
+            return estimate_draft(draft, text, folder, store.path, self._limits())
+
+        subject = SweepSubject(
+            source.scenario.name or doc.title,
+            sweep_parameters(doc),
+            controller_choices(read_toml(text), source.scenario, folder),
+            jobs_beside_window(),
+            interval_s,
+            estimate,
+            suggestion or SweepSuggestion(),
+        )
+        wish = ports.dialogs.ask(partial(NewSweepDialog, subject, ports.workers))
+        if wish is not None:
+            self.start(SweepJob(wish.plan, store, jobs=wish.jobs, limits=self._limits()))
+
+    def start(self, job: SweepJob) -> None:
+        """Carries out a sweep."""
+        sweep = HereSweep(self._next_number, job)
+        self._next_number += 1
+        self._here.append(sweep)
+        self._ports.workers.start(
+            "sweep",
+            job.run,
+            succeeded=lambda result: self._on_ended(sweep, result),
+            failed=lambda error: self._on_failed(sweep, error),
+            cancel=job.stop,
+        )
+        self._timer.start()
+        self.refresh()
+        self.panel.select((0, sweep.number) if job.sweep_id is None else (job.sweep_id, 0))
+
+    def toggle(self) -> None:
+        """Pauses the selected sweeps, lets them go on, or takes those up again of which runs are missing."""
+        for entry in self._selected():
+            job = self._job_of(entry)
+            if job is None or not entry.goes_on:
+                if entry.can_resume:
+                    self.resume(entry)
+            elif entry.state == JobState.PAUSED:
+                job.unpause()
+            else:
+                job.pause()
+        self.refresh()
+
+    def resume(self, entry: SweepEntry) -> None:
+        """Makes the runs that a stored sweep lacks."""
+        store = self._store()
+        if store is None or entry.id is None:
+            return
+        sweep_id, jobs, limits = entry.id, jobs_beside_window(), self._limits()
+        # Reading its plan reads its scenario, and that may be large.
+        self._ports.workers.start(
+            "open sweep",
+            lambda: SweepJob.resumed(store, sweep_id, jobs=jobs, limits=limits),
+            succeeded=self.start,
+        )
+
+    def _limits(self) -> SweepLimits:
+        return SweepLimits(self._ports.preferences.settings.max_sweep_runs)
+
+    def stop(self) -> None:
+        """Ends the selected sweeps; what was run is kept."""
+        for entry in self._selected():
+            job = self._job_of(entry)
+            if job is not None:
+                job.stop()
+        self.refresh()
+
+    def delete(self) -> None:
+        """Takes the selected sweeps out of the list, after a question; their runs stay."""
+        store = self._store()
+        gone = [entry for entry in self._selected() if entry.id is not None and not entry.goes_on]
+        gone = [entry for entry in gone if not entry.is_elsewhere]
+        if store is None or not gone:
+            return
+        names = ", ".join(f'"{entry.name}"' for entry in gone[:3]) + (" …" if len(gone) > 3 else "")
+        if not self._ports.dialogs.confirm(
+            tr("Delete sweeps"),
+            trn("Delete the sweep {names}?", "Delete {count} sweeps: {names}?", len(gone), names=names),
+            tr("Its runs stay in the history. The sweep itself cannot be brought back."),
+            tr("Delete"),
+        ):
+            return
+        ids = [entry.id for entry in gone if entry.id is not None]
+        self._ports.workers.start(
+            "delete sweeps",
+            lambda: store.sweeps.delete(ids),
+            succeeded=lambda _none: self.reload(),
+            in_turn=True,
+        )
+
+    def show_runs(self) -> None:
+        """Opens the plots of the runs that were clicked in a view."""
+        ports, ids = self._ports, self.panel.page.run_ids()
+        if ports.database.store is None or not ids:
+            return
+        if len(ids) > _MOST_PLOTTED:
+            told = tr("The first {most} of {count} runs are shown.", most=_MOST_PLOTTED, count=len(ids))
+            ports.tell(told)
+        ports.shown.show_stored(ports.database.store, ids[:_MOST_PLOTTED])
+
+    def may_close(self) -> bool:
+        """Asks whether to end what goes on, if anything does."""
+        if not self.is_busy:
+            return True
+        return self._ports.dialogs.confirm(
+            tr("A sweep is in progress"),
+            tr("End the sweep and close Subflow?"),
+            tr("Finished runs are kept, and the sweep can be continued later."),
+            tr("Stop and close"),
+        )
+
+    def close(self) -> None:
+        """Ends everything; what was run is kept."""
+        self._timer.stop()
+        for sweep in self._here:
+            sweep.job.stop()
+
+    # ---- reading ----
+
+    def reload(self) -> None:
+        """Reads the list of sweeps again."""
+        store = self._ports.database.store
+        if store is None:
+            self._records, self._here = [], []
+            self.refresh()
+            return
+        self._ports.workers.start(
+            "read sweeps",
+            lambda: (store, store.sweeps.rows()),
+            succeeded=self._on_read,
+        )
+
+    def refresh(self) -> None:
+        """Shows the sweeps as they are now."""
+        entries = self.entries()
+        self.panel.update_rows(entries)
+        states = [(entry.key, entry.state, entry.is_elsewhere) for entry in entries]
+        if states != self._states:
+            self._states = states
+            self.changed.emit()
+
+    def _on_tick(self) -> None:
+        if not self.is_busy:
+            self._timer.stop()
+        self.refresh()
+        if self.panel.isVisible() and time.monotonic() - self._read_at > self._pause_s:
+            self._read_study()
+
+    def _on_read(self, read: tuple[Store, list[SweepRecord]]) -> None:
+        store, records = read
+        if store is not self._ports.database.store:
+            return
+        self._records = records
+        self._here = [sweep for sweep in self._here if sweep.number not in self._ended]
+        self._ended.clear()
+        self.refresh()
+        if not self._was_offered:
+            self._was_offered = True
+            self._offer_interrupted()
+
+    def _offer_interrupted(self) -> None:
+        """What a crash has cut off can go on."""
+        found = interrupted(self.entries())
+        if not found or not self._ports.database.can_write:
+            return
+        entry = found[0]
+        text = tr(
+            'The sweep "{name}" was interrupted: {done} of {total} runs exist.',
+            name=entry.name,
+            done=entry.finished,
+            total=entry.runs,
+        )
+        way = Way(tr("Make the missing runs"), lambda: self.resume(entry))
+        self._ports.banners.show_banner("sweep", "warning", text, [way])
+
+    def _on_database_opened(self, _store: Store) -> None:
+        for sweep in self._here:
+            # It can be taken up again in its own database, which stays open until it has written its last run.
+            sweep.job.stop()
+            self._ports.database.close_after(sweep.job.wait)
+        # Nothing of the old list is asked for in the new database.
+        self._records, self._here = [], []
+        self._ended.clear()
+        self._study_of = None
+        self._was_offered = False
+        self.refresh()
+        self.panel.page.show_study(None)
+        self.reload()
+
+    def _on_selected(self) -> None:
+        selected = self.panel.selected()
+        key = selected[0].key if selected else None
+        if key != self._study_of:
+            self._study_of = key
+            self._read_study()
+        self.changed.emit()
+
+    def _on_runs_selected(self) -> None:
+        ids = self.panel.page.run_ids()
+        if ids:
+            self._ports.history.select(ids)
+        self.changed.emit()
+
+    def _read_study(self) -> None:
+        """Reads what the selected sweep has come to; while that goes on, once more after it."""
+        store, selected = self._ports.database.store, self.panel.selected()
+        entry = selected[0] if selected else None
+        if store is None or entry is None or entry.id is None:
+            self._reader.forget()
+            self.panel.page.show_study(None)
+            return
+        key, sweep_id, began = entry.key, entry.id, time.monotonic()
+
+        def read(_is_given_up: object) -> tuple[tuple[int, int], Study, float]:
+            return key, study_of(stored_table(store, sweep_id)), time.monotonic() - began
+
+        self._reader.ask(read, is_other=False)
+
+    def _on_study(self, key: tuple[int, int], study: Study, took_s: float) -> None:
+        self._read_at = time.monotonic()
+        self._pause_s = max(_LEAST_PAUSE_S, _PAUSE_SHARE * took_s)
+        selected = self.panel.selected()
+        if selected and selected[0].key == key:
+            self._study_of = key
+            self.panel.page.show_study(study)
+
+    # ---- ends ----
+
+    def _on_ended(self, sweep: HereSweep, result: JobOutcome) -> None:
+        self._ended.add(sweep.number)
+        progress, name = result.progress, sweep.job.plan.name
+        if result.error is not None:
+            self._ports.notices.action_failed(error_text(result.error))
+        elif progress.failed:
+            text = trn(
+                'A run of the sweep "{name}" failed: {first}',
+                '{count} runs of the sweep "{name}" failed; the first: {first}',
+                progress.failed,
+                name=name,
+                first=result.problems[0] if result.problems else "–",
+            )
+            self._ports.notices.action_failed(text)
+        elif result.state is JobState.FINISHED:
+            told = trn(
+                'Sweep "{name}": its {count} run is complete.',
+                'Sweep "{name}": all {count} runs are complete.',
+                progress.runs,
+                name=name,
+            )
+            self._ports.tell(told)
+        self._settle()
+
+    def _on_failed(self, sweep: HereSweep, error: Exception) -> None:
+        self._ended.add(sweep.number)
+        self._settle()
+        self._ports.tell_failure(error)
+
+    def _settle(self) -> None:
+        self.refresh()
+        self._ports.history.reload()
+        self.reload()
+        self._read_study()
+
+    def _store(self) -> Store | None:
+        database = self._ports.database
+        return database.writable
+
+    def _selected(self) -> list[SweepEntry]:
+        """The selected sweeps as they are now, which may be a moment ahead of what the list shows."""
+        chosen = self.panel.selected()
+        return [entry for entry in self.entries() if entry.is_of(chosen)]
+
+    def _job_of(self, entry: SweepEntry) -> SweepJob | None:
+        return next((sweep.job for sweep in self._here if sweep.number == entry.number), None)

@@ -1,0 +1,1 @@
+"""The curves and events of a run, stored or live."""

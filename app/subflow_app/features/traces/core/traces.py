@@ -1,0 +1,521 @@
+"""Traces of a run, live or stored, behind one face: plots and exports never ask where the numbers come from."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.features.traces.core.events import AGENT, DECISION, INTERVAL, EventLog
+from subflow_app.features.traces.core.scenario_hash import scenario_hash
+from subflow_app.foundation.errors import InputError
+from subflow_app.vocabulary.number_text import ordinal
+from subflow_app.vocabulary.owners import label_of, trace_owner
+from subflow_app.vocabulary.plain_text import readable_line
+from subflow_sim.errors import ScenarioError
+from subflow_store.values import EventTable, RunRow
+
+if TYPE_CHECKING:
+    from subflow_sim.scenario import Event, Scenario
+    from subflow_store import RunFork, Store
+
+FLOW = "flow"
+SUBFLOW = "subflow"
+LINK = "link"
+SCOPES = (SUBFLOW, FLOW, LINK)
+
+NANOSECONDS = 1_000_000_000
+
+TURNS = ("loss", "rto", "penalised")
+"""Kinds of marks at which a subflow takes another way."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesKey:
+    """Which trace: scope (``"flow"``, ``"subflow"``, ``"link"``), owner, column name and SI unit."""
+
+    scope: str
+    owner: str
+    name: str
+    unit: str
+
+
+class TraceMark(NamedTuple):
+    """Something that happened at an instant of simulated time, e.g. a loss on a subflow or a link going down."""
+
+    time_s: float
+    owner: str
+    kind: str
+    value: float
+
+
+class Traces(Protocol):
+    """What a run left behind (or is leaving behind right now): columns of samples, and marks."""
+
+    @property
+    def title(self) -> str:
+        """Name of the run, as a legend or a tab shows it."""
+
+    @property
+    def duration_s(self) -> float:
+        """Length of the time axis, s: what the scenario asks for, also while the run is still on its way."""
+
+    @property
+    def warmup_s(self) -> float:
+        """Start of the time that summary figures count, s."""
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Text for people by owner, e.g. ``{"download.1/1": "download.1 · wifi"}``; every owner of `keys` has one."""
+
+    @property
+    def condition(self) -> str:
+        """The same for runs that differ in nothing but their seed and their name: repetitions of one experiment."""
+
+    @property
+    def controllers(self) -> Mapping[str, str]:
+        """Name of the congestion controller by flow; flows without one (cbr, onoff) are not in it."""
+
+    @property
+    def mss_bytes(self) -> int:
+        """Payload of a full packet, bytes."""
+
+    @property
+    def row(self) -> RunRow | None:
+        """The run as the list of runs has it, with its documents; None while it goes on."""
+
+    def keys(self) -> Sequence[SeriesKey]:
+        """All traces, in the order of the scenario: the order does not change while the run goes on."""
+
+    def read(self, key: SeriesKey) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+        """Times (s) and values (SI) of one trace, both of length n; values may be NaN where nothing is known yet.
+
+        Raises:
+            InputError: if the run has no such trace.
+        """
+
+    def marks(self) -> Sequence[TraceMark]:
+        """All marks so far, in order of time."""
+
+    def events(self, stream: str) -> EventTable:
+        """The decisions ("decision"), monitor intervals ("interval") or steps of agents ("agent") so far.
+
+        Of a run in memory the latest only.
+        """
+
+
+def owner_label(scenario: Scenario, owner: str) -> str:
+    """Text for a flow, subflow or link direction: "download.1 · wifi", "wifi client→server".
+
+    Made from the name alone, because which copies of a flow arrive depends on the seed of the run. What the scenario
+    does not know labels itself.
+    """
+    name, _, part = owner.partition("/")
+    link = scenario.links.get(name)
+    if link is not None and part in ("forward", "reverse"):
+        first, second = link.ends if part == "forward" else reversed(link.ends)
+        return f"{name} {first}→{second}"
+    flow = scenario.flows.get(name.partition(".")[0])
+    paths = [path_label(path) for path in flow.paths] if flow is not None and flow.has_copy(name) else []
+    number = ordinal(part)
+    if number is None or not 1 <= number <= len(paths):
+        return label_of(owner)
+    path = paths[number - 1]
+    # The same path may stand twice: then the ordinal tells the subflows apart.
+    return f"{name} · {path if paths.count(path) == 1 else f'{path} #{part}'}"
+
+
+def path_label(path: Sequence[str]) -> str:
+    """A path as text: ``wifi`` or ``access→core``."""
+    return "→".join(path)
+
+
+class ColumnLike(Protocol):
+    """One column as the simulator describes it."""
+
+    @property
+    def scope(self) -> str:
+        """``"flow"``, ``"subflow"`` or ``"link"``."""
+
+    @property
+    def owner(self) -> str:
+        """Owner string."""
+
+    @property
+    def name(self) -> str:
+        """Column name with its unit as suffix."""
+
+    @property
+    def unit(self) -> str:
+        """SI unit symbol."""
+
+
+class SampledSimulation(Protocol):
+    """The part of a simulation that live traces read; safe to call while another thread simulates."""
+
+    @property
+    def columns(self) -> Sequence[ColumnLike]:
+        """All columns, fixed from the start."""
+
+    def values(self, index: int) -> NDArray[np.float32]:
+        """Samples published so far of one column."""
+
+
+class _MadeBy(NamedTuple):
+    """What the scenario of a run says about it."""
+
+    labels: Mapping[str, str]
+    condition: str
+    controllers: Mapping[str, str]
+    scenario: Scenario | None
+
+
+class _RunTraces:
+    """What the traces of any run say of it, wherever they are kept.
+
+    Attributes:
+        fork: where it branched off another run; None: it has a beginning of its own.
+        origin: the traces of that other run, where they are at hand.
+        before: the traces of the run before a change of the scenario, which stay in sight; None: there are none.
+    """
+
+    def __init__(self, title: str, duration_s: float, warmup_s: float, mss_bytes: int, made_by: _MadeBy) -> None:
+        self._title = title
+        self._duration_s = duration_s
+        self._warmup_s = warmup_s
+        self._mss_bytes = mss_bytes
+        self._made_by = made_by
+        self.fork: RunFork | None = None
+        self.origin: Traces | None = None
+        self.before: Traces | None = None
+        self._row: RunRow | None = None
+
+    @property
+    def row(self) -> RunRow | None:
+        """The run as the list of runs has it; None while it goes on."""
+        return self._row
+
+    def column(self, scope: str, name: str | None) -> Sequence[SeriesKey]:
+        """The traces of a scope, and of a column if one is named.
+
+        They are sorted once, because there may be tens of thousands.
+        """
+        return self._by_column.get((scope, name), ())
+
+    @cached_property
+    def _by_column(self) -> Mapping[tuple[str, str | None], Sequence[SeriesKey]]:
+        found: dict[tuple[str, str | None], list[SeriesKey]] = {}
+        for key in self.keys():
+            found.setdefault((key.scope, None), []).append(key)
+            found.setdefault((key.scope, key.name), []).append(key)
+        return found
+
+    @cached_property
+    def transport_owners(self) -> tuple[str, ...]:
+        """Flows and subflows that have traces, in the order of the labels."""
+        return _transport_owners(self.labels, [key for scope in (FLOW, SUBFLOW) for key in self.column(scope, None)])
+
+    def keys(self) -> Sequence[SeriesKey]:
+        """All traces, in column order."""
+        raise NotImplementedError
+
+    @property
+    def title(self) -> str:
+        """Name of the run."""
+        return self._title
+
+    @property
+    def duration_s(self) -> float:
+        """Duration that the scenario asks for, s."""
+        return self._duration_s
+
+    @property
+    def warmup_s(self) -> float:
+        """Warm-up of the scenario, s."""
+        return self._warmup_s
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Text for people by owner."""
+        return self._made_by.labels
+
+    @property
+    def condition(self) -> str:
+        """The same for runs that differ in nothing but their seed and their name."""
+        return self._made_by.condition
+
+    @property
+    def controllers(self) -> Mapping[str, str]:
+        """Name of the congestion controller by flow."""
+        return self._made_by.controllers
+
+    @property
+    def scenario(self) -> Scenario | None:
+        """What was simulated, with the changes that were made while it went on; None if this version cannot read it."""
+        return self._made_by.scenario
+
+    @property
+    def mss_bytes(self) -> int:
+        """Payload of a full packet, bytes."""
+        return self._mss_bytes
+
+
+class LiveTraces(_RunTraces):
+    """Traces of a run in memory, readable from any thread while the simulation goes on."""
+
+    def __init__(
+        self, simulation: SampledSimulation, scenario: Scenario, *, title: str, sample_interval_s: float
+    ) -> None:
+        self._simulation = simulation
+        self._interval_s = sample_interval_s
+        self._keys = tuple(SeriesKey(c.scope, c.owner, c.name, c.unit) for c in simulation.columns)
+        self._index = {key: index for index, key in enumerate(self._keys)}
+        made_by = _made_by(self._keys, scenario)
+        super().__init__(title, scenario.duration_s, scenario.warmup_s, scenario.mss_bytes, made_by)
+        self._marks: list[TraceMark] = []
+        self._marks_lock = threading.Lock()
+        self._events = {spec.name: EventLog(spec) for spec in (DECISION, INTERVAL, AGENT)}
+        self.run_id: int | None = None  # in the store that it goes to
+        self._times_s = sample_times(self._interval_s, self._interval_s, 0)  # of more samples than there are yet
+
+    def keys(self) -> Sequence[SeriesKey]:
+        """All traces, in column order."""
+        return self._keys
+
+    def read(self, key: SeriesKey) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+        """Times and values published so far; see `Traces.read`."""
+        try:
+            index = self._index[key]
+        except KeyError:
+            raise _unknown(key, self._title) from None
+        values = self._simulation.values(index)
+        return self._times(len(values)), values
+
+    def _times(self, count: int) -> NDArray[np.float64]:
+        """Times of so many samples, s: the same for all traces, of which every picture reads hundreds."""
+        times_s = self._times_s
+        if len(times_s) < count:
+            times_s = sample_times(self._interval_s, self._interval_s, 2 * count)
+            times_s.flags.writeable = False
+            self._times_s = times_s
+        return times_s[:count]
+
+    def marks(self) -> Sequence[TraceMark]:
+        """Marks collected so far."""
+        with self._marks_lock:
+            return tuple(self._marks)
+
+    def add_marks(self, marks: Iterable[TraceMark]) -> None:
+        """Append marks; called by the run as it goes, in order of time."""
+        with self._marks_lock:
+            self._marks.extend(marks)
+
+    def add_change(self, event: Event) -> None:
+        """Takes over a change of the run: from then on it is an event of its scenario."""
+        scenario = self._made_by.scenario
+        assert scenario is not None
+        events = sorted([*scenario.events, event], key=lambda each: each.at_s)
+        changed = replace(scenario, events=tuple(events))
+        self._made_by = self._made_by._replace(scenario=changed, condition=scenario_hash(changed))
+
+    def close(self, row: RunRow) -> None:
+        """Takes what came out of the run, which is over; called by the run."""
+        self._row = row
+
+    def events(self, stream: str) -> EventTable:
+        """The latest rows; see `EventLog`."""
+        return self._events[stream].table()
+
+    def add_events(self, stream: str, table: EventTable) -> None:
+        """Append decisions, monitor intervals or steps of agents; called by the run as it goes, in order of time."""
+        self._events[stream].append(table)
+
+
+class StoredTraces(_RunTraces):
+    """Traces of a run in the database, read on demand.
+
+    Args:
+        store: an open store; it must stay open as long as the traces are used.
+        run_id: which run.
+
+    Raises:
+        StoreError: if there is no such run or the database cannot be read.
+    """
+
+    def __init__(self, store: Store, run_id: int) -> None:
+        self._store = store
+        self._run_id = run_id
+        run = store.run(run_id)
+        series = store.series(run_id)
+        self._is_over = run.status != "running"
+        self._kept: dict[str, EventTable] = {}
+        self._series: dict[SeriesKey, tuple[NDArray[np.float64], NDArray[np.float32]]] = {}
+        self._marks: tuple[TraceMark, ...] | None = None
+        self._ids = {SeriesKey(s.scope, trace_owner(s.scope, s.owner), s.name, s.unit): s.id for s in series}
+        # Marks and events have no scope: the traces tell which owner their text is.
+        self._owners = {s.owner: trace_owner(s.scope, s.owner) for s in series}
+        # A measured run has no scenario: it repeats no other.
+        unreadable = run.scenario_text or f"run {run_id}"
+        made_by = _made_by(self._ids, _stored_scenario(run.scenario_text), unreadable=unreadable)
+        super().__init__(readable_line(run.name), float(run.duration_s), float(run.warmup_s), run.mss_bytes, made_by)
+        self.fork = store.forks.origin_of(run_id)
+        self._row = run if self._is_over else None
+
+    @property
+    def run_id(self) -> int:
+        """Number of the run in the store."""
+        return self._run_id
+
+    def keep(
+        self,
+        first: Iterable[SeriesKey] = (),
+        *,
+        most_bytes: int = 1 << 25,
+        is_cancelled: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Reads what plots ask for again and again into memory, so that they need not wait for the database.
+
+        Traces of a run that is still going on grow, and are read anew each time; so are those that `most_bytes` has no
+        room for.
+
+        Args:
+            first: the traces that are wanted most.
+            most_bytes: how much memory they may take.
+            is_cancelled: whether all this is in vain; asked before each trace.
+
+        Raises:
+            StoreError: if the database cannot be read.
+        """
+        if not self._is_over:
+            return
+        self._marks = tuple(self.marks())
+        self.events(AGENT.name)
+        size = 0
+        for key in dict.fromkeys((*first, *self._ids)):
+            if size >= most_bytes or is_cancelled():
+                return
+            self._series[key] = self.read(key)
+            size += sum(each.nbytes for each in self._series[key])
+
+    def keys(self) -> Sequence[SeriesKey]:
+        """All traces, in column order."""
+        return tuple(self._ids)
+
+    def read(self, key: SeriesKey) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+        """Times and values; see `Traces.read`."""
+        if key in self._series:
+            return self._series[key]
+        try:
+            series_id = self._ids[key]
+        except KeyError:
+            raise _unknown(key, self._title) from None
+        data = self._store.read(series_id)
+        return sample_times(data.t0_s, data.dt_s, len(data.values)), data.values
+
+    def marks(self) -> Sequence[TraceMark]:
+        """All marks of the run."""
+        if self._marks is not None:
+            return self._marks
+        rows = self._store.marks(self._run_id).rows()
+        return tuple(TraceMark(row.time_ns / NANOSECONDS, self._owner(row.owner), row.kind, row.value) for row in rows)
+
+    def _owner(self, text: str) -> str:
+        return self._owners.get(text) or trace_owner(SUBFLOW, text)
+
+    def events(self, stream: str) -> EventTable:
+        """All rows of the run."""
+        if stream in self._kept:
+            return self._kept[stream]
+        read = {
+            DECISION.name: self._store.decisions,
+            INTERVAL.name: self._store.intervals,
+            AGENT.name: self._store.agent_steps,
+        }[stream]
+        table = read(self._run_id)
+        # Plots ask for these with every curve; they are few, and those of a run that is over stay as they are.
+        if stream == AGENT.name and self._is_over:
+            self._kept[stream] = table
+        return table
+
+
+def sample_times(t0_s: float, dt_s: float, count: int) -> NDArray[np.float64]:
+    """Times of `count` samples, s. One product per sample, so that the 600th of 0.1 s lies at 60 s exactly."""
+    return dt_s * (np.arange(count, dtype=np.float64) + t0_s / dt_s)
+
+
+def select_keys(traces: Traces, scope: str, name: str | None = None, owner: str | None = None) -> list[SeriesKey]:
+    """The traces of a scope, in order; only those of that name, and of that owner, where given."""
+    if isinstance(traces, _RunTraces):
+        found = traces.column(scope, name)
+        return list(found) if owner is None else [key for key in found if key.owner == owner]
+    return [
+        key
+        for key in traces.keys()  # noqa: SIM118 - a sequence of traces, not a mapping
+        if key.scope == scope and name in (None, key.name) and owner in (None, key.owner)
+    ]
+
+
+def nearest_mark_s(traces: Traces, owner: str, time_s: float, reach_s: float) -> float:
+    """The time of a subflow's nearest loss or timeout, or of what a scheduler did to it, within reach of a time, s.
+
+    Returns:
+        The time itself if there is none.
+    """
+    times_s = [mark.time_s for mark in traces.marks() if mark.owner == owner and mark.kind in TURNS]
+    nearest_s = min(times_s, key=lambda each: abs(each - time_s), default=time_s)
+    return nearest_s if abs(nearest_s - time_s) <= reach_s else time_s
+
+
+def transport_owners(traces: Traces) -> Sequence[str]:
+    """The flows and subflows that a run has traces of, in the order of its labels."""
+    if isinstance(traces, _RunTraces):
+        return traces.transport_owners
+    return _transport_owners(traces.labels, [key for scope in (FLOW, SUBFLOW) for key in select_keys(traces, scope)])
+
+
+def _transport_owners(labels: Iterable[str], keys: Iterable[SeriesKey]) -> tuple[str, ...]:
+    """Owners of traces, and the flows that these belong to."""
+    owners = {owner for key in keys for owner in (key.owner, key.owner.partition("/")[0])}
+    return tuple(owner for owner in labels if owner in owners)
+
+
+def _stored_scenario(scenario_text: Any) -> Scenario | None:
+    """The stored scenario; None if this version cannot read it, and then owners label themselves."""
+    from subflow_app.features.catalog.core.uses import Use, read_scenario
+
+    try:
+        return read_scenario(Use.REPORT, str(scenario_text))
+    except ScenarioError:
+        return None
+
+
+def _made_by(keys: Collection[SeriesKey], scenario: Scenario | None, *, unreadable: str = "") -> _MadeBy:
+    """What the scenario says; of one that cannot be read, its text says which runs repeat each other."""
+    # The sum over the subflows of a flow is of the flow, which need not have traces of its own.
+    flows = (key.owner.partition("/")[0] for key in keys if key.scope == SUBFLOW)
+    owners = dict.fromkeys((*(key.owner for key in keys), *flows))
+    if scenario is None:
+        return _MadeBy({owner: label_of(owner) for owner in owners}, unreadable, {}, None)
+    labels = {owner: owner_label(scenario, owner) for owner in owners}
+    controllers = {
+        instance: flow.controller.name
+        for flow in scenario.flows.values()
+        if not flow.sends_datagrams
+        for instance in flow.instances
+    }
+    return _MadeBy(labels, scenario_hash(scenario), controllers, scenario)
+
+
+def stored_condition(scenario_text: str | None, run_id: int) -> str:
+    """What `Traces.condition` says of a stored run, of its scenario text alone."""
+    scenario = _stored_scenario(scenario_text) if scenario_text else None
+    return (scenario_text or f"run {run_id}") if scenario is None else scenario_hash(scenario)
+
+
+def _unknown(key: SeriesKey, title: str) -> InputError:
+    return InputError(f'run "{title}" has no trace {key.name} of {key.scope} {label_of(key.owner)}')

@@ -1,0 +1,1 @@
+"""Trainings, their policies, and agents at work."""

@@ -1,0 +1,1 @@
+"""Commands: trainings, their policies, and agents at work."""

@@ -1,0 +1,225 @@
+"""Decisions of the learning agents of a stored run, found by agent and time, and told to people and programs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from subflow_app.features.traces.core.events import AGENT, agent_steps_of
+from subflow_app.features.traces.core.traces import NANOSECONDS
+from subflow_app.foundation.errors import InputError
+from subflow_app.vocabulary.number_text import NOTHING, count_text, finite, fixed
+from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from subflow_sim.agent_steps import AgentDecision, AgentSteps, RunAgent, SeenSubflow
+    from subflow_sim.decisions import Explanation
+    from subflow_store import EventExtent, Store
+
+_MOST_AGENTS = 12
+# Figures of `EPOCH_FIGURES` as people write them: factor and unit.
+_SCALES = {"bit/s": (1e-6, "Mbit/s"), "s": (1e3, "ms"), "pkt": (1.0, "pkt"), "": (1.0, "")}
+# What changes with the action is told as a change.
+_CHANGES = {"cwnd_before_pkts": "cwnd_after_pkts", "rate_before_bps": "rate_after_bps"}
+
+
+def stored_agent_steps(store: Store, run_id: int, agent: str | None = None) -> AgentSteps:
+    """The steps of one agent of a run, or of all; none if it has no agents.
+
+    Raises:
+        StoreError: if there is no such run or the database cannot be read.
+    """
+    return agent_steps_of(store.agent_steps(run_id, agent))
+
+
+def agent_decisions_around(
+    store: Store, run_id: int, agent: str | None, at_s: float, *, before: int = 1, after: int = 0
+) -> tuple[list[AgentDecision], list[AgentDecision]]:
+    """The decisions of an agent at or before a time, `before` of them at most and one at least, and the next ones.
+
+    Args:
+        store: an open store.
+        run_id: the run.
+        agent: which; None: the only one.
+        at_s: the time.
+        before: how many at or before it.
+        after: how many after it.
+
+    Raises:
+        InputError: if the run has no agents, none of that name, several and none was named, or no decision so early;
+            or the time is not of the run.
+        StoreError: if the database cannot be read.
+    """
+    extents = store.event_extents(run_id, AGENT.name)
+    if not extents:
+        raise InputError(f"run {run_id} has no decisions of learning agents: none of its controllers learns")
+    names = list(extents)
+    listed = ", ".join(names[:_MOST_AGENTS])
+    if len(names) > _MOST_AGENTS:
+        listed += f" and {len(names) - _MOST_AGENTS} more"
+    if agent is None and len(names) > 1:
+        raise InputError(f"run {run_id} has several agents; name one of {listed}")
+    name = names[0] if agent is None else agent
+    if name not in extents:
+        raise InputError(f'run {run_id} has no agent "{name}"; it has {listed}')
+    end_s = max(store.run(run_id).simulated_s, *(extent.t_last_ns / NANOSECONDS for extent in extents.values()))
+    if not 0 <= at_s <= end_s:
+        raise InputError(f"run {run_id} is from 0 s to {end_s:g} s; {at_s:g} s is not in it")
+    steps = stored_agent_steps(store, run_id, name)
+    current = steps.at(name, at_s)
+    if current is None:
+        first_s = extents[name].t_first_ns / NANOSECONDS
+        raise InputError(f"the decisions that run {run_id} has of {name} begin at {first_s:.6f} s")
+    last = min(len(steps.decisions(name)) - 1, current + after)
+    told = [steps.explain(name, position) for position in range(max(0, current + 1 - before), last + 1)]
+    split = len(told) - (last - current)
+    return told[:split], told[split:]
+
+
+def agent_behind(store: Store, run_id: int, told: Explanation) -> AgentDecision | None:
+    """The decision of a learning agent that a decision of a subflow's controller carried out; None: it was none.
+
+    Raises:
+        StoreError: if there is no such run or the database cannot be read.
+    """
+    if told.cause != "action":
+        return None
+    steps = agent_steps_of(store.agent_steps(run_id, None, told.time_s, told.time_s))
+    for agent in steps.agents:
+        if len(steps.acting_rows(agent.name, told.owner)):
+            (decision,), _ = agent_decisions_around(store, run_id, agent.name, told.time_s)
+            return decision
+    return None
+
+
+def agent_lines(told: AgentDecision) -> list[str]:
+    """Who decided and what it earned, as lines below the decision that it led to."""
+    agent = told.agent
+    return [
+        f"  agent    {agent.name}, decision {told.number} of {agent.controller}, by {agent.policy}",
+        f"  reward   {_earned(told)}: {agent.reward}",
+    ]
+
+
+def agent_decision_lines(told: AgentDecision) -> list[str]:
+    """A decision of an agent as lines of text."""
+    agent = told.agent
+    lines = [
+        f"{agent.name} at {told.time_s:.9f} s: decision {told.number} of {agent.controller}, by {agent.policy}",
+        f"  action   {told.action_text}",
+        f"  reward   {_earned(told)}: {agent.reward}",
+    ]
+    for subflow in told.subflows:
+        lines.append(f"  {subflow.name}{'' if subflow.is_acting else ' (only seen)'}: {figures_text(subflow)}")
+        for past in range(agent.history):
+            record = subflow.observation[past * len(agent.features) :]
+            seen = ", ".join(f"{f.name} {_number(value)}" for f, value in zip(agent.features, record, strict=False))
+            lines.append(f"    saw {seen}" if past == 0 else f"    {past} before: {seen}")
+    return lines
+
+
+def figures_text(subflow: SeenSubflow) -> str:
+    """What happened on a subflow in the epoch that ended: "goodput 3.1 Mbit/s, RTT 110 ms, cwnd 10 -> 12 pkt"."""
+    from subflow_sim.agent_steps import EPOCH_FIGURES
+
+    parts = []
+    for name, (title, unit) in EPOCH_FIGURES.items():
+        value = subflow.figures[name]
+        # A rate of 0 means that the subflow is not paced.
+        if name in _CHANGES.values() or not math.isfinite(value):
+            continue
+        scale, shown_unit = _SCALES[unit]
+        after = subflow.figures[_CHANGES[name]] if name in _CHANGES else value
+        if name == "rate_before_bps" and not (value or after):
+            continue
+        change = f" -> {_number(after * scale)}" if name in _CHANGES and after != value else ""
+        parts.append(f"{title} {_number(value * scale)}{change} {shown_unit}".rstrip())
+    return ", ".join(parts)
+
+
+def agent_decision_document(told: AgentDecision) -> dict[str, Any]:
+    """A decision of an agent for programs; what is not known or does not apply is null."""
+    features = [feature.name for feature in told.agent.features]
+    return {
+        "time_s": told.time_s,
+        "agent": told.agent.name,
+        "controller": told.agent.controller,
+        "policy": told.agent.policy,
+        "number": told.number,
+        "value": finite(told.value),
+        "reward": finite(told.reward),
+        "outcome": finite(told.outcome),
+        "subflows": [
+            {
+                "name": subflow.name,
+                "is_acting": subflow.is_acting,
+                "action": _named(told.agent.action_names, subflow.action) if subflow.is_acting else None,
+                "observation": [
+                    _named(features, subflow.observation[past * len(features) :]) for past in range(told.agent.history)
+                ],
+                **{name: finite(value) for name, value in subflow.figures.items()},
+            }
+            for subflow in told.subflows
+        ],
+    }
+
+
+def agents_line(extents: Mapping[str, EventExtent]) -> str:
+    """Which agents decided in a run."""
+    names = list(extents)
+    whose = ", ".join(names) if len(names) <= _MOST_AGENTS else f"{len(names)} agents"
+    return f"decisions of the learning {'agent' if len(names) == 1 else 'agents'} {whose}"
+
+
+def agents_table(steps: AgentSteps) -> TextTable:
+    """The agents of a run as a table for people."""
+    columns: tuple[Column[dict[str, Any]], ...] = (
+        Column("Agent", lambda agent: agent["name"]),
+        Column("Controller", lambda agent: agent["controller"]),
+        Column("Policy", lambda agent: agent["policy"]),
+        NumberColumn("Decisions", lambda agent: agent["decisions"], count_text),
+        NumberColumn("First", lambda agent: agent["first_s"], fixed(3), "s"),
+        NumberColumn("Last", lambda agent: agent["last_s"], fixed(3), "s"),
+        NumberColumn("Mean reward", lambda agent: agent["mean_reward"], _reward),
+    )
+    return TextTable.of(agents_document(steps), columns, "Learning agents")
+
+
+def _reward(value: float | None) -> str:
+    return NOTHING if value is None else _number(value)
+
+
+def agents_document(steps: AgentSteps) -> list[dict[str, Any]]:
+    """The agents of a run for programs: what they see and do, and how many decisions of what time there are."""
+    return [_agent_document(steps, agent) for agent in steps.agents]
+
+
+def _agent_document(steps: AgentSteps, agent: RunAgent) -> dict[str, Any]:
+    first_rows = steps.decisions(agent.name)
+    rewards = steps.reward[first_rows]
+    known = rewards[np.isfinite(rewards)]
+    return {
+        **asdict(agent),
+        "decisions": len(first_rows),
+        "first_s": int(steps.time_ns[first_rows[0]]) / NANOSECONDS,
+        "last_s": int(steps.time_ns[first_rows[-1]]) / NANOSECONDS,
+        "mean_reward": float(known.mean()) if len(known) else None,
+    }
+
+
+def _earned(told: AgentDecision) -> str:
+    earned = f"{_number(told.reward)} for what it did before, {_number(told.outcome)} for this"
+    return f"{earned}, which the policy valued at {_number(told.value)}" if math.isfinite(told.value) else earned
+
+
+def _named(names: list[str] | tuple[str, ...], values: tuple[float, ...]) -> dict[str, float | None]:
+    return {name: finite(value) for name, value in zip(names, values, strict=False)}
+
+
+def _number(value: float) -> str:
+    return "unknown" if math.isnan(value) else f"{value:.4g}"

@@ -1,0 +1,202 @@
+"""Stepping through the decisions of a learning agent of a run: which one, and what of it is shown."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from subflow_app.features.training.core.agent_series import number_names, steps_of
+from subflow_app.vocabulary.language import tr
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from subflow_app.features.traces.core.traces import Traces
+    from subflow_app.features.training.core.agent_series import Numbers
+    from subflow_sim.agent_steps import AgentDecision, AgentSteps, RunAgent
+    from subflow_sim.vec_env import AgentNumber
+
+Part = Literal["seen", "done", "epoch"]
+
+
+@dataclass(frozen=True, slots=True)
+class NumberRow:
+    """One number of a decision, of every subflow that was seen.
+
+    Attributes:
+        part: of what was seen (scaled, as the policy is given it), of what was done, or of the epoch that ended (SI).
+        name: "goodput"; of a record of the past "goodput, 1 before".
+        unit: SI; "1" for what is scaled.
+        help: what it is, with its bounds; empty for figures of the epoch.
+        values: one per subflow; NaN: not known, or the subflow was only seen.
+        texts: instead of them, for what is not a number: names of choices.
+    """
+
+    part: Part
+    name: str
+    unit: str
+    help: str
+    values: tuple[float, ...]
+    texts: tuple[str, ...] = ()
+
+
+class AgentReplay:
+    """The decisions of the agents of one run, of which one is looked at.
+
+    Args:
+        traces: the run; while it goes on, `refresh` takes over what has come.
+
+    Raises:
+        StoreError: if the traces are stored and cannot be read.
+    """
+
+    def __init__(self, traces: Traces) -> None:
+        self.traces = traces
+        self._steps = steps_of(traces)
+        self._agent = self._steps.agents[0].name if self._steps.agents else ""
+        self._position = 0
+
+    @property
+    def title(self) -> str:
+        """Name of the run."""
+        return self.traces.title
+
+    @property
+    def agents(self) -> tuple[RunAgent, ...]:
+        """The agents that have decided so far."""
+        return self._steps.agents
+
+    @property
+    def agent(self) -> RunAgent | None:
+        """The agent that is looked at; None: none has decided yet."""
+        return self._steps.agent_named(self._agent) if self._agent else None
+
+    @property
+    def steps(self) -> AgentSteps:
+        """All decisions so far."""
+        return self._steps
+
+    @property
+    def count(self) -> int:
+        """How many decisions the agent has made so far."""
+        return len(self._steps.decisions(self._agent)) if self._agent else 0
+
+    @property
+    def position(self) -> int:
+        """Which of them is looked at, from 0."""
+        return self._position
+
+    @property
+    def has_values(self) -> bool:
+        """Whether the policy says how good it thinks its decisions."""
+        return self.count > 0 and math.isfinite(self.at(0).value)
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether that is the latest."""
+        return self._position >= self.count - 1
+
+    @property
+    def decision(self) -> AgentDecision | None:
+        """The decision that is looked at; None: there is none yet."""
+        return self.at(self._position) if self.count else None
+
+    def at(self, position: int) -> AgentDecision:
+        """One of the agent's decisions, from 0.
+
+        Raises:
+            IndexError: if there is none.
+        """
+        return self._steps.explain(self._agent, position)
+
+    def why(self, others: Sequence[Traces] = ()) -> list[str]:
+        """What moved the decision that is looked at, and its windows beside those of other runs, in words."""
+        from subflow_app.features.training.core.agent_reasons import known_reasons, reason_texts, windows_beside
+
+        decision = self.decision
+        if decision is None:
+            return []
+        why = [
+            tr("Why: {reason}", reason=text) for text in reason_texts(decision, known_reasons(self._steps, decision))
+        ]
+        return [*why, *windows_beside(decision, others)]
+
+    def numbers(self, numbers: Numbers) -> tuple[str, ...]:
+        """Names of what the agent sees or does, of which a plot shows one."""
+        return number_names(self.agent, numbers) if self.agent is not None else ()
+
+    def choose(self, agent: str) -> None:
+        """Look at another agent, at the decision nearest in time.
+
+        Raises:
+            KeyError: if there is none of that name.
+        """
+        before = self.decision
+        self._steps.agent_named(agent)
+        self._agent = agent
+        self._position = 0
+        if before is not None:
+            self.go_to_time(before.time_s)
+
+    def go_to(self, position: int) -> None:
+        """Look at one of the decisions, or at the first or last if there is none there."""
+        self._position = min(max(position, 0), max(self.count - 1, 0))
+
+    def go_to_time(self, time_s: float) -> None:
+        """Look at the decision nearest to a time."""
+        if self.count:
+            nearest = self._steps.nearest(self._agent, time_s)
+            assert nearest is not None
+            self._position = nearest
+
+    def refresh(self) -> bool:
+        """Take over what has come; whoever looks at the latest decision goes on with it. Returns whether any has come.
+
+        Raises:
+            StoreError: if the traces are stored and cannot be read.
+        """
+        steps = steps_of(self.traces)
+        if len(steps) == len(self._steps):
+            return False
+        was_at_end = self.is_at_end
+        self._steps = steps
+        self._agent = self._agent or steps.agents[0].name
+        self.go_to(self.count - 1 if was_at_end else self._position)
+        return True
+
+
+def number_rows(decision: AgentDecision) -> list[NumberRow]:
+    """What was done, what was seen, and what happened in the epoch before, with a value per subflow."""
+    from subflow_sim.agent_steps import EPOCH_FIGURES
+
+    agent, subflows = decision.agent, decision.subflows
+    rows: list[NumberRow] = []
+    if agent.choices:
+        texts = tuple(agent.action_texts(each.action)[0] if each.is_acting else "" for each in subflows)
+        rows.append(
+            NumberRow("done", tr("choice"), "1", tr("one of {choices}", choices=", ".join(agent.choices)), (), texts)
+        )
+    for index, action in enumerate(agent.actions if not agent.choices else ()):
+        values = tuple(each.action[index] if each.is_acting else math.nan for each in subflows)
+        rows.append(NumberRow("done", action.name, action.unit, _help(action), values))
+    for past in range(agent.history):
+        for index, feature in enumerate(agent.features):
+            name = feature.name if past == 0 else tr("{feature}, {count} before", feature=feature.name, count=past)
+            values = tuple(each.observation[past * len(agent.features) + index] for each in subflows)
+            rows.append(NumberRow("seen", name, feature.unit, _help(feature), values))
+    for name, (title, unit) in EPOCH_FIGURES.items():
+        values = tuple(each.figures[name] for each in subflows)
+        # A rate of 0 on both sides of the action: the subflow is not paced.
+        if any(math.isfinite(value) and (value or not name.startswith("rate_")) for value in values):
+            rows.append(NumberRow("epoch", tr(title), unit, "", values))
+    return rows
+
+
+def _help(number: AgentNumber) -> str:
+    return tr(
+        "{what}; {minimum} to {maximum}",
+        what=tr(number.help),
+        minimum=f"{number.minimum:g}",
+        maximum=f"{number.maximum:g}",
+    )

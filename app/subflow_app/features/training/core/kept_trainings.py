@@ -1,0 +1,286 @@
+"""Trainings that are made once: each has a folder of its own, named after what it is, and is looked for there first.
+
+One that has come to its end is not made again, one that was cut off goes on from its last checkpoint. The folder is
+the truth; the store gets a row and the curves of each, and has them again where another database asks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from subflow_agents import ReportKind, TrainingConfig, TrainingState
+from subflow_app.features.running.core.run_key import simulator_version
+from subflow_app.features.training.core.training import TrainingJob
+from subflow_app.features.training.core.training_folder import (
+    has_checkpoint,
+    is_training_folder,
+    living_process,
+    read_reports,
+)
+from subflow_app.features.training.core.training_metrics import MetricLog
+from subflow_app.features.training.core.training_record import TrainingRecorder, list_training
+from subflow_app.features.training.core.training_service import TrainingService
+from subflow_app.features.training.core.training_setup import TrainingRequest, check_torch, prepare
+from subflow_app.features.training.core.training_worker import TRAINER
+from subflow_app.foundation.errors import TrainingError
+from subflow_app.foundation.jobs.job import Job
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.paths import file_stem, trainings_directory
+from subflow_store.errors import StoreError
+
+if TYPE_CHECKING:
+    from subflow_store import Store, TrainingRow
+
+_WAIT_S = 0.1
+_ATTEMPTS = 3  # to go on with what another program was at
+# Of a config: where it is, and whether it goes on, changes nothing of what comes out.
+_ELSEWHERE = ("folder", "resume", "checkpoint_minutes", "scenario_folder")
+
+
+@dataclass(frozen=True, slots=True)
+class WantedTraining:
+    """A training that somebody needs.
+
+    Attributes:
+        label: for people, and the beginning of the folder's name.
+        request: what to train.
+    """
+
+    label: str
+    request: TrainingRequest
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTraining:
+    """A training, made now or before.
+
+    Attributes:
+        label: as it was asked for.
+        folder: with everything that it left.
+        problem: why it did not come to its end; empty if it did.
+        was_there: nothing had to be made.
+    """
+
+    label: str
+    folder: Path
+    problem: str = ""
+    was_there: bool = False
+
+    def log(self) -> MetricLog:
+        """Its metrics; what was learned after a checkpoint that it went on from is told once.
+
+        Raises:
+            TrainingError: if they cannot be read.
+        """
+        log = MetricLog()
+        for values in metric_reports(self.folder):
+            step = float(values.get("step") or 0)
+            if step < log.latest("step"):
+                log.forget_from("step", step)
+            log.add(values)
+        return log
+
+    def evaluation(self) -> Mapping[str, Any] | None:
+        """The evaluation of the best policy; None if it had none.
+
+        Raises:
+            TrainingError: if the reports cannot be read.
+        """
+        told = [
+            report["values"]
+            for report in read_reports(self.folder).reports
+            if report.get("kind") == ReportKind.EVALUATION and report["values"].get("is_best")
+        ]
+        return told[-1] if told else None
+
+
+class KeptTrainings(Job):
+    """Makes what is missing of some trainings; those under way write a checkpoint when it is stopped.
+
+    Args:
+        wanted: the trainings; each needs a budget of steps.
+        store: gets them, too; None: their folders alone do.
+        jobs: how many at once.
+        parent: folder of their folders; None: that of all trainings.
+        trainer: module whose `run_training` trains.
+
+    Attributes:
+        made: all trainings in the order in which they were asked for, once it has ended; those that failed or were
+            stopped say so.
+    """
+
+    def __init__(
+        self,
+        wanted: Sequence[WantedTraining],
+        store: Store | None = None,
+        *,
+        jobs: int = 1,
+        parent: Path | None = None,
+        trainer: str = TRAINER,
+    ) -> None:
+        super().__init__(len(wanted))
+        self._wanted = tuple(wanted)
+        self._store = store
+        self._jobs = max(1, jobs)
+        self._parent = parent
+        self._trainer = trainer
+        self.made: list[KeptTraining] = []
+
+    def _work(self) -> None:
+        """Make what is missing.
+
+        Raises:
+            TrainingError: if something is missing and cannot be trained here, or a folder cannot be used.
+            InputError: if a request is none that can be trained.
+            AgentError: likewise.
+        """
+        configs = [self._config(wanted) for wanted in self._wanted]
+        there = [is_finished(Path(config.folder)) for config in configs]
+        self._tell_shares(configs, [1.0 if each else 0.0 for each in there], "", math.nan)
+        if not all(there):
+            check_torch()
+        made = [
+            KeptTraining(wanted.label, Path(config.folder), was_there=True)
+            for wanted, config in zip(self._wanted, configs, strict=True)
+        ]
+        self._list(configs, there)
+        missing = [number for number, is_there in enumerate(there) if not is_there]
+        if missing:
+            for number, problem in zip(missing, self._train(configs, missing), strict=True):
+                made[number] = replace(made[number], problem=problem, was_there=False)
+        self.made = made
+        if not self.is_stopped:
+            self._problems += [f"{each.label}: {each.problem}" for each in made if each.problem]
+            failed = sum(bool(each.problem) for each in made)
+            self._tell(finished=len(made) - failed, reused=sum(there), failed=failed)
+
+    def _config(self, wanted: WantedTraining) -> TrainingConfig:
+        config = prepare(wanted.request, trainings_directory())
+        if config.steps is None:
+            raise TrainingError(f"{wanted.label}: a training that is kept needs a budget of steps")
+        parent = self._parent or trainings_directory()
+        folder = parent / f"{file_stem(wanted.label)}-{training_key(config)}"
+        return replace(config, folder=str(folder.resolve()), resume=has_checkpoint(folder))
+
+    def _list(self, configs: Sequence[TrainingConfig], there: Sequence[bool]) -> None:
+        """Trainings that are over into a store that does not know them; it does without them where it cannot."""
+        if self._store is None or self._store.is_read_only:
+            return
+        for config, wanted, is_there in zip(configs, self._wanted, there, strict=True):
+            if is_there:
+                with contextlib.suppress(StoreError, TrainingError):
+                    number = list_training(self._store, config, name=wanted.label, goes_on=True)
+                    TrainingRecorder(self._store, number, Path(config.folder)).sync()
+
+    def _train(self, configs: Sequence[TrainingConfig], missing: Sequence[int]) -> list[str]:
+        store = None if self._store is None or self._store.is_read_only else self._store
+        with TrainingService(store, limit=self._jobs, trainer=self._trainer) as service:
+            jobs: dict[int, TrainingJob] = {}
+            for number in missing:
+                config = configs[number]
+                folder = Path(config.folder)
+                if is_training_folder(folder) and (config.resume or living_process(folder) is not None):
+                    # Another program may be at it: then it is waited for.
+                    jobs[number] = service.job(service.go_on_in(folder, steps=config.steps))
+                else:
+                    jobs[number] = service.job(service.submit(config, name=self._wanted[number].label))
+            self._watch(configs, jobs)
+            # What another program has begun since is waited for rather than given up.
+            for _attempt in range(_ATTEMPTS):
+                others = [number for number, job in jobs.items() if _is_taken(job)]
+                if not others or self.is_stopped:
+                    break
+                for number in others:
+                    folder = Path(configs[number].folder)
+                    jobs[number] = service.job(service.go_on_in(folder, steps=configs[number].steps))
+                self._watch(configs, jobs)
+            if self.is_stopped:
+                for job in jobs.values():
+                    if not job.is_attached:
+                        job.stop()
+        return [_problem(jobs[number]) for number in missing]
+
+    def _watch(self, configs: Sequence[TrainingConfig], jobs: Mapping[int, TrainingJob]) -> None:
+        while not self.is_stopped:
+            open_jobs = {number: job for number, job in jobs.items() if not job.state.is_over}
+            shares = [1.0] * len(configs)
+            eta_s = 0.0
+            for number, job in open_jobs.items():
+                told = job.metrics
+                shares[number] = float(told.get("step") or 0) / float(configs[number].steps or 1)
+                speed = float(told.get("steps_per_s") or math.nan)
+                eta_s += (1 - shares[number]) * float(configs[number].steps or 1) / speed
+            working = [number for number, job in open_jobs.items() if job.state is not JobState.WAITING]
+            label = ", ".join(self._wanted[number].label for number in working)
+            self._tell_shares(configs, shares, label, eta_s / self._jobs)
+            if not open_jobs:
+                return
+            next(iter(open_jobs.values())).wait(_WAIT_S)
+
+    def _tell_shares(
+        self, configs: Sequence[TrainingConfig], shares: Sequence[float], label: str, eta_s: float
+    ) -> None:
+        steps = [float(config.steps or 1) for config in configs]
+        done = math.fsum(share * each for share, each in zip(shares, steps, strict=True))
+        fraction = done / math.fsum(steps) if steps else 1.0
+        finished = sum(share >= 1.0 for share in shares)
+        self._tell(state=JobState.RUNNING, finished=finished, eta_s=eta_s, doing=label, share=min(fraction, 1.0))
+
+
+def training_key(config: TrainingConfig) -> str:
+    """Twelve hex digits that differ where anything differs that the outcome depends on, the version among it."""
+    document = {name: value for name, value in config.to_json().items() if name not in _ELSEWHERE}
+    text = json.dumps([document, simulator_version()], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def is_same_training(config: TrainingConfig, row: TrainingRow) -> bool:
+    """Whether a training of the store is that of a config, wherever it was made, and by whichever version."""
+    stored = {**(row.config or {}), "scenario": row.scenario_text}
+    wanted = json.loads(json.dumps(config.to_json()))
+    return all(stored.get(name) == value for name, value in wanted.items() if name not in _ELSEWHERE)
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether a training has come to the end of its budget there.
+
+    Raises:
+        TrainingError: if its reports cannot be read.
+    """
+    states = [
+        report["values"].get("state")
+        for report in read_reports(folder).reports
+        if report.get("kind") == ReportKind.STATE
+    ]
+    return bool(states) and states[-1] == TrainingState.FINISHED and living_process(folder) is None
+
+
+def metric_reports(folder: Path) -> list[Mapping[str, Any]]:
+    """The values of all reports of metrics of a folder.
+
+    Raises:
+        TrainingError: if they cannot be read.
+    """
+    return [each["values"] for each in read_reports(folder).reports if each.get("kind") == ReportKind.METRICS]
+
+
+def _is_taken(job: TrainingJob) -> bool:
+    """Whether a training could not be started because another program is at it, or was until it was cut off."""
+    if job.state is not JobState.FAILED or job.exit_code is not None or is_finished(job.folder):
+        return False
+    return living_process(job.folder) is not None or has_checkpoint(job.folder)
+
+
+def _problem(job: TrainingJob) -> str:
+    if job.state is JobState.FINISHED or is_finished(job.folder):
+        return ""
+    if job.state is JobState.STOPPED:
+        return "the training was stopped before its end"
+    return job.message or f"the training is {job.state.value}"

@@ -1,0 +1,190 @@
+"""A policy as a picture: its action over two observation features, the others at the median of what was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.foundation.errors import InputError
+
+FloatArray = NDArray[np.float32]
+
+DEFAULT_RESOLUTION = 41
+# Observations kept to draw from: enough for a steady median, few enough to show each as a dot.
+MOST_OBSERVATIONS = 500
+# Room around what was seen, as a share of its range, so that the dots do not lie on the edge.
+_MARGIN = 0.15
+
+
+class ActingPolicy(Protocol):
+    """What a surface asks of a policy; `subflow_sim.policy.Policy` has it."""
+
+    def act_many(
+        self, rows: FloatArray, acting: NDArray[np.bool_], mask: NDArray[np.bool_]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Actions [B, S, A] and values [B] for observations [B, S, F] of subflows: those that act, those there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A number that the policy sees.
+
+    Attributes:
+        name: as the controller calls it.
+        unit: of the scaled value as the policy sees it; usually none.
+        help: what it means.
+        minimum: least value that it is clipped to.
+        maximum: greatest value.
+    """
+
+    name: str
+    unit: str = ""
+    help: str = ""
+    minimum: float = -1.0
+    maximum: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """Decisions that a policy was asked for lately.
+
+    Attributes:
+        rows: float32 [n, S, F]: per decision the observation rows of the subflows, features in the order of the
+            controller, latest record of the history first.
+        mask: bool [n, S]: which rows are there.
+        acting: bool [n, S]: which of them act.
+    """
+
+    rows: FloatArray
+    mask: NDArray[np.bool_]
+    acting: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyOutput:
+    """An action as a picture shows it: its name, unit and bounds; `choices` where it is one of several."""
+
+    name: str
+    unit: str
+    minimum: float
+    maximum: float
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SeenPolicy:
+    """A policy with what it sees: enough for a picture of it.
+
+    Attributes:
+        policy: that acts.
+        features: of one record of a subflow.
+        outputs: what it may do.
+        seen: observations that it had lately.
+    """
+
+    policy: ActingPolicy
+    features: tuple[Feature, ...]
+    outputs: tuple[PolicyOutput, ...]
+    seen: Observations
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """The action over two features.
+
+    Attributes:
+        x: float32 [n]: values of the feature along the picture.
+        y: float32 [m]: values of the feature up the picture.
+        action: float32 [m, n]: what the policy does there.
+        points: float32 [k, 2]: where it was lately, as (x, y).
+        point_actions: float32 [k]: what it does there with all features as they were.
+    """
+
+    x: FloatArray
+    y: FloatArray
+    action: FloatArray
+    points: FloatArray
+    point_actions: FloatArray
+
+
+def policy_surface(
+    policy: ActingPolicy,
+    features: Sequence[Feature],
+    seen: Observations,
+    x: int,
+    y: int,
+    *,
+    output: int = 0,
+    resolution: int = DEFAULT_RESOLUTION,
+) -> Surface:
+    """Ask a policy over a grid of two features of the subflow that acts.
+
+    The other features, and the rows of the other subflows, stand at the median of what was seen. A history takes the
+    value of the picture in all its records: a state that lasts.
+
+    Args:
+        policy: what is asked.
+        features: of one record, in the order of the controller.
+        seen: lately; at least one decision.
+        x: number of the feature along the picture.
+        y: number of the feature up the picture.
+        output: number of the action, for agents with several.
+        resolution: values of each feature.
+
+    Raises:
+        InputError: if nothing was seen yet.
+        ValueError: if a feature does not exist.
+    """
+    if len(seen) == 0:
+        raise InputError("no decision was seen yet")
+    count = len(features)
+    if not (0 <= x < count and 0 <= y < count):
+        raise ValueError(f"features {x} and {y} of {count}")
+    at_x, at_y = _grid(features[x], seen, x, count, resolution), _grid(features[y], seen, y, count, resolution)
+    base, acting, mask = _typical(seen)
+    rows = np.broadcast_to(base, (resolution * resolution, *base.shape)).copy()  # [B, S, F]
+    slot = int(np.flatnonzero(acting)[0])
+    grid_x, grid_y = np.meshgrid(at_x, at_y)  # [m, n] each
+    # All records of the history alike; x wins where both are the same feature, and the picture is then one of stripes.
+    rows[:, slot, y::count] = grid_y.reshape(-1, 1)
+    rows[:, slot, x::count] = grid_x.reshape(-1, 1)
+    alike = rows.shape[:2]
+    actions, _values = policy.act_many(rows, np.broadcast_to(acting, alike).copy(), np.broadcast_to(mask, alike).copy())
+    surface = np.asarray(actions)[:, slot, output].reshape(resolution, resolution)
+    which, slots = np.nonzero(seen.acting)
+    lately, _values = policy.act_many(seen.rows, seen.acting, seen.mask)
+    points = np.stack([seen.rows[which, slots, x], seen.rows[which, slots, y]], axis=1)
+    return Surface(at_x, at_y, surface, points, np.asarray(lately)[which, slots, output])
+
+
+def _grid(feature: Feature, seen: Observations, number: int, count: int, resolution: int) -> FloatArray:
+    """Values of one feature: what was seen, with some room, within what it is clipped to; all of that if it stood."""
+    values = seen.rows[seen.mask][:, number::count]
+    low, high = float(values.min()), float(values.max())
+    room = _MARGIN * (high - low)
+    low, high = max(feature.minimum, low - room), min(feature.maximum, high + room)
+    if not high > low:
+        low, high = feature.minimum, feature.maximum
+    return np.linspace(low, high, resolution, dtype=np.float32)
+
+
+def _typical(seen: Observations) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
+    """The decision that the picture is drawn around: median rows [S, F], who acts [S], who is there [S].
+
+    Only decisions about as many subflows as the latest one count: what is beyond them is padding, and its median would
+    be a subflow that never was.
+    """
+    latest = seen.mask[-1]
+    alike = (seen.mask == latest).all(axis=1)
+    base = np.median(seen.rows[alike], axis=0).astype(np.float32)
+    slot = int(np.flatnonzero(seen.acting[-1])[0])
+    acting = np.zeros(len(latest), dtype=np.bool_)
+    acting[slot] = True
+    return base, acting, latest

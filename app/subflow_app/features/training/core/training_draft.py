@@ -1,0 +1,437 @@
+"""What a person fills in before a training starts: the fields, what they say while empty, and the order they make."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from subflow_app.features.editor.core.form import FieldOption, Form, FormField, FormGroup, default_text
+from subflow_app.features.editor.core.form_text import text_of
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.problem_texts import problem_text
+from subflow_app.foundation.toml_edit import TomlValue
+from subflow_app.vocabulary.language import tr
+from subflow_sim.errors import ParamError, Problem
+from subflow_sim.params import Dimension, Param
+
+DOCUMENT = "current"
+"""The scenario choice that stands for the one in the window."""
+
+FROM_FILE = "file"
+"""The scenario choice that asks for a file."""
+
+NO_RECIPE = "none"
+"""The recipe choice that starts from the agent's own defaults."""
+
+_DEFAULT_MINUTES = 5.0
+_MOST_SEEDS = 1_000_000  # from here on seeds are those of evaluations
+_PREFIX = "options."
+_OWN = "training."  # in front of the keys of the form's other fields, so that they say whose they are
+
+_AGENT = Param("agent", Dimension.CHOICE, "The agent to train.", required=True)
+_RECIPE = Param(
+    "recipe",
+    Dimension.CHOICE,
+    "A training that is known to work: it fills in everything below; what you type below overrides it.",
+    required=True,
+)
+_SCENARIO = Param(
+    "scenario",
+    Dimension.CHOICE,
+    "Scenario to learn on. One with a [training] table is a distribution: each episode draws another one from it.",
+    required=True,
+)
+_BUDGET = (
+    Param(
+        "time",
+        Dimension.TIME,
+        "Ends the training after this much time; pauses do not count.",
+        minimum=0.0,
+        exclusive_minimum=True,
+        maximum=6e7,
+    ),
+    Param("steps", Dimension.COUNT, "Ends the training after this many decisions.", minimum=1, maximum=10**12),
+)
+_RUN = (
+    Param(
+        "seed",
+        Dimension.COUNT,
+        "Determines everything random.",
+        default=1,
+        minimum=0,
+        maximum=_MOST_SEEDS - 1,
+    ),
+    Param("num_envs", Dimension.COUNT, "Simulations that run side by side.", default=4, minimum=1, maximum=4096),
+    Param(
+        "evaluation_every",
+        Dimension.COUNT,
+        "Decisions between two evaluations on held-out seeds; 0 for none.",
+        default=10_000,
+        minimum=0,
+        maximum=10**12,
+    ),
+    Param(
+        "deterministic",
+        Dimension.FLAG,
+        "Nothing depends on the clock: the same seed gives the same policy, bit for bit, but learning and simulation "
+        "wait for each other.",
+        default=False,
+    ),
+)
+_LABELS = {
+    "num_envs": "Simulations",
+    "evaluation_every": "Evaluate every",
+    "steps": "Decisions",
+}
+
+PARAMS = (_AGENT, _RECIPE, _SCENARIO, *_BUDGET, *_RUN)
+"""What every training has; agents have options of their own."""
+
+
+def training_label(key: str) -> str:
+    """What the form calls the parameter with this key, in English."""
+    return _LABELS.get(key, key.replace("_", " ").capitalize())
+
+
+@dataclass(frozen=True, slots=True)
+class AgentChoice:
+    """An agent that can be trained.
+
+    Attributes:
+        name: in the registry.
+        title: for people.
+        summary: a line.
+        source: paper.
+        controller: that runs what it learns.
+        default_recipe: recipe that suits it; empty for none.
+        options: what can be set.
+    """
+
+    name: str
+    title: str
+    summary: str
+    source: str
+    controller: str
+    default_recipe: str = ""
+    options: tuple[Param, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeChoice:
+    """A training that is known to work.
+
+    Attributes:
+        name: of its file.
+        agent: name in the registry.
+        summary: a line.
+        scenario: name of the shipped scenario that it learns on.
+        values: of the fields it fills in, by key: "minutes", "steps", "seed", "options.gamma" and so on, SI.
+        families: families of the arena that some episodes take their networks from; "all" stands for every one.
+        families_share: share of these episodes, 0 to 1.
+    """
+
+    name: str
+    agent: str
+    summary: str = ""
+    scenario: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    families: tuple[str, ...] = ()
+    families_share: float = 0.0
+
+
+def episodes_text(recipe: RecipeChoice | None, *, draws: bool) -> str:
+    """The networks that the episodes of a training are on.
+
+    Args:
+        recipe: that applies; None: there is none.
+        draws: whether the chosen scenario is a distribution.
+    """
+    if recipe is None or not recipe.families or not recipe.families_share > 0:
+        if draws:
+            return tr("Each episode draws another scenario.")
+        return tr("Every episode is this scenario with new random numbers.")
+    of_families = tr(
+        "{share} % of the episodes are on networks of the arena ({families}).",
+        share=f"{100 * recipe.families_share:g}",
+        families=tr("all families") if "all" in recipe.families else ", ".join(recipe.families),
+    )
+    if recipe.families_share >= 1:
+        return of_families
+    others = (
+        tr("Each other episode draws another scenario.")
+        if draws
+        else tr("The others are this scenario with new random numbers.")
+    )
+    return f"{of_families} {others} {tr('Goodput, RTT and loss of the training are means over all of them.')}"
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingChoices:
+    """What can be trained.
+
+    Attributes:
+        agents: at least one.
+        recipes: trainings that are known to work.
+        scenarios: names of the shipped scenarios and distributions.
+    """
+
+    agents: tuple[AgentChoice, ...]
+    recipes: tuple[RecipeChoice, ...]
+    scenarios: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentText:
+    """The scenario in the window.
+
+    Attributes:
+        title: what it is called.
+        text: TOML.
+        folder: where the files are that it names; None for one that was never saved.
+    """
+
+    title: str
+    text: str
+    folder: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingOrder:
+    """A training to start.
+
+    Attributes:
+        agent: name in the registry.
+        recipe: name of the recipe that fills in what is not said here; empty for none.
+        scenario: `DOCUMENT`, or the name or path of a scenario file; empty: the recipe's.
+        minutes: budget of time; None: no limit.
+        steps: budget of decisions; None: no limit.
+        seed: from which all luck is derived.
+        num_envs: simulations side by side.
+        evaluation_every: decisions between two evaluations; 0 for none.
+        deterministic: nothing depends on the clock.
+        options: of the agent, only those that were chosen, SI.
+    """
+
+    agent: str
+    recipe: str
+    scenario: str
+    minutes: float | None
+    steps: int | None
+    seed: int
+    num_envs: int
+    evaluation_every: int
+    deterministic: bool
+    options: Mapping[str, Any]
+
+
+class TrainingDraft:
+    """The start form's content. Only what was typed is kept; what applies else depends on agent and recipe.
+
+    Args:
+        agents: that can be chosen, at least one.
+        recipes: that can be chosen.
+        scenarios: names of the shipped ones.
+    """
+
+    def __init__(
+        self, agents: Sequence[AgentChoice], recipes: Sequence[RecipeChoice], scenarios: Sequence[str]
+    ) -> None:
+        self._agents = {agent.name: agent for agent in agents}
+        self._recipes = {recipe.name: recipe for recipe in recipes}
+        self._scenarios = tuple(scenarios)
+        self._values: dict[str, TomlValue] = {"agent": next(iter(self._agents))}
+        self._take_recipe_of_agent()
+
+    @property
+    def agent(self) -> AgentChoice:
+        """The one that is chosen."""
+        return self._agents[str(self._values["agent"])]
+
+    @property
+    def recipe(self) -> RecipeChoice | None:
+        """The one that is chosen."""
+        return self._recipes.get(str(self._values["recipe"]))
+
+    @property
+    def scenario(self) -> str:
+        """What to learn on: `DOCUMENT`, or the name or path of a file."""
+        return str(self._values["scenario"])
+
+    def value(self, key: str) -> TomlValue | None:
+        """What was typed for a field; None for nothing."""
+        return self._values.get(key.removeprefix(_OWN))
+
+    def set_value(self, key: str, value: TomlValue | None) -> None:
+        """Take what was typed or chosen, by the key of its field; None goes back to what applies without it."""
+        key = key.removeprefix(_OWN)
+        if key == "agent" and value not in self._agents:
+            return
+        if value is None:
+            self._values.pop(key, None)
+        else:
+            self._values[key] = value
+        if key == "agent":
+            self._drop_options()
+            self._take_recipe_of_agent()
+        elif key == "recipe":
+            self._drop_options()
+            self._values["scenario"] = (self.recipe.scenario if self.recipe else "") or DOCUMENT
+
+    def preview(self, _key: str, _value: TomlValue) -> tuple[Problem, ...]:
+        """Nothing beyond the field itself limits a value."""
+        return ()
+
+    def form(self, document: str = "", *, draws: bool = False) -> Form:
+        """The fields as they are now.
+
+        Args:
+            document: title of the scenario in the window.
+            draws: whether the chosen scenario is a distribution.
+        """
+        agent = self.agent
+        hint = episodes_text(self.recipe, draws=draws)
+        groups = [
+            FormGroup(
+                "",
+                (self._choice(_AGENT, self._agent_options()),),
+                f"{tr(agent.summary)} ({agent.source})" if agent.source else tr(agent.summary),
+            ),
+            FormGroup(
+                tr("Learn on"),
+                (
+                    self._choice(_RECIPE, self._recipe_options()),
+                    self._choice(_SCENARIO, self._scenario_options(document)),
+                ),
+                hint,
+            ),
+            FormGroup(tr("Budget"), tuple(self._field(param) for param in _BUDGET)),
+            FormGroup(tr("Run"), tuple(self._field(param) for param in _RUN)),
+        ]
+        if agent.options:
+            options = tuple(self._field(option, prefix=_PREFIX) for option in agent.options)
+            groups.append(
+                FormGroup(
+                    tr("Options of {agent}", agent=agent.title), options, tr("Only where they differ from the default.")
+                )
+            )
+        return Form("training", "", tr("New training"), "", tuple(groups))
+
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with what was typed."""
+        return tuple(problem for form_field in self.form().fields() for problem in form_field.problems)
+
+    def order(self) -> TrainingOrder:
+        """The training that the fields describe.
+
+        Raises:
+            InputError: if a value is not possible; the text names the first.
+        """
+        problems = self.problems()
+        if problems:
+            first = problems[0]
+            raise InputError(
+                tr(
+                    "{problem}; allowed: {what}",
+                    problem=f"{first.key}: {problem_text(first.message)}",
+                    what=problem_text(first.allowed),
+                )
+            )
+        options = {
+            option.key: option.read(self._values[_PREFIX + option.key])
+            for option in self.agent.options
+            if _PREFIX + option.key in self._values
+        }
+        time_s, steps = self._applying("time"), self._applying("steps")
+        return TrainingOrder(
+            agent=self.agent.name,
+            recipe=self.recipe.name if self.recipe else "",
+            scenario=self.scenario,
+            minutes=None if time_s is None else float(time_s) / 60,
+            steps=None if steps is None else int(steps),
+            seed=int(self._applying("seed")),
+            num_envs=int(self._applying("num_envs")),
+            evaluation_every=int(self._applying("evaluation_every")),
+            deterministic=bool(self._applying("deterministic")),
+            options={**self._recipe_values(_PREFIX), **options},
+        )
+
+    # --- what applies ---
+
+    def _take_recipe_of_agent(self) -> None:
+        known = self._recipes.get(self.agent.default_recipe)
+        self._values["recipe"] = known.name if known else NO_RECIPE
+        self._values["scenario"] = (known.scenario if known else "") or DOCUMENT
+
+    def _drop_options(self) -> None:
+        for key in [key for key in self._values if key.startswith(_PREFIX)]:
+            del self._values[key]
+
+    def _recipe_values(self, prefix: str = "") -> dict[str, Any]:
+        values = self.recipe.values if self.recipe else {}
+        return {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}
+
+    def _default(self, param: Param, key: str) -> Any:
+        """What applies to a field that nobody filled in."""
+        given = self._recipe_values()
+        if key == "time":
+            minutes = given.get("minutes")
+            if minutes is None and self._values.get("steps") is None and "steps" not in given:
+                minutes = _DEFAULT_MINUTES  # something has to end the training
+            return None if minutes is None else minutes * 60
+        return given.get(key, param.default)
+
+    def _applying(self, key: str) -> Any:
+        param = next(each for each in (*_BUDGET, *_RUN) if each.key == key)
+        typed = self._values.get(key)
+        return param.read(typed) if typed is not None else self._default(param, key)
+
+    # --- fields ---
+
+    def _field(self, param: Param, *, prefix: str = "") -> FormField:
+        key = prefix + param.key
+        shown_key = key if prefix else _OWN + key
+        value = self._values.get(key)
+        default = self._default(param, key)
+        if default is None:
+            placeholder = tr("no limit") if param in _BUDGET else default_text(param)
+        elif isinstance(default, float) and not math.isfinite(default):
+            placeholder = str(default)
+        elif param.key == "time":
+            placeholder = f"{default / 60:g}min"  # people plan a training in minutes
+        else:
+            placeholder = param.format(default)
+        problems: tuple[Problem, ...] = ()
+        if value is not None:
+            try:
+                param.read(value)
+            except ParamError as error:
+                problems = (Problem("", None, shown_key, text_of(value), error.message, error.allowed),)
+        label = tr(training_label(param.key))
+        options = tuple(FieldOption(each, each) for each in param.choices)
+        # People plan a training in minutes, also where nothing says so.
+        applies = "1min" if param.key == "time" and default is None else ""
+        is_set = value is not None
+        return FormField(shown_key, label, param, text_of(value), is_set, placeholder, options, problems, applies)
+
+    def _choice(self, param: Param, options: tuple[FieldOption, ...]) -> FormField:
+        text = str(self._values[param.key])
+        return FormField(_OWN + param.key, tr(training_label(param.key)), param, text, True, "", options, ())
+
+    def _agent_options(self) -> tuple[FieldOption, ...]:
+        return tuple(FieldOption(agent.name, agent.title, tr(agent.summary)) for agent in self._agents.values())
+
+    def _recipe_options(self) -> tuple[FieldOption, ...]:
+        own = [recipe for recipe in self._recipes.values() if recipe.agent == self.agent.name]
+        listed = [FieldOption(recipe.name, recipe.name, tr(recipe.summary)) for recipe in own]
+        return (*listed, FieldOption(NO_RECIPE, tr("none"), tr("The agent's own defaults")))
+
+    def _scenario_options(self, document: str) -> tuple[FieldOption, ...]:
+        title = tr("{scenario} (in the window)", scenario=document or tr("the scenario"))
+        listed = [FieldOption(DOCUMENT, title, tr("As it is when you start"))]
+        if self.scenario not in (DOCUMENT, *self._scenarios):
+            listed.append(FieldOption(self.scenario, self.scenario.rpartition("/")[2], self.scenario))
+        listed += [FieldOption(name, name) for name in self._scenarios]
+        return (*listed, FieldOption(FROM_FILE, tr("Choose a file…")))

@@ -1,0 +1,190 @@
+"""What a training reports, as columns that grow, and the plots that show it, with units and warnings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.features.training.core.growing_curve import GrowingCurve
+from subflow_app.vocabulary.measure import Measure
+from subflow_app.vocabulary.training_measures import REPORT_MEASURES
+
+FloatArray = NDArray[np.float64]
+
+# An actor with this share of its actions at their bounds sits where its tanh is flat, and learns no more.
+SATURATION_WARNING = 0.5
+_FIRST_CAPACITY = 256
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingPlot:
+    """A plot of one metric over the course of trainings.
+
+    Attributes:
+        metric: what it shows; its key is the column that trainings report.
+        floor: least value there can be, as reported; None where values may be negative.
+        ceiling: greatest value there can be; with it the axis always shows all of the range.
+        warn_above: reported values above this are worth a warning.
+        compares: evaluations against classic controllers are drawn too.
+    """
+
+    metric: Measure
+    floor: float | None = None
+    ceiling: float | None = None
+    warn_above: float | None = None
+    compares: bool = False
+
+
+TRAINING_PLOTS: tuple[TrainingPlot, ...] = (
+    TrainingPlot(REPORT_MEASURES["return_mean"]),
+    TrainingPlot(REPORT_MEASURES["flow_goodput_bps"], floor=0.0, compares=True),
+    TrainingPlot(REPORT_MEASURES["actor_saturation"], 0.0, 1.0, SATURATION_WARNING),
+    TrainingPlot(REPORT_MEASURES["td_error"], floor=0.0),
+    TrainingPlot(REPORT_MEASURES["q_mean"]),
+    TrainingPlot(REPORT_MEASURES["kl"], floor=0.0),
+    TrainingPlot(REPORT_MEASURES["entropy"]),
+    TrainingPlot(REPORT_MEASURES["rtt_inflation"], floor=0.0),
+    TrainingPlot(REPORT_MEASURES["loss_ratio"], floor=0.0),
+    TrainingPlot(REPORT_MEASURES["jain"], floor=0.0, ceiling=1.0),
+)
+DEFAULT_TRAINING_PLOTS = ("return_mean", "flow_goodput_bps", "actor_saturation", "td_error", "q_mean", "kl", "entropy")
+
+
+class MetricLog:
+    """All metrics of one training so far, a column each; a value that a report leaves out is NaN there.
+
+    Columns grow in place, so that adding a report costs the same after an hour as at the start.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._revision = 0
+        self._columns: dict[str, FloatArray] = {}
+        self._latest: dict[str, float] = {}
+        self._outlines: dict[tuple[str, str], tuple[GrowingCurve, int]] = {}  # with the reports that are in there
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def revision(self) -> int:
+        """Counts the changes: as long as it stays, everything else does."""
+        return self._revision
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Metrics that any report has had."""
+        return tuple(self._columns)
+
+    def add(self, values: Mapping[str, object]) -> None:
+        """Append a report; what is not a number (text, null) counts as left out."""
+        self._revision += 1
+        self._make_room(self._count + 1)
+        for name, value in values.items():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                self._column(name, self._count + 1)[self._count] = float(value)
+                if math.isfinite(value):
+                    self._latest[name] = float(value)
+        self._count += 1
+
+    def extend(self, reports: Iterable[Mapping[str, object]]) -> None:
+        """Append reports in order."""
+        for values in reports:
+            self.add(values)
+
+    def extend_columns(self, columns: Mapping[str, Sequence[float] | FloatArray]) -> None:
+        """Append many reports at once, as a store gives them.
+
+        Args:
+            columns: float64 [n] each, NaN for values that are not there.
+
+        Raises:
+            ValueError: if the columns differ in length.
+        """
+        lengths = {len(column) for column in columns.values()}
+        if len(lengths) > 1:
+            raise ValueError(f"columns of {sorted(lengths)} reports; all need as many")
+        added = lengths.pop() if lengths else 0
+        self._revision += 1
+        self._make_room(self._count + added)
+        for name, column in columns.items():
+            self._column(name, self._count + added)[self._count : self._count + added] = column
+            known = np.flatnonzero(np.isfinite(column))
+            if len(known):
+                self._latest[name] = float(column[known[-1]])
+        self._count += added
+
+    def forget_from(self, name: str, value: float) -> None:
+        """Drop every report from the first one on in which a metric that only rises has reached a value."""
+        reached = np.flatnonzero(self.values(name) >= value)
+        if len(reached) == 0:
+            return
+        self._revision += 1
+        self._count = int(reached[0])
+        self._latest.clear()
+        self._outlines.clear()
+        for metric, column in self._columns.items():
+            column[self._count :] = math.nan
+            known = np.flatnonzero(np.isfinite(column[: self._count]))
+            if len(known):
+                self._latest[metric] = float(column[known[-1]])
+
+    def values(self, name: str) -> FloatArray:
+        """A column, float64 [n reports]; a view, valid until the next report. All NaN for an unknown metric."""
+        column = self._columns.get(name)
+        return np.full(self._count, math.nan) if column is None else column[: self._count]
+
+    def latest(self, name: str) -> float:
+        """The newest value that is known; NaN before the first."""
+        return self._latest.get(name, math.nan)
+
+    def has(self, name: str) -> bool:
+        """Whether any report had a finite value of this metric."""
+        return name in self._latest
+
+    def curve(self, name: str, x: str, begin: int = 0) -> tuple[FloatArray, FloatArray]:
+        """Points where both metrics are known, float64 [k] each: `x` first. Those of the reports from `begin` on."""
+        at, values = self.values(x)[begin:], self.values(name)[begin:]
+        known = np.isfinite(at) & np.isfinite(values)
+        return at[known], values[known]
+
+    def outline(
+        self, name: str, x: str, most: int, low: float = -math.inf, high: float = math.inf
+    ) -> tuple[FloatArray, FloatArray]:
+        """The part of a curve from one `x` to another, float64 [k] each: all its points, or those of its outline.
+
+        It costs as much after an hour as at the start.
+
+        Args:
+            name: of the metric.
+            x: a metric that only rises.
+            most: points.
+            low: first x that is of interest.
+            high: last x.
+        """
+        known, read = self._outlines.get((name, x)) or (GrowingCurve(), 0)
+        if read < self._count:
+            known.extend(*self.curve(name, x, read))
+            self._outlines[name, x] = known, self._count
+        return known.between(low, high, most)
+
+    # --- inside ---
+
+    def _column(self, name: str, count: int) -> FloatArray:
+        """The column of a metric, with room for so many reports."""
+        column = self._columns.get(name)
+        if column is None:
+            capacity = max(_FIRST_CAPACITY, *(len(each) for each in self._columns.values()), count)
+            column = self._columns[name] = np.full(capacity, math.nan)
+        return column
+
+    def _make_room(self, count: int) -> None:
+        for name, column in self._columns.items():
+            if count > len(column):
+                grown = np.full(max(count, 2 * len(column)), math.nan)
+                grown[: self._count] = column[: self._count]
+                self._columns[name] = grown

@@ -1,0 +1,163 @@
+"""From the folder of a training into the store: whoever looks brings it up to date, also what others have started."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import subflow_app
+from subflow_agents import ReportKind, TrainingConfig, TrainingState
+from subflow_app.features.training.core.training_folder import BEST_POLICY, living_process, read_reports
+from subflow_app.foundation.errors import TrainingError
+from subflow_app.foundation.json_document import number
+from subflow_store.training_values import BestPolicy, EvaluationFigure, TrainingMoment, TrainingStart
+from subflow_store.trainings import ELAPSED, STEP
+
+if TYPE_CHECKING:
+    from subflow_store import Store
+
+EVALUATED = ("goodput_bps", "total_goodput_bps", "other_goodput_bps", "rtt_s", "loss_ratio", "jain", "score")
+"""The figures of a controller in an evaluation that the store keeps."""
+
+# What the store calls the state that a training reports.
+_STATES = {state.value: state.value for state in TrainingState} | {TrainingState.STARTING.value: "running"}
+
+
+class TrainingRecorder:
+    """Brings the store's record of one training up to date with its folder."""
+
+    def __init__(self, store: Store, training_id: int, folder: Path) -> None:
+        self._trainings = store.trainings
+        self._id = training_id
+        self._folder = folder
+        self._read = store.trainings.get(training_id).reports_read
+
+    def sync(self) -> None:
+        """Read the reports that have come since, and store them together with how far that is.
+
+        Raises:
+            StoreError: if they cannot be stored; they are read again the next time.
+            TrainingError: if they cannot be read.
+        """
+        read = read_reports(self._folder, self._read)
+        if read.end == self._read:
+            return
+        by_kind: dict[str, list[Mapping[str, Any]]] = {}
+        for report in read.reports:
+            by_kind.setdefault(str(report.get("kind")), []).append(report["values"])
+        evaluations = by_kind.get(ReportKind.EVALUATION, [])
+        self._trainings.append(
+            self._id,
+            [row for values in by_kind.get(ReportKind.METRICS, []) if (row := _metrics(values))],
+            [figure for values in evaluations for figure in evaluation_figures(values)],
+            reports_read=read.end,
+            moment=self._moment(read.reports),
+            best=self._best([values for values in evaluations if values.get("is_best")]),
+        )
+        self._read = read.end
+
+    def _best(self, evaluations: Sequence[Mapping[str, Any]]) -> BestPolicy | None:
+        if not evaluations:
+            return None
+        values = evaluations[-1]
+        contender = _contender(values)
+        return BestPolicy(
+            step=int(values.get(STEP) or 0),
+            score=_mean(contender, "score"),
+            goodput_bps=_mean(contender, "goodput_bps"),
+            policy_hash=file_hash(self._folder / BEST_POLICY),
+        )
+
+    def _moment(self, reports: Sequence[Mapping[str, Any]]) -> TrainingMoment | None:
+        """Where the training stands after these reports; None if they do not say."""
+        for report in reversed(reports):
+            values = report["values"]
+            if report.get("kind") == ReportKind.FAILED:
+                return TrainingMoment("failed", str(values.get("message", "")))
+            if report.get("kind") == ReportKind.STATE:
+                state = _STATES.get(str(values.get("state")))
+                if state not in ("running", "paused"):
+                    return None if state is None else TrainingMoment(state, str(values.get("why") or ""))
+                process = living_process(self._folder)
+                return TrainingMoment("interrupted" if process is None else state, process=process)
+        return None
+
+
+def list_training(store: Store, config: TrainingConfig, *, name: str = "", goes_on: bool = False) -> int:
+    """List a training in the store, or find the one of its folder if it goes on there; returns its number.
+
+    Raises:
+        StoreError: if it cannot be written.
+    """
+    known = store.trainings.of_folder(config.folder) if goes_on else None
+    if known is not None:
+        return known.id
+    document = config.to_json()
+    return store.trainings.add(
+        TrainingStart(
+            name=name or Path(config.folder).name,
+            agent=config.agent,
+            scenario_name=config.scenario_name,
+            scenario_text=str(document.pop("scenario")),
+            config=document,
+            seed=config.seed,
+            folder=config.folder,
+            version=subflow_app.__version__,
+        )
+    )
+
+
+def sync_all(store: Store) -> None:
+    """Bring the trainings that are not over up to date with their folders; one that cannot be read stays as it is.
+
+    Raises:
+        StoreError: if something cannot be stored.
+    """
+    for row in store.trainings.rows():
+        # Interrupted ones may have said more after the last look.
+        if row.folder and row.state in ("waiting", "running", "paused", "interrupted"):
+            with contextlib.suppress(TrainingError):
+                TrainingRecorder(store, row.id, Path(row.folder)).sync()
+
+
+def evaluation_figures(values: Mapping[str, Any]) -> list[EvaluationFigure]:
+    """The figures in the report of an evaluation: `subflow_agents.evaluation.Evaluation.to_json()` with its step."""
+    step = int(values.get(STEP) or 0)
+    figures = []
+    for controller in values.get("controllers") or []:
+        for metric in EVALUATED:
+            figure = controller.get(metric)
+            if isinstance(figure, Mapping):
+                n = len([value for value in figure.get("values") or [] if value is not None])
+                figures.append(
+                    EvaluationFigure(step, str(controller["label"]), metric, figure["mean"], figure["ci95"], n)
+                )
+    return figures
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of a file, hexadecimal; empty if it cannot be read."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def _contender(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What was evaluated: the first that is not a baseline."""
+    return next((each for each in values.get("controllers") or [] if not each.get("is_baseline")), {})
+
+
+def _mean(controller: Mapping[str, Any], metric: str) -> float | None:
+    figure = controller.get(metric)
+    return figure.get("mean") if isinstance(figure, Mapping) else None
+
+
+def _metrics(values: Mapping[str, Any]) -> dict[str, float | None]:
+    """The numbers of a report; empty if it has no step or time."""
+    numbers = {name: number(value) for name, value in values.items() if math.isfinite(number(value))}
+    return dict(numbers) if STEP in numbers and ELAPSED in numbers else {}

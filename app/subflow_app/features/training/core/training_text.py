@@ -1,0 +1,149 @@
+"""Trainings and evaluations as tables and lines of text, for the terminal and the window alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from subflow_app.foundation.json_document import number
+from subflow_app.vocabulary.number_text import NOTHING, count_text, counted, duration_text, fixed, fixed_text, mbit_text
+from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
+from subflow_app.vocabulary.time_text import short_time_text
+from subflow_app.vocabulary.training_measures import EVALUATION_MEASURES, REPORT_MEASURES
+from subflow_sim.stats import Estimate
+
+if TYPE_CHECKING:
+    from subflow_store import EvaluationFigure, TrainingRow
+
+# What a training reports, in the order in which people read it.
+_SHOWN = (
+    *("return_mean", "goodput_bps", "flow_goodput_bps", "rtt_inflation", "loss_ratio", "jain", "td_error", "q_mean"),
+    *("actor_saturation", "kl", "entropy", "updates_per_s", "steps_per_s", "sim_s_per_s"),
+)
+
+
+def metric_rows(metrics: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """(heading, value, unit) of each metric that is known."""
+    shown = [REPORT_MEASURES[key] for key in _SHOWN if key in metrics]
+    return [(each.title, each.text(number(metrics[each.key])), each.unit) for each in shown]
+
+
+def progress_line(metrics: Mapping[str, Any], *, is_spent: bool = False) -> str:
+    """How far a training is: ``step 12 000, 3 400 updates, 41 episodes in 1 min 40 s, 2 min 20 s to go``.
+
+    Args:
+        metrics: the latest of each.
+        is_spent: whether its budget is used up, and only its evaluation remains.
+    """
+    parts = [f"step {count_text(metrics.get('step', 0))}"]
+    if "updates" in metrics:
+        parts.append(f"{count_text(metrics['updates'])} updates")
+    if "episodes" in metrics:
+        parts.append(f"{count_text(metrics['episodes'])} episodes")
+    line = f"{', '.join(parts)} in {duration_text(metrics.get('elapsed_s', 0.0))}"
+    if is_spent:
+        return f"{line}, evaluating the policy"
+    return f"{line}, {duration_text(metrics['eta_s'])} to go" if "eta_s" in metrics else line
+
+
+def budget_fraction(metrics: Mapping[str, Any], steps: int | None, minutes: float | None) -> float:
+    """Share of the budget that is used, 0 to 1."""
+    shares = [0.0]
+    if steps:
+        shares.append(metrics.get("step", 0) / steps)
+    if minutes:
+        shares.append(metrics.get("elapsed_s", 0.0) / (60 * minutes))
+    return float(min(1.0, max(shares)))
+
+
+def evaluation_table(values: Mapping[str, Any], title: str = "") -> TextTable:
+    """Controllers of an evaluation beside each other: mean and 95 % confidence interval over its seeds.
+
+    Goodput is that of a flow under evaluation while it was active; a star marks the best classic.
+
+    Args:
+        values: `subflow_agents.evaluation.Evaluation.to_json()`.
+        title: above the table; left out: the scenario and how many seeds.
+    """
+    best = values.get("best_baseline")
+    columns: list[Column[Mapping[str, Any]]] = [
+        Column(
+            "Controller",
+            lambda each: contender_label(each["label"]) + " *" * (each["label"] == best and each["is_baseline"]),
+        ),
+        _interval_column("goodput_bps"),
+        NumberColumn("× best", lambda each: each.get("ratio_to_best_baseline"), fixed(2), "classic"),
+        _interval_column("rtt_s"),
+        _interval_column("loss_ratio"),
+        _interval_column("jain"),
+    ]
+    contenders = values.get("controllers") or ()
+    others = _interval_column("other_goodput_bps")
+    if any(others.text(each) != NOTHING for each in contenders):  # not every flow has the controller under evaluation
+        columns.append(others)
+    seeds = values.get("seeds") or ()
+    told = f"{values.get('scenario', '')}, {counted(len(seeds), 'seed')}, mean ± 95 % confidence"
+    return TextTable.of(contenders, columns, title or told)
+
+
+def _interval_column(key: str) -> Column[Mapping[str, Any]]:
+    shown = EVALUATION_MEASURES[key]
+    return NumberColumn(shown.heading, lambda each: _interval(key, each.get(key)), unit=shown.unit)
+
+
+def contender_label(label: str) -> str:
+    """How a contender is called in a table: of a policy file its folder and name, so that the table fits."""
+    return "/".join(Path(label).parts[-2:]) if label.endswith(".safetensors") else label
+
+
+def evaluation_line(values: Mapping[str, Any]) -> str:
+    """One line of an evaluation within a training: ``evaluated at step 20 000: 6.12 ± 0.03 Mbit/s, 1.55 × olia``."""
+    mine: Mapping[str, Any] = next(
+        (each for each in values.get("controllers") or () if not each.get("is_baseline")), {}
+    )
+    parts = [f"{_interval('goodput_bps', mine.get('goodput_bps'))} Mbit/s"]
+    ratio = fixed_text(mine.get("ratio_to_best_baseline"), 2)
+    if values.get("best_baseline") and ratio != NOTHING:
+        parts.append(f"{ratio} × {values['best_baseline']}")
+    if values.get("is_best"):
+        parts.append("the best so far")
+    return f"evaluated at step {count_text(values.get('step'))}: {', '.join(parts)}"
+
+
+def stored_evaluation_table(figures: Sequence[EvaluationFigure]) -> TextTable | None:
+    """The last evaluation in the store as a table; None if there was none."""
+    if not figures:
+        return None
+    last: dict[str, dict[str, Any]] = {}
+    for figure in figures:
+        if figure.step == figures[-1].step:
+            last.setdefault(figure.controller, {})[figure.metric] = {"mean": figure.mean, "ci95": figure.ci95}
+    names: Column[str] = Column("Controller", str)
+    columns = [names, *(_stored_column(last, key) for key in ("goodput_bps", "rtt_s", "loss_ratio", "jain"))]
+    return TextTable.of(last, columns, f"Evaluated at step {count_text(figures[-1].step)}")
+
+
+def _stored_column(last: Mapping[str, Mapping[str, Any]], key: str) -> Column[str]:
+    shown = EVALUATION_MEASURES[key]
+    return NumberColumn(shown.heading, lambda name: _interval(key, last[name].get(key)), unit=shown.unit)
+
+
+TRAINING_COLUMNS: tuple[Column[TrainingRow], ...] = (
+    NumberColumn("Training", lambda row: row.id),
+    Column("Name", lambda row: row.name),
+    Column("Agent", lambda row: row.agent),
+    Column("State", lambda row: row.state),
+    NumberColumn("Steps", lambda row: row.steps, count_text),
+    NumberColumn("Time", lambda row: row.elapsed_s, duration_text),
+    NumberColumn("Best goodput", lambda row: row.best_goodput_bps, mbit_text, "Mbit/s"),
+    Column("Started", lambda row: short_time_text(row.started_at)),
+)
+"""The list of trainings."""
+
+
+def _interval(key: str, figure: object) -> str:
+    """``6.120 ± 0.030``, or the mean alone where one seed allows no interval."""
+    if not isinstance(figure, Mapping):
+        return NOTHING
+    return EVALUATION_MEASURES[key].interval_text(Estimate(number(figure.get("mean")), number(figure.get("ci95"))))

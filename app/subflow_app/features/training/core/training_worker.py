@@ -1,0 +1,218 @@
+"""The process in which a training runs: it reads one job, then commands, and writes reports, all as lines of JSON.
+
+It is started as `subflow train-worker`. Nothing but JSON crosses its pipes, in neither direction, so that neither
+side ever runs what the other one sent. Each report is also in the folder of the training: whoever comes later reads on
+there, and the training outlives the program that started it if that has asked for it.
+
+When the pipe of commands closes without that, the program was killed, and the training stops with a checkpoint.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from types import FrameType
+from typing import Any, BinaryIO
+
+from subflow_agents import AgentError, Command, Report, ReportKind, TrainingConfig
+from subflow_app.features.training.core.training_folder import (
+    CommandFile,
+    add_report,
+    claim,
+    command_of,
+    mend_reports,
+    release,
+    renew,
+    write_config,
+)
+from subflow_app.foundation.crash_reports import report_error
+from subflow_app.foundation.errors import AppError
+from subflow_app.foundation.json_document import plain
+from subflow_sim.errors import SimError
+from subflow_store.liveness import HEARTBEAT_S, this_process
+
+DETACH = "detach"
+"""The one command that is for this process and not for the training: go on without your parent."""
+
+TRAINER = "subflow_agents.training"
+"""The module whose `run_training(config, control, report)` trains."""
+
+_FILE_CHECK_S = 0.02  # a stat takes a microsecond, and commands are to be obeyed within 100 ms
+_MOST_WAITING = 10_000  # reports that may wait for a parent that does not read
+_PARENT_PATIENCE_S = 5.0
+
+
+def main() -> int:
+    """Carry out the job on stdin; returns the exit code.
+
+    A job is ``{"config": {...}, "trainer": module, "detached": flag}``.
+    """
+    pipe = _take_stdout()
+    lines = stdin_lines()
+    job = json.loads(next(lines))
+    outbox = Outbox(pipe)
+    try:
+        config = TrainingConfig.from_json(job["config"])
+        folder = Path(config.folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        claim(folder, this_process())
+        mend_reports(folder)
+        if not config.resume:
+            write_config(folder, config)  # at once: killed before its first checkpoint, it can be begun again
+    except (AgentError, AppError, OSError) as error:
+        outbox.send(_failure(error))
+        outbox.close()
+        return 2
+    control = PipeControl(folder, lines, detached=bool(job.get("detached")))
+    try:
+        return _train(config, str(job.get("trainer", TRAINER)), control, outbox)
+    finally:
+        release(folder)
+        outbox.close()
+
+
+def _train(config: TrainingConfig, trainer: str, control: PipeControl, outbox: Outbox) -> int:
+    with control.stopping_on_signals():
+        try:
+            import_module(trainer).run_training(config, control, outbox.send)
+        except Exception as error:
+            # Whatever it is, the parent and the folder have to know; what is not a kind of our own is a bug, and the
+            # log has its traceback.
+            if not isinstance(error, AgentError | SimError | OSError):
+                traceback.print_exc()
+                report_error(error, "training")
+            failure = _failure(error)
+            add_report(Path(config.folder), failure.to_json())
+            outbox.send(failure)
+    return 1 if outbox.has_failed else 0
+
+
+def _failure(error: Exception) -> Report:
+    text = str(error) or type(error).__name__
+    return Report(ReportKind.FAILED, {"error": type(error).__name__, "message": text})
+
+
+def stdin_lines() -> Iterator[bytes]:
+    """The lines of stdin as they come. Not through `sys.stdin`: Python could not end while a thread waits there."""
+    rest = b""
+    while content := os.read(0, 1 << 16):
+        *whole, rest = (rest + content).split(b"\n")
+        yield from whole
+
+
+def _take_stdout() -> BinaryIO:
+    """The pipe to the parent; what libraries print goes to stderr from now on, and cannot get between the lines."""
+    sys.stdout.flush()
+    pipe = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return pipe
+
+
+class Outbox:
+    """Sends reports to the parent. One that hangs does not hold the training up.
+
+    Attributes:
+        has_failed: whether a report said that the training failed.
+    """
+
+    def __init__(self, pipe: BinaryIO) -> None:
+        self.has_failed = False
+        self._pipe = pipe
+        self._waiting: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._write, name="subflow-reports", daemon=True)
+        self._thread.start()
+
+    def send(self, report: Report) -> None:
+        """Hand over a report; returns at once."""
+        self.has_failed |= report.kind is ReportKind.FAILED
+        line = json.dumps(plain(report.to_json()), allow_nan=False, separators=(",", ":")).encode() + b"\n"
+        if report.kind is not ReportKind.METRICS or self._waiting.qsize() < _MOST_WAITING:
+            self._waiting.put(line)
+
+    def close(self) -> None:
+        """Wait until the parent has read everything, but not for ever."""
+        self._waiting.put(None)
+        self._thread.join(_PARENT_PATIENCE_S)
+
+    def _write(self) -> None:
+        while (line := self._waiting.get()) is not None:
+            try:
+                self._pipe.write(line)
+                self._pipe.flush()
+            except OSError:
+                return  # nobody reads any more; the folder has everything
+
+
+class PipeControl:
+    """Commands from the parent's pipe, from the folder, and from signals; a `subflow_agents.Control`."""
+
+    def __init__(self, folder: Path, lines: Iterator[bytes], *, detached: bool = False) -> None:
+        """Begin to listen.
+
+        Args:
+            folder: of the training.
+            lines: from the parent, as they come.
+            detached: go on when the parent is gone.
+        """
+        self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
+        self._folder = folder
+        self._file = CommandFile(folder)
+        self._next_check = self._next_sign_of_life = 0.0
+        self._detached = detached
+        threading.Thread(target=self._listen, args=(lines,), name="subflow-commands", daemon=True).start()
+
+    def poll(self) -> Command:
+        """The next command not yet obeyed, or NONE."""
+        now = time.monotonic()
+        if now >= self._next_check:
+            self._next_check = now + _FILE_CHECK_S
+            for command in self._file.take():
+                self._put(command)
+        if now >= self._next_sign_of_life:
+            self._next_sign_of_life = now + HEARTBEAT_S
+            renew(self._folder)
+        try:
+            return self._commands.get_nowait()
+        except queue.Empty:
+            return Command.NONE
+
+    @contextlib.contextmanager
+    def stopping_on_signals(self) -> Any:
+        """SIGTERM and SIGINT stop the training with a checkpoint; a second one ends the process as usual."""
+        before: Mapping[int, Any] = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+
+        def on_signal(number: int, _frame: FrameType | None) -> None:
+            for each in before:
+                signal.signal(each, signal.SIG_DFL)
+            self._commands.put(Command.STOP)
+
+        for number in before:
+            signal.signal(number, on_signal)
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _listen(self, lines: Iterator[bytes]) -> None:
+        for line in lines:
+            self._put(command_of(line))
+        if not self._detached:
+            self._commands.put(Command.STOP)
+
+    def _put(self, text: str) -> None:
+        if text == DETACH:
+            self._detached = True
+            return
+        with contextlib.suppress(ValueError):  # a word that a newer parent knows
+            self._commands.put(Command(text))

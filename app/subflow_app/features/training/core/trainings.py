@@ -1,0 +1,490 @@
+"""The trainings of this program and of sessions before it, as the Train page shows them."""
+
+from __future__ import annotations
+
+import logging
+import math
+import tomllib
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from subflow_agents import AgentError, Command, OptionSpec, ReportKind, TrainingConfig, agents
+from subflow_app.features.catalog.core.uses import Use
+from subflow_app.features.editor.core.scenario_source import source_of
+from subflow_app.features.training.core.policy_rollout import observe_policy
+from subflow_app.features.training.core.policy_surface import SeenPolicy
+from subflow_app.features.training.core.promotion import policy_names, promote
+from subflow_app.features.training.core.recipes import load_recipe, recipe_names
+from subflow_app.features.training.core.training import TrainingJob
+from subflow_app.features.training.core.training_draft import (
+    DOCUMENT,
+    AgentChoice,
+    DocumentText,
+    RecipeChoice,
+    TrainingChoices,
+    TrainingOrder,
+)
+from subflow_app.features.training.core.training_folder import has_checkpoint
+from subflow_app.features.training.core.training_progress import Comparison, Training
+from subflow_app.features.training.core.training_record import sync_all
+from subflow_app.features.training.core.training_service import ServedTraining, TrainingService
+from subflow_app.features.training.core.training_setup import TrainingRequest, check_torch, prepare, request_of
+from subflow_app.features.training.core.training_worker import TRAINER
+from subflow_app.foundation.errors import AppError, InputError, TrainingError
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.json_document import number
+from subflow_app.foundation.paths import new_training_directory, trainings_directory
+from subflow_app.foundation.resources import find_scenario, scenario_names
+from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.number_text import count_text
+from subflow_sim.params import Dimension, Param
+from subflow_sim.stats import Estimate
+from subflow_store import StoreError
+
+if TYPE_CHECKING:
+    from subflow_store import EvaluationFigure, Store, TrainingRow
+
+_log = logging.getLogger(__name__)
+
+_MOST_LISTED = 200
+# Reports taken in at once: those of a long training that is attached to come by the ten thousand, and the window
+# shall not stand still for them.
+_MOST_REPORTS = 2000
+_KINDS = {"number": Dimension.NUMBER, "integer": Dimension.COUNT, "flag": Dimension.FLAG, "choice": Dimension.CHOICE}
+
+
+class Trainings(TrainingService):
+    """What the Train page asks: which trainings there are, and what becomes of them.
+
+    Every method but `observe` and `choices` returns at once.
+
+    Args:
+        store: keeps trainings; None: only their folders do.
+        limit: how many run at once; None: as many as the computer has room for.
+        trainer: module whose `run_training` trains.
+
+    Raises:
+        StoreError: if the store cannot be read.
+    """
+
+    def __init__(self, store: Store | None, *, limit: int | None = None, trainer: str = TRAINER) -> None:
+        super().__init__(store, limit=limit, trainer=trainer)
+        self._needs_torch = trainer == TRAINER
+        self._trainings: list[Training] = []
+        self._configs: dict[str, TrainingConfig] = {}
+        self._waiting: dict[str, deque[Mapping[str, Any]]] = {}  # reports not taken in yet
+        self._loaded: set[str] = set()
+        self._is_left = False
+        if store is not None:
+            self._list_stored(store)
+
+    # --- what there is ---
+
+    def choices(self) -> TrainingChoices:
+        """What can be trained; reads files."""
+        known = agents()
+        names = {info.name for info in known}
+        recipes = []
+        for name in recipe_names():
+            try:
+                recipe = load_recipe(name)
+            except InputError:
+                _log.exception("recipe %s cannot be used", name)
+                continue
+            if recipe.agent in names:
+                recipes.append(_recipe_choice(recipe))
+        listed = tuple(
+            AgentChoice(
+                info.name,
+                info.title,
+                info.summary,
+                info.source,
+                info.controller,
+                info.default_recipe,
+                tuple(_param(option) for option in info.options()),
+            )
+            for info in known
+        )
+        return TrainingChoices(listed, tuple(recipes), scenario_names())
+
+    def draws(self, scenario: DocumentText | str) -> bool:
+        """Whether a scenario, or the one of that name or path, is a distribution; False if it cannot be read."""
+        if isinstance(scenario, DocumentText):
+            return is_distribution(scenario.text)
+        try:
+            return is_distribution(find_scenario(scenario).read_text(encoding="utf-8-sig"))
+        except (InputError, OSError, UnicodeDecodeError):
+            return False
+
+    def trainings(self) -> Sequence[Training]:
+        """All trainings, newest first; each stays the same object while it is listed."""
+        return self._trainings
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether any process works or waits."""
+        return any(not training.state.is_over for training in self._trainings)
+
+    def poll(self) -> bool:
+        """Take in what the trainings have told; whether anything changed."""
+        changed = False
+        for training in self._trainings:
+            job = self._job(training)
+            if job is None:
+                continue
+            waiting = self._waiting.setdefault(training.id, deque())
+            # Asked first: what is over has told everything by then.
+            state, message = job.state, job.message
+            waiting.extend(job.take_reports())
+            for _ in range(min(len(waiting), _MOST_REPORTS)):
+                changed |= self._take(training, waiting.popleft())
+            if (state, message) != (training.state, training.message) and not (state.is_over and waiting):
+                training.state, training.message = state, message
+                changed = True
+        return changed
+
+    def load_log(self, training: Training) -> None:
+        """Read the metrics and evaluations of a training of an earlier session.
+
+        Raises:
+            StoreError: if they cannot be read.
+        """
+        if training.id in self._loaded or self._store is None or not training.id.isdigit():
+            return
+        stored, number = self._store.trainings, int(training.id)
+        curves = stored.curves(number, stored.metrics(number))
+        if curves:
+            shared = next(iter(curves.values()))
+            columns = {name: curve.values for name, curve in curves.items() if len(curve) == len(shared)}
+            training.log.extend_columns({"step": shared.step, "elapsed_s": shared.elapsed_s, **columns})
+        config = self._configs[training.id]
+        training.comparisons[:] = _comparisons(stored.evaluations(number), config, training)
+        self._loaded.add(training.id)
+
+    # --- what becomes of them ---
+
+    def start(self, order: TrainingOrder, document: DocumentText) -> Training:
+        """Begin a training, or line it up.
+
+        Raises:
+            AppError: if it cannot be: PyTorch is missing, the scenario lacks the paths that the agent needs.
+            SimError: with what is wrong with the scenario.
+            StoreError: if the store cannot list it.
+        """
+        if self._needs_torch:
+            check_torch()
+        request = _request(order, document)
+        try:
+            config = prepare(request, trainings_directory())
+        except AgentError as error:
+            raise InputError(str(error)) from error
+        # Made only now: a training that cannot be leaves no folder behind.
+        config = replace(config, folder=str(new_training_directory(order.agent)))
+        name = f"{order.agent} on {config.scenario_name}, seed {config.seed}"
+        number = self.submit(config, name=name)
+        training = self._training(str(number), name, config)
+        self._loaded.add(training.id)
+        self._trainings.insert(0, training)
+        return training
+
+    def tell(self, training: Training, command: Command) -> None:
+        """Have it pause or go on after a pause, write a checkpoint, evaluate its policy, or end with a checkpoint.
+
+        Raises:
+            TrainingError: if it has ended.
+        """
+        job = self._job(training)
+        if job is None or job.state.is_over:
+            raise TrainingError(f"{training.name} has ended: no process to control")
+        job.tell(command)
+
+    def go_on(self, training: Training) -> bool:
+        """Begin again from the last checkpoint of a training that ended early.
+
+        Returns:
+            Whether it has no checkpoint, and therefore starts over at its first step.
+
+        Raises:
+            AppError: if it has no folder.
+        """
+        if training.folder is None:
+            raise TrainingError(f"{training.name} has no folder to continue in")
+        if self._needs_torch:
+            check_torch()
+        self.load_log(training)
+        starts_over = not has_checkpoint(Path(training.folder))
+        try:
+            self.go_on_in(training.folder)
+        except AgentError as error:
+            raise InputError(str(error)) from error
+        training.state, training.message = JobState.WAITING, ""
+        return starts_over
+
+    def observe(self, training: Training) -> SeenPolicy:
+        """Let the newest policy act for a while and keep what it saw; takes a moment.
+
+        Raises:
+            AppError: if there is no policy yet.
+            SimError: if the file cannot be used.
+        """
+        path = training.policy_path
+        if path is None:
+            raise TrainingError(f"{training.name} has no policy yet")
+        folder = self._configs[training.id].scenario_folder
+        return observe_policy(path, training.scenario_text, Path(folder) if folder else None)
+
+    def promote(self, training: Training, name: str, note: str) -> Path:
+        """Copy the best policy into the user's library, where scenarios find it by its name.
+
+        Raises:
+            AppError: if the name is not possible or taken, or the file cannot be written.
+            SimError: if the file is not a policy.
+        """
+        path = training.best_policy_path
+        if path is None:
+            raise TrainingError(f"{training.name} has no policy yet")
+        return promote(path, name, {"note": note, "training": training.name})
+
+    def policy_names(self) -> Sequence[str]:
+        """Names in the library that are taken."""
+        return policy_names()
+
+    def leave_running(self) -> None:
+        """Let the processes go on without the window; they are listed again when one opens."""
+        self._is_left = True
+        for served in self.served():
+            if not served.job.state.is_over and served.job.state is not JobState.WAITING:
+                served.job.detach()
+
+    def stop_all(self) -> None:
+        """End every training with a checkpoint."""
+        for served in self.served():
+            served.job.stop()
+
+    def close(self, *, keep: bool = True, timeout_s: float = 30.0) -> list[ServedTraining]:
+        """Let go of everything: what was not to be left running has been told to end, and nobody waits for it."""
+        if not self._is_left:
+            self.stop_all()
+        return super().close(keep=keep, timeout_s=timeout_s)
+
+    # --- inside ---
+
+    def _list_stored(self, store: Store) -> None:
+        if not store.is_read_only:
+            # What went on after the last session has told its folder, not the store.
+            sync_all(store)
+        for row in store.trainings.rows(limit=_MOST_LISTED):
+            whole = store.trainings.get(row.id)
+            try:
+                config = _config(whole)
+            except AgentError as error:
+                _log.warning("training %d is of another version: %s", row.id, error)
+                continue
+            training = self._training(str(row.id), row.name, config)
+            training.state, training.message = _state(row), row.message
+            training.fraction = _fraction(config, row.steps, row.elapsed_s)
+            training.policy_version = row.steps
+            self._trainings.append(training)
+            if row.process_pid and training.folder is not None:
+                # It went on without a window, or another program trains: its reports come from its folder.
+                try:
+                    self.go_on_in(training.folder)
+                    self._loaded.add(training.id)
+                except (AppError, AgentError, StoreError) as error:
+                    _log.warning("training %d cannot be attached to: %s", row.id, error)
+
+    def _training(self, identity: str, name: str, config: TrainingConfig) -> Training:
+        info = next((each for each in agents() if each.name == config.agent), None)
+        self._configs[identity] = config
+        return Training(
+            id=identity,
+            name=name,
+            agent=config.agent,
+            controller=info.controller if info is not None else config.agent,
+            scenario=config.scenario_name,
+            scenario_text=config.scenario,
+            seed=config.seed,
+            budget=_budget(config),
+            folder=Path(config.folder) if config.folder else None,
+            state=JobState.WAITING,
+            fraction=0.0,
+        )
+
+    def _job(self, training: Training) -> TrainingJob | None:
+        served = self._served.get(int(training.id))
+        return None if served is None else served.job
+
+    def _take(self, training: Training, report: Mapping[str, Any]) -> bool:
+        """Take in one report; whether it changes anything that is shown."""
+        kind, values = report.get("kind"), report.get("values") or {}
+        if kind == ReportKind.METRICS:
+            step = number(values.get("step"))
+            if step <= training.log.latest("step"):
+                # It went on from a checkpoint before the end: what was learned after that never was.
+                training.log.forget_from("step", step)
+                training.comparisons[:] = [each for each in training.comparisons if each.step < step]
+            training.log.add(values)
+            config = self._configs[training.id]
+            training.fraction = _fraction(config, step, number(values.get("elapsed_s")))
+        elif kind == ReportKind.EVALUATION:
+            made = _comparison(values, training)
+            if made is None:
+                return False
+            training.comparisons.append(made)
+        elif kind == ReportKind.POLICY:
+            training.policy_version += 1
+        else:
+            return False
+        return True
+
+
+def is_distribution(text: str) -> bool:
+    """Whether a scenario draws another one for every episode; text that is not TOML does not."""
+    try:
+        return isinstance(tomllib.loads(text).get("training"), dict)
+    except tomllib.TOMLDecodeError:
+        return False
+
+
+def _request(order: TrainingOrder, document: DocumentText) -> TrainingRequest:
+    request = TrainingRequest(order.agent)
+    if order.recipe:
+        recipe = load_recipe(order.recipe)
+        request = request_of(recipe)
+        if order.scenario != _scenario_name(recipe.scenario):
+            request = replace(request, scenario="", overrides=(), training=None, evaluation_scenario="")
+    if order.scenario == DOCUMENT:
+        # With the content of the files that it names: a scenario that was never saved has no folder to find them in.
+        text = source_of(Use.TRAIN, document.text, file=document.title, folder=document.folder).text
+        request = replace(request, scenario="", scenario_text=text, scenario_name=document.title)
+    elif not request.scenario:
+        request = replace(request, scenario=order.scenario)
+    settings = {
+        **request.settings,
+        "minutes": order.minutes,
+        "steps": order.steps,
+        "seed": order.seed,
+        "num_envs": order.num_envs,
+        "evaluation_every": order.evaluation_every,
+        "deterministic": order.deterministic,
+    }
+    return replace(request, options=dict(order.options), settings=settings)
+
+
+_FAMILIES_SHARE = next(each.default for each in fields(TrainingConfig) if each.name == "families_share")
+
+
+def _recipe_choice(recipe: Any) -> RecipeChoice:
+    shown = ("minutes", "steps", "seed", "num_envs", "evaluation_every", "deterministic")
+    values = {key: value for key, value in recipe.settings.items() if key in shown}
+    options = {f"options.{key}": value for key, value in recipe.options.items()}
+    families = tuple(recipe.settings.get("families") or ())
+    return RecipeChoice(
+        recipe.name,
+        recipe.agent,
+        recipe.title,
+        _scenario_name(recipe.scenario),
+        {**values, **options},
+        families,
+        float(recipe.settings.get("families_share", _FAMILIES_SHARE)) if families else 0.0,
+    )
+
+
+def _scenario_name(path: Path) -> str:
+    """What the form calls a scenario file: its name where it ships, else its path."""
+    try:
+        return path.stem if find_scenario(path.stem).resolve() == path.resolve() else str(path)
+    except InputError:
+        return str(path)
+
+
+def _param(option: OptionSpec) -> Param:
+    unit = "" if option.unit == "1" else option.unit
+    is_time = option.kind == "number" and unit == "s"
+    return Param(
+        option.name,
+        Dimension.TIME if is_time else _KINDS[option.kind],
+        f"{tr(option.help)} ({tr(option.source)})" if option.source else tr(option.help),
+        default=option.default,
+        minimum=option.minimum if math.isfinite(option.minimum) else None,
+        maximum=option.maximum if math.isfinite(option.maximum) else None,
+        choices=option.choices,
+        symbol="" if is_time else unit,
+    )
+
+
+def _budget(config: TrainingConfig) -> str:
+    parts = []
+    if config.steps is not None:
+        parts.append(f"{count_text(config.steps)} decisions")
+    if config.minutes is not None:
+        parts.append(f"{config.minutes:g} min")
+    return " or ".join(parts)
+
+
+def _fraction(config: TrainingConfig, step: float, elapsed_s: float) -> float:
+    """Share of the budget that is used; NaN before the first report."""
+    shares = []
+    if config.steps is not None:
+        shares.append(step / config.steps)
+    if config.minutes is not None:
+        shares.append(elapsed_s / (60.0 * config.minutes))
+    return max(shares, default=math.nan)
+
+
+def _config(row: TrainingRow) -> TrainingConfig:
+    return TrainingConfig.from_json({**(row.config or {}), "scenario": row.scenario_text or "", "folder": row.folder})
+
+
+def _state(row: TrainingRow) -> JobState:
+    state = JobState(row.state)
+    # Nobody waits with it any more: the program that had lined it up is gone.
+    return JobState.INTERRUPTED if state is JobState.WAITING else state
+
+
+def _estimate(figure: Mapping[str, Any]) -> Estimate:
+    return Estimate(number(figure.get("mean")), number(figure.get("ci95")))
+
+
+def _comparison(values: Mapping[str, Any], training: Training) -> Comparison | None:
+    """What the report of an evaluation says; None if nothing that can be shown."""
+    step = number(values.get("step"))
+    controllers = [each for each in values.get("controllers") or [] if isinstance(each.get("goodput_bps"), Mapping)]
+    own = next((each for each in controllers if not each.get("is_baseline")), None)
+    if own is None:
+        return None
+    jain = own.get("jain")
+    return Comparison(
+        step,
+        _elapsed_at(training, step),
+        _estimate(own["goodput_bps"]),
+        {str(each["label"]): _estimate(each["goodput_bps"]) for each in controllers if each.get("is_baseline")},
+        number(jain.get("mean")) if isinstance(jain, Mapping) else math.nan,
+    )
+
+
+def _comparisons(figures: Sequence[EvaluationFigure], config: TrainingConfig, training: Training) -> list[Comparison]:
+    by_step: dict[int, dict[tuple[str, str], Estimate]] = {}
+    for figure in figures:
+        key = (figure.controller, figure.metric)
+        by_step.setdefault(figure.step, {})[key] = Estimate(number(figure.mean), number(figure.ci95))
+    made = []
+    for step, known in sorted(by_step.items()):
+        own = known.get((config.agent, "goodput_bps"))
+        if own is not None:
+            goodputs = {label: each for (label, metric), each in known.items() if metric == "goodput_bps"}
+            classics = {label: each for label, each in goodputs.items() if label != config.agent}
+            jain = known.get((config.agent, "jain"), Estimate(math.nan)).mean
+            made.append(Comparison(float(step), _elapsed_at(training, step), own, classics, jain))
+    return made
+
+
+def _elapsed_at(training: Training, step: float) -> float:
+    """Training time at a step, s, between the reports around it; NaN before the first."""
+    steps, elapsed_s = training.log.curve("elapsed_s", "step")
+    return float(np.interp(step, steps, elapsed_s)) if len(steps) else math.nan

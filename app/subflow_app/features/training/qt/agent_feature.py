@@ -1,0 +1,101 @@
+"""The panel of learning agents in the window: it goes with the plots, which follow it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
+from subflow_app.features.training.core.agent_series import learning_subflows
+from subflow_app.toolkit.feature import FeatureMap, PanelFeature
+from subflow_app.vocabulary.language import translatable
+
+if TYPE_CHECKING:
+    from subflow_app.features.plots.qt.plot_view import PlotView
+    from subflow_app.features.running.qt.run_control import RunControl
+    from subflow_app.features.training.qt.agent_panel import AgentPanel
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.notices import Notices
+
+
+class AgentPorts(Protocol):
+    """Parts of the window that the panel of agents uses."""
+
+    bar: ActionBar
+    notices: Notices
+    plots: PlotView
+    runs: RunControl
+
+    @property
+    def features(self) -> FeatureMap:
+        """The features below this one."""
+
+    def set_plot_shown(self, plot_id: str, is_shown: bool) -> None:
+        """Switches a plot on or off."""
+
+
+class AgentFeature(PanelFeature["AgentPanel"]):
+    """Shows the agents of the runs that the plots show."""
+
+    panel_name = "agent"
+    title = translatable("Agent")
+    room = (298, 140)  # px
+
+    def __init__(self, ports: AgentPorts) -> None:
+        """An empty panel."""
+        super().__init__()
+        self.ports = ports
+
+    def make(self) -> AgentPanel:
+        """The decisions of the agents, with the actions that go through them."""
+        from subflow_app.features.training.qt.agent_panel import AgentPanel
+
+        ports = self.ports
+        content = AgentPanel([ports.bar[f"agent.{step}"] for step in ("first", "previous", "next", "last")])
+        content.decision_chosen.connect(self._on_decision_chosen)
+        content.number_chosen.connect(self._show_number)
+        content.changed.connect(self.changed)
+        content.failed.connect(ports.notices.history_failed)
+        return content
+
+    def connect_parts(self) -> None:
+        """Follows the runs that the plots show, the one that goes on, and the playhead."""
+        ports = self.ports
+        ports.plots.runs_changed.connect(self._on_runs_changed)
+        ports.plots.time_clicked.connect(self.go_to_time)
+        ports.runs.ticked.connect(lambda _progress: self._refresh())
+        ports.runs.ended.connect(lambda _job, _result: self._refresh())
+        ports.features[PlayheadFeature].playhead.moved.connect(self.show_time)
+
+    def possible(self) -> frozenset[str]:
+        """Going to decisions before and after the one that is shown."""
+        earlier = {"agent.first", "agent.previous"} if self.shown is not None and self.shown.can_go_back else set()
+        later = {"agent.next", "agent.last"} if self.shown is not None and self.shown.can_go_on else set()
+        return frozenset(earlier | later)
+
+    def go_to_time(self, time_s: float) -> None:
+        """Goes to the decision nearest to a time, if the runs have any."""
+        if self.shown is not None:
+            self.shown.go_to_time(time_s)
+
+    def show_time(self, time_s: float) -> None:
+        """Shows the decision nearest to a time, as the playhead moves there."""
+        if self.shown is not None:
+            self.shown.show_time(time_s)
+
+    def _on_decision_chosen(self, _run: int, time_s: float) -> None:
+        self.ports.plots.set_pin(time_s)
+        self.ports.features[PlayheadFeature].move_to(time_s)
+
+    def _on_runs_changed(self) -> None:
+        runs = self.ports.plots.runs
+        # Runs that learn need it even while nobody looks: the plots' clicks and the actions go to their decisions.
+        if self.shown is not None or any(map(learning_subflows, runs)):
+            self.content.show_runs(runs)
+
+    def _refresh(self) -> None:
+        if self.shown is not None:
+            self.shown.refresh()
+
+    def _show_number(self, kind: str, name: str) -> None:
+        self.ports.plots.set_number(f"agent_{kind}", name)
+        self.ports.set_plot_shown(f"agent_{kind}", True)

@@ -1,0 +1,375 @@
+"""The Train page: start form, table of trainings, their curves and the picture of a policy; who tells whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QAction, QShowEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QSizePolicy,
+    QSplitter,
+    QStackedWidget,
+    QTableView,
+    QTabWidget,
+    QToolButton,
+    QWidget,
+)
+
+from subflow_agents import Command
+from subflow_app.features.training.core.policy_surface import SeenPolicy
+from subflow_app.features.training.core.race import rivals
+from subflow_app.features.training.core.training_draft import DOCUMENT, DocumentText, TrainingChoices, TrainingDraft
+from subflow_app.features.training.core.training_progress import TOGGLE_WORDS, Training, possible, toggle_word
+from subflow_app.features.training.qt.curves import TrainingCurves
+from subflow_app.features.training.qt.policy_view import PolicyView
+from subflow_app.features.training.qt.start_form import StartForm
+from subflow_app.features.training.qt.table_model import TrainingTable
+from subflow_app.foundation.errors import AppError
+from subflow_app.foundation.expected_errors import is_expected
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.problem_texts import error_text
+from subflow_app.toolkit.dialogs import SCENARIO_FILTER, Dialogs
+from subflow_app.toolkit.models.table_model import ROW_ROLE
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import muted, set_style, tab_style
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.shorthand import h_box, named, split, timer, v_box
+from subflow_app.toolkit.widgets.tables import select_rows, set_up_table
+from subflow_app.toolkit.workers import Workers
+from subflow_app.vocabulary.language import tr
+
+if TYPE_CHECKING:
+    from subflow_app.features.training.core.trainings import Trainings
+
+# Ten pictures a second: reports come slower than that, and a curve of minutes needs no more.
+_POLL_INTERVAL_MS = 100
+_FORM_WIDTH = 370
+_TABLE_ROWS = 4.5
+_MOST_CURVES = 7  # as many as there are hues
+
+
+class TrainPage(QWidget):
+    """What is in the panel; made when that is first shown. Polls the trainings at display rate."""
+
+    selection_changed = Signal()
+    failed = Signal(str)  # something asked for did not work
+    told = Signal(str)
+    ended = Signal(object)  # Training, which is over in whatever way
+    menu_requested = Signal(QPoint)  # global position
+
+    def __init__(
+        self,
+        workers: Workers,
+        dialogs: Dialogs,
+        actions: Mapping[str, QAction],
+        parent: QWidget | None = None,
+    ) -> None:
+        """A page without trainings: `open` brings them.
+
+        Args:
+            workers: for what takes a moment.
+            dialogs: asks the person.
+            actions: "start", "toggle", "stop", "checkpoint", "evaluate", "race" and "promote".
+            parent: Qt parent.
+        """
+        super().__init__(parent)
+        named(self, "training", tr("Training"))
+        self.desk: Trainings | None = None
+        self._states: dict[str, JobState] = {}
+        self._timer = timer(self, self._on_tick, _POLL_INTERVAL_MS)
+        self.dialogs = dialogs
+        self._workers = workers
+        self._actions = actions
+        self._document = DocumentText("", "")
+        self._shown: list[Training] = []
+        self._possible: frozenset[str] = frozenset()
+        self.form: StartForm | None = None
+        self._model = TrainingTable(self)
+        self.table = QTableView(self)
+        self.curves = TrainingCurves(self)
+        self.policy = PolicyView(workers, self._observe, self)
+        self.rival = QComboBox(self)
+        self._form_waits = muted(Label(self))
+        self._form_pages = QStackedWidget(self)
+        self._table_empty = EmptyState(
+            "train", tr("Nothing trained yet"), tr("Choose what to learn and on what, then start.")
+        )
+        self._table_pages = QStackedWidget(self)
+        self._place_parts()
+        self._set_up_table()
+
+    # ---- what the window uses ----
+
+    @property
+    def trainings(self) -> Sequence[Training]:
+        """All trainings, newest first."""
+        return self.desk.trainings() if self.desk is not None else ()
+
+    def open(self, desk: Trainings) -> None:
+        """Shows these trainings from now on."""
+        self.let_go()
+        self.desk = desk
+        self._states = {training.id: training.state for training in desk.trainings()}
+        self._timer.start()
+        self._on_changed()
+        self.selection_changed.emit()
+
+    def let_go(self) -> None:
+        """Lets go of the trainings; what is to become of their processes has been said."""
+        self._timer.stop()
+        if self.desk is not None:
+            self.desk.close()
+            self.desk = None
+
+    def selected(self) -> list[Training]:
+        """The selected trainings, from top to bottom."""
+        indexes = sorted(self.table.selectionModel().selectedRows(), key=lambda index: index.row())
+        return [index.data(ROW_ROLE) for index in indexes]
+
+    def select(self, training_ids: Sequence[str]) -> None:
+        """Selects these trainings, as far as they are listed."""
+        select_rows(self.table, lambda index: index.data(ROW_ROLE).id in training_ids)
+
+    def possible(self) -> frozenset[str]:
+        """What can be done with the selected trainings."""
+        return possible(self.selected())
+
+    @property
+    def toggle_word(self) -> str:
+        """What pausing or resuming means for the selected trainings."""
+        return toggle_word(self.selected())
+
+    def set_document(self, document: DocumentText) -> None:
+        """Says what the scenario in the window is."""
+        self._document = document
+        if self.form is not None:
+            self.form.set_document(document.title)
+            self._show_whether_draws()
+        self._offer_rivals()
+
+    def load_choices(self) -> None:
+        """Reads what can be trained, in the background."""
+        desk = self.desk
+        if desk is None or self.form is not None:
+            return
+        self._form_waits.setText(tr("Looking for agents…"))
+        self._workers.start("list agents", desk.choices, succeeded=self._on_choices, failed=self._on_choices_failed)
+
+    def start(self) -> None:
+        """Begins the training that the form describes, with whatever is typed but not entered yet."""
+        if self.form is None:
+            return
+        self.form.commit_pending()
+        if self.form.show_problem():
+            return
+        desk, order, started = self.desk, self.form.draft.order(), []
+        if desk is not None:
+            self._do(lambda: started.append(desk.start(order, self._document)))
+        self.select([training.id for training in started])
+
+    def toggle(self) -> None:
+        """Pauses or continues the selected trainings, or begins them again, as `toggle_word` says."""
+        if self.toggle_word != "&Continue":
+            self.command("pause" if self.toggle_word == "&Pause" else "resume")
+        elif self.desk is not None:
+            desk, over = self.desk, list[Training]()
+            self._each(lambda training: over.append(training) if desk.go_on(training) else None)
+            if over:
+                named = ", ".join(training.name for training in over)
+                self.told.emit(
+                    tr("{names}: no checkpoint was written, the training starts over at step 0", names=named)
+                )
+
+    def command(self, word: str) -> None:
+        """Tells the selected trainings something, a `Command`."""
+        desk = self.desk
+        if desk is not None:
+            self._each(lambda training: desk.tell(training, Command(word)))
+
+    def promote(self) -> Path | None:
+        """Asks for a name and puts the best policy of the selected training into the library under it."""
+        desk, selected = self.desk, self.selected()
+        if desk is None or len(selected) != 1:
+            return None
+        from subflow_app.features.training.qt.promote_dialog import PromoteDialog
+
+        answer = self.dialogs.ask(partial(PromoteDialog, selected[0], desk.policy_names()))
+        return desk.promote(selected[0], answer.name, answer.note) if answer is not None else None
+
+    # ---- facts ----
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Draws what came meanwhile."""
+        super().showEvent(event)
+        self._on_changed()
+
+    def _each(self, act: Callable[[Training], object]) -> None:
+        """Does something with each selected training; the first that fails is told, the others are done."""
+        for training in self.selected():
+            self._do(partial(act, training))
+
+    def _do(self, act: Callable[[], object]) -> None:
+        try:
+            act()
+        except Exception as error:
+            if not is_expected(error):
+                raise
+            self.failed.emit(str(error))
+        self._tell()
+
+    def _on_tick(self) -> None:
+        if self.desk is not None and self.desk.poll():
+            self._tell()
+
+    def _tell(self) -> None:
+        states = {training.id: training.state for training in self.trainings}
+        before, self._states = self._states, states
+        self._on_changed()
+        if states != before:
+            self.selection_changed.emit()
+        for training in self.trainings:
+            was = before.get(training.id)
+            if was is not None and not was.is_over and training.state.is_over:
+                self.ended.emit(training)
+
+    def _on_changed(self) -> None:
+        if not self.isVisible():
+            # Trainings go on unseen; showing the page catches up.
+            return
+        before = [training.id for training in self.selected()]
+        self._model.update_rows(self.trainings)
+        if before != [training.id for training in self.selected()]:
+            self.select(before)
+        self._table_pages.setCurrentIndex(0 if self._model.rows else 1)
+        self.curves.refresh()
+        self.policy.refresh()
+        if self.possible() != self._possible:
+            # The first policy file was written, say: no state has changed, but a race has become possible.
+            self._possible = self.possible()
+            self.selection_changed.emit()
+
+    def _on_selection_changed(self) -> None:
+        selected = self.selected()
+        if [training.id for training in selected] != [training.id for training in self._shown]:
+            self._shown = selected
+            if self.desk is not None:
+                self._each(self.desk.load_log)
+            self.curves.show_trainings([(each, self._model.hue(each.id)) for each in selected[:_MOST_CURVES]])
+            self.policy.show_training(selected[0] if len(selected) == 1 else None)
+            if len(selected) == 1:
+                self._offer_rivals()
+        self.selection_changed.emit()
+
+    def _offer_rivals(self) -> None:
+        """Offers the rivals of the selected training in the scenario of the window; the chosen one stays chosen."""
+        selected = self.selected()
+        if len(selected) != 1 or not self.isVisible():
+            return
+        found = rivals(selected[0].controller, self._document.text, self._document.folder)
+        if found == [self.rival.itemData(number) for number in range(self.rival.count())]:
+            return
+        chosen = self.rival.currentText()
+        self.rival.clear()
+        for number, each in enumerate(found):
+            self.rival.addItem(each.text, each)
+            self.rival.setItemData(number, each.summary, Qt.ItemDataRole.ToolTipRole)
+        self.rival.setCurrentIndex(max(0, self.rival.findText(chosen)))
+
+    def _on_choices(self, choices: TrainingChoices) -> None:
+        if self.form is not None:
+            return
+        if not choices.agents:
+            self._form_waits.setText(tr("This installation has no agents to train."))
+            return
+        draft = TrainingDraft(choices.agents, choices.recipes, choices.scenarios)
+        self.form = StartForm(draft, self._actions["start"], self)
+        self.form.changed.connect(self._show_whether_draws)
+        self.form.file_wanted.connect(self._on_file_wanted)
+        self._form_pages.addWidget(self.form)
+        self._form_pages.setCurrentWidget(self.form)
+        self.set_document(self._document)
+        self.selection_changed.emit()
+
+    def _on_choices_failed(self, error: Exception) -> None:
+        self._form_waits.setText(error_text(error))
+
+    def _on_file_wanted(self) -> None:
+        path = self.dialogs.open_path(tr("Scenario to learn on"), tr(SCENARIO_FILTER), self._document.folder)
+        if path is not None and self.form is not None:
+            self.form.set_scenario(str(path))
+
+    def _show_whether_draws(self) -> None:
+        desk = self.desk
+        if self.form is None or desk is None:
+            return
+        chosen = self.form.draft.scenario
+        self.form.set_draws(desk.draws(self._document if chosen == DOCUMENT else chosen))
+
+    def _observe(self, training: Training) -> SeenPolicy:
+        """In a worker thread."""
+        desk = self.desk
+        if desk is None:
+            raise AppError(tr("the trainings are closed"))
+        return desk.observe(training)
+
+    # ---- assembly ----
+
+    def _place_parts(self) -> None:
+        self._form_waits.setObjectName("form_waits")
+        self._form_waits.setWordWrap(True)
+        self._form_waits.setMargin(14)
+        self._form_waits.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._form_pages.addWidget(self._form_waits)
+        self._table_pages.addWidget(self.table)
+        self._table_pages.addWidget(self._table_empty)
+        self.tabs = named(QTabWidget(self), "training_tabs", tr("Curves and policy of the selected trainings"))
+        self.tabs.setDocumentMode(True)
+        set_style(self.tabs, tab_style)
+        self.tabs.addTab(self.curves, tr("Curves"))
+        self.tabs.addTab(self.policy, tr("Policy"))
+        self.tabs.currentChanged.connect(lambda _index: self._on_changed())
+        top = QWidget(self)
+        v_box(top, self._tool_row(), (self._table_pages, 1), margins=0, spacing=0)
+        border = named(QSplitter(Qt.Orientation.Vertical, self, childrenCollapsible=False), "training_splitter")
+        right = split(border, top, self.tabs)
+        row = self.table.fontMetrics().height() + 8
+        right.setSizes([round(_TABLE_ROWS * row) + 60, 600])
+        border = named(QSplitter(Qt.Orientation.Horizontal, self, childrenCollapsible=False), "train_splitter")
+        whole = split(border, self._form_pages, right, sizes=[_FORM_WIDTH, 700])
+        v_box(self, whole, margins=0)
+
+    def _tool_row(self) -> QHBoxLayout:
+        tools = [self._tool(name) for name in ("toggle", "stop", "checkpoint", "evaluate", "promote")]
+        race = self._tool("race"), Label(tr("against"), self), self.rival
+        words = tr("Controller to race against")
+        named(self.rival, "race_rival", words, words)
+        # The names change with the training that is selected.
+        self.rival.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.rival.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        return h_box(None, *tools, 10, *race, None, margins=(6, 4, 6, 4), spacing=2)
+
+    def _tool(self, name: str) -> QToolButton:
+        button = named(QToolButton(self, autoRaise=True), f"training_{name}")
+        button.setDefaultAction(self._actions[name])
+        wide = name in ("toggle", "race")
+        style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if wide else Qt.ToolButtonStyle.ToolButtonIconOnly
+        button.setToolButtonStyle(style)
+        if name == "toggle":
+            # "Pause" and "Continue" differ in length; the buttons beside must not jump.
+            metrics = button.fontMetrics()
+            words = (tr(word).replace("&", "") for word in TOGGLE_WORDS)
+            button.setMinimumWidth(max(map(metrics.horizontalAdvance, words)) + 44)
+        return button
+
+    def _set_up_table(self) -> None:
+        table = self.table
+        set_up_table(table, "training_table", tr("Trainings"), self._model, menu=self.menu_requested.emit)
+        table.setFrameShape(QTableView.Shape.NoFrame)
+        table.selectionModel().selectionChanged.connect(lambda *_: self._on_selection_changed())
+        self._model.modelReset.connect(self._on_selection_changed)

@@ -1,0 +1,241 @@
+"""From "Start training" to a policy in the library: joins page, trainings, scenario and runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QTimer, Signal
+
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.problem_texts import problem_text
+from subflow_app.toolkit.feature import PanelFeature
+from subflow_app.vocabulary.language import tr, translatable
+
+if TYPE_CHECKING:
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.running.qt.run_session import RunSession
+    from subflow_app.features.training.core.training_draft import DocumentText
+    from subflow_app.features.training.core.training_progress import Training
+    from subflow_app.features.training.core.trainings import Trainings
+    from subflow_app.features.training.qt.page import TrainPage
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.dialogs import Dialogs
+    from subflow_app.toolkit.docks import Docks
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.workers import Workers
+    from subflow_store import Store
+
+TRAINING_MENU = (
+    "train.toggle",
+    "train.stop",
+    "train.checkpoint",
+    "-",
+    "train.evaluate",
+    "train.race",
+    "-",
+    "train.promote",
+)
+"""Actions on the selected trainings."""
+
+DeskMaker = Callable[["Store | None"], "Trainings"]
+
+
+class TrainingPorts(Protocol):
+    """Parts of the window that trainings use."""
+
+    bar: ActionBar
+    documents: Documents
+    database: DatabaseControl
+    session: RunSession
+    docks: Docks
+    notices: Notices
+    dialogs: Dialogs
+    workers: Workers
+    desk_maker: DeskMaker
+
+    def tell(self, text: str) -> None:
+        """Shows a text in the status bar."""
+
+    def close(self) -> bool:
+        """Closes the window."""
+
+
+class TrainingSession(PanelFeature["TrainPage"]):
+    """What happens around the trainings of one window, and the panel that shows them."""
+
+    panel_name = "train"
+    title = translatable("Training")
+    panel_object = "train_page"
+    room = (420, 200)  # form and curves side by side are wider than the panel may be beside others on a small screen
+
+    ended = Signal(object)  # Training, which is over in whatever way
+
+    def __init__(self, ports: TrainingPorts) -> None:
+        """An empty panel."""
+        super().__init__()
+        self.ports = ports
+        self._documents = ports.documents
+        self._database = ports.database
+        self._notices = ports.notices
+        self._is_wanted = False
+        self._is_left = False  # trainings may go on without the window
+        self._closes_when_ended = False
+        ports.database.opened.connect(self._on_database_settled)
+        ports.database.failed.connect(self._on_database_settled)
+        ports.documents.edited.connect(self._on_document_edited)
+
+    # ---- what the window and its actions use ----
+
+    def make(self) -> TrainPage:
+        """The page."""
+        from subflow_app.features.training.core.training_progress import TRAINING_ACTIONS
+        from subflow_app.features.training.qt.page import TrainPage
+
+        bar = self.ports.bar
+        actions = {name: bar[f"train.{name}"] for name in ("start", *TRAINING_ACTIONS)}
+        page = TrainPage(self.ports.workers, self.ports.dialogs, actions)
+        page.selection_changed.connect(self._on_selection_changed)
+        page.menu_requested.connect(lambda position: bar.pop_up(TRAINING_MENU, position))
+        page.failed.connect(self._notices.training_failed)
+        page.told.connect(self.ports.tell)
+        page.ended.connect(self._on_ended)
+        return page
+
+    def fill(self) -> None:
+        """Builds the page, and opens the trainings for it."""
+        super().fill()
+        self._is_wanted = True
+        if not self._database.is_opening:
+            self._open()
+
+    @property
+    def desk(self) -> Trainings | None:
+        """The trainings, once they have been asked for."""
+        return None if self.shown is None else self.shown.desk
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether any training goes on or waits for its turn."""
+        return self.desk is not None and self.desk.is_busy
+
+    def possible(self) -> frozenset[str]:
+        """What can be done with the form, with the selected trainings, and that some can be waited for."""
+        if self.shown is None:
+            return frozenset()
+        found = {*self.shown.possible(), *(["start"] if self.shown.form is not None else ())}
+        return frozenset(f"train.{what}" for what in (*found, *(["wait"] if self.is_busy else ())))
+
+    def start(self) -> None:
+        """Begins what the form says."""
+        self._notices.training_began()
+        # The title and text of this very moment: what is typed in the inspector but not entered counts too.
+        self._documents.settling.emit()
+        self._on_document_edited()
+        self.content.start()
+
+    def race(self) -> None:
+        """Runs the scenario in the window with the policy of the selected training, then with the chosen rival."""
+        from subflow_app.features.training.core.race import race_sources
+
+        selected = self.content.selected()
+        if len(selected) != 1 or self.content.rival.currentData() is None:
+            return
+        self._documents.settling.emit()
+        document = self._document()
+        sources = race_sources(
+            document.text, document.folder, selected[0], self.content.rival.currentData(), title=document.title
+        )
+        self.ports.docks.raise_panel("plots")
+        self.ports.session.run_together(sources)
+
+    def promote(self) -> None:
+        """Puts the best policy of the selected training into the library."""
+        selected = self.content.selected()
+        path = self.content.promote()
+        if path is not None:
+            self._notices.promoted(path.stem, selected[0].controller)
+
+    def may_close(self) -> bool:
+        """Asks what is to become of trainings that go on; False if the window is to stay, for now or for good."""
+        desk = self.desk
+        if desk is None or not desk.is_busy or self._is_left:
+            return True
+        count = sum(not training.state.is_over for training in desk.trainings())
+        answer = self.ports.dialogs.ask_trainings(count)
+        if answer == "background":
+            desk.leave_running()
+            self._is_left = True
+        elif answer == "stop":
+            desk.stop_all()
+            self._closes_when_ended = True
+            self.ports.tell(tr("Waiting for the last checkpoints…"))
+        return answer == "background"
+
+    def close(self) -> None:
+        """Lets go of the trainings; what is to become of their processes has been said."""
+        if self.shown is not None:
+            self.shown.let_go()
+
+    # ---- facts ----
+
+    def _on_database_settled(self, _store_or_error: object) -> None:
+        if self._is_wanted:
+            self._open()
+
+    def _open(self) -> None:
+        store = self._database.writable
+        # In the background: it reads what has gone on since the last session.
+        self.ports.workers.start(
+            "open trainings",
+            lambda: self.ports.desk_maker(store),
+            succeeded=lambda desk: self._on_opened(store, desk),
+            failed=self._on_open_failed,
+        )
+
+    def _on_opened(self, store: Store | None, desk: Trainings) -> None:
+        if store is not (self._database.writable):
+            # Another database was opened meanwhile, and another desk is on its way.
+            desk.close()
+            return
+        self.content.open(desk)
+        self.content.load_choices()
+        self._on_document_edited()
+
+    def _on_open_failed(self, error: Exception) -> None:
+        self._notices.training_failed(str(error))
+
+    def _on_document_edited(self) -> None:
+        if self.shown is not None:
+            self.shown.set_document(self._document())
+
+    def _on_selection_changed(self) -> None:
+        self.ports.bar.set_word("train.toggle", self.content.toggle_word)
+        self.changed.emit()
+
+    def _document(self) -> DocumentText:
+        from subflow_app.features.training.core.training_draft import DocumentText
+
+        doc = self._documents.doc
+        folder = doc.path.parent if doc.path is not None else None
+        return DocumentText(self._documents.name, doc.text, folder)
+
+    def _on_ended(self, training: Training) -> None:
+        if training.state in (JobState.FAILED, JobState.INTERRUPTED):
+            self._notices.training_failed(
+                f"{training.name} {tr(training.state.value)}: {problem_text(training.message)}"
+            )
+        self.ports.tell(f"{training.name}: {tr(training.state.value)}")
+        self.ended.emit(training)
+        if self._closes_when_ended and not self.is_busy:
+            self._closes_when_ended = False
+            # Not from inside the signal: others have not heard yet that it is over.
+            QTimer.singleShot(0, self, self.ports.close)
+
+
+def open_desk(store: Store | None) -> Trainings:
+    """Brings the trainings of a database; what training needs is imported by the thread that asks for it."""
+    from subflow_app.features.training.core.trainings import Trainings
+
+    return Trainings(store)

@@ -1,0 +1,264 @@
+"""Crash reports: what a person may look at, and send by hand, when Subflow has shown a bug.
+
+A report is a text file in the folder of the log: versions, system, traceback, and the last messages of the log. It
+names neither the person nor their folders, and holds no scenario; nothing is ever sent by Subflow itself. Exceptions
+that nobody expected are written here as they happen; crashes of the process as a whole are made into reports by the
+next start, see `core.crash_watch`.
+"""
+
+from __future__ import annotations
+
+import getpass
+import logging
+import os
+import platform
+import re
+import sys
+import threading
+import traceback
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import subflow_app
+from subflow_app.foundation.expected_errors import is_expected
+from subflow_app.foundation.own_program import is_frozen
+from subflow_app.foundation.paths import crash_directory, numbered
+from subflow_app.foundation.session_log import SESSION_LOG
+
+_log = logging.getLogger(__name__)
+
+REPORTS_KEPT = 20
+MOST_REPORT_BYTES = 10_000_000
+LOG_LINES = 50
+_PREFIX, _SUFFIX = "crash-", ".txt"
+_WHAT = "What:     "
+_PROMISE = (
+    "This file stays on this computer: Subflow sends nothing. To report the bug, read it, change it if needed,\n"
+    "and send it by hand. It holds no scenario; your name and home folder are replaced."
+)
+# The same bug in a timer would otherwise write sixty reports a second, over those of other bugs.
+_told: set[tuple[str, str]] = set()
+_guard = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class CrashReport:
+    """One report.
+
+    Attributes:
+        file: where it is.
+        happened_at_s: when it happened, s since 1970.
+        title: what went wrong, in a line.
+    """
+
+    file: Path
+    happened_at_s: float
+    title: str
+
+    def text(self) -> str:
+        """What it says.
+
+        Raises:
+            OSError: if it is gone or cannot be read.
+        """
+        return text_in(self.file)
+
+
+class CrashReportHandler(logging.Handler):
+    """Reports the bugs that a part of the program survives, and only logs: a run that fails, a thread that goes on."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Report the exception of a message, if it is one that nobody expected."""
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, Exception) and not is_expected(error):
+            report_error(error, record.name)
+
+
+def report_error(error: BaseException, where: str) -> CrashReport | None:
+    """Write a report on an exception that nobody expected.
+
+    Args:
+        error: with its traceback.
+        where: the part of the program, e.g. ``"the window"``.
+
+    Returns:
+        None if this process has reported the same already, or no file can be written, which the log then says.
+    """
+    key = _key(error)
+    with _guard:
+        if key in _told:
+            return None
+        _told.add(key)
+    trace = "".join(traceback.format_exception(error))
+    return write_report(title_of(error), where, trace, recent_messages())
+
+
+def report_text(
+    title: str,
+    where: str,
+    trace: str,
+    messages: Iterable[str],
+    *,
+    versions: str | None = None,
+    happened_at_s: float | None = None,
+) -> str:
+    """A whole report, without what is private.
+
+    Args:
+        title: what went wrong, in a line.
+        where: the part of the program.
+        trace: the traceback.
+        messages: of the log, oldest first.
+        versions: as `versions_text` gave it to the process that crashed; those of this process if left out.
+        happened_at_s: s since 1970; now if left out.
+    """
+    happened = _moment(happened_at_s).astimezone().strftime("%Y-%m-%d %H:%M:%S %z")
+    parts = (
+        "Crash report of Subflow",
+        _PROMISE,
+        f"{_WHAT}{title}\nWhere:    {where}\nWhen:     {happened}\n{versions or versions_text()}",
+        trace.rstrip(),
+        "Last messages of the log:\n" + ("\n".join(messages) or "(none)"),
+    )
+    return without_private("\n\n".join(parts)) + "\n"
+
+
+def write_report(
+    title: str,
+    where: str,
+    trace: str,
+    messages: Iterable[str],
+    *,
+    versions: str | None = None,
+    happened_at_s: float | None = None,
+) -> CrashReport | None:
+    """Write a report, arguments as of `report_text`; the oldest ones make room.
+
+    Returns:
+        None if no file can be written, which the log then says.
+    """
+    text = report_text(title, where, trace, messages, versions=versions, happened_at_s=happened_at_s)
+    folder = crash_directory()
+    moment = _moment(happened_at_s)
+    stem = f"{_PREFIX}{moment.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+    try:
+        # Only its owner shall read it, like the log's folder as a whole.
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for name in numbered(stem, 999):
+            file = folder / f"{name}{_SUFFIX}"
+            try:
+                handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            except FileExistsError:
+                continue
+            with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as out:
+                out.write(text)
+            os.utime(file, (moment.timestamp(), moment.timestamp()))
+            break
+        else:
+            return None
+    except OSError as error:
+        _log.warning("no crash report can be written to %s: %s", folder, error.strerror or error)
+        return None
+    reports = crash_reports()
+    for old in reports[REPORTS_KEPT:]:
+        remove_report(old)
+    return next((report for report in reports if report.file == file), None)
+
+
+def crash_reports() -> tuple[CrashReport, ...]:
+    """All that are kept, the latest first."""
+    found = []
+    with suppress(OSError):
+        for file in crash_directory().glob(f"{_PREFIX}*{_SUFFIX}"):
+            with suppress(OSError):
+                found.append(CrashReport(file, file.stat().st_mtime, _title_in(file)))
+    return tuple(sorted(found, key=lambda report: (-report.happened_at_s, report.file.name)))
+
+
+def remove_report(report: CrashReport) -> None:
+    """Remove it; one that is gone already is not an error."""
+    with suppress(OSError):
+        report.file.unlink()
+
+
+def title_of(error: BaseException) -> str:
+    """What went wrong, in a line."""
+    return " ".join("".join(traceback.format_exception_only(error)).split())
+
+
+def recent_messages() -> list[str]:
+    """The last messages of this process's log, a line or more each."""
+    return [
+        f"{datetime.fromtimestamp(message.time_s).strftime('%H:%M:%S')} {logging.getLevelName(message.level)} "
+        f"{message.source}: {message.text}"
+        for message in SESSION_LOG.since(SESSION_LOG.count - LOG_LINES)
+    ]
+
+
+def versions_text() -> str:
+    """What this process runs on: Subflow, Python, Qt if it is loaded, and the system."""
+    kind = "installed program" if is_frozen() else "Python package"
+    lines = [
+        f"Subflow:  {subflow_app.__version__} ({kind})",
+        f"Python:   {platform.python_version()}",
+        f"System:   {platform.platform()}, {os.cpu_count()} processors",
+    ]
+    qt = sys.modules.get("PySide6.QtCore")
+    if qt is not None:
+        lines.insert(2, f"Qt:       {qt.qVersion()}, PySide {sys.modules['PySide6'].__version__}")
+    names = ("XDG_CURRENT_DESKTOP", "XDG_SESSION_TYPE", "QT_QPA_PLATFORM", "LANG", "LC_ALL")
+    desktop = [f"{name}={os.environ[name]}" for name in names if os.environ.get(name)]
+    return "\n".join([*lines, f"Desktop:  {', '.join(desktop) or '(unknown)'}"])
+
+
+def without_private(text: str) -> str:
+    """The text with the home folder as ``~``, and the person's name in paths as ``USER``."""
+    homes = {str(Path.home()), os.path.expanduser("~"), os.path.realpath(Path.home())}  # noqa: PTH111 # as it is written
+    for home in sorted((home for home in homes if len(home) > 1), key=len, reverse=True):
+        for written in (home, home.replace("\\", "\\\\"), home.replace("\\", "/")):
+            text = re.sub(rf"{re.escape(written)}(?![\w.-])", "~", text)
+    try:
+        name = getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return text
+    # A word of its own between separators only: "subflow" may be a name, too. "root" is nobody's.
+    return text if name == "root" else re.sub(rf"(?<=[/\\]){re.escape(name)}(?![\w.-])", "USER", text)
+
+
+def with_scenario(text: str, scenario: str) -> str:
+    """A report with the scenario that the person adds to it."""
+    return f"{text.rstrip()}\n\nScenario, added by hand:\n{without_private(scenario)}"
+
+
+def _moment(time_s: float | None) -> datetime:
+    return datetime.now() if time_s is None else datetime.fromtimestamp(time_s)
+
+
+def _key(error: BaseException) -> tuple[str, str]:
+    """Type and place of an exception: what makes two of them the same bug."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return (type(error).__name__, f"{frames[-1].filename}:{frames[-1].lineno}" if frames else str(error))
+
+
+def text_in(file: Path) -> str:
+    """What a file says that this program or a crashed one has written.
+
+    Raises:
+        OSError: if it cannot be read, or is too large.
+    """
+    from subflow_sim.gate import read_file  # late: `subflow --help` needs nothing of the simulator
+
+    return read_file(file, MOST_REPORT_BYTES).decode("utf-8", errors="replace")
+
+
+def _title_in(file: Path) -> str:
+    for line in text_in(file).splitlines():
+        if line.startswith(_WHAT):
+            return line.removeprefix(_WHAT).strip()
+    return file.stem

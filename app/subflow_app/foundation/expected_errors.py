@@ -1,0 +1,72 @@
+"""Which errors are to be expected, and told in a sentence; every other is a bug of ours."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from pathlib import Path
+
+from subflow_app.foundation.errors import AppError
+
+_WORLD = frozenset(
+    getattr(errno, name)
+    for name in ("ENOSPC", "EDQUOT", "EROFS", "EACCES", "EPERM", "EIO", "EMFILE", "ENFILE", "ENAMETOOLONG", "EFBIG")
+    if hasattr(errno, name)
+)
+# What loaders of libraries and threads say in place of a MemoryError.
+_SHORT_OF_MEMORY = re.compile(r"failed to map segment|[Cc]annot allocate memory|can't start new thread")
+_PART = re.compile(r"^\.(.+)\.[0-9a-f]{8}\.part$")
+
+
+def is_expected(error: BaseException) -> bool:
+    """Whether an error is not a fault of the program: of the input, the machine or a file."""
+    if is_short_of_memory(error) or is_of_the_system(error):
+        return True
+    # Late: `subflow --help` needs none of them.
+    from subflow_agents.errors import AgentError
+    from subflow_sim.errors import SimError
+    from subflow_store.errors import StoreError
+
+    return isinstance(error, AppError | AgentError | SimError | StoreError)
+
+
+def message_of(error: BaseException) -> str:
+    """What an error to be expected says; one that the system raises says next to nothing by itself."""
+    if is_short_of_memory(error):
+        return "not enough memory: close other programs, or ask for less"
+    if isinstance(error, OSError) and is_of_the_system(error):
+        if _is_working_folder_gone():
+            return "the folder in which this program works was removed: change to another one and try again"
+        found = error.filename2 or error.filename
+        if not isinstance(found, str | bytes):
+            return f"the system refuses: {error.strerror}"
+        file = Path(os.fsdecode(found))
+        # What is written under another name until it is whole is known by its own.
+        shown = file.with_name(_PART.sub(r"\1", file.name)) if file.name else file
+        return f"{shown}: {error.strerror}"
+    return str(error)
+
+
+def is_short_of_memory(error: BaseException) -> bool:
+    """True if memory was too short, also for a library or a thread."""
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return True
+    return isinstance(error, MemoryError) or (
+        isinstance(error, ImportError | RuntimeError | OSError) and _SHORT_OF_MEMORY.search(str(error)) is not None
+    )
+
+
+def is_of_the_system(error: BaseException) -> bool:
+    """True if the system refused something for no fault of ours: a full disk, a folder that may not be written."""
+    return isinstance(error, OSError) and (
+        error.errno in _WORLD or (isinstance(error, FileNotFoundError) and _is_working_folder_gone())
+    )
+
+
+def _is_working_folder_gone() -> bool:
+    try:
+        Path.cwd()
+    except OSError:
+        return True
+    return False

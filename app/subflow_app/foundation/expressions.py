@@ -1,0 +1,592 @@
+"""Expressions over measured numbers: what labs ask for, what claims are made of, what rules of decisions compute.
+
+    goodput('DRL-CC', '8MB') / goodput('LIA', '8MB') in 3.51 .. 4.75
+
+Numbers with or without a unit (`3.2 Mbit/s`, `20 ms`, `15 %`, `67 pkt`), texts in quotes, `true`, `false`, `+ - * /`,
+parentheses, comparisons that chain (`a > b > c`), bands (`x in low .. high`), `and`, `or`, `not`, and functions. Which
+functions there are is for the caller to say; `BUILT_IN` are always there. A function may return several numbers, a
+vector: arithmetic goes element by element then, and a comparison holds if it does for all elements. Formulas may name
+numbers besides, raise to a power (`**`) and choose (`a if b else c`).
+
+What binds tighter is left to Python's own parser, but nothing that is written reaches it: values and names are one and
+the same letter there, between operators and brackets whose order was looked at before. So no text can run anything,
+and what is wrong with it is told by column.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+
+from subflow_app.foundation.errors import InputError
+from subflow_sim.plain_text import did_you_mean, either
+from subflow_sim.units import UNITS
+
+Kind = Literal["number", "truth", "text"]
+ArgumentKind = Literal["number", "truth", "text", "any"]
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A value that is not known.
+
+    Attributes:
+        reason: why, for people.
+    """
+
+    reason: str
+
+
+Numbers: TypeAlias = float | tuple[float, ...]
+Value: TypeAlias = Numbers | bool | str | Missing
+Resolver: TypeAlias = Callable[[str, tuple[Value, ...]], Value]
+"""Gives the value of a function, by its name and its arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """What an expression may call.
+
+    Attributes:
+        arguments: kinds of its arguments, in order, "any" for those that may be of several; of a built-in one that
+            takes any number, that of all.
+        optional: how many of the last ones may be left out.
+        gives: what it returns.
+        unit: that its numbers are shown in; empty: none.
+        takes_any_number: of arguments, of the kind of the last one.
+    """
+
+    arguments: tuple[ArgumentKind, ...]
+    optional: int = 0
+    gives: Kind = "number"
+    unit: str = ""
+    takes_any_number: bool = False
+
+
+# `min`, `max`, `mean`, `sum` of all numbers in their arguments; `abs` of each. `spread(v)`: (largest - smallest) /
+# mean. `ratio(a, b)` is a / b; `ratio(v)` the last number over the first. `rises(v)`: the last number is above the
+# first, and none below the one before it; `rises(v, 10 %)` lets each be up to 10 % below the one before it.
+BUILT_IN: Mapping[str, Function] = {
+    **dict.fromkeys(("min", "max", "mean", "sum", "spread"), Function(("number",), takes_any_number=True)),
+    **dict.fromkeys(("rises", "falls"), Function(("number", "number"), optional=1, gives="truth")),
+    "abs": Function(("number",)),
+    "ratio": Function(("number", "number"), optional=1),
+}
+
+UNIT_WORTH: Mapping[str, float] = {
+    unit: float(worth) for units in UNITS.values() for unit, worth in units.items() if unit
+}
+"""How many SI units a unit of scenario files is worth."""
+MOST_CHARACTERS = 2000
+_MOST_SHOWN = 120
+_DEEPEST = 40
+MOST_OPERATORS = 100  # those of a row nest to the left
+_PARSING = threading.Lock()  # Python 3.11 counts how deep it is for all threads together, and gives up if two parse
+_Operation: TypeAlias = tuple[str, Callable[[Any, Any], Any]]
+_ARITHMETIC: Mapping[type[ast.operator], _Operation] = {
+    ast.Add: ("+", operator.add),
+    ast.Sub: ("-", operator.sub),
+    ast.Mult: ("*", operator.mul),
+    ast.Div: ("/", operator.truediv),
+    ast.Pow: ("**", math.pow),
+}
+COMPARISONS: Mapping[type[ast.cmpop], _Operation] = {
+    ast.Lt: ("<", operator.lt),
+    ast.LtE: ("<=", operator.le),
+    ast.Gt: (">", operator.gt),
+    ast.GtE: (">=", operator.ge),
+    ast.Eq: ("==", operator.eq),
+    ast.In: ("in", operator.ge),  # with what follows, a band
+    ast.Is: ("..", operator.le),
+}
+_COUNTED = {"not", *(symbol for symbol, _operation in _ARITHMETIC.values())}
+_BETWEEN = {*_COUNTED, "and", "or", *(symbol for symbol, _operation in COMPARISONS.values())} - {"not", ".."}
+_KIND_NAMES = {"number": "a number", "truth": "a comparison", "text": "a text in quotes", "any": "a value"}
+_TOKEN = re.compile(
+    r"(?P<number>[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)"
+    rf"(?:[ \t]*(?P<unit>{'|'.join(sorted(map(re.escape, UNIT_WORTH), key=len, reverse=True))})(?![A-Za-z0-9_]))?"
+    r"""|'(?P<single>[^']*)'|"(?P<double>[^"]*)\""""
+    r"|(?P<truth>(?:true|false)\b)|(?P<word>(?:and|or|not|in|if|else)\b)"
+    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)(?P<call>\s*\()?"
+    r"|(?P<symbol>\.\.|<=|>=|==|\*\*|[-+*/()<>,])"
+)
+
+
+class ClaimError(InputError):
+    """An expression cannot be read.
+
+    Attributes:
+        message: what is wrong, with the column.
+        allowed: what would be accepted.
+        column: from 1.
+    """
+
+    def __init__(self, text: str, column: int, message: str, allowed: str, *, file: str = "", key: str = "") -> None:
+        self.column = column
+        self.message = f"column {column}: {message}"
+        self.allowed = allowed
+        place = " ".join(filter(None, (f"{file}:" if file else "", key)))
+        shown = text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
+        told = f'{place + " = " if place else ""}"{shown}": {self.message}'
+        super().__init__(f"{told}; allowed: {allowed}" if allowed else told)
+
+
+class Call(NamedTuple):
+    """A function that an expression calls.
+
+    Attributes:
+        name: of the function.
+        texts: its arguments in order; None for those that are not texts in quotes.
+        columns: where each stands, from 1.
+    """
+
+    name: str
+    texts: tuple[str | None, ...]
+    columns: tuple[int, ...]
+
+
+class _Token(NamedTuple):
+    kind: str  # a group of _TOKEN, "text" or "end"
+    text: str
+    column: int
+    value: float | bool | str = ""
+    unit: str = ""
+
+    @property
+    def symbol(self) -> str:
+        return self.text if self.kind in ("symbol", "word") else ""
+
+    @property
+    def shown(self) -> str:
+        return "the end" if self.kind == "end" else f'"{self.text}"'
+
+
+class _Level(NamedTuple):
+    """What was opened, how messages call it, and how it may go on."""
+
+    closing: str
+    where: str
+    allowed: str
+
+
+_WHOLE = _Level("", "is not expected here", "an operator, or the end")
+_PARENTHESES = _Level(")", "in parentheses", '")"')
+_BAND = _Level("..", "in a band", '".." and its upper end')
+
+
+class Evaluated(NamedTuple):
+    """A part of an expression: its value, and what is shown of it."""
+
+    value: Value
+    text: str
+    column: int
+    kind: str = "number"
+    unit: str = ""
+    is_constant: bool = False
+
+
+class Expression:
+    """A number to be worked out: an answer, a prediction.
+
+    Attributes:
+        text: as it was written.
+        unit: that it is shown in; empty: none is known.
+    """
+
+    is_formula: ClassVar[bool] = False
+    """Whether it may name numbers, raise to a power and choose, and goes on with infinite numbers."""
+
+    def __init__(self, text: str, functions: Mapping[str, Function], *, file: str = "", key: str = "") -> None:
+        """Read it.
+
+        Args:
+            text: as it was written.
+            functions: what it may call besides `BUILT_IN`.
+            file: where it stands, for messages.
+            key: likewise.
+
+        Raises:
+            ClaimError: if it cannot be read, or is of another kind.
+        """
+        self.text = text
+        self._own, self._functions = functions, {**BUILT_IN, **functions}
+        self._place = {"file": file, "key": key}
+        if len(text) > MOST_CHARACTERS:
+            raise self.error(1, "too long", f"up to {MOST_CHARACTERS} characters")
+        self._at: dict[int, _Token] = {}  # by where they stand in what Python reads
+        try:
+            with _PARSING:
+                self.root = ast.parse(self._translated(), mode="eval").body
+            told = self.tell(self.root, lambda *_: Missing("nothing is known yet"))
+        except (RecursionError, MemoryError):
+            raise self.error(1, "too deeply nested", f"up to {_DEEPEST} levels") from None
+        self.check(told)
+        self.unit = told.unit
+
+    def calls(self, root: ast.AST | None = None) -> Iterator[Call]:
+        """The functions of the caller that it or a part of it calls, in order."""
+        root = root or self.root
+        if isinstance(root, ast.Call) and (name := self.at(root).text) in self._own:
+            tokens = [self.at(each) for each in root.args]
+            are_texts = [isinstance(each, ast.Name) and self.at(each).kind == "text" for each in root.args]
+            texts = (token.text if is_text else None for token, is_text in zip(tokens, are_texts, strict=True))
+            yield Call(name, tuple(texts), tuple(token.column for token in tokens))
+        for part in ast.iter_child_nodes(root):
+            yield from self.calls(part)
+
+    def named(self) -> dict[str, int]:
+        """The numbers that a formula names, each with the column, from 1, where it stands first."""
+        tokens = [self.at(part) for part in ast.walk(self.root) if isinstance(part, ast.Name)]
+        names = sorted((token.column, token.text) for token in tokens if token.kind == "name")
+        return {name: column for column, name in reversed(names)}
+
+    def value(self, resolver: Resolver) -> Numbers | Missing:
+        """What it comes to, in SI units."""
+        value = self.tell(self.root, resolver).value
+        assert not isinstance(value, str | bool)
+        return value
+
+    def at(self, node: ast.expr) -> _Token:
+        """What stands in the text where a part begins."""
+        return self._at[node.col_offset]
+
+    def check(self, told: Evaluated) -> None:
+        """Raise ClaimError unless it is what is asked for."""
+        self._expect(told, "number", 1, "a number is to be worked out")
+
+    def error(self, column: int, message: str, allowed: str) -> ClaimError:
+        """What is wrong with it at a column."""
+        return ClaimError(self.text, column, message, allowed, **self._place)
+
+    # From text to what Python may read
+
+    def _tokens(self) -> Iterator[_Token]:
+        place = 0
+        while rest := self.text[place:].lstrip():
+            place = len(self.text) - len(rest)
+            match = _TOKEN.match(self.text, place)
+            if match is None and rest[0] in "'\"":
+                raise self.error(place + 1, "the text has no end", f"another {rest[0]}")
+            if match is None:
+                raise self.error(place + 1, f'"{rest[0]}" means nothing', "numbers, texts in quotes, names, operators")
+            kind, unit = "number" if match["number"] else match.lastgroup or "", match["unit"] or ""
+            text = match["name"] or match[kind]
+            value = text == "true" if kind == "truth" else text
+            if kind == "number":
+                value = float(text) * UNIT_WORTH.get(unit, 1.0)
+            yield _Token("text" if kind in ("single", "double") else kind, text, place + 1, value, unit)
+            place = match.end()
+        yield _Token("end", "", len(self.text) + 1)
+
+    def _translated(self) -> str:
+        """The expression with a letter for each value, and "is" for the two dots of a band."""
+        translated, levels, operators = "", [_WHOLE], 0
+        before = _Token("symbol", "(", 0)
+        for token, after in pairwise((*self._tokens(), before)):
+            symbol, level = token.symbol, levels[-1]
+            if before.kind in ("number", "text", "truth", "name") or before.symbol == ")":
+                if symbol and symbol == level.closing:
+                    levels.pop()
+                elif symbol == "in":
+                    levels.append(_BAND)
+                elif not self._may_follow(token, level):
+                    self._refuse(before, token, level)
+            elif token.kind in ("call", "name"):
+                self._check_name(token, after)
+                levels += [_Level(")", f'in "{token.text}(…)"', '"," or ")"')] * (token.kind == "call")
+            elif symbol == "(":
+                levels.append(_PARENTHESES)
+            elif symbol == ")" and before.kind == "call":
+                levels.pop()
+            elif not self._may_begin(token, before):
+                allowed = f"a number, a text in quotes, {either(sorted(self._functions))}"
+                raise self.error(token.column, f"{token.shown} where a value is expected", allowed)
+            operators += symbol in _COUNTED
+            if operators > MOST_OPERATORS:
+                raise self.error(token.column, "too many operators", f"up to {MOST_OPERATORS}")
+            if len(levels) > _DEEPEST + 1:
+                raise self.error(after.column, "too deeply nested", f"up to {_DEEPEST} levels")
+            self._at[len(translated)] = before = token
+            translated += {"call": "v( ", "end": "", "..": "is "}.get(symbol or token.kind, f"{symbol or 'v'} ")
+        return translated
+
+    def _may_begin(self, token: _Token, before: _Token) -> bool:
+        """Whether something may stand where a value is expected; "not", where a comparison may."""
+        if token.symbol == "not":
+            return before.kind == "call" or before.symbol in ("(", ",", "and", "or", "not")
+        return token.symbol == "-" or token.kind in ("number", "text", "truth")
+
+    def _may_follow(self, token: _Token, level: _Level) -> bool:
+        """Whether something may stand behind a value."""
+        if token.symbol in ("**", "if", "else"):
+            return self.is_formula
+        if token.symbol == ",":
+            return level not in (_WHOLE, _PARENTHESES, _BAND)
+        return token.symbol in _BETWEEN or (token.kind == "end" and level is _WHOLE)
+
+    def _refuse(self, before: _Token, token: _Token, level: _Level) -> None:
+        if before.kind == "number" and token.kind in ("name", "call"):
+            units = list(UNIT_WORTH)
+            meant = did_you_mean(token.text, units)
+            raise self.error(token.column, f'"{token.text}" is not a unit{meant}', either(units))
+        raise self.error(token.column, f"{token.shown} {level.where}", level.allowed)
+
+    def _check_name(self, token: _Token, after: _Token) -> None:
+        names = sorted(self._functions)
+        if self.is_formula and token.kind == "name":
+            return
+        if token.text not in names:
+            meant = did_you_mean(token.text, names)
+            raise self.error(token.column, f'unknown name "{token.text}"{meant}', either(names))
+        if token.kind == "name":
+            raise self.error(after.column, f'"{token.text}" is called', f"{token.text}(…)")
+
+    # What it comes to. The first time nothing is known: kinds and units alone are looked at.
+
+    def tell(self, node: ast.expr, resolver: Resolver) -> Evaluated:
+        """The value of a part, and itself with numbers in place of what it calls."""
+        token = self.at(node)
+        column = token.column
+        match node:
+            case ast.Name() if token.kind == "name":
+                value = resolver(token.text, ())
+                return Evaluated(value, self.shown(node, (), value, ""), column)
+            case ast.Name():
+                text = self.shown(node, (), token.value, token.unit)
+                return Evaluated(token.value, text, column, token.kind, token.unit, is_constant=True)
+            case ast.Call(args=arguments):
+                return self._called(node, [self.tell(each, resolver) for each in arguments], resolver)
+            case ast.UnaryOp(op=ast.Not(), operand=inner):
+                (only,) = self._operands(None, [inner], resolver, "truth", '"not" takes a comparison')
+                text = f"not {only.text}" if isinstance(inner, ast.Call) else f"not ({only.text})"
+                return Evaluated(_missing([only]) or not only.value, text, column, "truth")
+            case ast.UnaryOp(operand=inner):
+                (only,) = self._operands(None, [inner], resolver, "number", '"-" is for numbers')
+                value = _each(("-", operator.sub), Evaluated(0.0, "0", column), only)
+                return only._replace(value=value, text=self.shown(node, (only,), value, only.unit))
+            case ast.BinOp(left=left, op=op, right=right):
+                symbol = _ARITHMETIC[type(op)][0]
+                pair = self._operands(column, [left, right], resolver, "number", f'"{symbol}" is for numbers')
+                if symbol in "+-":
+                    self._expect_one_dimension(pair, pair[1].column)
+                value, unit = _each(_ARITHMETIC[type(op)], *pair), _unit_of(symbol, pair[0].unit, pair[1].unit)
+                return Evaluated(value, self.shown(node, pair, value, unit), column, unit=unit)
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                parts = self._operands(column, [left, *others], resolver, "any", "")
+                return self._compared(parts, [COMPARISONS[type(op)] for op in ops])
+            case ast.BoolOp(op=op, values=nodes):
+                settles = isinstance(op, ast.Or)  # the value that settles it, whatever else is not known
+                symbol = "or" if settles else "and"
+                parts = self._operands(column, nodes, resolver, "truth", f'"{symbol}" joins comparisons')
+                is_settled = any(each.value is settles for each in parts)
+                are_joined = [isinstance(each, ast.BoolOp | ast.UnaryOp) for each in nodes]
+                texts = (
+                    f"({part.text})" if joined else part.text for joined, part in zip(are_joined, parts, strict=True)
+                )
+                text = f" {symbol} ".join(texts)
+                return Evaluated(settles if is_settled else _missing(parts) or not settles, text, column, "truth")
+            case ast.IfExp(test=test, body=body, orelse=other):
+                return self.tell(body if self.tell(test, resolver).value is True else other, resolver)
+        raise AssertionError(ast.dump(node))
+
+    def shown(self, node: ast.expr, told: Sequence[Evaluated], value: Value, unit: str) -> str:
+        """What is shown of a value.
+
+        Args:
+            node: what has it.
+            told: the parts of that.
+            value: of it.
+            unit: of it.
+        """
+        if isinstance(value, Missing):
+            return "?"
+        if isinstance(value, bool):
+            called = f"{self.at(node).text}({', '.join(each.text for each in told)})"
+            return called if isinstance(node, ast.Call) else str(value).lower()
+        return f"'{value}'" if isinstance(value, str) else numbers_text(value, unit)
+
+    def _operands(
+        self, column: int | None, nodes: Sequence[ast.expr], resolver: Resolver, kind: str, message: str
+    ) -> list[Evaluated]:
+        """Parts that are all to be of a kind, the first from a column on, as brackets may stand before it."""
+        told = [self.tell(each, resolver) for each in nodes]
+        if column is not None:
+            told[0] = told[0]._replace(column=column)
+        for each in told:
+            self._expect(each, kind, each.column, message)
+        return told
+
+    def _called(self, node: ast.Call, told: Sequence[Evaluated], resolver: Resolver) -> Evaluated:
+        token = self.at(node)
+        name, function = token.text, self._functions[token.text]
+        count, least, most = len(told), len(function.arguments) - function.optional, len(function.arguments)
+        if count < least or (count > most and not function.takes_any_number):
+            number = f"{least}" if least == most else f"{least} to {most}"
+            number = f"{least} or more" if function.takes_any_number else number
+            raise self.error(token.column, f'"{name}" has {count} argument{"s" * (count != 1)}', number)
+        for place, each in enumerate(told):
+            kind = function.arguments[min(place, most - 1)]
+            self._expect(each, kind, each.column, f'argument {place + 1} of "{name}"')
+        unit, values = function.unit, tuple(each.value for each in told)
+        if name not in self._own and name not in ("ratio", "spread"):
+            unit = next((each.unit for each in told if each.unit), "")
+        value = _missing(told) or (resolver(name, values) if name in self._own else _built_in(name, values))
+        if not isinstance(value, Missing):
+            gave = "truth" if isinstance(value, bool) else "text" if isinstance(value, str) else "number"
+            if gave != function.gives:
+                raise TypeError(f"{name} gave {value!r}")
+            if gave == "number" and not self.is_formula and not all(map(math.isfinite, _numbers(value))):
+                value = Missing(f"{name} has no value here")
+        return Evaluated(value, self.shown(node, told, value, unit), token.column, function.gives, unit)
+
+    def _compared(self, told: Sequence[Evaluated], operations: Sequence[_Operation]) -> Evaluated:
+        column, symbols = told[0].column, [symbol for symbol, _operation in operations]
+        is_band = symbols == ["in", ".."]
+        texts = [each for each in told if each.kind == "text"]
+        if not is_band and "in" in symbols:
+            raise self.error(column, "a range cannot be combined with a comparison", "x in low .. high")
+        if texts and not is_band:
+            if len(texts) < len(told) or {*symbols} != {"=="}:
+                raise self.error(texts[0].column, "a text is compared", 'only with "==" and another text')
+        else:
+            message = "a band is of numbers" if is_band else "numbers are compared"
+            for each in told:
+                self._expect(each, "number", column if is_band else each.column, message)
+            self._expect_one_dimension(told, column)
+        pairs = [*pairwise(told)]
+        if is_band:
+            value, low, high = told
+            pairs = [(value, low), (value, high)]
+            if low.is_constant and high.is_constant and _numbers(low.value) > _numbers(high.value):
+                raise self.error(low.column, "the lower end of the range is above the upper one", "low .. high")
+        units = [each.unit for each in (*told[is_band:], told[0]) if not isinstance(each.value, Missing)]
+        unit = next(filter(None, units), "")
+        first, *others = (
+            each.text if isinstance(each.value, str | Missing) else numbers_text(each.value, each.unit or unit)
+            for each in told
+        )
+        text = first + "".join(f" {symbol} {each}" for symbol, each in zip(symbols, others, strict=True))
+        return Evaluated(_missing(told) or _holds(operations, pairs), text, column, "truth")
+
+    def _expect(self, told: Evaluated, kind: str, column: int, message: str) -> None:
+        if kind not in ("any", told.kind):
+            raise self.error(column, f"{message}, and this is {_KIND_NAMES[told.kind]}", _KIND_NAMES[kind])
+
+    def _expect_one_dimension(self, operands: Sequence[Evaluated], column: int) -> None:
+        """Refuse rates beside times, and a bare number beside a rate: it would be taken for so many bit/s."""
+        units = {dimension: each.unit for each in operands if (dimension := _dimension_of(each.unit))}
+        if len(units) > 1:
+            first, second = list(units.values())[:2]
+            raise self.error(column, f"{first} is set against {second}", "quantities of the same kind")
+        bare = next((each for each in operands if each.is_constant and not each.unit and each.value), None)
+        if bare is not None and units and "queue" not in units:
+            unit = next(iter(units.values()))
+            raise self.error(
+                bare.column, f"{bare.text} has no unit, but is set against {unit}", f"e.g. {bare.text} {unit}"
+            )
+
+
+def numbers_text(value: Numbers, unit: str = "") -> str:
+    """Numbers with four digits in a unit of scenario files: "3.051 Mbit/s", "1.2, 3.4 ms"."""
+    scaled = [number / UNIT_WORTH.get(unit, 1.0) for number in _numbers(value)]
+    text = ", ".join(f"{number:.0f}" if 1e4 <= abs(number) < 1e15 else f"{number:.4g}" for number in scaled)
+    return f"{text} {unit}" if unit else text
+
+
+def _unit_of(symbol: str, left: str, right: str) -> str:
+    """What a sum or product is shown in; products and quotients of two quantities have no unit of ours."""
+    if symbol in "+-":
+        return left or right
+    if symbol == "/":
+        return "" if right not in ("", "%") else left
+    if "%" in (left, right):
+        return right if left == "%" and right else left
+    return "" if left and right else left or right
+
+
+def _dimension_of(unit: str) -> str:
+    """What a unit of scenario files measures; empty for none, and for shares."""
+    return next((each.value for each, units in UNITS.items() if unit and unit != "%" and unit in units), "")
+
+
+def _missing(told: Sequence[Evaluated]) -> Missing | None:
+    return next((each.value for each in told if isinstance(each.value, Missing)), None)
+
+
+def _numbers(value: Value) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def number_pairs(left: Value, right: Value) -> list[tuple[Any, Any]] | Missing:
+    """The numbers of two vectors side by side; a single one stands beside each of the other's."""
+    first, second = _numbers(left), _numbers(right)
+    if not isinstance(left, tuple):
+        first *= len(second)
+    if not isinstance(right, tuple):
+        second *= len(first)
+    if len(first) != len(second):
+        return Missing(f"{len(first)} numbers cannot be compared with {len(second)}")
+    return list(zip(first, second, strict=True)) or Missing("no numbers")
+
+
+def _holds(operations: Sequence[_Operation], operands: Sequence[tuple[Evaluated, Evaluated]]) -> bool | Missing:
+    holds = True
+    for (_symbol, operation), (left, right) in zip(operations, operands, strict=True):
+        pairs = number_pairs(left.value, right.value)
+        if isinstance(pairs, Missing):
+            return pairs
+        holds &= all(operation(*pair) for pair in pairs)
+    return holds
+
+
+def _each(operation: _Operation, left: Evaluated, right: Evaluated) -> Numbers | Missing:
+    """Arithmetic of numbers, element by element."""
+    pairs = _missing((left, right)) or number_pairs(left.value, right.value)
+    if isinstance(pairs, Missing):
+        return pairs
+    symbol, operate = operation
+    if symbol == "/" and any(divisor == 0 for _, divisor in pairs):
+        return Missing(f"{left.text} / {right.text} is a division by 0")
+    try:
+        results = tuple(operate(*pair) for pair in pairs)
+    except (ValueError, OverflowError):  # of powers alone
+        results = (math.nan,)
+    if not all(map(math.isfinite, results)):
+        return Missing(f"{left.text} {symbol} {right.text} is too large")
+    return results if isinstance(left.value, tuple) or isinstance(right.value, tuple) else results[0]
+
+
+def _built_in(name: str, arguments: Sequence[Value]) -> Value:
+    vectors = [_numbers(argument) for argument in arguments]
+    first, numbers = vectors[0], [number for vector in vectors for number in vector]
+    if not numbers:
+        return Missing(f"{name} of nothing")
+    match name:
+        case "min" | "max":
+            return float(min(numbers) if name == "min" else max(numbers))
+        case "mean" | "sum":
+            return math.fsum(numbers) / (len(numbers) if name == "mean" else 1)
+        case "abs":
+            return tuple(map(abs, first)) if len(first) > 1 else abs(first[0])
+        case "spread":
+            mean = math.fsum(numbers) / len(numbers)
+            return (max(numbers) - min(numbers)) / mean if mean else Missing("spread around a mean of 0")
+        case "ratio":
+            over, under = (first[-1], first[0]) if len(vectors) == 1 else (first[0], vectors[1][0])
+            if len(vectors) == 2 and max(map(len, vectors)) > 1:
+                return Missing("ratio of two vectors: / goes element by element")
+            return over / under if under else Missing("ratio to 0")
+    # It rises or falls.
+    if len(first) < 2:
+        return Missing(f"{name} needs two numbers or more")
+    sign, slack = 1.0 if name == "rises" else -1.0, vectors[1][0] if len(vectors) > 1 else 0.0
+    return sign * (first[-1] - first[0]) > 0 and all(
+        sign * (later - earlier) >= -slack * max(abs(earlier), abs(later)) for earlier, later in pairwise(first)
+    )

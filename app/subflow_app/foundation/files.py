@@ -1,0 +1,67 @@
+"""Files that are written for people: in one step, and what the system says against it is told with a way on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from subflow_app.foundation.errors import ExportError
+from subflow_app.foundation.file_kinds import PAGE_SUFFIX
+from subflow_app.vocabulary.tables import csv_text
+from subflow_sim.gate import is_folder
+from subflow_sim.whole_file import write_whole
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turns what the system says into our error, which names the file and the way on."""
+    try:
+        yield
+    except OSError as error:
+        raise ExportError(f"{path} cannot be written: {error.strerror or error}; choose another folder") from error
+
+
+def made_folder(path: str | Path) -> Path:
+    """A folder for files, made if it is not there.
+
+    Raises:
+        ExportError: if it cannot be made.
+    """
+    folder = Path(path)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def page_place(out: Path | None, name: str) -> Path:
+    """Where a web page is written: to the file that is named, or else under its own name, in a folder made for it.
+
+    Raises:
+        ExportError: if the folder cannot be made.
+    """
+    if out is not None and out.suffix.lower() == PAGE_SUFFIX and not is_folder(out):
+        made_folder(out.parent)
+        return out
+    return (Path() if out is None else made_folder(out)) / f"{name}{PAGE_SUFFIX}"
+
+
+def write_file(path: str | Path, content: bytes | str) -> Path:
+    """Write a file in one step: what stood there stays until the new one is complete.
+
+    Raises:
+        ExportError: if it cannot be written.
+    """
+    target = Path(path)
+    with writing(target):
+        write_whole(target, content.encode() if isinstance(content, str) else content)
+    return target
+
+
+def write_csv(path: str | Path, headings: Iterable[str], rows: Iterable[Iterable[object]]) -> Path:
+    """Write a table.
+
+    Raises:
+        ExportError: if it cannot be written.
+    """
+    return write_file(path, csv_text(headings, rows))

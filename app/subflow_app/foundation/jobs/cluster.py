@@ -1,0 +1,183 @@
+"""Tasks on a Ray cluster: the same code in the workers of its nodes, which need Subflow installed and nothing else.
+
+Ray's client ends its process when it loses the cluster, prints as it likes, and cannot be interrupted while it waits.
+So it runs in a process beside this one (`ray_client`), which tells every few seconds that the cluster answers.
+Ray tries nothing a second time here: what is lost is told, and the job decides, as with processes of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import pickle
+import queue
+import threading
+import time
+from collections.abc import Sequence
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from subflow_app.foundation.errors import ClusterError
+from subflow_app.foundation.interruption import interrupts_held_back
+from subflow_app.foundation.jobs.cluster_address import ClusterAddress, check_cluster
+from subflow_app.foundation.jobs.ray_client import Beat, Joining, Made, Refused, no_answer, serve
+from subflow_app.foundation.jobs.tasks import Answer, Task
+
+# A worker has the next task at hand when it ends one.
+_TASKS_EACH = 2
+# Losses one after the other that say that no worker can carry any task out.
+_MOST_LOSSES = 50
+# Loading Ray and joining take seconds each, and on a busy machine ten times as long; the address has answered by
+# then. A head that is there is heard of every few seconds.
+_BEAT_S = 2.0
+_LOAD_S = 60.0
+_JOIN_S = 45.0
+_SILENT_S = 15.0
+# What the client has for leaving the cluster, and how long its end may come before the signal that also ended it.
+_LEAVE_S = 3.0
+_SAME_MOMENT_S = 0.3
+
+
+class RayCluster:
+    """Carries tasks out in the workers of a cluster, one on each of its cores. Nothing here blocks but `close`."""
+
+    def __init__(self, address: str) -> None:
+        """Begin to join the cluster; `wait` tells if that fails.
+
+        Raises:
+            InputError: if that is no address.
+            ClusterError: if Ray is not installed, or nobody answers at that address.
+        """
+        check_cluster(address)
+        self._address = ClusterAddress.parse(address)
+        # Until it is known how many cores the cluster has.
+        self.jobs = 1
+        self.slots = _TASKS_EACH
+        self._limit_s = _LOAD_S
+        self._silent_s = 0.0
+        self._is_joined = False
+        self._losses = 0
+        self._error: ClusterError | None = None
+        self._stopped = threading.Event()
+        context = multiprocessing.get_context("spawn")
+        self._pipe: Connection
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(
+            target=serve, args=(theirs, address, _BEAT_S, _SILENT_S), name="subflow-cluster", daemon=True
+        )
+        if os.name == "posix":
+            # Begun by the first process otherwise, and lets interrupts in once it runs.
+            resource_tracker.ensure_running()
+        with interrupts_held_back():
+            self._process.start()
+        theirs.close()  # so that its end is seen when the process ends
+        # What is sent waits for the client, which may wait for a cluster that is gone.
+        self._outbox: queue.SimpleQueue[tuple[int, bytes] | None] = queue.SimpleQueue()
+        threading.Thread(target=self._send, name="subflow-cluster-out", daemon=True).start()
+
+    def submit(self, task: Task) -> None:
+        """Take a task."""
+        if self._error is not None:
+            raise self._error
+        self._outbox.put((task.number, pickle.dumps(task.work)))
+
+    def wait(self, timeout_s: float) -> Sequence[Answer]:
+        """An answer, or none if nothing comes for a while: each is kept before the next takes memory of this machine.
+
+        Raises:
+            ClusterError: if the cluster could not be joined, or is lost.
+        """
+        if self._error is not None:
+            raise self._error
+        began = time.monotonic()
+        while not self._stopped.is_set():
+            left_s = timeout_s - (time.monotonic() - began)
+            if left_s <= 0:
+                return ()
+            # Only time spent here counts as silence of the client: its messages wait in the pipe meanwhile. The client
+            # itself reports a silent head, as answers of workers may keep this process too busy to wait.
+            asked = time.monotonic()
+            ready = wait([self._pipe, self._process.sentinel], left_s)
+            self._silent_s += time.monotonic() - asked
+            if self._pipe in ready:
+                try:
+                    answer = self._take(self._pipe.recv())
+                except (EOFError, OSError):
+                    ready = [self._process.sentinel]
+                else:
+                    if answer is not None:
+                        return (answer,)
+                    continue
+            if ready:
+                if self._stopped.wait(_SAME_MOMENT_S):
+                    return ()
+                self._process.join(_LEAVE_S)
+                self._fail(f"Ray ended its client (code {self._process.exitcode})")
+            elif self._silent_s > self._limit_s:
+                self._fail(no_answer(self._limit_s))
+        return ()
+
+    def stop(self) -> None:
+        """End what is under way."""
+        self._stopped.set()
+        self._outbox.put(None)
+
+    def close(self) -> None:
+        """Leave the cluster; it remains as it is, without our tasks."""
+        self.stop()
+        if self._is_joined and self._error is None:
+            self._process.join(_LEAVE_S)
+        if self._process.is_alive():
+            self._process.kill()
+        self._process.join()
+        self._process.close()
+        self._pipe.close()
+
+    def _send(self) -> None:
+        with contextlib.suppress(OSError):  # the client has ended, which `wait` sees
+            while True:
+                order = self._outbox.get()
+                self._pipe.send(order)
+                if order is None:
+                    return
+
+    def _take(self, said: Joining | Beat | Made | Refused) -> Answer | None:
+        """Note a message of the client; returns the answer in it, if it is one."""
+        match said:
+            case Joining():
+                self._silent_s, self._limit_s = 0.0, _JOIN_S
+            case Beat(cores):
+                # Only the head's own answer counts: workers that have tasks go on for a minute after its end.
+                self._silent_s, self._limit_s = 0.0, _SILENT_S
+                self._is_joined = True
+                self.jobs = cores
+                self.slots = cores * _TASKS_EACH
+            case Refused(problem):
+                self._fail(problem)
+            case Made(number, packed, loss):
+                if packed is not None:
+                    self._losses = 0
+                    return Answer(number, pickle.loads(packed))
+                self._losses += 1
+                if self._losses >= _MOST_LOSSES:
+                    self._fail(f"{_MOST_LOSSES} tasks were lost one after the other, the last one by {loss}")
+                return Answer(number, None, f"its worker was lost ({loss})")
+        return None
+
+    def _fail(self, problem: str) -> Any:
+        """Use the cluster no more.
+
+        Raises:
+            ClusterError: always.
+        """
+        if self._is_joined:
+            self._error = ClusterError(
+                f"the Ray cluster at {self._address.text} was lost: {problem}; what has ended is kept, and what is "
+                "missing can be made later"
+            )
+        else:
+            self._error = self._address.unreachable(problem)
+        self._process.kill()
+        raise self._error

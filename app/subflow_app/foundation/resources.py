@@ -1,0 +1,112 @@
+"""Files that ship with the program: one function finds them in a source tree, an installation and a frozen bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from subflow_app.foundation.errors import InputError, ResourceError
+from subflow_app.foundation.own_program import bundle_folder
+from subflow_sim.gate import is_folder, is_there
+from subflow_sim.plain_text import closest
+
+SCENARIO_SUFFIX = ".toml"
+DEMO_SCENARIO = "demo"
+PLAN_SUFFIX = ".sweep.toml"
+
+
+def resource_path(relative: str) -> Path:
+    """The path of a file or folder under ``assets/``, e.g. ``resource_path("scenarios/demo.toml")``.
+
+    Raises:
+        ResourceError: if it is not there.
+    """
+    path = assets_folder().joinpath(*relative.split("/"))
+    if not is_there(path):
+        raise ResourceError(f"{relative} is missing in {assets_folder()}: install Subflow again")
+    return path
+
+
+def scenario_names() -> tuple[str, ...]:
+    """Names of the shipped scenarios, sorted; the folder is the list."""
+    return tuple(sorted(path.stem for path in resource_path("scenarios").glob(f"*{SCENARIO_SUFFIX}")))
+
+
+def find_scenario(name_or_path: str) -> Path:
+    """The scenario file for what the user typed: a path, or the name of a shipped scenario.
+
+    Raises:
+        InputError: if it is neither; the text names the shipped scenarios that come close.
+    """
+    path = Path(name_or_path)
+    if is_to_read(path):
+        return path
+    names = scenario_names()
+    if name_or_path in names:
+        return resource_path(f"scenarios/{name_or_path}{SCENARIO_SUFFIX}")
+    if is_folder(path):
+        raise InputError(f"{name_or_path} is a folder, not a scenario file")
+    if path.suffix == SCENARIO_SUFFIX or len(path.parts) > 1:
+        raise InputError(f"{name_or_path}: no such scenario file")
+    hint = way_on(name_or_path, names, f"shipped scenarios: {', '.join(names)}")
+    raise InputError(f"{name_or_path}: no such scenario file and no shipped scenario of that name; {hint}")
+
+
+def is_to_read(path: Path) -> bool:
+    """Whether there is a file, or what the gate of all readers refuses by name, such as a pipe; a folder is neither."""
+    return is_there(path) and not is_folder(path)
+
+
+def file_or_shipped(
+    name_or_path: str, folder: str, suffix: str, names: Sequence[str], missing: str, listed: str
+) -> Path:
+    """The file for what the user typed: a path, or one of those that ship in a folder.
+
+    Args:
+        name_or_path: what the user typed.
+        folder: under ``assets/``.
+        suffix: of the files in it.
+        names: of those that ship.
+        missing: said of a name that nothing has.
+        listed: what there is, said where no name comes close.
+
+    Raises:
+        InputError: if it is neither.
+    """
+    path = Path(name_or_path)
+    if is_to_read(path):
+        return path
+    if name_or_path in names:
+        return resource_path(f"{folder}/{name_or_path}{suffix}")
+    raise InputError(f"{name_or_path}: {missing}; {way_on(name_or_path, names, listed)}")
+
+
+def way_on(name: str, known: Sequence[str], otherwise: str) -> str:
+    """What to try in place of a name that nothing has: those that are close, or what is said otherwise."""
+    return closest(name, known, most=3) or otherwise
+
+
+def sweep_names() -> tuple[str, ...]:
+    """Names of the shipped plans of sweeps, sorted; the folder is the list."""
+    return tuple(
+        sorted(path.name.removesuffix(PLAN_SUFFIX) for path in resource_path("sweeps").glob(f"*{PLAN_SUFFIX}"))
+    )
+
+
+def shipped_sweep(name: str) -> Path | None:
+    """The file of a shipped plan of a sweep; None if there is none of that name."""
+    return resource_path(f"sweeps/{name}{PLAN_SUFFIX}") if name in sweep_names() else None
+
+
+@cache
+def assets_folder() -> Path:
+    """The assets folder: beside the frozen program, inside the installed package, or at the top of the source tree."""
+    here = Path(__file__).resolve()
+    bundle = bundle_folder()
+    candidates = [bundle / "assets"] if bundle else []
+    candidates += [here.parents[1] / "assets", here.parents[3] / "assets"]
+    for candidate in candidates:
+        if is_folder(candidate):
+            return candidate
+    raise ResourceError(f"the assets folder is missing: looked in {', '.join(map(str, candidates))}")

@@ -1,0 +1,255 @@
+"""The user's settings: a small JSON file that never stands in the way of starting the program.
+
+A hand-written check of a dozen values; a model library would cost more at start-up than all the rest of this module.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from subflow_app.foundation.errors import SettingsError
+from subflow_app.foundation.paths import default_database, settings_path
+from subflow_app.vocabulary.language import LANGUAGES, SYSTEM
+from subflow_sim.gate import json_tree, read_file
+
+_log = logging.getLogger(__name__)
+
+LANGUAGE_CHOICES = (SYSTEM, *LANGUAGES)
+THEMES = ("system", "light", "dark", "contrast")
+RECENT_FILES_KEPT = 10
+# A hundred times what a heavy user has in it.
+MOST_BYTES = 1_000_000
+# Sampling finer than a microsecond would store more than the simulator resolves; coarser than a minute shows nothing.
+SAMPLE_INTERVAL_RANGE_S = (1e-6, 60.0)
+# Below, text is too small to read; above, panels no longer fit the screens that need it.
+SCALE_RANGE_PERCENT = (50, 300)
+# Below, a state of a busy network does not fit; above, no computer of today has it to spare.
+REPLAY_BUDGET_RANGE_MB = (1, 65_536)
+# Above, what is kept of a run would fill any disk.
+SWEEP_RUNS_RANGE = (1, 10_000_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the user has chosen, and the files used last.
+
+    Attributes:
+        theme: one of `THEMES`; ``"system"`` is light, dark or high contrast as the desktop says.
+        language: one of `LANGUAGE_CHOICES`; ``"system"`` is the desktop's; takes effect at the next start.
+        scale_percent: size of everything in the window, of what the desktop says; takes effect at the next start.
+        recent_files: absolute paths of scenario files, the latest first.
+        recent_labs: absolute paths of labs that were opened from files, the latest first.
+        sample_interval_s: simulated time between two trace samples of a new run, s.
+        record_decisions: whether new runs keep what controllers and schedulers decide, and why.
+        replay_budget_mb: memory for states of a run that is gone through again, MB.
+        max_sweep_runs: how many runs a sweep may have.
+        last_export_directory: where figures and data went last; empty before the first export.
+        figure: how figures were exported last, see `figure_choice`.
+        database: database in use; empty for the default one.
+        reopens_last: whether a start without a file opens the latest of the recent ones.
+        autosave: whether unsaved changes are kept for the case of a crash.
+        confirm_closing_run: whether closing the window during a run asks first.
+        confirm_purge: whether removing deleted runs for good asks first.
+        is_welcomed: whether the welcome of the first start was shown.
+        saved_searches: queries of the history by the names that the user gave them.
+        unknown: entries of a newer version, kept as they are when the settings are saved.
+    """
+
+    theme: str = "system"
+    language: str = SYSTEM
+    scale_percent: int = 100
+    recent_files: tuple[str, ...] = ()
+    recent_labs: tuple[str, ...] = ()
+    sample_interval_s: float = 0.1
+    record_decisions: bool = False
+    replay_budget_mb: int = 256
+    max_sweep_runs: int = 100_000
+    last_export_directory: str = ""
+    figure: Mapping[str, Any] = field(default_factory=dict)
+    database: str = ""
+    reopens_last: bool = False
+    autosave: bool = True
+    confirm_closing_run: bool = False
+    confirm_purge: bool = True
+    is_welcomed: bool = False
+    saved_searches: Mapping[str, str] = field(default_factory=dict)
+    unknown: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def replay_budget_bytes(self) -> int:
+        """`replay_budget_mb` in bytes."""
+        return self.replay_budget_mb << 20
+
+    def with_recent_file(self, path: str | Path) -> Settings:
+        """The settings with this file as the latest of the recent ones."""
+        return replace(self, recent_files=_with_latest(self.recent_files, path))
+
+    def with_recent_lab(self, path: str | Path) -> Settings:
+        """The settings with this file as the latest of the labs that were opened."""
+        return replace(self, recent_labs=_with_latest(self.recent_labs, path))
+
+    def with_theme(self, theme: str) -> Settings:
+        """The settings with this theme, one of `THEMES`."""
+        return replace(self, theme=theme)
+
+    def with_welcome(self) -> Settings:
+        """The settings of somebody who has seen the welcome."""
+        return replace(self, is_welcomed=True)
+
+    def with_decisions(self, is_recorded: bool) -> Settings:
+        """The settings with decisions recorded or not."""
+        return replace(self, record_decisions=is_recorded)
+
+    def with_database(self, path: Path | None) -> Settings:
+        """The settings with this database as the one to open next time; None is the default one."""
+        is_default = path is None or path == default_database().absolute()
+        return replace(self, database="" if is_default else str(path))
+
+    def with_saved_search(self, name: str, query: str) -> Settings:
+        """The settings with this query under this name, in place of one that had it."""
+        return replace(self, saved_searches={**self.saved_searches, name: query})
+
+    def without_saved_search(self, name: str) -> Settings:
+        """The settings without the query of this name."""
+        return replace(self, saved_searches={n: query for n, query in self.saved_searches.items() if n != name})
+
+    def with_export_directory(self, path: str | Path) -> Settings:
+        """The settings with this folder as the one that was exported to last."""
+        return replace(self, last_export_directory=str(Path(path).resolve()))
+
+    def with_figure(self, choice: Mapping[str, Any]) -> Settings:
+        """The settings with this as the way in which figures were exported last."""
+        return replace(self, figure=dict(choice))
+
+    def without_recent_files(self) -> Settings:
+        """The settings with no recent file."""
+        return replace(self, recent_files=())
+
+    def without_recent_file(self, path: str | Path) -> Settings:
+        """The settings without this file, e.g. because it is gone."""
+        gone = str(Path(path).resolve())
+        return replace(self, recent_files=tuple(recent for recent in self.recent_files if recent != gone))
+
+
+def _with_latest(paths: tuple[str, ...], path: str | Path) -> tuple[str, ...]:
+    latest = str(Path(path).resolve())
+    return (latest, *(recent for recent in paths if recent != latest))[:RECENT_FILES_KEPT]
+
+
+def load_settings(path: Path | None = None) -> Settings:
+    """The saved settings; whatever cannot be used is replaced by its default and said in the log, never raised.
+
+    A file that is not readable as settings at all is kept aside as ``settings.json.damaged``, so that saving the
+    defaults later does not destroy what someone may want to repair.
+    """
+    path = path or settings_path()
+    try:
+        entries = json_tree(read_file(path, MOST_BYTES))
+    except FileNotFoundError:
+        return Settings()
+    except OSError as error:
+        _log.warning("settings %s cannot be read, defaults are used: %s", path, error.strerror)
+        return Settings()
+    except ValueError as error:
+        return _defaults_for_damaged(path, str(error))
+    if not isinstance(entries, dict):
+        return _defaults_for_damaged(path, "the file does not hold a JSON object")
+    return _checked(entries, path)
+
+
+def save_settings(settings: Settings, path: Path | None = None) -> None:
+    """Write the settings in one step: a crash leaves either the old file or the new one.
+
+    Raises:
+        SettingsError: if the file cannot be written.
+    """
+    path = path or settings_path()
+    entries = asdict(settings)
+    entries |= entries.pop("unknown")
+    content = json.dumps(entries, indent=2, sort_keys=True) + "\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=path.name, suffix=".new", dir=path.parent)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise SettingsError(f"settings could not be saved to {path}: {error.strerror or error}") from error
+
+
+def _checked(entries: dict[str, Any], path: Path) -> Settings:
+    """Settings from the entries of a file, value by value, so that one bad value does not cost the others."""
+    checks: dict[str, Callable[[Any], bool]] = {
+        "theme": lambda value: value in THEMES,
+        "language": lambda value: value in LANGUAGE_CHOICES,
+        "recent_files": _is_texts,
+        "recent_labs": _is_texts,
+        "sample_interval_s": _is_sample_interval,
+        "scale_percent": lambda value: _is_whole(value, *SCALE_RANGE_PERCENT),
+        "record_decisions": _is_switch,
+        "replay_budget_mb": lambda value: _is_whole(value, *REPLAY_BUDGET_RANGE_MB),
+        "max_sweep_runs": lambda value: _is_whole(value, *SWEEP_RUNS_RANGE),
+        "reopens_last": _is_switch,
+        "autosave": _is_switch,
+        "confirm_closing_run": _is_switch,
+        "confirm_purge": _is_switch,
+        "is_welcomed": _is_switch,
+        "last_export_directory": lambda value: isinstance(value, str),
+        "figure": lambda value: isinstance(value, dict),
+        "database": lambda value: isinstance(value, str),
+        "saved_searches": lambda value: isinstance(value, dict) and all(isinstance(v, str) for v in value.values()),
+    }
+    known: dict[str, Any] = {}
+    for name, is_good in checks.items():
+        if name not in entries:
+            continue
+        if is_good(entries[name]):
+            known[name] = entries[name]
+        else:
+            _log.warning("settings %s: %s = %r is not usable, the default is used", path, name, entries[name])
+    for name in ("recent_files", "recent_labs"):
+        if name in known:
+            known[name] = tuple(known[name][:RECENT_FILES_KEPT])
+    unknown = {name: value for name, value in entries.items() if name not in checks}
+    return Settings(**known, unknown=unknown)
+
+
+def _is_switch(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _is_whole(value: object, low: int, high: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
+def _is_sample_interval(value: object) -> bool:
+    low, high = SAMPLE_INTERVAL_RANGE_S
+    return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+
+
+def _defaults_for_damaged(path: Path, reason: str) -> Settings:
+    aside = path.with_name(path.name + ".damaged")
+    try:
+        path.replace(aside)
+        kept = f"it is kept as {aside}"
+    except OSError as error:
+        kept = f"it stays where it is ({error.strerror})"
+    _log.warning("settings %s are damaged (%s), defaults are used; %s", path, reason, kept)
+    return Settings()

@@ -1,7 +1,0 @@
-"""Edits the values of a scenario by forms and as text. Start reading at `inspector`."""
-
-from __future__ import annotations
-
-from subflow_app.qt.inspector.inspector import Inspector
-
-__all__ = ["Inspector"]

@@ -1,7 +1,0 @@
-"""The picture of a scenario: nodes, links and the subflows across them. Start reading at `view`."""
-
-from __future__ import annotations
-
-from subflow_app.qt.topology.view import TopologyView
-
-__all__ = ["TopologyView"]

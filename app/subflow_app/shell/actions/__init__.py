@@ -1,0 +1,49 @@
+"""Everything a person can do in the window, in one table: menus, toolbar, shortcuts and their list come from it.
+
+A new action is one row in the file of its menu, whose callback is one call to the part of the window that knows how,
+and its place in ``menus``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from subflow_app.features.arena.qt import actions as arena
+from subflow_app.features.breaking.qt import actions as breaking
+from subflow_app.features.editor.qt import actions as topology
+from subflow_app.features.explain.qt import actions as explain
+from subflow_app.features.forking.qt import actions as forking
+from subflow_app.features.gallery.qt import actions as gallery
+from subflow_app.features.playhead.qt import actions as playhead
+from subflow_app.features.script.qt import actions as script
+from subflow_app.features.sweeps.qt import actions as sweeps
+from subflow_app.shell.actions import arrange, edit, file, help, history, queue, run, study, training, view
+from subflow_app.toolkit.action_spec import ActionSpec
+
+if TYPE_CHECKING:
+    from subflow_app.shell.main_window import MainWindow
+
+ACTIONS: tuple[ActionSpec[MainWindow], ...] = (
+    *file.rows(),
+    *edit.rows(),
+    *topology.rows(),
+    *arrange.rows(),
+    *view.rows(),
+    *run.rows(),
+    *queue.rows(),
+    *run.agent_rows(),
+    *playhead.rows(),
+    *forking.rows(),
+    *explain.rows(),
+    *training.rows(),
+    *history.rows(),
+    *sweeps.rows(),
+    *gallery.rows(),
+    *arena.rows(),
+    *breaking.rows(),
+    *script.rows(),
+    *study.rows(),
+    *study.import_rows(),
+    *study.lab_rows(),
+    *help.rows(),
+)

@@ -1,0 +1,134 @@
+"""Stored runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from subflow_app.features.forking.qt.feature import ForkFeature
+from subflow_app.toolkit.action_spec import (
+    NOT_RUNNING,
+    ONE_SELECTED,
+    PLOTS_SHOWN,
+    SELECTED,
+    WRITABLE,
+    ActionSpec,
+    Need,
+    Scope,
+)
+from subflow_app.vocabulary.language import translatable
+
+if TYPE_CHECKING:
+    from subflow_app.shell.main_window import MainWindow
+
+
+def rows() -> Iterator[ActionSpec[MainWindow]]:
+    """The History menu."""
+    yield ActionSpec(
+        "history.open",
+        "&Open plots",
+        "Show the selected runs in the plots; several are laid over each other",
+        "plots",
+        ("Return",),
+        lambda w, _: w.opening.show(),
+        (SELECTED,),
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.overlay",
+        "Over&lay with current",
+        "Overlay the selected runs on those in the plots",
+        "overlay",
+        ("Ctrl+Return",),
+        lambda w, _: w.opening.overlay(),
+        (SELECTED, PLOTS_SHOWN),
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.clear_overlay",
+        "&Clear overlay",
+        "Show only the first run in the plots",
+        "clear",
+        ("Ctrl+Backspace",),
+        lambda w, _: w.shown.keep_first(),
+        (Need(lambda s: s.runs_shown > 1, translatable("the plots show no second run")),),
+    )
+    yield ActionSpec(
+        "history.fork",
+        "Fork the selected r&un…",
+        "Fork the selected run: change a link or a flow from a time on, with the original as a ghost",
+        "fork",
+        ("Ctrl+Shift+Y",),
+        lambda w, _: w.features[ForkFeature].fork_selected(),
+        (ONE_SELECTED,),
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.rename",
+        "&Rename…",
+        "Rename the selected run",
+        "rename",
+        ("F2",),
+        lambda w, _: w.history.rename_selected(),
+        (ONE_SELECTED, WRITABLE),
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.tag",
+        "&Tags…",
+        "Set the tags of the selected runs, to find them again",
+        "tag",
+        ("Ctrl+T",),
+        lambda w, _: w.history.tag_selected(),
+        (SELECTED, WRITABLE),
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.note",
+        "&Note…",
+        "Write a note on the selected run",
+        "note",
+        ("Ctrl+Shift+N",),
+        lambda w, _: w.history.note_selected(),
+        (ONE_SELECTED, WRITABLE),
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.open_scenario",
+        "Open its &scenario",
+        "Open the scenario of the selected run in the editor, to change it or to run it again",
+        "scenario",
+        ("Ctrl+Shift+Return",),
+        lambda w, _: w.opening.open_scenario(),
+        (ONE_SELECTED,),
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.export",
+        "&Export run…",
+        "Write the selected run to a folder: tables (CSV, Parquet), packets for Wireshark, a bundle to verify",
+        "export_data",
+        ("Ctrl+Alt+E",),
+        lambda w, _: w.run_exports.ask_run(w.history.selected()[0]),
+        (ONE_SELECTED,),
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.delete",
+        "&Delete",
+        "Delete the selected runs; undo brings them back",
+        "delete",
+        ("Del",),
+        lambda w, _: w.history.delete_selected(),
+        (SELECTED, WRITABLE),
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.purge",
+        "Remove deleted runs for &good…",
+        "Free the disk space of all deleted runs; they cannot be brought back then",
+        "purge",
+        ("Ctrl+Shift+Del",),
+        lambda w, _: w.database.ask_purge(asks=w.preferences.settings.confirm_purge),
+        (WRITABLE, NOT_RUNNING),
+    )

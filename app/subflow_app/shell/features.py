@@ -1,0 +1,96 @@
+"""All features of a window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from subflow_app.features.arena.qt.feature import ArenaFeature
+from subflow_app.features.breaking.qt.feature import BreakFeature
+from subflow_app.features.comparison.qt.feature import CompareFeature
+from subflow_app.features.crashes.qt.crash_feature import CrashFeature
+from subflow_app.features.databases.qt.rescue_feature import RescueFeature
+from subflow_app.features.editor.qt.topology.drawing import Drawing
+from subflow_app.features.explain.qt.feature import ExplainFeature
+from subflow_app.features.fairness.qt.feature import FairnessFeature
+from subflow_app.features.forking.qt.feature import ForkFeature
+from subflow_app.features.gallery.qt.feature import GalleryFeature
+from subflow_app.features.guide.qt.guide_feature import GuideFeature
+from subflow_app.features.labs.qt.feature import LabFeature
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
+from subflow_app.features.running.qt.queue.session import QueueSession
+from subflow_app.features.script.qt.feature import ScriptFeature
+from subflow_app.features.sweeps.qt.feature import SweepFeature
+from subflow_app.features.training.qt.agent_feature import AgentFeature
+from subflow_app.features.training.qt.session import TrainingSession
+from subflow_app.toolkit.feature import F, Feature
+
+W = TypeVar("W", bound=QObject)
+
+KINDS = (
+    Drawing,
+    QueueSession,
+    TrainingSession,
+    AgentFeature,
+    FairnessFeature,
+    CompareFeature,
+    CrashFeature,
+    RescueFeature,
+    PlayheadFeature,
+    # Behind the playhead: a click takes that to a time, and then to the decision that explains it.
+    ExplainFeature,
+    ForkFeature,
+    SweepFeature,
+    GalleryFeature,
+    GuideFeature,
+    LabFeature,
+    ArenaFeature,
+    BreakFeature,
+    ScriptFeature,
+)
+
+
+class Features:
+    """Those of one window."""
+
+    def __init__(self, window: W, kinds: Sequence[Callable[[W], Feature]]) -> None:
+        """Makes one of each kind, with the window as its ports."""
+        self._by_kind: dict[type[Feature], Feature] = {}
+        for make in kinds:
+            feature = make(window)
+            feature.setParent(window)
+            self._by_kind[type(feature)] = feature
+
+    def __iter__(self) -> Iterator[Feature]:
+        """Each of them, in the order of the list."""
+        return iter(self._by_kind.values())
+
+    def __getitem__(self, kind: type[F]) -> F:
+        """The one of that class."""
+        found = self._by_kind[kind]
+        assert isinstance(found, kind)
+        return found
+
+    def panels(self) -> dict[str, QWidget]:
+        """Their panels by name."""
+        return {feature.panel_name: feature.panel for feature in self if feature.panel is not None}
+
+    def strips(self) -> list[QWidget]:
+        """What goes below the panels."""
+        return [feature.strip for feature in self if feature.strip is not None]
+
+    def connect_parts(self) -> None:
+        """Connects them with the parts of the window."""
+        for feature in self:
+            feature.connect_parts()
+
+    def possible(self) -> frozenset[str]:
+        """Ids of their actions that can be done now."""
+        return frozenset[str]().union(*(feature.possible() for feature in self))
+
+    def may_close(self) -> bool:
+        """Whether all of them may be closed."""
+        return all(feature.may_close() for feature in self)

@@ -1,0 +1,138 @@
+"""The menu bar and the toolbar of the window, made from the tables in `menus`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QActionGroup
+from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
+
+from subflow_app.features.running.core.stepping import speed_text
+from subflow_app.features.running.qt.speed_slider import SpeedSlider
+from subflow_app.shell.choices import SPEEDS
+from subflow_app.shell.menus import MENUS, SUBMENU_ICONS, SUBMENUS, TOOLBAR, TOOLBAR_WORDS
+from subflow_app.toolkit.action_bar import ActionBar
+from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.panels import WORKSPACES
+from subflow_app.toolkit.widgets.shorthand import named
+from subflow_app.vocabulary.language import tr, translatable
+
+_ICON = 18
+# Names of the run action, by what it does next.
+_RUN_WORDS = (translatable("&Run"), translatable("&Pause"), translatable("&Resume"))
+
+
+def fill_menu_bar(window: QMainWindow, bar: ActionBar, filled: Mapping[str, QMenu]) -> None:
+    """Adds all menus to the menu bar; `filled` has the submenus, by title, that the window fills itself."""
+    menus = dict(filled)
+    for title in SUBMENUS:
+        menus[title] = named(QMenu(tr(title), window), f"menu_{title.replace(' ', '_').lower()}")
+        menus[title].setIcon(icon(SUBMENU_ICONS.get(title, "plots")))
+    for title, entries in SUBMENUS.items():
+        bar.fill(menus[title], entries, menus)
+    for title, entries in MENUS.items():
+        menu = named(window.menuBar().addMenu(tr(title)), f"menu_{title.replace('&', '').lower()}")
+        bar.fill(menu, entries, menus)
+
+
+class MainToolbar(QToolBar):
+    """Buttons of the actions used most, with the speed and the workspace."""
+
+    def __init__(self, bar: ActionBar, window: QMainWindow) -> None:
+        """Makes the buttons; `bar` has the actions."""
+        super().__init__(tr("Toolbar"), window, movable=False)
+        named(self, "toolbar")
+        self._bar = bar
+        self._limit: float | None = None
+        self.speed_slider = SpeedSlider(window)
+        self.setIconSize(QSize(_ICON, _ICON))
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self._speed = self._drop_down("speed", [f"run.speed_{speed}" for speed in SPEEDS])
+        self._workspace = self._drop_down(
+            "workspace", [*(f"view.workspace_{name}" for name in WORKSPACES), "-", "view.reset_layout"]
+        )
+        # Between the presets of the speed none is on.
+        bar["run.speed_express"].actionGroup().setExclusionPolicy(QActionGroup.ExclusionPolicy.ExclusiveOptional)
+        for action_id in (
+            *(f"run.speed_{speed}" for speed in SPEEDS),
+            *(f"view.workspace_{name}" for name in WORKSPACES),
+        ):
+            bar[action_id].toggled.connect(self._update_buttons)
+        for action_id, word in TOOLBAR_WORDS.items():
+            bar[action_id].setIconText(tr(word))
+        self._fill()
+        self._update_buttons()
+
+    def show_speed(self, limit: float | None) -> None:
+        """Shows a speed limit: a preset if there is one of it."""
+        preset = next((name for name, (value, *_more) in SPEEDS.items() if value == limit), None)
+        for name in SPEEDS:
+            self._bar[f"run.speed_{name}"].setChecked(name == preset)
+        self._limit = limit
+        self.speed_slider.show_limit(limit)
+        self._update_buttons()
+
+    def set_undo_shown(self, is_shown: bool) -> None:
+        """Shows undo and redo, or leaves them to their keys."""
+        entries = self.actions()
+        edge = entries[entries.index(self._bar["run.toggle"]) - 1]  # the separator behind them
+        edge.setVisible(is_shown)
+        for action_id in ("edit.undo", "edit.redo"):
+            if is_shown:
+                self.insertAction(edge, self._bar[action_id])
+            else:
+                self.removeAction(self._bar[action_id])
+
+    # ---- inside ----
+
+    def _fill(self) -> None:
+        for entry in TOOLBAR:
+            if entry == "-":
+                self.addSeparator()
+            elif entry == "<>":
+                spacer = QWidget(self)
+                spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+                self.addWidget(spacer)
+            elif entry.startswith(">"):
+                buttons = {
+                    ">speed": self._speed,
+                    ">speed_slider": self.speed_slider,
+                    ">workspace": self._workspace,
+                }
+                self.addWidget(buttons[entry])
+            else:
+                self.addAction(self._bar[entry])
+        for action_id in ("run.toggle", *TOOLBAR_WORDS):
+            button = self.widgetForAction(self._bar[action_id])
+            assert isinstance(button, QToolButton)
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        run = self.widgetForAction(self._bar["run.toggle"])
+        if isinstance(run, QToolButton):
+            run.setObjectName("run_button")
+            # The words differ in length; the buttons beside must not jump.
+            widest = max(run.fontMetrics().horizontalAdvance(tr(word).replace("&", "")) for word in _RUN_WORDS)
+            run.setMinimumWidth(widest + _ICON + 22)
+
+    def _drop_down(self, name: str, action_ids: Sequence[str]) -> QToolButton:
+        button = named(QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup), f"{name}_button")
+        # Like the other buttons of a toolbar: the keyboard has the menus, and the focus stays where a person works.
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        menu = QMenu(button)
+        self._bar.fill(menu, action_ids)
+        button.setMenu(menu)
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        return button
+
+    def _update_buttons(self) -> None:
+        self._speed.setText((speed_text(self._limit) or tr("Max")) + " ▾")
+        self._speed.setIcon(icon("speed"))
+        self._speed.setToolTip(self.speed_slider.toolTip())
+        self._speed.setAccessibleName(self._speed.toolTip())
+        workspace = self._bar["view.workspace_run"].actionGroup().checkedAction()
+        if workspace is not None:
+            title = tr(WORKSPACES[workspace.objectName().removeprefix("view.workspace_")][0])
+            self._workspace.setText(f"{title} ▾")
+            self._workspace.setIcon(icon("workspace"))
+            self._workspace.setToolTip(tr("Workspace: which panels are open, and where"))
+            self._workspace.setAccessibleName(tr("Workspace: {name}", name=title))

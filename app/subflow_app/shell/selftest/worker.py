@@ -1,0 +1,46 @@
+"""The process of one check: it carries the check out and leaves an answer in a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import traceback
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+from subflow_app.shell.selftest import registry
+from subflow_app.shell.selftest.check import CheckError, NotHereError, Place
+from subflow_app.shell.selftest.outcome import ANSWER_FILE, State
+
+
+def be_check(words: Sequence[str]) -> int:
+    """Does one check.
+
+    What it writes to stdout or stderr is read by the runner, and is a failure: nobody expects it.
+
+    Args:
+        words: name of the check, and a folder for its answer, in which it gets a folder to work in.
+
+    Returns:
+        The exit code; 0 whatever came of the check.
+    """
+    name, folder = words[0], Path(words[1])
+    check = next(each for each in registry.CHECKS if each.name == name)
+    warnings.simplefilter("default")
+    work = folder / "work"
+    work.mkdir()
+    details = ""
+    try:
+        state, told = State.OK, check.run(Place(work))
+    except NotHereError as error:
+        state, told = State.SKIPPED, str(error)
+    except CheckError as error:
+        state, told = State.FAILED, str(error)
+    except Exception as error:
+        state, told, details = State.FAILED, f"{type(error).__name__}: {error}", traceback.format_exc()
+    spent = os.times()
+    cpu_s = spent.user + spent.system + spent.children_user + spent.children_system
+    answer = {"state": state.value, "told": told, "details": details, "cpu_s": cpu_s}
+    (folder / ANSWER_FILE).write_text(json.dumps(answer), encoding="utf-8")
+    return 0

@@ -1,0 +1,65 @@
+"""``subflow --selftest``: whether this installation works, one line for each thing that was tried."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from subflow_app.foundation.errors import InputError
+from subflow_app.terminal import exit_codes
+from subflow_app.terminal.terminal import print_line, print_note
+
+if TYPE_CHECKING:
+    from subflow_app.shell.selftest.outcome import Outcome
+
+
+def check_options(*, is_selftest: bool, out: Path | None, command: str | None) -> None:
+    """Says what does not go together.
+
+    Raises:
+        InputError: if something does not.
+    """
+    if not is_selftest:
+        raise InputError(f"--out {out} works only with --selftest; name the output of a command behind that command")
+    if command is not None:
+        raise InputError(f"--selftest works only alone: leave {command} out")
+
+
+def selftest(out: Path | None) -> int:
+    """Try everything that this installation is for; what the user has is not touched.
+
+    Args:
+        out: a file for what came of it, as JSON.
+
+    Returns:
+        The exit code: 0 if all is as it has to be, else 1.
+
+    Raises:
+        InputError: if the file cannot be written.
+    """
+    from subflow_app.shell.selftest.outcome import State
+    from subflow_app.shell.selftest.registry import CHECKS
+    from subflow_app.shell.selftest.report import write_report
+    from subflow_app.shell.selftest.runner import run_checks
+
+    began = time.perf_counter()
+    if out is not None:
+        write_report(out, [], 0.0)  # a file that cannot be written is told now, not in half a minute
+    outcomes = run_checks(CHECKS, _tell)
+    duration_s = time.perf_counter() - began
+    if out is not None:
+        write_report(out, outcomes, duration_s)
+    failed = [outcome for outcome in outcomes if outcome.state is State.FAILED]
+    for outcome in failed:
+        if outcome.details:
+            print_note(f"\n{outcome.name}:\n{outcome.details.rstrip()}")
+    left_out = sum(outcome.state is State.SKIPPED for outcome in outcomes)
+    skipped = f", {left_out} left out" if left_out else ""
+    found = f"FAILED: {', '.join(outcome.name for outcome in failed)}" if failed else "all is well"
+    print_line(f"{len(outcomes)} checks{skipped}, {found} ({duration_s:.1f} s)")
+    return exit_codes.FAILED if failed else exit_codes.OK
+
+
+def _tell(outcome: Outcome) -> None:
+    print_line(outcome.line)

@@ -1,0 +1,160 @@
+"""The dialogs of the window that no other part owns: palette, settings, welcome and help.
+
+Each is imported when it is opened first: a start needs none of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QCursor
+from PySide6.QtWidgets import QApplication, QWidget
+
+from subflow_app.features.guide.qt.help_panel import START_PAGE
+from subflow_app.features.settings.core.setting_specs import for_next_start
+from subflow_app.foundation.resources import DEMO_SCENARIO
+from subflow_app.foundation.settings import Settings
+from subflow_app.toolkit.dialogs import open_dialog
+from subflow_app.toolkit.panels import PANELS
+from subflow_app.toolkit.theme import MODES
+from subflow_app.vocabulary.language import tr
+
+if TYPE_CHECKING:
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.editor.qt.inspector.inspector import Inspector
+    from subflow_app.features.guide.qt.help_panel import HelpPanel
+    from subflow_app.features.history.qt import History
+    from subflow_app.features.plots.qt.plot_view import PlotView
+    from subflow_app.features.running.qt.shown_runs import ShownRuns
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.app_theme import Theme
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.docks import Docks
+    from subflow_app.toolkit.feature import FeatureMap
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.preferences import Preferences
+    from subflow_app.toolkit.workers import Workers
+    from subflow_app.toolkit.workspaces import Workspaces
+
+
+class DialogPorts(Protocol):
+    """Parts of the window that its dialogs show or change."""
+
+    bar: ActionBar
+    database: DatabaseControl
+    docks: Docks
+    documents: Documents
+    help: HelpPanel
+    history: History
+    inspector: Inspector
+    notices: Notices
+    plots: PlotView
+    preferences: Preferences
+    shown: ShownRuns
+    theme: Theme
+    workers: Workers
+    workspaces: Workspaces
+
+    @property
+    def features(self) -> FeatureMap:
+        """The features of the window."""
+
+    def toggle_run(self) -> None:
+        """Runs the scenario, or pauses or resumes the run."""
+
+
+class WindowDialogs(QObject):
+    """Opens them, and does what was chosen in them."""
+
+    def __init__(self, ports: DialogPorts, window: QWidget) -> None:
+        """Dialogs above ``window``."""
+        super().__init__(window)
+        self._ports = ports
+        self._window = window
+
+    def show_palette(self) -> None:
+        """Finds by typing."""
+        from subflow_app.shell.command_palette import CommandPalette, entries_of
+
+        self._ports.inspector.commit_pending()
+        open_dialog(CommandPalette(entries_of(self._ports), self._window))
+
+    def show_shortcuts(self) -> None:
+        """Lists the shortcuts."""
+        from subflow_app.shell.help_dialogs import ShortcutsDialog
+
+        open_dialog(ShortcutsDialog(self._ports.bar.specs, self._window))
+
+    def show_about(self) -> None:
+        """Says what Subflow is."""
+        from subflow_app.features.about.qt.about_dialog import AboutDialog
+
+        open_dialog(AboutDialog(self._ports.database.path, self._ports.workers, self._window))
+
+    def show_settings(self) -> None:
+        """Lets the person choose."""
+        from subflow_app.features.settings.qt.settings_dialog import SettingsDialog
+
+        ports = self._ports
+        path = str(ports.database.path or tr("none is open"))
+        dialog = SettingsDialog(ports.preferences.settings, path, self._window)
+        dialog.chosen.connect(self.change_settings)
+        dialog.database_wanted.connect(lambda: ports.bar.trigger("file.open_database"))
+        open_dialog(dialog)
+
+    def change_settings(self, settings: Settings) -> None:
+        """Puts other settings in force, now or, where that is so, says that it is at the next start."""
+        ports = self._ports
+        later = for_next_start(ports.preferences.settings, settings)
+        ports.preferences.change(settings)
+        ports.theme.set_mode(next(mode for mode in MODES if mode == settings.theme))
+        ports.bar.set_on(f"view.theme_{settings.theme}", True)
+        ports.bar.set_on("run.record_decisions", settings.record_decisions)
+        if later:
+            ports.notices.settings_later([tr(spec.label) for spec in later])
+
+    def show_welcome_once(self) -> None:
+        """Welcomes at the first start."""
+        if not self._ports.preferences.settings.is_welcomed:
+            self.show_welcome()
+
+    def show_welcome(self) -> None:
+        """Offers the ways into the program."""
+        from subflow_app.shell.welcome import WelcomeDialog
+
+        preferences = self._ports.preferences
+        preferences.change(preferences.settings.with_welcome())
+        dialog = WelcomeDialog(preferences.settings.recent_files, self._window)
+        dialog.door_chosen.connect(self.open_door)
+        dialog.file_chosen.connect(self._ports.documents.open)
+        open_dialog(dialog)
+
+    def open_door(self, name: str) -> None:
+        """Goes through one of the doors of the welcome: ``"demo"``, ``"lab"`` or ``"new"``."""
+        ports = self._ports
+        if name == "demo" and ports.documents.open_example(DEMO_SCENARIO):
+            ports.workspaces.show("run")
+            ports.toggle_run()
+        elif name == "lab":
+            from subflow_app.features.labs.qt.feature import LabFeature
+
+            ports.features[LabFeature].show_labs()
+        elif name == "new" and ports.documents.new():
+            ports.workspaces.show("design")
+
+    def show_help(self) -> None:
+        """Shows help on the panel at hand: that has the keyboard, or else is under the mouse."""
+        ports = self._ports
+        at_hand = (QApplication.focusWidget(), QApplication.widgetAt(QCursor.pos()))
+        pages = (self._page_of(widget) for widget in at_hand if widget is not None)
+        ports.help.show_page(next(filter(None, pages), START_PAGE))
+        ports.docks.set_open("help", True)
+
+    def _page_of(self, widget: QWidget) -> str:
+        """The page of the panel that a widget is part of, or of whose place it is the tab; empty: none has it."""
+        docks = self._ports.docks
+        for name in PANELS:
+            if docks.contains(name, widget) or docks.tab(name) in (widget, widget.parentWidget()):
+                return name
+        return "plots" if self._ports.plots.isAncestorOf(widget) else ""

@@ -1,0 +1,1 @@
+"""Building blocks of commands: options, progress, errors and exit codes."""

@@ -1,0 +1,65 @@
+"""The command group: ``subflow FILE`` opens the window, and errors become messages and exit codes in one place."""
+
+from __future__ import annotations
+
+import os
+import sys
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from subflow_app.foundation.file_kinds import OPENED_SUFFIXES
+from subflow_app.terminal import exit_codes, failures
+from subflow_sim.gate import is_file
+
+WINDOW_COMMAND = "window"
+
+
+class SubflowGroup(TyperGroup):
+    """The top-level group of commands."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """A first word that is a file and not a command means: open the window on it."""
+        if args and args[0] not in self.commands and (args[0].endswith(OPENED_SUFFIXES) or is_file(Path(args[0]))):
+            args = [WINDOW_COMMAND, *args]
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; what can go wrong outside our own code ends as a message and an exit code.
+
+        Any other exception is a bug of ours and passes through with its traceback.
+        """
+        try:
+            try:
+                return super().invoke(ctx)
+            finally:
+                sys.stdout.flush()  # what is still buffered meets a reader that went away here, not at exit
+        except BrokenPipeError:
+            # Nobody reads stdout any more; point it to nowhere, so that the flush at exit does not complain.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(exit_codes.BROKEN_PIPE) from None
+        except KeyboardInterrupt:
+            raise typer.Exit(exit_codes.INTERRUPTED) from None
+        except Exception as error:
+            code = failures.exit_code_of(error)
+            if code is None:
+                raise
+            failures.tell(error)
+            raise typer.Exit(code) from error
+
+
+class ListingGroup(TyperGroup):
+    """Commands, or else what is listed: words that begin with no command's name go to the hidden one in capitals."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the first word names."""
+        word = args[0]
+        # A slip of the keyboard in a command's name must not quietly become a search for that word.
+        is_slip = len(args) > 1 and get_close_matches(word, self.commands, n=1, cutoff=0.75)
+        if word not in self.commands and not is_slip:
+            listing = next(name for name in self.commands if name.isupper())
+            return listing, self.commands[listing], args
+        return super().resolve_command(ctx, args)

@@ -1,0 +1,148 @@
+"""Carries a job to its end from the terminal: progress bar on stderr, signals stop it and keep it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from subflow_app.foundation.interruption import stopping_signals
+from subflow_app.foundation.jobs.tasks import Stoppable
+from subflow_app.terminal.terminal import stderr_console
+from subflow_app.vocabulary.number_text import count_text, duration_text
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from subflow_app.foundation.jobs.progress import JobProgress
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+# Ten updates a second look smooth and cost nothing.
+_UPDATE_S = 0.1
+
+
+class SignalStop:
+    """Remembers which signal asked to stop; 0 while none has."""
+
+    def __init__(self) -> None:
+        self.signal_number = 0
+
+
+class Runnable(Stoppable, Protocol[T_co]):
+    """What is carried out."""
+
+    @property
+    def progress(self) -> Any:
+        """How far it is: it has a `fraction`."""
+
+    def run(self) -> T_co:
+        """To the end, or until `stop`."""
+
+
+def in_background(job: Runnable[T], name: str, text: Callable[[], str] | None = None) -> tuple[T, int]:
+    """Run the job in a thread of its own and show how far it is, until it ends or a signal stops it.
+
+    The main thread stays free for signals: Python handles them there alone, and the simulation would keep it away from
+    them for a whole chunk.
+
+    Args:
+        job: what is run.
+        name: before the bar.
+        text: behind it; None: `progress_text`.
+
+    Returns:
+        What came of it, and the number of the signal that stopped it; 0: none did. What it raises, this raises.
+    """
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(job.run())
+        except BaseException as error:
+            errors.append(error)
+
+    worker = threading.Thread(target=run, name="subflow-work", daemon=True)
+    with stopping_on_signals(job) as stop, progress_bar(name) as bar:
+        worker.start()
+        while worker.is_alive():
+            worker.join(_UPDATE_S)
+            if bar is not None:
+                told = progress_text(job.progress) if text is None else text()
+                bar.update(bar.task_ids[0], completed=job.progress.fraction, text=told, refresh=True)
+    if errors:
+        raise errors[0]
+    return results[0], stop.signal_number
+
+
+def progress_text(told: JobProgress) -> str:
+    """How far a job is, and the one of its parts that goes on."""
+    if told.state == "checking":
+        return f"reading point {count_text(told.checked)}"
+    part = told.part or told
+    parts = [told.doing] if told.part is not None else []
+    if part.runs:
+        parts.append(f"{count_text(part.finished + part.failed)} of {count_text(part.runs)} runs")
+    if part.doing:
+        parts.append(part.doing)
+    if part.reused:
+        parts.append(f"{count_text(part.reused)} existed")
+    if part.failed:
+        parts.append(f"{count_text(part.failed)} failed")
+    return f"{' · '.join(parts)} · {duration_text(told.eta_s)} to go"
+
+
+@contextmanager
+def stopping_on_signals(job: Stoppable) -> Iterator[SignalStop]:
+    """The first of `stopping_signals` stops the job; a second one ends the program as usual, in case that hangs.
+
+    Only SIGHUP may come twice for one terminal that is closed, from its shell and from the system.
+    """
+    stop = SignalStop()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop  # signals are the business of whoever runs the main thread
+        return
+    before = {number: signal.getsignal(number) for number in stopping_signals()}
+
+    def on_signal(number: int, _frame: FrameType | None) -> None:
+        stop.signal_number = number
+        if number not in (signal.SIGINT, signal.SIGTERM):
+            before[signal.Signals(number)] = signal.SIG_IGN
+        for each, handler in before.items():
+            signal.signal(each, handler)
+        job.stop()
+
+    for number in before:
+        signal.signal(number, on_signal)
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def progress_bar(name: str) -> Iterator[Progress | None]:
+    """A bar with room for a `text` behind it, drawn anew when it is told; none if stderr is not a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn
+    from rich.text import Text
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=30),
+        TextColumn("{task.fields[text]}", markup=False),
+    )
+    with Progress(*columns, console=stderr_console(), transient=True, auto_refresh=False) as bar:
+        title = Text(name)
+        title.truncate(40, overflow="ellipsis")
+        bar.add_task(title.plain, total=1.0, text="")
+        yield bar

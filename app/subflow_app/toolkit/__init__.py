@@ -1,0 +1,22 @@
+"""Qt building blocks that know no feature."""
+
+from __future__ import annotations
+
+import sys
+
+
+def _stop_reading_sources() -> None:
+    """Keeps PySide from reading the source of every module that is imported after it.
+
+    WORKAROUND(PySide6 6.11.2): https://github.com/napari/napari/issues/8584. It looks for the word "PySide6" there, to
+    know for which modules ``from __feature__ import`` may switch the names of methods. We never do that, and the
+    search took a tenth of a second of each start.
+    """
+    import PySide6.QtCore  # noqa: F401 - brings the module that is looked up below
+
+    feature = sys.modules.get("shibokensupport.feature")
+    if hasattr(feature, "_mod_uses_pyside"):
+        feature._mod_uses_pyside = lambda _module: False  # type: ignore[union-attr]
+
+
+_stop_reading_sources()

@@ -1,0 +1,167 @@
+"""Makes actions from a table of them, and keeps them in step with the window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
+
+from subflow_app.foundation.errors import AppError
+from subflow_app.toolkit.action_spec import ActionSpec, Scope, WindowState
+from subflow_app.toolkit.icons import icon
+from subflow_app.vocabulary.language import tr
+from subflow_sim.errors import SimError
+from subflow_store import StoreError
+
+W = TypeVar("W", bound=QMainWindow)
+
+# Colours of icons that are not that of text.
+_TONES = {"run.toggle": "ok", "run.stop": "error"}
+
+
+class ActionBar(QObject):
+    """The actions of one window."""
+
+    def __init__(self, window: W, specs: Sequence[ActionSpec[W]], failed: Callable[[Exception], object]) -> None:
+        """Makes all actions; :meth:`place` makes their shortcuts work once the parts of the window exist.
+
+        Args:
+            window: what the actions work on.
+            specs: the table of actions.
+            failed: called with the error of an action that the world refused.
+        """
+        super().__init__(window)
+        self._window: QMainWindow = window
+        self._failed = failed
+        self._specs = tuple(specs)
+        self._work = {spec.id: partial(spec.run, window) for spec in specs}
+        self._actions: dict[str, QAction] = {}
+        self._refusals: dict[str, str] = {}  # why actions cannot be done now
+        self._groups: dict[str, QActionGroup] = {}
+        self.state = WindowState()
+        self._words: dict[str, str] = {}  # of actions whose name says what they do next
+        for spec in specs:
+            self._make(spec)
+
+    def __getitem__(self, action_id: str) -> QAction:
+        """The action with this id.
+
+        Raises:
+            KeyError: if there is none.
+        """
+        return self._actions[action_id]
+
+    @property
+    def specs(self) -> tuple[ActionSpec[Any], ...]:
+        """The table of them."""
+        return self._specs
+
+    def switches(self) -> tuple[str, ...]:
+        """Ids of the switches of the plots, which are remembered from session to session."""
+        return tuple(spec.id for spec in self._specs if spec.is_remembered)
+
+    def ids(self) -> tuple[str, ...]:
+        """Ids of all actions, in the order of the table."""
+        return tuple(self._actions)
+
+    def trigger(self, action_id: str) -> None:
+        """Does what the menu entry does; nothing while it is disabled.
+
+        Raises:
+            KeyError: if there is no such action.
+        """
+        self._actions[action_id].trigger()
+
+    def place(self, scopes: Mapping[Scope, QWidget]) -> None:
+        """Makes shortcuts work where they belong; `scopes` has the widget of every scope but the window."""
+        for spec in self._specs:
+            place = self._window if spec.scope is Scope.WINDOW else scopes[spec.scope]
+            place.addAction(self._actions[spec.id])
+
+    def fill(self, menu: QMenu, entries: Sequence[str], submenus: Mapping[str, QMenu] | None = None) -> None:
+        """Adds the actions with these ids to a menu; "-" is a separator, ">title" a submenu."""
+        # What cannot be done says there why.
+        menu.setToolTipsVisible(True)
+        for entry in entries:
+            if entry == "-":
+                menu.addSeparator()
+            elif entry.startswith(">"):
+                menu.addMenu((submenus or {})[entry[1:]])
+            else:
+                menu.addAction(self._actions[entry])
+
+    def pop_up(self, entries: Sequence[str], position: QPoint) -> None:
+        """Shows a menu of these actions there."""
+        menu = QMenu(self._window)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.fill(menu, entries)
+        menu.popup(position)
+
+    def update_state(self, state: WindowState) -> None:
+        """Enables what can be done now, and makes the run action say what it does next."""
+        self.state = state
+        for spec in self._specs:
+            refusal = spec.refusal(state)
+            if refusal != self._refusals[spec.id]:
+                self._refuse(spec, refusal)
+        self.set_word("run.toggle", "&Run" if not state.is_running else "&Resume" if state.is_paused else "&Pause")
+
+    def set_on(self, action_id: str, is_on: bool) -> None:
+        """Shows a switch as on or off without doing what it does."""
+        # Actions do their work when they are triggered, which this does not.
+        self._actions[action_id].setChecked(is_on)
+
+    def set_word(self, action_id: str, word: str) -> None:
+        """Makes an action that runs or pauses something say which of these it does next."""
+        if word == self._words.get(action_id):
+            return
+        self._words[action_id] = word
+        action = self._actions[action_id]
+        action.setText(tr(word))
+        action.setIconText(tr(word).replace("&", ""))
+        action.setIcon(icon("pause" if word == "&Pause" else "run", _TONES.get(action_id, "text")))
+
+    # ---- inside ----
+
+    def _make(self, spec: ActionSpec[Any]) -> None:
+        action = QAction(tr(spec.text), self._window)
+        action.setObjectName(spec.id)
+        action.setStatusTip(tr(spec.tip))
+        action.setIcon(icon(spec.icon, _TONES.get(spec.id, "text")))
+        # Portable text in the order of the table: addition would sort, and the first is the one that menus show.
+        action.setShortcuts([QKeySequence(text, QKeySequence.SequenceFormat.PortableText) for text in spec.shortcuts])
+        if spec.scope is not Scope.WINDOW:
+            action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        if spec.checkable:
+            action.setCheckable(True)
+            action.setChecked(spec.is_on)
+        if spec.group:
+            if spec.group not in self._groups:
+                self._groups[spec.group] = QActionGroup(self)
+            self._groups[spec.group].addAction(action)
+        self._actions[spec.id] = action
+        self._refuse(spec, spec.refusal(self.state))
+        action.triggered.connect(lambda is_on, spec=spec: self._run(spec, is_on))
+
+    def _refuse(self, spec: ActionSpec[Any], refusal: str) -> None:
+        """Enables an action, or disables it and says why, where it is pointed at."""
+        self._refusals[spec.id] = refusal
+        action = self._actions[spec.id]
+        action.setEnabled(not refusal)
+        shown = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        tip, why = tr(spec.tip), tr("Not now: {reason}.", reason=tr(refusal)) if refusal else ""
+        action.setToolTip("\n".join(filter(None, (f"{tip} ({shown})" if shown else tip, why))))
+        action.setStatusTip(why or tip)
+        if spec.is_contextual:
+            action.setVisible(not refusal)
+
+    def _run(self, spec: ActionSpec[Any], is_on: bool) -> None:
+        try:
+            self._work[spec.id](is_on)
+        except (AppError, StoreError, SimError) as error:
+            # The world said no (a database gone, a disk full): told in one place, whatever the action was.
+            self._failed(error)

@@ -1,0 +1,268 @@
+"""Docking behind one class, so that the docking library stays replaceable: panels around a centre, layout kept.
+
+QtAds rather than ``QDockWidget``: it has pinned side tabs, floating groups and a true centre. Its own style sheet is
+written for light palettes (the text of an inactive tab is all but invisible on a dark one), hence :func:`_style_sheet`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import PySide6QtAds as ads  # noqa: N813 - its own examples call it so
+from PySide6.QtCore import QByteArray, QObject, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication, QMainWindow, QSplitter, QWidget
+
+from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.panel_fold import PanelFold
+from subflow_app.toolkit.theme import Tokens, set_style
+from subflow_app.toolkit.widgets.shorthand import named
+from subflow_app.vocabulary.language import tr
+
+# Raise it when panels come or go: a layout saved by an older version is then ignored instead of restored halfway.
+LAYOUT_VERSION = 8
+
+
+class Side(Enum):
+    """Where a panel starts out."""
+
+    LEFT = ads.LeftDockWidgetArea
+    RIGHT = ads.RightDockWidgetArea
+    TOP = ads.TopDockWidgetArea
+    BOTTOM = ads.BottomDockWidgetArea
+    TAB = ads.CenterDockWidgetArea  # in the same place, behind it
+
+
+@dataclass(frozen=True, slots=True)
+class _Panel:
+    dock: Any  # ads.CDockWidget; QtAds has no type information
+    icon_name: str
+
+
+class Docks(QObject):
+    """The panels of one main window."""
+
+    visibility_changed = Signal(str, bool)  # panel name, whether it is open
+
+    def __init__(self, window: QMainWindow) -> None:
+        """Takes over the central area of ``window``."""
+        super().__init__(window)
+        self._window = window
+        flags = ads.CDockManager.eConfigFlag
+        # Without DisableStylesheet QtAds puts its own style sheet back whenever the palette changes.
+        ads.CDockManager.setConfigFlags(
+            flags.DefaultOpaqueConfig
+            | flags.AlwaysShowTabs
+            | flags.FocusHighlighting
+            | flags.EqualSplitOnInsertion
+            | flags.DisableStylesheet
+        )
+        # One close button, on the tab; the buttons of the whole area only repeat what its tabs and the View menu do.
+        for flag in (flags.DockAreaHasCloseButton, flags.DockAreaHasUndockButton, flags.DockAreaHasTabsMenuButton):
+            ads.CDockManager.setConfigFlag(flag, False)
+        self._manager = named(ads.CDockManager(window), "docks")
+        self._panels: dict[str, _Panel] = {}
+        self.fold: PanelFold | None = None
+        # No style sheet yet: while it is set, each panel that comes and each layout that is restored polishes all there
+        # is, and that took a quarter of the time until the window could be used. `colour` brings it.
+
+    def set_centre(self, name: str, title: str, widget: QWidget) -> None:
+        """Puts ``widget`` in the middle, where it stays: it cannot be closed or moved."""
+        dock = named(ads.CDockWidget(self._manager, title), name)
+        dock.setWidget(widget)
+        around = dock.findChild(QAbstractScrollArea, "dockWidgetScrollArea")
+        if around is not None:
+            around.setAccessibleName(title)
+        area = self._manager.setCentralWidget(dock)
+        area.setAllowedAreas(ads.DockWidgetArea.OuterDockAreas)
+
+    def add(self, name: str, title: str, widget: QWidget, *, icon_name: str) -> None:
+        """Adds a panel behind the centre; :meth:`place` moves it to where it belongs.
+
+        Args:
+            name: object name, stable over versions because saved layouts refer to it.
+            title: what its tab says.
+            widget: the content; the panel owns it from now on.
+            icon_name: icon of its tab, see ``icons``.
+        """
+        dock = named(ads.CDockWidget(self._manager, title), name)
+        # Content brings its own scroll bars; a second scroll area around it would fight them.
+        dock.setWidget(widget, ads.CDockWidget.eInsertMode.ForceNoScrollArea)
+        dock.setMinimumSizeHintMode(ads.CDockWidget.eMinimumSizeHintMode.MinimumSizeHintFromContent)
+        self._manager.addDockWidgetTabToArea(dock, self._manager.centralWidget().dockAreaWidget())
+        # Of the tab, which stays with its panel: places are deleted and made anew when layouts change.
+        dock.tabWidget().clicked.connect(lambda dock=dock: self._unfold(dock))
+        dock.viewToggled.connect(lambda is_open, name=name: self.visibility_changed.emit(name, is_open))
+        self._panels[name] = _Panel(dock, icon_name)
+        self._draw_icons(self._panels[name])
+
+    def make_foldable(self, name: str) -> PanelFold:
+        """Lets the place of a panel be folded to one line while it lies above or below others."""
+        self.fold = PanelFold(self._manager, self._panels[name].dock)
+        return self.fold
+
+    def set_sizes(self, name: str, sizes: list[int]) -> None:
+        """Shares out the splitter that holds panel ``name`` (or the centre): pixels, left to right or top to bottom."""
+        around = self._manager.findDockWidget(name).dockAreaWidget().parentWidget()
+        while around is not None and not isinstance(around, QSplitter):
+            around = around.parentWidget()
+        if around is not None:
+            _share_out(around, sizes)
+
+    def set_outer_sizes(self, sizes: list[int]) -> None:
+        """Shares out the whole width between the columns of panels, px from left to right."""
+        _share_out(self._manager.rootSplitter(), sizes)
+
+    @contextmanager
+    def rearranging(self) -> Iterator[None]:
+        """Several panels move within this block: nothing is drawn, and nothing polished, before all are there."""
+        style, focused = self._manager.styleSheet(), QApplication.focusWidget()
+        if self.fold is not None:
+            self.fold.release()
+        self._window.setUpdatesEnabled(False)
+        # A panel that comes as a tab is in front until the next one comes: hidden, none takes that for being looked at.
+        self._manager.hide()
+        self._manager.setStyleSheet("")
+        try:
+            yield
+        finally:
+            self._manager.setStyleSheet(style)
+            self._manager.show()
+            self._window.setUpdatesEnabled(True)
+            if focused is not None and focused.isVisible():
+                focused.setFocus()
+
+    def place(self, name: str, side: Side, beside: str | None = None) -> None:
+        """Moves a panel to a side of the window, or of the panel ``beside``, and opens it."""
+        dock = self._panels[name].dock
+        # First: the tab of a panel that is moved while it is closed does not come back.
+        dock.toggleView(True)
+        neighbour = self._manager.findDockWidget(beside).dockAreaWidget() if beside else None
+        self._manager.addDockWidget(side.value, dock, neighbour)
+
+    def save_state(self) -> QByteArray:
+        """The present layout, for the window-state file."""
+        state: QByteArray = self._manager.saveState(LAYOUT_VERSION)
+        return state
+
+    def restore_state(self, state: QByteArray) -> bool:
+        """Restores a layout saved by :meth:`save_state`; False (and nothing changed) if it is from another version."""
+        with self.rearranging():
+            return bool(self._manager.restoreState(state, LAYOUT_VERSION))
+
+    def names(self) -> tuple[str, ...]:
+        """Names of all panels but the centre, in the order they were added."""
+        return tuple(self._panels)
+
+    def is_open(self, name: str) -> bool:
+        """Whether the panel is open (it may still hide behind another tab)."""
+        return not self._panels[name].dock.isClosed()
+
+    def set_open(self, name: str, is_open: bool) -> None:
+        """Opens or closes a panel; an opened one comes to the front."""
+        dock = self._panels[name].dock
+        dock.toggleView(is_open)
+        if is_open:
+            self._unfold(dock)
+            dock.setAsCurrentTab()
+            dock.raise_()
+
+    def go_to(self, name: str) -> None:
+        """Opens a panel, brings it to the front and puts the keyboard there."""
+        self.set_open(name, True)
+        content = self._panels[name].dock.widget()
+        inside = [content, *content.findChildren(QWidget)]
+        takes_keys = (part for part in inside if part.focusPolicy() & Qt.FocusPolicy.TabFocus and part.isEnabled())
+        first = next((part for part in takes_keys if part.isVisibleTo(content)), content)
+        first.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def contains(self, name: str, widget: QWidget) -> bool:
+        """Whether a widget is part of a panel."""
+        return bool(self._panels[name].dock.isAncestorOf(widget))
+
+    def content(self, name: str) -> QWidget:
+        """What a panel shows."""
+        widget: QWidget = self._panels[name].dock.widget()
+        return widget
+
+    def tab(self, name: str) -> QWidget:
+        """The tab of a panel, or of the centre."""
+        widget: QWidget = self._manager.findDockWidget(name).tabWidget()
+        return widget
+
+    def close_panel(self, name: str) -> None:
+        """Closes a panel, if it is open."""
+        self._panels[name].dock.toggleView(False)
+
+    def raise_panel(self, name: str) -> None:
+        """Brings a panel (or the centre) to the front of those it shares its place with; a closed one stays closed."""
+        dock = self._manager.findDockWidget(name)
+        if not dock.isClosed():
+            self._unfold(dock)
+            dock.setAsCurrentTab()
+
+    def _unfold(self, dock: Any) -> None:
+        if self.fold is not None:
+            self.fold.show_panel(dock)
+
+    def front_of(self, name: str) -> str:
+        """The panel (or the centre) that is in front where this one lies."""
+        area = self._manager.findDockWidget(name).dockAreaWidget()
+        return str(area.currentDockWidget().objectName())
+
+    def place_of(self, name: str, ancestor: QWidget) -> QRect:
+        """Where in an ancestor the place is that a panel (or the centre) has to itself or shares."""
+        area: QWidget = self._manager.findDockWidget(name).dockAreaWidget()
+        return QRect(area.mapTo(ancestor, QPoint()), area.size())
+
+    def colour(self) -> None:
+        """Gives tabs and splitters their colours, which follow the theme from now on."""
+        set_style(self._manager, _style_sheet)
+
+    def _draw_icons(self, panel: _Panel) -> None:
+        panel.dock.setIcon(icon(panel.icon_name))
+        tab = panel.dock.tabWidget()
+        tab.setIconSize(QSize(14, 14))
+        close = tab.findChild(QAbstractButton, "tabCloseButton")
+        close.setIcon(icon("close"))
+        close.setIconSize(QSize(14, 14))
+        close.setToolTip(tr("Close {panel}; the View menu brings it back", panel=panel.dock.windowTitle()))
+        close.setAccessibleName(tr("Close {panel}", panel=panel.dock.windowTitle()))
+
+
+def _share_out(splitter: QSplitter, sizes: list[int]) -> None:
+    """Sizes of what is seen in it; places of panels that are closed are still there, and take none."""
+    left = iter(sizes)
+    parts = [splitter.widget(index) for index in range(splitter.count())]
+    splitter.setSizes([0 if part is None or part.isHidden() else next(left, 0) for part in parts])
+
+
+def _style_sheet(t: Tokens) -> str:
+    return f"""
+ads--CDockContainerWidget {{ background: {t.window}; }}
+ads--CDockContainerWidget > QSplitter {{ padding: 0; }}
+ads--CDockContainerWidget ads--CDockSplitter::handle {{ background: {t.window}; }}
+ads--CDockContainerWidget ads--CDockSplitter::handle:hover {{ background: {t.accent}; }}
+ads--CDockAreaWidget {{ background: {t.window}; }}
+ads--CDockAreaTitleBar {{ background: {t.window}; border: none; padding: 0; }}
+ads--CDockWidget {{ background: {t.base}; border: 1px solid {t.border}; }}
+ads--CDockWidgetTab {{ background: {t.window}; border: none; border-bottom: 2px solid transparent; padding: 2px 4px; }}
+ads--CDockWidgetTab QLabel {{ color: {t.muted_text}; }}
+ads--CDockWidgetTab[activeTab="true"] {{ background: {t.window}; }}
+ads--CDockWidgetTab[activeTab="true"] QLabel {{ color: {t.text}; font-weight: 600; }}
+ads--CDockWidgetTab[focused="true"] {{ background: {t.window}; border-bottom: 2px solid {t.accent}; }}
+ads--CDockWidgetTab[focused="true"] QLabel {{ color: {t.text}; }}
+ads--CDockWidgetTab:hover QLabel {{ color: {t.text}; }}
+#tabCloseButton {{ background: none; border: none; border-radius: 3px; padding: 0; margin: 2px 0 0 2px; }}
+#tabCloseButton:hover {{ background: {t.button_hover}; }}
+#panel_fold {{ background: none; border: none; border-radius: 3px; padding: 1px 4px; color: {t.muted_text}; }}
+#panel_fold:hover, #panel_fold:focus {{ background: {t.button_hover}; color: {t.text}; }}
+ads--CTitleBarButton {{ background: none; border: none; border-radius: 3px; padding: 0 2px; }}
+ads--CTitleBarButton:hover {{ background: {t.button_hover}; }}
+ads--CAutoHideTab {{ background: {t.window}; color: {t.muted_text}; border: none; padding: 4px; }}
+ads--CAutoHideTab:hover, ads--CAutoHideTab[activeTab="true"] {{ color: {t.text}; }}
+ads--CFloatingDockContainer {{ background: {t.window}; }}
+"""

@@ -1,0 +1,202 @@
+"""What the window tells when the world says no: one banner per topic, each with a way on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+
+from subflow_app.foundation.problem_texts import error_text, problem_text
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.widgets.banner import Banners, Way
+from subflow_app.vocabulary.language import tr, trn
+from subflow_sim.gate import is_folder
+from subflow_store import StoreError
+
+
+class Notices:
+    """The banners of one window, by what they are about."""
+
+    def __init__(self, banners: Banners) -> None:
+        """Tells in ``banners``."""
+        self._banners = banners
+        self.ways_of: Callable[[Exception], Sequence[Way]] = lambda _error: ()  # of whoever knows more of an error
+
+    def file_failed(self, text: str) -> None:
+        """A scenario file could not be read or written."""
+        self._banners.show_banner("file", "error", problem_text(text))
+
+    def recovery_failed(self, where_and_why: str) -> None:
+        """Unsaved changes are not kept for the case of a crash."""
+        text = tr(
+            "Unsaved changes cannot be kept for recovery: {reason}. You can work on; save more often than usual.",
+            reason=where_and_why,
+        )
+        self._banners.show_banner("recovery", "warning", text)
+
+    def action_failed(self, text: str, ways: Sequence[Way] = ()) -> None:
+        """Something asked for cannot be done."""
+        self._banners.show_banner("action", "error", problem_text(text), ways)
+
+    def time_told(self, text: str, ways: Sequence[Way]) -> None:
+        """What there is to know of the time that is looked at; empty: nothing any more."""
+        if text:
+            self._banners.show_banner("time", "warning", text, ways)
+        else:
+            self._banners.close_banner("time")
+
+    def export_failed(self, text: str) -> None:
+        """A figure or data could not be written; the text says what to do."""
+        self._banners.show_banner("export", "error", problem_text(text))
+
+    def exported(self, path: Path) -> None:
+        """A figure or data was written."""
+        folder = QUrl.fromLocalFile(str(path if is_folder(path) else path.parent))
+        ways = [Way(tr("Open folder"), lambda: QDesktopServices.openUrl(folder))]
+        self._banners.show_banner("export", "info", tr("Written: {path}", path=path), ways)
+
+    def settings_later(self, labels: Sequence[str]) -> None:
+        """Settings take effect at the next start."""
+        text = trn(
+            "{settings}: this setting changes when Subflow starts again.",
+            "{settings}: these settings change when Subflow starts again.",
+            len(labels),
+            settings=", ".join(labels),
+        )
+        self._banners.show_banner("settings", "info", text)
+
+    def settings_failed(self, text: str) -> None:
+        """The settings could not be saved."""
+        self._banners.show_banner("settings", "warning", problem_text(text))
+
+    def database_failed(
+        self, error: StoreError, has_other: bool, choose: Callable[[], None], again: Callable[[], None]
+    ) -> None:
+        """A database could not be opened."""
+        what_now = (
+            tr("The database from before stays open.")
+            if has_other
+            else tr("You can work on; runs stay in memory, and can be exported, until another database is chosen.")
+        )
+        self._banners.show_banner(
+            "database",
+            "error",
+            f"{error_text(error)} {what_now}",
+            [*self.ways_of(error), Way(tr("Choose another file…"), choose), Way(tr("Try again"), again)],
+        )
+
+    def database_damaged(self, error: StoreError, choose: Callable[[], None]) -> None:
+        """The database is open for reading alone, as something of it is damaged."""
+        what_now = tr("The sound part can be opened; new runs stay in memory, and can be exported.")
+        ways = [*self.ways_of(error), Way(tr("Choose another file…"), choose)]
+        self._banners.show_banner("database", "error", f"{error_text(error)} {what_now}", ways)
+
+    def database_read_only(self, path: Path | None, choose: Callable[[], None]) -> None:
+        """The database can be read only."""
+        self._banners.show_banner(
+            "database",
+            "warning",
+            tr(
+                "{path} cannot be written: its runs can be opened, but new runs stay in memory, and can be exported.",
+                path=path,
+            ),
+            [Way(tr("Choose another file…"), choose)],
+        )
+
+    def database_opened(self) -> None:
+        """Whatever was wrong with the database is over."""
+        self._banners.close_banner("database")
+
+    def history_failed(self, error: Exception) -> None:
+        """Stored runs could not be read or changed."""
+        self._banners.show_banner("history", "error", error_text(error), self.ways_of(error))
+
+    def list_failed(self, error: StoreError, choose: Callable[[], None], again: Callable[[], None]) -> None:
+        """The list of runs could not be read, or a run not be changed; what is listed stays."""
+        ways = [*self.ways_of(error), Way(tr("Try again"), again), Way(tr("Choose another file…"), choose)]
+        self._banners.show_banner("history", "error", error_text(error), ways)
+
+    def deleted(self, what: str, undo: Callable[[], None]) -> None:
+        """Runs were deleted."""
+        self._banners.show_banner("deleted", "info", tr("Deleted {what}.", what=what), [Way(tr("Undo"), undo)])
+
+    def purged(self, count: int) -> None:
+        """Deleted runs are gone for good."""
+        what = (
+            tr("No deleted runs.")
+            if count == 0
+            else trn("{count} deleted run is gone.", "{count} deleted runs are gone.", count)
+        )
+        self._banners.close_banner("deleted")
+        self._banners.show_banner("purged", "info", what)
+
+    def training_began(self) -> None:
+        """What was told about earlier trainings is of the past."""
+        self._banners.close_banner("training")
+
+    def training_failed(self, text: str) -> None:
+        """A training could not be started or told something, or ended before its budget was used up."""
+        self._banners.show_banner("training", "error", problem_text(text))
+
+    def promoted(self, name: str, controller: str) -> None:
+        """A policy is in the library."""
+        how = f'controller = {{ name = "{controller}", policy = "{name}" }}'
+        text = tr("The policy is in your library: {how}.", how=how)
+        self._banners.show_banner("training", "info", text)
+
+    def scenario_refused(self, text: str) -> None:
+        """The simulator does not take the scenario."""
+        self._banners.show_banner("run", "error", tr("The scenario cannot be run: {reason}", reason=problem_text(text)))
+
+    def live_change_refused(self, reason: str) -> None:
+        """A change of the run that goes on is not possible; nothing has happened."""
+        text = tr("The run was not changed: {reason}", reason=reason)
+        self._banners.show_banner("live", "warning", text)
+
+    def live_change_made(self) -> None:
+        """What was told about an earlier change is of the past."""
+        self._banners.close_banner("live")
+
+    def run_began(self, warnings: Sequence[str]) -> None:
+        """What was told about earlier runs is of the past; the scenario of this one has these warnings."""
+        self._banners.close_banner("run")
+        if warnings:
+            self._banners.show_banner("scenario", "warning", " ".join(f"{problem_text(each)}." for each in warnings))
+        else:
+            self._banners.close_banner("scenario")
+
+    def run_failed(self, name: str, at_s: float, error: Exception) -> None:
+        """The simulation stopped with an error at a simulated time."""
+        text = tr('"{run}" failed at {time}: {error}.', run=name, time=fmt.time(at_s), error=error_text(error))
+        self._banners.show_banner("run", "error", f"{text} {tr('The part simulated until then is kept.')}")
+
+    def run_not_stored(
+        self, name: str, error: StoreError, save: Callable[[], None], export: Callable[[], None]
+    ) -> None:
+        """A run is in memory only, because its database failed."""
+        self._banners.show_banner(
+            "not_stored",
+            "error",
+            tr(
+                '"{run}" is not in the database: {error} The run is complete in memory.',
+                run=name,
+                error=error_text(error),
+            ),
+            [Way(tr("Save to another database…"), save), Way(tr("Export data…"), export)],
+        )
+
+    def run_saved(self, name: str, run_id: int, path: Path, use: Callable[[], None]) -> None:
+        """A run that was in memory only is in another database now."""
+        self._banners.close_banner("not_stored")
+        text = tr('"{run}" is saved as run {number} in {path}.', run=name, number=run_id, path=path)
+        self._banners.show_banner("saved", "info", text, [Way(tr("Use this database"), use)])
+
+    def copied(self, path: Path) -> None:
+        """The database was copied."""
+        self._banners.show_banner("copied", "info", tr("All runs are copied to {path}.", path=path))
+
+    def copy_failed(self, error: Exception, again: Callable[[], None]) -> None:
+        """The database could not be copied."""
+        self._banners.show_banner("copied", "error", error_text(error), [Way(tr("Choose another place…"), again)])

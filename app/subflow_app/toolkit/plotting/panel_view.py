@@ -1,0 +1,161 @@
+"""Paints a picture on the screen: a mark per series with its intervals, the Pareto front, and where better is."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from subflow_app.toolkit.plotting.painted_axes import PaintedAxes, Span
+from subflow_app.toolkit.theme import Tokens, current_tokens
+from subflow_app.toolkit.widgets.shorthand import named
+from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.palette import hex_colour
+from subflow_app.vocabulary.picture import FloatArray, Panel, PanelSeries
+
+_RADIUS, _REACH = 5.0, 12.0
+
+
+class PanelView(QWidget):
+    """A picture; a click chooses a series, a tooltip describes it."""
+
+    chosen = Signal(int)  # number of a series
+
+    def __init__(self, name: str, text: str, empty: str, parent: QWidget | None = None) -> None:
+        """No picture yet.
+
+        Args:
+            name: object name.
+            text: accessible name.
+            empty: shown while there are no series.
+            parent: Qt parent.
+        """
+        super().__init__(parent)
+        named(self, name, text)
+        self.setMinimumSize(240, 150)
+        self.panel: Panel | None = None
+        self._empty = empty
+        self._current = -1
+
+    def sizeHint(self) -> QSize:
+        """A figure of a page."""
+        return QSize(480, 300)
+
+    def show_panel(self, panel: Panel) -> None:
+        """Shows this picture."""
+        self.panel, self._current = panel, -1
+        self.setAccessibleDescription(panel.note)
+        self.update()
+
+    def set_current(self, number: int) -> None:
+        """Marks a series; -1: none."""
+        self._current = number
+        self.update()
+
+    @property
+    def axes(self) -> PaintedAxes:
+        """The axes as they are laid out now."""
+        panel = self.panel
+        assert panel is not None
+        x = _span(panel.x_text, [(each.x, panel.x_ends(each)) for each in panel.series])
+        y = _span(panel.y_text, [(each.means, panel.ends(each)) for each in panel.series])
+        return PaintedAxes(x, y, QRectF(self.rect()), QFontMetricsF(self.font()))
+
+    def place(self, number: int) -> QPointF:
+        """Where the mark of a series is."""
+        assert self.panel is not None
+        return _place(self.axes, self.panel.series[number])
+
+    def number_at(self, position: QPointF) -> int:
+        """The series whose mark is there; -1: none."""
+        if self.panel is None or not self.panel.series:
+            return -1
+        axes = self.axes
+        gaps = [math.hypot(*(_place(axes, each) - position).toTuple()) for each in self.panel.series]
+        nearest = int(np.argmin(gaps))
+        return nearest if gaps[nearest] <= _REACH else -1
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Axes, front, marks and their names."""
+        painter, tokens = QPainter(self), current_tokens()
+        painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.TextAntialiasing)
+        painter.fillRect(self.rect(), QColor(tokens.base))
+        if self.panel is None or not self.panel.series:
+            painter.setPen(QColor(tokens.muted_text))
+            painter.drawText(self.rect(), int(Qt.AlignmentFlag.AlignCenter), self._empty)
+        else:
+            self._draw(painter, tokens, self.panel, self.axes)
+        painter.end()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Chooses the series under the mouse."""
+        number = self.number_at(event.position())
+        if number >= 0:
+            self.chosen.emit(number)
+
+    def event(self, event: QEvent) -> bool:
+        """Describes the series under the mouse."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self.panel is not None:
+            number = self.number_at(QPointF(event.pos()))
+            found = self.panel.series[number] if number >= 0 else None
+            QToolTip.showText(event.globalPos(), (found.words or found.name) if found else "", self)
+            return True
+        return super().event(event)
+
+    def _draw(self, painter: QPainter, tokens: Tokens, panel: Panel, axes: PaintedAxes) -> None:
+        axes.draw(painter, tokens)
+        if panel.better != (0, 0):
+            painter.setPen(QPen(QColor(tokens.ok), 1.4, Qt.PenStyle.DashLine))
+            painter.drawPolyline(QPolygonF([axes.at(*corner) for corner in panel.front]))
+            side = Qt.AlignmentFlag.AlignRight if panel.better[0] > 0 else Qt.AlignmentFlag.AlignLeft
+            text = f"{tr('better')} ↗" if panel.better[0] > 0 else f"↖ {tr('better')}"
+            painter.drawText(axes.area.adjusted(6, 2, -6, 0), int(side | Qt.AlignmentFlag.AlignTop), text)
+        taken: list[QRectF] = []
+        for number, series in enumerate(panel.series):
+            colour, spot = QColor(hex_colour(series.colour, dark=tokens.is_dark)), _place(axes, series)
+            painter.setPen(QPen(colour, 1.4))
+            x_ends, y_ends = (
+                (float(low[0]), float(high[0])) for low, high in (panel.x_ends(series), panel.ends(series))
+            )
+            axes.draw_cross(painter, float(series.x[0]), x_ends, float(series.means[0]), y_ends)
+            # Filled: on the front; hollow: beaten. Not by colour alone.
+            painter.setBrush(colour if series.is_ours else QColor(tokens.base))
+            if number == self._current:
+                painter.setPen(QPen(QColor(tokens.accent), 3.0))
+            painter.drawEllipse(spot, _RADIUS, _RADIUS)
+            taken.append(QRectF(spot.x() - _RADIUS, spot.y() - _RADIUS, 2 * _RADIUS, 2 * _RADIUS))
+        # Names of the best first: tables and tooltips have those that find no room.
+        for number in sorted(range(len(panel.series)), key=lambda n: (n != self._current, not panel.series[n].is_ours)):
+            self._draw_name(painter, tokens, axes, panel.series[number], taken)
+
+    def _draw_name(
+        self, painter: QPainter, tokens: Tokens, axes: PaintedAxes, series: PanelSeries, taken: list[QRectF]
+    ) -> None:
+        metrics, gap = QFontMetricsF(self.font()), _RADIUS + 1
+        text = metrics.elidedText(series.name, Qt.TextElideMode.ElideMiddle, axes.area.width() * 0.45)
+        width, line = metrics.horizontalAdvance(text), metrics.height()
+        # Beside the intervals, which go through the middle.
+        for x, y in ((gap, -gap - line), (gap, gap), (-gap - width, -gap - line), (-gap - width, gap)):
+            box = QRectF(_place(axes, series) + QPointF(x, y), QSizeF(width, line))
+            if axes.area.contains(box) and not any(box.intersects(other) for other in taken):
+                taken.append(box)
+                painter.setPen(QColor(tokens.text if series.is_ours else tokens.muted_text))
+                painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)
+                return
+
+
+def _place(axes: PaintedAxes, series: PanelSeries) -> QPointF:
+    return axes.at(float(series.x[0]), float(series.means[0]))
+
+
+def _span(title: str, pairs: list[tuple[FloatArray, tuple[FloatArray, FloatArray]]]) -> Span:
+    """Room for all marks and intervals; from zero where that does not squeeze them into a corner."""
+    low = float(min(np.fmin(mean, lows).min() for mean, (lows, _) in pairs))
+    high = float(max(np.fmax(mean, highs).max() for mean, (_, highs) in pairs))
+    if 0 < low < 0.6 * high:
+        low = 0.0
+    margin = (high - low) * 0.12 or max(abs(high) * 0.2, 1e-9)
+    return Span(title, low if low == 0.0 else low - margin, high + margin)

@@ -1,0 +1,38 @@
+"""The settings of the person, saved whenever they change; a failure to save never stands in the way."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from subflow_app.foundation.errors import SettingsError
+from subflow_app.foundation.settings import Settings, load_settings, save_settings
+
+_log = logging.getLogger(__name__)
+
+
+class Preferences(QObject):
+    """The settings in force."""
+
+    changed = Signal(object)  # Settings
+    not_saved = Signal(str)  # why
+
+    def __init__(self, path: Path | None = None, parent: QObject | None = None) -> None:
+        """Reads the settings of the user, or those in ``path``."""
+        super().__init__(parent)
+        self._path = path
+        self.settings = load_settings(path)  # the settings in force
+
+    def change(self, settings: Settings) -> None:
+        """Puts other settings in force and saves them."""
+        if settings == self.settings:
+            return
+        self.settings = settings
+        try:
+            save_settings(settings, self._path)
+        except SettingsError as error:
+            _log.warning("%s", error)
+            self.not_saved.emit(str(error))
+        self.changed.emit(settings)

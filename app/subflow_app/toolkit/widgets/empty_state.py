@@ -1,0 +1,79 @@
+"""What a panel shows while it has nothing to show: why, and what to do about it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QToolButton, QWidget
+
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import call_style, muted, set_style
+from subflow_app.toolkit.widgets.icon_label import IconLabel
+from subflow_app.toolkit.widgets.shorthand import heading, named, v_box
+
+_ICON_SIZE = 36
+_TEXT_WIDTH = 400  # a short line of a book
+_LEAST_TEXT_WIDTH = 250
+_MARGIN = 24
+
+
+class EmptyState(QWidget):
+    """An icon, a title, a sentence and at most one action, in the middle of the panel."""
+
+    def __init__(
+        self,
+        icon_name: str,
+        title: str,
+        text: str,
+        action: QAction | None = None,
+        parent: QWidget | None = None,
+        text_width: int = _TEXT_WIDTH,
+    ) -> None:
+        """Says ``title`` and ``text``; ``action`` becomes a button. In a narrow panel the text has more lines."""
+        super().__init__(parent)
+        self._text_width = text_width
+        self._title = heading(named(Label(title, self), "empty_title"), 1.25)
+        self._text = muted(Label(text, self, wordWrap=True))
+        parts: list[QWidget | int] = [IconLabel(icon_name, "muted_text", _ICON_SIZE, self), self._title, self._text]
+        for label in (self._title, self._text):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        if action is not None:
+            button = QToolButton(self)
+            button.setDefaultAction(action)
+            # Its icon has the colours of the toolbar, not those of this button.
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+            set_style(button, call_style)
+            parts += [8, button]
+        centred = (part if isinstance(part, int) else (part, 0, Qt.AlignmentFlag.AlignHCenter) for part in parts)
+        v_box(self, (None, 2), *centred, (None, 3), margins=(_MARGIN, 8, _MARGIN, 8), spacing=6)
+        self.set_text(title, text)
+
+    def set_text(self, title: str, text: str) -> None:
+        """Says something else."""
+        self._title.setText(title)
+        self._text.setText(text)
+        self._take_width()
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for the text in short lines."""
+        least = min(self._text_width, _LEAST_TEXT_WIDTH)
+        hint = super().minimumSizeHint()
+        # Its height too is that of short lines: as low as it is wide, there would be no room for those it gets then.
+        more = max(0, self._text.heightForWidth(least) - self._text.height())
+        return QSize(least + 2 * _MARGIN, hint.height() + more)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Lays the text out in the font that it has by now."""
+        super().showEvent(event)
+        self._take_width()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Lays the text out for the new width."""
+        super().resizeEvent(event)
+        self._take_width()
+
+    def _take_width(self) -> None:
+        # A layout that centres a label does not ask it how high its wrapped text is.
+        least = min(self._text_width, _LEAST_TEXT_WIDTH)
+        width = min(self._text_width, max(least, self.width() - 2 * _MARGIN))
+        self._text.setFixedSize(width, max(0, self._text.heightForWidth(width)))

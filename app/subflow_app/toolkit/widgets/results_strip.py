@@ -1,0 +1,111 @@
+"""The results of the runs that are shown, above their plots: a sentence, and a table that can be folded away."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QHeaderView, QTableView, QToolButton, QWidget
+
+from subflow_app.toolkit.models.text_table_model import TextTableModel
+from subflow_app.toolkit.theme import Tokens, table_style
+from subflow_app.toolkit.widgets.elided_label import ElidedLabel
+from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table
+from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.tables import TextTable
+
+_MOST_ROWS = 5  # more are scrolled
+
+
+class ResultsStrip(QWidget):
+    """There from the start of a race or a comparison, as a line until there are results; hidden with nothing to say."""
+
+    folded = Signal(bool)  # by a person
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Without results."""
+        super().__init__(parent)
+        self.setObjectName("results_strip")
+        self.model = TextTableModel(self)
+        self._fold = named(QToolButton(self, autoRaise=True), "results_fold")
+        self._fold.setCheckable(True)
+        self._fold.setText(tr("Results"))
+        self._fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._fold.clicked.connect(self._on_clicked)
+        self._line = named(ElidedLabel(self, Qt.TextElideMode.ElideRight), "results_line")
+        words = tr("Results of the runs shown")
+        self.table = set_up_table(QTableView(self), "results_table", words, self.model, style=_style, copy=self.copy)
+        self.table.setFrameShape(QTableView.Shape.NoFrame)
+        self.table.setAlternatingRowColors(False)
+        self.table.verticalHeader().setMinimumSectionSize(1)
+        self.table.verticalHeader().setDefaultSectionSize(self.table.fontMetrics().height() + 3)
+        self.table.horizontalHeader().setStretchLastSection(False)
+        bar = h_box(None, self._fold, (self._line, 1), margins=(4, 1, 8, 1), spacing=10)
+        v_box(self, bar, self.table, margins=0, spacing=0)
+        self.setAutoFillBackground(True)
+        self._note = self._sentence = ""
+        self._fold.setEnabled(False)
+        self.set_folded(True)
+        self.hide()
+
+    def show_results(self, results: TextTable | None, why_none: str = "") -> None:
+        """Shows these; if there are none, says why, in a line alone."""
+        self.model.show_table(results)
+        self._sentence = why_none if results is None else results.title
+        self._fold.setEnabled(results is not None)
+        self._fit()
+        self._say()
+        self.set_folded(self.is_folded)
+
+    def say(self, note: str) -> None:
+        """Says before the sentence what there is to know of the runs; empty: nothing."""
+        self._note = note
+        self._say()
+
+    @property
+    def text(self) -> str:
+        """The sentence, with what is said before it."""
+        return self._line.text()
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether the sentence stands alone."""
+        return not self._fold.isChecked()
+
+    def set_folded(self, is_folded: bool) -> None:
+        """Leaves the sentence alone, or shows the table below it."""
+        self._fold.setChecked(not is_folded)
+        self._fold.setArrowType(Qt.ArrowType.RightArrow if is_folded else Qt.ArrowType.DownArrow)
+        self._fold.setToolTip(tr("Show the table of results") if is_folded else tr("Fold the table of results"))
+        self.table.setVisible(not is_folded and self._fold.isEnabled())
+
+    def copy(self) -> None:
+        """Puts the table on the clipboard."""
+        QGuiApplication.clipboard().setText(self.model.table.tab_separated)
+
+    def _say(self) -> None:
+        self._line.setText(" · ".join(filter(None, (self._note, self._sentence))))
+        self.setVisible(bool(self.text))
+
+    def _on_clicked(self, is_shown: bool) -> None:
+        self.set_folded(not is_shown)
+        self.folded.emit(not is_shown)
+
+    def _fit(self) -> None:
+        """As high as the rows, up to some; the names take what the numbers leave."""
+        header = self.table.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setMinimumSectionSize(40)
+        if self.model.columnCount():
+            header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        rows = min(self.model.rowCount(), _MOST_ROWS)
+        height = header.sizeHint().height() + rows * self.table.verticalHeader().defaultSectionSize() + 2
+        self.table.setFixedHeight(height)
+
+    def minimumSizeHint(self) -> QSize:
+        """Of any width: what has no room is scrolled or left out."""
+        return QSize(0, super().minimumSizeHint().height())
+
+
+def _style(tokens: Tokens) -> str:
+    return table_style(tokens).replace("padding: 4px 8px", "padding: 1px 6px")

@@ -1,0 +1,145 @@
+"""What is said of nearly every part, in one call each: names, layouts, pages, buttons of dialogs, timers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QFont, QPalette
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QLayout,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.toolkit.plain_text import Label
+
+W = TypeVar("W", bound=QWidget)
+B = TypeVar("B", bound=QBoxLayout)
+S = TypeVar("S", bound=QSplitter)
+
+_Part: TypeAlias = QWidget | QLayout | None
+Item: TypeAlias = _Part | int | tuple[_Part, int] | tuple[_Part, int, Any]
+"""A widget or layout, perhaps with its share of the room and its alignment; None: room alone; a number: so many px."""
+Margins: TypeAlias = int | tuple[int, int, int, int] | None
+
+
+def named(part: W, name: str, spoken: str = "", tip: str = "") -> W:
+    """Names a part for tests and style sheets; ``spoken`` is for screen readers, ``tip`` for who points at it."""
+    part.setObjectName(name)
+    if spoken:
+        part.setAccessibleName(spoken)
+    if tip:
+        part.setToolTip(tip)
+    return part
+
+
+def sized(font: QFont, by: float = 1.0, *, is_bold: bool = False) -> QFont:
+    """A font so many times as large, perhaps bold."""
+    made = QFont(font)
+    if by != 1.0:
+        made.setPointSizeF(font.pointSizeF() * by)
+    if is_bold:
+        made.setBold(True)
+    return made
+
+
+def heading(part: W, by: float = 1.0, *, is_demi: bool = False) -> W:
+    """Writes a part in bold, or a little less than that, and so many times as large."""
+    font = sized(part.font(), by)
+    font.setWeight(QFont.Weight.DemiBold if is_demi else QFont.Weight.Bold)
+    part.setFont(font)
+    return part
+
+
+def captioned(text: str, part: QWidget, share: int = 0) -> tuple[QLabel, tuple[QWidget, int]]:
+    """A part for a box, with the caption before it whose letter goes to it."""
+    label = Label(text)
+    label.setBuddy(part)
+    return label, (part, share)
+
+
+def h_box(parent: QWidget | None, *items: Item, margins: Margins = None, spacing: int | None = None) -> QHBoxLayout:
+    """Parts beside each other; margins and spacing, px, are those of the style unless they are given."""
+    return _filled(QHBoxLayout() if parent is None else QHBoxLayout(parent), items, margins, spacing)
+
+
+def v_box(parent: QWidget | None, *items: Item, margins: Margins = None, spacing: int | None = None) -> QVBoxLayout:
+    """Parts below each other; margins and spacing, px, are those of the style unless they are given."""
+    return _filled(QVBoxLayout() if parent is None else QVBoxLayout(parent), items, margins, spacing)
+
+
+def _filled(box: B, items: tuple[Item, ...], margins: Margins, spacing: int | None) -> B:
+    if margins is not None:
+        box.setContentsMargins(*((margins,) * 4 if isinstance(margins, int) else margins))
+    if spacing is not None:
+        box.setSpacing(spacing)
+    for item in items:
+        part, *how = item if isinstance(item, tuple) else (item,)
+        if isinstance(part, QWidget):
+            box.addWidget(part, *how)
+        elif isinstance(part, QLayout):
+            box.addLayout(part, *how)
+        elif part is None:
+            box.addStretch(*how or (1,))
+        else:
+            box.addSpacing(part)
+    return box
+
+
+def pages(parent: QWidget | None, *parts: QWidget, fills: bool = False) -> QStackedWidget:
+    """Parts in one place, of which one is seen; with ``fills`` on the ground of tables."""
+    made = QStackedWidget(parent)
+    if fills:
+        made.setBackgroundRole(QPalette.ColorRole.Base)
+        made.setAutoFillBackground(True)
+    for part in parts:
+        made.addWidget(part)
+    return made
+
+
+def split(
+    border: S, first: QWidget, second: QWidget, *, shares: tuple[int, int] = (0, 1), sizes: Sequence[int] = ()
+) -> S:
+    """Two parts with a border that can be moved, their shares of more room, and their sizes at first, px."""
+    for place, part in enumerate((first, second)):
+        border.addWidget(part)
+        border.setStretchFactor(place, shares[place])
+    if sizes:
+        border.setSizes(sizes)
+    return border
+
+
+def accept_buttons(
+    dialog: QDialog, text: str, accept: Callable[[], object] | None = None
+) -> tuple[QDialogButtonBox, QPushButton]:
+    """A button to accept a dialog, which Enter presses and which is returned as well, and one to cancel it."""
+    box = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, dialog)
+    button = box.addButton(text, QDialogButtonBox.ButtonRole.AcceptRole)
+    button.setDefault(True)
+    box.accepted.connect(accept or dialog.accept)
+    box.rejected.connect(dialog.reject)
+    return box, button
+
+
+def close_button(dialog: QDialog) -> QDialogButtonBox:
+    """The button of a dialog that only shows something."""
+    box = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, dialog)
+    box.rejected.connect(dialog.reject)
+    return box
+
+
+def timer(parent: QObject, act: Callable[[], object], interval_ms: int = 0, *, is_single: bool = False) -> QTimer:
+    """Calls ``act`` again and again once it is started, or a single time."""
+    made = QTimer(parent, interval=interval_ms, singleShot=is_single)
+    made.timeout.connect(act)
+    return made

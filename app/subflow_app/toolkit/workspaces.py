@@ -1,0 +1,302 @@
+"""Workspaces: an arrangement of the panels for each task, kept with what the person has changed about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Signal
+from PySide6.QtWidgets import QWidget
+
+from subflow_app.toolkit.docks import Docks, Side
+from subflow_app.toolkit.panel_fold import PanelFold
+from subflow_app.toolkit.panels import DEFAULT_WORKSPACE, PANELS, WORKSPACES
+
+# Where text and tables are comfortable, px: more room than this goes to pictures and curves.
+_WIDEST_FORM, _NARROWEST_FORM = 460, 308
+_ROOMY = "study"  # whose panels are as large as its plots
+_HOMES = {"script": "script"}  # workspaces that were made for a panel
+_LOW = 900  # px; in a window that is lower the history begins folded to a line
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a panel starts out.
+
+    Attributes:
+        name: the panel.
+        side: of the panel or centre ``beside``, or of the whole window.
+        beside: whose place it shares.
+        is_open: otherwise it is closed at first, and opens there.
+    """
+
+    name: str
+    side: Side
+    beside: str | None = None
+    is_open: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """How a workspace begins.
+
+    Attributes:
+        places: of panels, in the order in which they are put there; all others are closed, and open where they were
+            last.
+        columns: share of the width of each column, left to right; 0 for one that takes what a form needs.
+        rows: share of the height of the panels above each other, by any of them.
+        front: panels (or the plots) that are on top of those they share a place with.
+        forms: share of the width of the window that each column of a form takes, within limits.
+    """
+
+    places: tuple[Place, ...]
+    columns: tuple[float, ...]
+    rows: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    front: tuple[str, ...] = ()
+    forms: tuple[float, ...] = ()
+
+
+ARRANGEMENTS: Mapping[str, Arrangement] = {
+    "design": Arrangement(
+        # One place for both, the largest: the canvas while somebody draws, the plots once a run is asked for.
+        (Place("topology", Side.TAB, "plots"), Place("inspector", Side.RIGHT)),
+        columns=(1, 0),
+        front=("topology",),
+        forms=(0.29,),
+    ),
+    "run": Arrangement(
+        (
+            Place("topology", Side.LEFT),
+            Place("inspector", Side.BOTTOM, "topology"),
+            Place("history", Side.BOTTOM, "plots"),
+            Place("events", Side.TAB, "history"),
+            Place("explain", Side.TAB, "history"),
+            Place("queue", Side.TAB, "history"),
+            Place("agent", Side.TAB, "inspector"),
+            Place("train", Side.TAB, "plots"),
+            Place("log", Side.TAB, "history"),
+        ),
+        columns=(0, 1),
+        rows={"topology": (0.48, 0.52), "plots": (0.74, 0.26)},
+        forms=(0.22,),
+    ),
+    "analyse": Arrangement(
+        (
+            Place("history", Side.BOTTOM, "plots"),
+            Place("events", Side.TAB, "history"),
+            Place("explain", Side.TAB, "history"),
+            Place("agent", Side.TAB, "history"),
+            Place("fairness", Side.TAB, "history"),
+            Place("compare", Side.TAB, "history"),
+            Place("sweeps", Side.TAB, "plots"),
+        ),
+        columns=(1,),
+        rows={"plots": (0.64, 0.36)},
+    ),
+    "study": Arrangement(
+        (
+            Place("history", Side.BOTTOM, "plots"),
+            Place("sweeps", Side.TAB, "plots"),
+            Place("gallery", Side.TAB, "plots"),
+            Place("arena", Side.TAB, "plots"),
+            Place("break", Side.TAB, "plots"),
+            Place("compare", Side.TAB, "plots"),
+            Place("fairness", Side.TAB, "plots"),
+        ),
+        columns=(1,),
+        rows={"history": (0.75, 0.25)},
+        front=("sweeps",),
+    ),
+    "train": Arrangement(
+        (
+            Place("topology", Side.LEFT),
+            Place("agent", Side.BOTTOM, "topology"),
+            Place("inspector", Side.TAB, "agent"),
+            Place("train", Side.TAB, "plots"),
+        ),
+        columns=(0, 1),
+        rows={"topology": (0.4, 0.6)},
+        front=("train",),
+        forms=(0.23,),
+    ),
+    "lab": Arrangement(
+        # The words of a lab have the whole height, and what they speak of has its own place, on a laptop too.
+        (
+            Place("topology", Side.LEFT),
+            Place("inspector", Side.BOTTOM, "topology"),
+            Place("agent", Side.TAB, "inspector"),
+            Place("lab", Side.RIGHT),
+            Place("help", Side.TAB, "lab"),
+            Place("history", Side.BOTTOM, "plots"),
+            Place("events", Side.TAB, "history"),
+            Place("explain", Side.TAB, "history"),
+            Place("compare", Side.TAB, "history"),
+            Place("sweeps", Side.TAB, "plots"),
+            Place("fairness", Side.TAB, "plots"),
+            Place("train", Side.TAB, "plots"),
+        ),
+        columns=(0, 1, 0),
+        rows={"topology": (0.42, 0.58), "plots": (0.78, 0.22)},
+        front=("inspector", "lab"),
+        forms=(0.225, 0.336),
+    ),
+    "script": Arrangement(
+        (
+            Place("script", Side.LEFT),
+            Place("topology", Side.TAB, "plots"),
+            Place("inspector", Side.TAB, "script"),
+            Place("history", Side.BOTTOM, "plots"),
+            Place("explain", Side.TAB, "history"),
+            Place("events", Side.TAB, "history"),
+            Place("compare", Side.TAB, "history"),
+        ),
+        columns=(0.38, 0.62),
+        rows={"plots": (0.7, 0.3)},
+        front=("script",),
+    ),
+}
+
+
+PRESENTATION = Arrangement((Place("topology", Side.LEFT),), columns=(0.28, 0.72))
+"""What a lecture hall sees, whatever the workspace."""
+
+
+class Workspaces(QObject):
+    """The workspaces of one window."""
+
+    changed = Signal(str)  # the one that is shown now
+    left = Signal(str)  # the one before, when a panel without a place in it was shown
+
+    def __init__(self, docks: Docks, fold: PanelFold, window: QWidget) -> None:
+        """``docks`` has all panels; :meth:`restore` arranges them for the first time.
+
+        Args:
+            docks: has all panels.
+            fold: of the history.
+            window: whose height decides whether that is folded, until somebody chooses.
+        """
+        super().__init__(window)
+        self._docks = docks
+        self._fold = fold
+        self._window = window
+        self.current = DEFAULT_WORKSPACE  # the workspace that is shown
+        self._kept: dict[str, QByteArray] = {}
+        self._is_presenting = False
+        self.folds: dict[str, bool] = {}  # by workspace, where somebody chose
+        self._was_low = False
+        fold.chosen.connect(self._on_fold_chosen)
+        window.installEventFilter(self)
+
+    def show(self, name: str) -> None:
+        """Shows another workspace as it was left; nothing happens if it is the one that is shown.
+
+        Raises:
+            KeyError: if there is no such workspace.
+        """
+        if name not in WORKSPACES:
+            raise KeyError(name)
+        if name != self.current:
+            self._keep()
+            self._is_presenting = False
+            self.current = name
+            self.bring_back()
+        self.changed.emit(name)
+
+    def go_to(self, panel: str) -> None:
+        """Shows a panel and puts the keyboard there, in a workspace with room unless this one has a place for it.
+
+        Where it is open already, somebody has put it: there it stays.
+        """
+        has_place = any(place.name == panel for place in ARRANGEMENTS[self.current].places)
+        if not has_place and not self._docks.is_open(panel):
+            before = self.current
+            self.show(_HOMES.get(panel, _ROOMY))
+            if self.current != before:
+                self.left.emit(before)
+        self._docks.go_to(panel)
+
+    def reset(self) -> None:
+        """Arranges the present workspace as it was at first, at the sizes that suit the window as it is now."""
+        self._kept.pop(self.current, None)
+        self.folds.pop(self.current, None)
+        self._arrange()
+
+    def reset_all(self) -> None:
+        """Arranges all workspaces as they were at first."""
+        self._kept.clear()
+        self.folds.clear()
+        self._arrange()
+
+    def states(self) -> dict[str, QByteArray]:
+        """How every workspace was left that was ever looked at, to be kept until the next start."""
+        self._keep()
+        return dict(self._kept)
+
+    def present(self) -> None:
+        """Shows what a lecture hall sees, until :meth:`end_presenting` or another workspace."""
+        self._keep()
+        self._is_presenting = True
+        self._arrange()
+
+    def end_presenting(self) -> None:
+        """Shows the workspace as it was before."""
+        if self._is_presenting:
+            self._is_presenting = False
+            self.bring_back()
+
+    def restore(self, states: Mapping[str, QByteArray], current: str, folds: Mapping[str, bool] | None = None) -> None:
+        """Brings back what `states` and `folds` told, with this workspace in front; the first if there is none such."""
+        self.folds = dict(folds or {})
+        self._kept = {name: state for name, state in states.items() if name in WORKSPACES}
+        self.current = current if current in WORKSPACES else DEFAULT_WORKSPACE
+        self.bring_back()
+        self.changed.emit(self.current)
+
+    def _keep(self) -> None:
+        """Remembers how the workspace lies, unless it is something else that is shown."""
+        if not self._is_presenting:
+            self._kept[self.current] = self._docks.save_state()
+
+    def bring_back(self) -> None:
+        """Shows the workspace as it was when it was last left."""
+        state = self._kept.get(self.current)
+        if state is None or not self._docks.restore_state(state):
+            self._arrange()
+        else:
+            self._fold_or_unfold()
+
+    def _on_fold_chosen(self, is_folded: bool) -> None:
+        self.folds[self.current] = is_folded
+
+    def _fold_or_unfold(self) -> None:
+        self._was_low = self._window.height() < _LOW
+        self._fold.set_folded(self.folds.get(self.current, self._was_low))
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Folds or unfolds the history when the window gets low or high, where nobody chose."""
+        if event.type() == QEvent.Type.Resize and (self._window.height() < _LOW) != self._was_low:
+            self._fold_or_unfold()
+        return False
+
+    def _arrange(self) -> None:
+        arrangement = PRESENTATION if self._is_presenting else ARRANGEMENTS[self.current]
+        with self._docks.rearranging():
+            for place in arrangement.places:
+                self._docks.place(place.name, place.side, place.beside)
+            is_open = {place.name for place in arrangement.places if place.is_open}
+            for name in PANELS:
+                if name not in is_open:
+                    self._docks.close_panel(name)
+            behind = {place.beside for place in arrangement.places if place.side is Side.TAB and place.beside}
+            for name in (*sorted(behind), "plots", *arrangement.front):
+                self._docks.raise_panel(name)
+        self._share_out(arrangement, self._window.size())
+        self._fold_or_unfold()
+
+    def _share_out(self, arrangement: Arrangement, size: QSize) -> None:
+        forms = [min(_WIDEST_FORM, max(_NARROWEST_FORM, round(size.width() * share))) for share in arrangement.forms]
+        rest = size.width() - sum(forms)
+        left = iter(forms)
+        self._docks.set_outer_sizes([round(share * rest) if share else next(left) for share in arrangement.columns])
+        for name, shares in arrangement.rows.items():
+            self._docks.set_sizes(name, [round(share * size.height()) for share in shares])
