@@ -36,6 +36,8 @@ os.environ.update(COLUMNS="120", NO_COLOR="1", LC_ALL="C.UTF-8", TZ="UTC")
 for _name in ("FORCE_COLOR", "CLICOLOR_FORCE", "PYTHONUNBUFFERED", "PYTHONIOENCODING"):
     os.environ.pop(_name, None)
 
+pytest_plugins = ("tests.helpers.command_line", "tests.helpers.qt_fixtures")
+
 # What takes more than eight seconds of processor time, longest first.
 LONGEST_FILES = (
     "docs/test_printed_code.py",

@@ -9,8 +9,8 @@ from PySide6.QtCore import QEvent, QRect, QSettings
 from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtWidgets import QApplication, QCheckBox, QLineEdit, QListView, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
-from tests.app_qt.conftest import close_window
 from tests.helpers.window import make_window
+from tests.helpers.worn_window import close_window
 
 from subflow_app.shell.actions import ACTIONS
 from subflow_app.shell.main_window import MainWindow

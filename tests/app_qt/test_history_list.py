@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs, make_window
+from tests.helpers.worn_window import close_window
 
 from subflow_app.features.history.core.run_groups import RunGroup
 from subflow_app.features.history.qt.key_dialog import KeyDialog
@@ -557,8 +558,6 @@ def test_runs_of_a_read_only_store_have_no_notes_to_write(
 
 
 def test_a_window_keeps_how_the_list_looks(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
-    from tests.app_qt.conftest import close_window
-
     for expected in ("sweep", "day"):
         made = make_window(qapp, tmp_path)
         made.show()

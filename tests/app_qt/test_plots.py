@@ -487,6 +487,7 @@ def test_logarithmic_values(view: PlotView) -> None:
     assert view.stack.time_plots[1].view.viewRange()[1][1] > 39
 
 
+@pytest.mark.usefixtures("qapp")
 def test_log_axis_counts_one_two_five() -> None:
     axis = Axis("left")
     axis.setLogMode(True)

@@ -13,9 +13,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
-from tests.app_qt.conftest import close_window
 from tests.helpers.fake_simulation import FakeSimulation
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
+from tests.helpers.worn_window import close_window
 
 from subflow_app.features.plots.core import PLOTS_BY_ID
 from subflow_app.features.plots.qt.curve_id import curve_id
@@ -410,6 +410,7 @@ def test_refused_scenario_is_told(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch)
     assert not runs.is_running
 
 
+@pytest.mark.usefixtures("qapp")
 def test_eta_and_speed_are_shown() -> None:
     from subflow_app.features.running.core.runs import RunProgress
     from subflow_app.features.running.qt.run_status import RunStatus

@@ -9,8 +9,8 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
-from tests.app_qt.conftest import close_window
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
+from tests.helpers.worn_window import close_window
 
 from subflow_app.features.comparison.qt.feature import CompareFeature
 from subflow_app.features.exporting.core.page_import import read_page

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
-from tests.app_qt.conftest import close_window
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
+from tests.helpers.worn_window import close_window
 
 from subflow_app.features.training.core.training_draft import DOCUMENT, NO_RECIPE
 from subflow_app.features.training.qt.promote_dialog import Promotion

@@ -13,10 +13,10 @@ from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QToolButton
 from pytestqt.qtbot import QtBot
-from tests.app_qt.conftest import close_window
 from tests.helpers.fake_trainings import FakeDesk
 from tests.helpers.policies import make_plan, write_random_policy
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
+from tests.helpers.worn_window import close_window
 
 from subflow_app.features.editor.qt.inspector.editors import TextEditor
 from subflow_app.features.training.core.training_draft import DOCUMENT

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication
-from tests.app_qt.conftest import delete_later_now
+from tests.helpers.worn_window import delete_later_now
 
 from subflow_app.shell.translation_setup import choose_language
 from subflow_app.vocabulary.language import current_language, tr

@@ -10,8 +10,8 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
-from tests.app_qt.conftest import close_window
 from tests.helpers.window import at_rest, make_window
+from tests.helpers.worn_window import close_window
 
 from subflow_app.features.gallery.core import recipe_files
 from subflow_app.foundation.catalogues import use_language

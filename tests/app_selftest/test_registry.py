@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import call_subflow
+from tests.helpers.command_line import call_subflow
 
 from subflow_app.shell.selftest import checks, registry, runner
 from subflow_app.shell.selftest.check import CheckError, NotHereError, Place, is_to_be_here

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import platformdirs
 import pytest
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 from tests.helpers.policies import Plan, write_random_policy
 
 CARD = {

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import SCENARIO, Subflow, call_subflow
+from tests.helpers.command_line import SCENARIO, Subflow, call_subflow
 
 
 @pytest.fixture(scope="module", params=["random", "neutral"])

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 
 from subflow_sim.catalog import controllers, schedulers
 from subflow_sim.params import Algorithm, Dimension, Param

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.app_core.arena.tiny_contest import write_tiny
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 
 from subflow_app.features.arena.core.contest import contest_ids
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 
 from subflow_sim import bench, bench_batch, bench_instructions, bench_scale
 from subflow_sim.build import build_text

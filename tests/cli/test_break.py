@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 
 from subflow_app.features.breaking.core.counterexample import named_counterexample, read_counterexample
 

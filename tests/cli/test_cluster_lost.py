@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.app_core.sweeps.plans import LOSS, SCENARIO
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 from tests.helpers.fake_cluster import FAKE_RAY, head
 
 from subflow_app.foundation.jobs import cluster_address

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.app_kernel.test_compare import FakeWorker
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 from tests.helpers.fake_kernel import ONE_PATH, install
 
 from subflow_app.features.kernel.core import probe

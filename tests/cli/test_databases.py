@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 from tests.store.examples import record
 
 from subflow_store import open_store

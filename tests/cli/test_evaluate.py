@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 
 from subflow_app.features.editor.core.scenario_source import open_scenario
 from subflow_app.features.training.core import evaluations

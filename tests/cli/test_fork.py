@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 
 LOSSIER = ("--at", "5s", "--set", "links.wifi.loss=5%")
 

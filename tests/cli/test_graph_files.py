@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.app_core.sweeps.plans import SCENARIO
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 from tests.helpers.policies import make_plan, write_random_policy
 
 from subflow_app.foundation.paths import policy_folder

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 
 from subflow_app.features.exporting.core.verification import verify_bundle
 from subflow_app.foundation.errors import InputError

@@ -9,8 +9,8 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Subflow
 from tests.helpers.changed_rows import changing_rows
+from tests.helpers.command_line import Subflow
 from tests.helpers.hostile import HOSTILE_NAMES
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")

@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Subflow
 from tests.fuzz.entry_points import corpus
+from tests.helpers.command_line import Subflow
 
 
 def test_a_line_break_in_a_name_prints_no_verdict(subflow: Subflow, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 
 from subflow_app.features.labs.core.lab import Lab

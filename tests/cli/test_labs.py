@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import typer
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 
 from subflow_app.features.labs.cli.lab_steps import terminal_ways

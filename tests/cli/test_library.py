@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 
 from subflow_app.features.gallery.core.recipe_files import load_recipe, recipe_names
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab

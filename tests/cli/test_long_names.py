@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import typer
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 
 from subflow_app.foundation.paths import file_stem
 from subflow_app.shell.commands import app

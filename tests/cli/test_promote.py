@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 
 from subflow_agents import TrainingConfig
 from subflow_app.features.training.core import promotion

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 
 from subflow_app.features.explain.core.origin import StoredOrigin
 from subflow_app.features.explain.core.replay import Replay

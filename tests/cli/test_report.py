@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 
 
 @pytest.mark.parametrize(("name", "magic"), [("r.html", b"<!DOCTYPE html>"), ("r.pdf", b"%PDF")])

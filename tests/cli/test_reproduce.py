@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.app_core.experiments.tiny import RECIPE, write_tiny
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 
 from subflow_app.features.gallery.core.recipe_files import recipe_names
 from subflow_app.features.gallery.core.results import Results

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 
 from subflow_app import __main__, __version__
 from subflow_app.foundation.crash_reports import crash_reports

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 from tests.helpers.machine_limits import fill, make_read_only, small_disk
 
 from subflow_app.foundation.expected_errors import is_expected, message_of

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.app_core.sweeps.plans import CONTROLLER, LOSS, SCENARIO
-from tests.cli.conftest import Answer, Subflow
+from tests.helpers.command_line import Answer, Subflow
 
 from subflow_app.foundation.resources import scenario_names, sweep_names
 from subflow_store import open_store

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from tests.app_core.experiments.tiny import write_tiny
 from tests.app_core.sweeps.plans import SCENARIO
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 
 pytest.importorskip("ray")
 

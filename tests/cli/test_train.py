@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Answer, Subflow
+from tests.helpers.command_line import Answer, Subflow
 from tests.helpers.fake_agent import register_fake_agent
 
 from subflow_app.features.training.core.training import TrainingJob

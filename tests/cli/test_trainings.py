@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Subflow
+from tests.helpers.command_line import Subflow
 from tests.helpers.fake_agent import TRAINER
 
 from subflow_agents import TrainingConfig

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tests.cli.conftest import SCENARIO
+from tests.helpers.command_line import SCENARIO
 from tests.helpers.experiments import tiny_recipe
 from tests.helpers.fake_kernel import ONE_PATH
 from tests.helpers.labs import small_lab

@@ -1,4 +1,4 @@
-"""A scenario file, a database, and the command line called in this process."""
+"""The command line called in this process; fixtures of its tests: a scenario file, a database, a stored run."""
 
 from __future__ import annotations
 
@@ -7,16 +7,12 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-import typer.testing
 
-from subflow_app.features.exporting.core import exports
-from subflow_app.shell.commands import app
-
-# typer makes the tree of commands for each call anew: two thirds of the time of a test that calls a short one.
-typer.testing._get_command = functools.cache(typer.testing._get_command)  # type: ignore[attr-defined] # not public
+if TYPE_CHECKING:
+    from typer.testing import Result
 
 SCENARIO = """\
 format = 1
@@ -91,9 +87,20 @@ def database(tmp_path: Path) -> Path:
     return tmp_path / "runs.db"
 
 
+@functools.cache
+def _runner() -> Callable[..., Result]:
+    import typer.testing
+
+    from subflow_app.shell.commands import app
+
+    # typer makes the tree of commands for each call anew: two thirds of the time of a test that calls a short one.
+    typer.testing._get_command = functools.cache(typer.testing._get_command)  # type: ignore[attr-defined] # not public
+    return functools.partial(typer.testing.CliRunner().invoke, app)
+
+
 def call_subflow(*words: object) -> Answer:
     """Calls ``subflow`` with these words in this process; an exception that is a bug passes through."""
-    result = typer.testing.CliRunner().invoke(app, [str(word) for word in words], prog_name="subflow")
+    result = _runner()([str(word) for word in words], prog_name="subflow")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return Answer(result.exit_code, result.stdout, result.stderr)
@@ -107,6 +114,8 @@ def subflow() -> Subflow:
 @pytest.fixture
 def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """An export that asks for no figures has none: all of them, in two formats, take seconds."""
+    from subflow_app.features.exporting.core import exports
+
     monkeypatch.setattr(exports, "ExportPlan", functools.partial(exports.ExportPlan, figures=()))
 
 
