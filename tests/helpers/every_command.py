@@ -10,7 +10,7 @@ from tests.helpers.experiments import tiny_recipe
 from tests.helpers.fake_kernel import ONE_PATH
 from tests.helpers.labs import small_lab
 
-GRAPH = Path(__file__).resolve().parents[1] / "app_core" / "scenarios" / "graphs" / "alpine.graphml"
+GRAPH = Path(__file__).resolve().parent / "graphs" / "alpine.graphml"
 
 Line = tuple[str, int | None]
 

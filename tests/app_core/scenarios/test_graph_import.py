@@ -10,7 +10,7 @@ from subflow_app.features.editor.core.graph_files import GraphFileError, read_gr
 from subflow_app.features.editor.core.graph_import import Imported, distance_m, import_graph, speed_in
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 
-GRAPHS = Path(__file__).parent / "graphs"
+GRAPHS = Path(__file__).parents[2] / "helpers" / "graphs"
 _NUMBER = '<key id="k" attr.type="double"/>'
 FLOW = '\n[flows.f]\nkind = "tcp"\nfrom = "{0}"\nto = "{1}"\n'
 
