@@ -56,7 +56,7 @@ from subflow_sim.portable import portable
 from subflow_sim.whole_scenario import Scenario
 from subflow_store import Store, open_store
 
-APP = Path(__file__).resolve().parents[3] / "app" / "subflow_app"
+APP = Path(__file__).resolve().parents[2] / "app" / "subflow_app"
 SCENARIO = """\
 format = 1
 name = "Everything"
