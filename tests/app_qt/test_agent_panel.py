@@ -10,8 +10,8 @@ from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
-from tests.app_core.learning.test_agent_reasons import ByTheFirst
-from tests.app_core.learning.test_agent_replay import growing, run_on
+from tests.features.training.core.test_agent_reasons import ByTheFirst
+from tests.features.training.core.test_agent_replay import growing, run_on
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 
 from subflow_app.features.plots.qt.plot_view import PlotView

@@ -13,7 +13,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
-from tests.app_kernel.test_compare import FakeWorker
+from tests.features.kernel.core.test_compare import FakeWorker
 from tests.helpers.fake_kernel import ONE_PATH, install
 from tests.helpers.window import ScriptedDialogs
 

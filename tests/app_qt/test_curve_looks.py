@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.app_core.history.test_run_columns import run as make_row
+from tests.features.history.core.test_run_columns import run as make_row
 from tests.helpers.fake_runs import finished_traces
 
 from subflow_app.features.plots.core import PLOTS_BY_ID

@@ -11,7 +11,7 @@ from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
-from tests.app_core.fairness.test_analysis import MadeTraces, shipped
+from tests.features.fairness.core.test_analysis import MadeTraces, shipped
 
 from subflow_app.features.fairness.core.analysis import FairnessAnalysis, run_analysis, scenario_analysis
 from subflow_app.features.fairness.core.analysis_view import (

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QAction, QImage
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
-from tests.app_core.fairness.test_trade_offs import RunOf
+from tests.features.fairness.core.test_trade_offs import RunOf
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.fairness.core.trade_offs import Point, TradeOffKind, trade_off_points

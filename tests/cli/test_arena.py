@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.app_core.arena.tiny_contest import write_tiny
+from tests.features.arena.core.tiny_contest import write_tiny
 from tests.helpers.command_line import Subflow
 
 from subflow_app.features.arena.core.contest import contest_ids

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.app_core.sweeps.plans import LOSS, SCENARIO
+from tests.features.sweeps.core.plans import LOSS, SCENARIO
 from tests.helpers.command_line import Subflow
 from tests.helpers.fake_cluster import FAKE_RAY, head
 

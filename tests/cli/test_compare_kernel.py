@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.app_kernel.test_compare import FakeWorker
+from tests.features.kernel.core.test_compare import FakeWorker
 from tests.helpers.command_line import Subflow
 from tests.helpers.fake_kernel import ONE_PATH, install
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.app_core.sweeps.plans import SCENARIO
+from tests.features.sweeps.core.plans import SCENARIO
 from tests.helpers.command_line import Subflow
 from tests.helpers.policies import make_plan, write_random_policy
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.app_core.experiments.tiny import RECIPE, write_tiny
+from tests.features.gallery.core.tiny import RECIPE, write_tiny
 from tests.helpers.command_line import Subflow
 
 from subflow_app.features.gallery.core.recipe_files import recipe_names

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.app_core.sweeps.plans import CONTROLLER, LOSS, SCENARIO
+from tests.features.sweeps.core.plans import CONTROLLER, LOSS, SCENARIO
 from tests.helpers.command_line import Answer, Subflow
 
 from subflow_app.foundation.resources import scenario_names, sweep_names

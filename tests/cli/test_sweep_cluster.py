@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.app_core.experiments.tiny import write_tiny
-from tests.app_core.sweeps.plans import SCENARIO
+from tests.features.gallery.core.tiny import write_tiny
+from tests.features.sweeps.core.plans import SCENARIO
 from tests.helpers.command_line import Subflow
 
 pytest.importorskip("ray")
