@@ -24,7 +24,7 @@ from subflow_sim import parse_scenario
 
 pytestmark = pytest.mark.one_window
 
-GRAPH = Path(__file__).parents[1] / "helpers" / "graphs" / "alpine.graphml"
+GRAPH = Path(__file__).parents[3] / "helpers" / "graphs" / "alpine.graphml"
 
 
 def test_an_import_says_what_was_guessed_and_what_comes_next(window: MainWindow, dialogs: ScriptedDialogs) -> None:

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
-from tests.app_qt.test_explain import click, explained
+from tests.features.explain.qt.test_explain import click, explained
 from tests.helpers.scripts import CONTROLLER, write_scenario
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 

@@ -23,7 +23,7 @@ from subflow_app.features.editor.qt.topology.label_item import LabelItem, label_
 from subflow_app.toolkit.theme import DARK, LIGHT, set_current
 
 ItemT = TypeVar("ItemT", bound=CanvasItem)
-SCENARIOS = sorted((Path(__file__).parents[2] / "assets" / "scenarios").glob("*.toml"))
+SCENARIOS = sorted((Path(__file__).parents[4] / "assets" / "scenarios").glob("*.toml"))
 
 DEMO = """\
 format = 1

@@ -21,7 +21,7 @@ from subflow_app.features.editor.qt.inspector.source_editor import SourceEditor
 from subflow_app.toolkit.app_theme import Theme
 from subflow_app.toolkit.theme import DARK
 
-SCENARIOS = sorted((Path(__file__).parents[2] / "assets" / "scenarios").glob("*.toml"))
+SCENARIOS = sorted((Path(__file__).parents[4] / "assets" / "scenarios").glob("*.toml"))
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ from subflow_app.toolkit.widgets.results_strip import ResultsStrip
 from subflow_sim import parse_scenario
 from subflow_store import Store, open_store
 
-NUMBERS = Path(__file__).parents[1] / "helpers" / "numbers.toml"
+NUMBERS = Path(__file__).parents[3] / "helpers" / "numbers.toml"
 
 WIFI, LTE, TOTAL = (
     CurveId(0, f"download{end}", kind) for end, kind in (("/1", "subflow"), ("/2", "subflow"), ("", "flow"))

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
-from tests.app_qt.test_topology_view import drag, grid, pixel_of
+from tests.features.editor.qt.test_topology_view import drag, grid, pixel_of
 from tests.helpers.window import TWO_PATHS, make_window
 from tests.helpers.worn_window import close_window
 from tools.measure.canvas import mesh_text

@@ -14,9 +14,9 @@ import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
-from tests.app_qt.test_app import environment
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 from tests.helpers.worn_window import close_window
+from tests.shell.test_app import environment
 
 from subflow_app.features.editor.core.recovery import find_orphans
 from subflow_app.features.editor.qt import commands

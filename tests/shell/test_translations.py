@@ -26,8 +26,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from pytestqt.qtbot import QtBot
-from tests.app_qt.test_actions import named_like_commands
 from tests.helpers.messages import FOLDER, ROOT, Key, collect
+from tests.shell.test_actions import named_like_commands
 
 from subflow_app.features.about.qt.about_dialog import AboutDialog
 from subflow_app.features.gallery.core.rulings import rulings
