@@ -55,7 +55,7 @@ LONGEST_FILES = (
     "features/editor/qt/test_inspector.py",
     "shell/test_everyday.py",
     "shell/test_walk.py",
-    "cli/test_train.py",
+    "features/training/cli/test_train.py",
     "features/training/core/test_training.py",
     "agents/test_training.py",
     "features/labs/qt/test_labs.py",

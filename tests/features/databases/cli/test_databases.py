@@ -11,7 +11,7 @@ from tests.store.examples import record
 
 from subflow_store import open_store
 
-VERSIONS = Path(__file__).parents[1] / "store" / "versions"
+VERSIONS = Path(__file__).parents[3] / "store" / "versions"
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from tests.helpers.policies import make_plan, write_random_policy
 from subflow_app.foundation.paths import policy_folder
 from subflow_app.foundation.toml_edit import set_value
 
-GRAPH = Path(__file__).parents[1] / "helpers" / "graphs" / "alpine.graphml"
+GRAPH = Path(__file__).parents[3] / "helpers" / "graphs" / "alpine.graphml"
 
 
 def test_a_graph_becomes_a_scenario_and_a_report(subflow: Subflow, tmp_path: Path) -> None:

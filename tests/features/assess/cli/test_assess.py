@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.helpers.command_line import Subflow
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[4]
 
 
 def test_criteria_and_claims_are_listed(subflow: Subflow) -> None:
