@@ -449,7 +449,7 @@ def test_only_the_door_reads_scenarios() -> None:
     """No module of the program reads scenarios but through `uses`, and each names its way."""
     readers = {"parse_scenario", "load_scenario", "read_tree"}
     # The canvas draws what can be read of a scenario with problems; nothing runs it.
-    may_read = ("core/uses.py", "core/scenarios/sketch.py")
+    may_read = ("features/catalog/core/uses.py", "features/editor/core/sketch.py")
     found = []
     for path in sorted(APP.rglob("*.py")):
         name = path.relative_to(APP).as_posix()
