@@ -36,30 +36,32 @@ os.environ.update(COLUMNS="120", NO_COLOR="1", LC_ALL="C.UTF-8", TZ="UTC")
 for _name in ("FORCE_COLOR", "CLICOLOR_FORCE", "PYTHONUNBUFFERED", "PYTHONIOENCODING"):
     os.environ.pop(_name, None)
 
+pytest_plugins = ("tests.helpers.command_line", "tests.helpers.qt_fixtures")
+
 # What takes more than eight seconds of processor time, longest first.
 LONGEST_FILES = (
     "docs/test_printed_code.py",
-    "app_qt/test_training_page.py",
-    "app_qt/test_main_window.py",
-    "app_qt/test_run_control.py",
-    "app_qt/test_workspaces.py",
+    "features/training/qt/test_training_page.py",
+    "shell/test_main_window.py",
+    "features/running/qt/test_run_control.py",
+    "toolkit/test_workspaces.py",
     "sim/test_oracles_multipath.py",
-    "app_qt/test_plots.py",
-    "app_qt/test_export.py",
-    "app_qt/test_comparison.py",
-    "app_qt/test_history.py",
-    "app_core/paper/test_figures.py",
-    "app_qt/test_gallery.py",
-    "app_qt/test_inspector.py",
-    "app_qt/test_everyday.py",
-    "app_qt/test_walk.py",
-    "cli/test_train.py",
-    "app_core/learning/test_training.py",
+    "features/plots/qt/test_plots.py",
+    "features/exporting/qt/test_export.py",
+    "features/comparison/qt/test_comparison.py",
+    "features/history/qt/test_history.py",
+    "features/paper/core/test_figures.py",
+    "features/gallery/qt/test_gallery.py",
+    "features/editor/qt/test_inspector.py",
+    "shell/test_everyday.py",
+    "shell/test_walk.py",
+    "features/training/cli/test_train.py",
+    "features/training/core/test_training.py",
     "agents/test_training.py",
-    "app_qt/test_labs.py",
-    "app_qt/test_journey.py",
-    "app_core/labs/test_lab_file.py",
-    "app_qt/test_reporting.py",
+    "features/labs/qt/test_labs.py",
+    "shell/test_journey.py",
+    "features/labs/core/test_lab_file.py",
+    "features/paper/qt/test_reporting.py",
 )
 
 # Derived from the code under test alone, so that a failure comes back on the next run and on other machines.

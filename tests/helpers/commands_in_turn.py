@@ -15,7 +15,7 @@ import socket
 import sys
 from pathlib import Path
 
-from tests.cli.conftest import call_subflow
+from tests.helpers.command_line import call_subflow
 from tests.helpers.fake_agent import TRAINER
 
 KNOCK = "subflow: "

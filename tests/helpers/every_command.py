@@ -5,12 +5,12 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tests.cli.conftest import SCENARIO
+from tests.helpers.command_line import SCENARIO
 from tests.helpers.experiments import tiny_recipe
 from tests.helpers.fake_kernel import ONE_PATH
 from tests.helpers.labs import small_lab
 
-GRAPH = Path(__file__).resolve().parents[1] / "app_core" / "scenarios" / "graphs" / "alpine.graphml"
+GRAPH = Path(__file__).resolve().parent / "graphs" / "alpine.graphml"
 
 Line = tuple[str, int | None]
 

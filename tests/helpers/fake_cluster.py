@@ -1,6 +1,6 @@
 """A head that answers as Ray's does, and a module `ray` whose cluster is its own process, with faults of real ones.
 
-Where the real one is, `tests/cli/test_sweep_cluster.py` says with `--full` that both are alike.
+Where the real one is, `tests/features/sweeps/cli/test_sweep_cluster.py` says with `--full` that both are alike.
 """
 
 from __future__ import annotations

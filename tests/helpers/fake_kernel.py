@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.app_kernel.test_compare import MACHINE, FakeWorker
+from tests.features.kernel.core.test_compare import MACHINE, FakeWorker
 
 from subflow_app.features.kernel.core import compare, probe
 

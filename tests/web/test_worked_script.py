@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 from PySide6.QtQml import QJSEngine, QJSValue
 from PySide6.QtWidgets import QApplication
-from tests.app_core.replay.test_worked_rules import MSS_BYTES, TEXT
+from tests.features.explain.core.test_worked_rules import MSS_BYTES, TEXT
 from tests.helpers.web_core import ASSETS
 
 from subflow_app.features.explain.core.explanations import amount_text

@@ -1,0 +1,93 @@
+"""``subflow arena`` and ``subflow leaderboard``: listed, carried out, shown, written, and told when it is wrong."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.features.arena.core.tiny_contest import write_tiny
+from tests.helpers.command_line import Subflow
+
+from subflow_app.features.arena.core.contest import contest_ids
+
+
+def test_families_contests_and_entrants_are_listed(subflow: Subflow) -> None:
+    listed = subflow("leaderboard", "--list", "--json").document
+    assert [each["id"] for each in listed["contests"]] == list(contest_ids())
+    assert "lossy" in [each["name"] for each in listed["families"]]
+    assert "mplibra:policy=neutral" in [each["name"] for each in listed["entrants"]]
+    assert "Beside a CUBIC on each link" in subflow("arena", "--list").out
+
+
+def test_entrants_are_tried_shown_and_written(subflow: Subflow, tmp_path: Path, database: Path) -> None:
+    command = ("arena", "--family", "slow", "--split", "validation", "--numbers", 3, "--jobs", 1, "--db", database)
+    answer = subflow(*command, "--controllers", "newreno, lia,idle", "--out", tmp_path / "out")
+    assert answer.code == 0, answer.err
+    assert "3 entrants in 3 networks: 9 runs" in answer.err
+    assert re.search(r"^missing runs: about .* with 1 at once, about .* of processor time$", answer.err, re.MULTILINE)
+    assert "Worst tenth" in answer.out
+    assert "9 of 9 results" in answer.out
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "arena.html",
+        "arena.pdf",
+        "standings.csv",
+        "values.csv",
+    ]
+    again = subflow(*command, "--controllers", "newreno,lia", "--json").document
+    assert (again["runs"], again["finished"], again["split"]) == (6, 6, "validation")
+    assert again["standings"][0]["rank"] == 1
+    assert "missing runs" not in subflow(*command, "--controllers", "newreno,lia").err
+    assert again["standings"][0]["overall"]["mean"] <= 1
+    table = subflow(*command, "--stored", "--controllers", "lia", "--metric", "queueing")
+    assert "Queueing delay (RTT)" in table.out
+    assert subflow(*command, "--stored", "--controllers", "lia", "--csv").out.count("utility") == 3
+
+
+def test_who_is_entered_stands_among_all_that_are_known(subflow: Subflow, database: Path) -> None:
+    command = ("arena", "--family", "slow", "--split", "validation", "--numbers", 1, "--jobs", 1, "--db", database)
+    assert subflow(*command, "--controllers", "lia,cubic", "--json").code == 0
+    found = subflow(*command, "cubic:hystart=off", "--json").document
+    assert {each["controller"] for each in found["standings"]} == {"lia", "cubic", "cubic:hystart=off"}
+
+
+def test_a_contest_of_ones_own_is_run(subflow: Subflow, tmp_path: Path) -> None:
+    command = ("leaderboard", "--contest", write_tiny(tmp_path), "--seeds", 1, "--jobs", 1, "--no-store")
+    answer = subflow(*command, "--controllers", "lia")
+    assert answer.code == 0, answer.err
+    assert "Convergence (s)" in answer.out
+
+
+def test_what_ships_is_shown_where_nothing_was_run(subflow: Subflow) -> None:
+    answer = subflow("arena", "--stored")
+    assert "Worst tenth" in answer.out
+    assert "ship with Subflow" in answer.out
+    assert subflow("arena", "--stored", "--json").document["shipped"] > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--contest", "nowhere"), "no such contest"),
+        (("--family", "losy"), 'did you mean "lossy"'),
+        (("--controllers", "cubc"), 'did you mean "cubic"'),
+        (("cubic:speed=3",), "speed"),
+        (("--metric", "speed"), "allowed: utility"),
+        (("--split", "exam"), "allowed: train, validation, test"),
+        (("--numbers", "0"), "at least 1"),
+        (("--csv", "--json"), "choose one"),
+        (("--stored", "--no-store"), "does not go with"),
+        (("--contest", "mplibra-10a", "--family", "lossy"), "goes neither with"),
+    ],
+)
+def test_what_is_wrong_is_told(subflow: Subflow, options: tuple[str, ...], told: str) -> None:
+    answer = subflow("arena", *options)
+    assert answer.code == 2
+    assert told in answer.err
+
+
+def test_a_file_is_no_folder(subflow: Subflow, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("", encoding="utf-8")
+    answer = subflow("arena", "--out", path)
+    assert (answer.code, "this is a file" in answer.err) == (2, True)

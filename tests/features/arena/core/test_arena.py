@@ -1,0 +1,293 @@
+"""The arena from entry to page: outcomes are kept and not made again, scores depend on nobody else, failures count."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.features.arena.core.tiny_contest import write_tiny
+
+from subflow_app.features.arena.core import job as arena_job
+from subflow_app.features.arena.core.arena_text import board_document, standings_csv, told_of, values_csv
+from subflow_app.features.arena.core.frontier import scatter
+from subflow_app.features.arena.core.job import ArenaJob
+from subflow_app.features.arena.core.report import arena_report, commands, write_board
+from subflow_app.features.arena.core.results import (
+    FULL_NUMBERS,
+    QUICK_NUMBERS,
+    Board,
+    Entry,
+    Result,
+    entry,
+    known_board,
+)
+from subflow_app.features.arena.core.standings import Interval, Standing, standings
+from subflow_app.foundation.errors import ArenaError, InputError
+from subflow_app.foundation.jobs.executors import executor_maker
+from subflow_sim.arena.utility import WORST
+from subflow_store import Store, open_store
+
+FAMILIES = ("lossy", "beside-newreno")
+
+
+def asked(*names: str) -> Entry:
+    return entry(names, families=FAMILIES, numbers=[1, 2], split="validation")
+
+
+def run(chosen: Entry, store: Store) -> ArenaJob:
+    job = ArenaJob(chosen, store)
+    job.run().check()
+    return job
+
+
+def made(results: Mapping[tuple[str, str], Result], chosen: Entry) -> Board:
+    return Board(chosen, results)
+
+
+def same(utility: float, chosen: Entry, *names: str) -> dict[tuple[str, str], Result]:
+    networks = [network for family in chosen.families for network in chosen.names(family)]
+    return {(name, network): Result(utility, 0.0) for name in names for network in networks}
+
+
+def test_outcomes_are_kept_and_not_made_again() -> None:
+    with open_store(":memory:") as store:
+        first = run(asked("lia", "idle"), store)
+        assert (first.progress.finished, first.progress.reused) == (8, 0)
+        again = run(asked("lia", "idle", "cubic"), store)
+        assert (again.progress.finished, again.progress.reused) == (12, 8)
+        board = known_board(asked("lia", "idle", "cubic"), store)
+    assert (board.n_finished, board.n_wanted) == (12, 12)
+    rows = standings(board)
+    assert rows[-1].name == "idle"
+    assert rows[-1].score.mean == WORST
+
+
+def test_only_missing_runs_are_estimated() -> None:
+    with open_store(":memory:") as store:
+        run(asked("lia"), store)
+        assert ArenaJob(asked("lia"), store).estimate() is None
+        job = ArenaJob(asked("lia", "cubic"), store)
+        told = job.estimate()
+        assert told is not None
+        # Two networks of each family, and a run with NewReno for each in which others compete.
+        assert told.runs == 4 + 2
+        simulated_s = sum(net.scenario.duration_s for net in job.entry.networks())
+        assert 1e-4 * simulated_s < told.cpu_s < simulated_s
+        assert told.disk_bytes < 1e6
+        assert job.estimate(lambda: True) is None
+        job.run().check()
+        assert (job.progress.finished, job.progress.reused) == (8, 4)
+
+
+def test_a_score_does_not_depend_on_who_else_takes_part() -> None:
+    with open_store(":memory:") as store:
+        run(asked("lia", "cubic", "bbr"), store)
+        alone = standings(known_board(asked("lia"), store))[0]
+        among = next(row for row in standings(known_board(asked("lia", "cubic", "bbr"), store)) if row.name == "lia")
+    assert (alone.score, alone.families, alone.worst_decile) == (among.score, among.families, among.worst_decile)
+
+
+def test_what_was_made_here_counts_before_what_ships() -> None:
+    chosen = asked("lia")
+    with open_store(":memory:") as store, open_store(":memory:") as shipping:
+        run(chosen, shipping)
+        shipped = list(shipping.arena.outcomes().values())
+        own = shipped[0]._replace(result={"utility": -3.0, "throughput": -3.0}, made_at="")
+        store.arena.add([own])
+        board = known_board(chosen, store, shipped)
+    assert board.results["lia", own.network].utility == -3.0
+    assert (board.n_finished, board.n_shipped) == (4, 3)
+    assert "3 of them ship with Subflow" in " ".join(told_of(board))
+
+
+def test_a_damaged_outcome_costs_nothing_else() -> None:
+    chosen = asked("lia")
+    with open_store(":memory:") as store:
+        run(chosen, store)
+        shipped = [each._replace(result={"utility": "high"}) for each in store.arena.outcomes().values()]
+    with open_store(":memory:") as empty:
+        assert known_board(chosen, empty, shipped).is_empty
+
+
+def test_who_cannot_run_is_the_worst_with_its_reason_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = arena_job._try_out
+
+    def failing(net: object, scenario: object, on_start: object) -> object:
+        flows = scenario.flows.values()  # type: ignore[attr-defined]
+        if any(flow.controller.name == "balia" for flow in flows):
+            return (Result(WORST, reason="needs another path"), "")
+        return real(net, scenario, on_start)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(arena_job, "_try_out", failing)
+    with open_store(":memory:") as store:
+        run(asked("lia", "balia"), store)
+        lia, balia = standings(known_board(asked("lia", "balia"), store))
+    assert (balia.name, balia.score.mean, balia.n_failed) == ("balia", WORST, 4)
+    assert balia.reasons == {"needs another path": 4}
+    assert lia.n_failed == 0
+
+
+def test_who_takes_its_process_along_is_the_worst() -> None:
+    chosen = asked("lia")
+    with open_store(":memory:") as store:
+        job = ArenaJob(chosen, store)
+        net = next(chosen.networks())
+        wanted = arena_job._wanted(chosen.entrants[0], net, "")
+        job._give_up(wanted, "tried 3 times, and each time its process ended")
+        job._write()
+        (outcome,) = store.arena.outcomes().values()
+    assert outcome.result["utility"] == WORST
+    assert "each time" in outcome.result["reason"]
+    assert "lia, lossy/validation/1" in job.problems[0]
+
+
+def test_many_processes_come_to_the_same() -> None:
+    chosen = entry(["lia", "oracle"], families=["slow"], numbers=[1, 2], split="validation")
+    results = []
+    for jobs in (1, 2):
+        with open_store(":memory:") as store:
+            ArenaJob(chosen, store, executor=executor_maker(jobs)).run().check()
+            found = known_board(chosen, store).results
+            results.append({place: replace(result, cpu=0.0) for place, result in found.items()})
+    assert repr(sorted(results[0].items())) == repr(sorted(results[1].items()))
+
+
+def test_standings_are_means_over_families_and_not_over_networks() -> None:
+    chosen = asked("lia", "cubic")
+    results = same(-1.0, chosen, "lia", "cubic")
+    for network in chosen.names("lossy"):
+        results["cubic", network] = Result(-2.0, -1.0)
+    first, second = standings(made(results, chosen))
+    assert (first.name, first.rank, first.score.mean) == ("lia", 1, -1.0)
+    assert second.score.mean == pytest.approx(-1.5)
+    assert second.families["lossy"].mean == -2.0
+    assert first.is_ahead
+    assert first.lead is not None
+    assert first.lead.mean == pytest.approx(0.5)
+
+
+def test_a_lead_that_other_networks_would_turn_is_none() -> None:
+    chosen = entry(["lia", "cubic"], families=["lossy"], numbers=range(1, 11), split="validation")
+    names = chosen.names("lossy")
+    results = {("lia", name): Result(-1.0 - place % 2, 0.0) for place, name in enumerate(names)}
+    results |= {("cubic", name): Result(-1.0 - (place + 1) % 2, 0.0) for place, name in enumerate(names)}
+    first, _ = standings(made(results, chosen))
+    assert not first.is_ahead
+    assert first.score.low < first.score.mean < first.score.high
+
+
+def test_who_lacks_networks_comes_last_and_without_an_interval() -> None:
+    chosen = asked("lia", "cubic")
+    results = same(-1.0, chosen, "lia") | {("cubic", chosen.names("lossy")[0]): Result(0.0, 0.0)}
+    first, second = standings(made(results, chosen))
+    assert (first.name, second.name, second.is_complete) == ("lia", "cubic", False)
+    assert math.isnan(second.score.low)
+
+
+def test_the_worst_tenth_is_of_networks() -> None:
+    chosen = entry(["lia"], families=["lossy"], numbers=range(1, 21), split="validation")
+    names = chosen.names("lossy")
+    results = {("lia", name): Result(-5.0 if place < 2 else 0.0, 0.0) for place, name in enumerate(names)}
+    (row,) = standings(made(results, chosen))
+    assert row.worst_decile == -5.0
+
+
+def test_gated_and_failed_networks_are_told_apart() -> None:
+    chosen = asked("lia")
+    results = same(-1.0, chosen, "lia")
+    gated, failed = chosen.names("beside-newreno")
+    results["lia", gated] = Result(WORST, 0.1, friendliness=0.5, reason="leaves the others 50 %")
+    results["lia", failed] = Result(WORST, reason="stopped")
+    (row,) = standings(made(results, chosen))
+    assert (row.n_gated, row.n_failed) == (1, 1)
+
+
+def test_the_frontier_is_those_whom_nobody_beats_in_both() -> None:
+    found = {"a": (0.1, 0.5), "b": (0.2, 0.9), "c": (0.3, 0.8), "oracle": (0.0, 1.0), "constant": (0.0, 0.1)}
+    none = Interval(0.0, 0.0, 0.0)
+    rows = [
+        Standing(name, 1, none, 0.0, {}, {"queueing": x, "throughput": y}, None, 0, 0) for name, (x, y) in found.items()
+    ]
+    panel = scatter(rows, "queueing", "throughput")
+    assert [series.name for series in panel.series if series.is_ours] == ["a", "b"]
+    assert panel.note == "Frontier: a, b"
+
+
+def test_pages_and_tables_are_written(tmp_path: Path) -> None:
+    chosen = asked("lia", "cubic", "idle")
+    with open_store(":memory:") as store:
+        run(chosen, store)
+        board = known_board(chosen, store)
+    rows = standings(board)
+    written = write_board(board, rows, tmp_path)
+    assert [path.name for path in written] == ["arena.html", "arena.pdf", "standings.csv", "values.csv"]
+    page = written[0].read_text(encoding="utf-8")
+    assert "Ranking" in page
+    assert "beside-newreno" in page
+    assert "subflow arena --numbers 1,2 --split validation --family lossy --family beside-newreno" in page
+    assert written[1].read_bytes().startswith(b"%PDF")
+    document = board_document(board, rows)
+    json.dumps(document, allow_nan=False)
+    assert [each["controller"] for each in document["standings"]] == [row.name for row in rows]
+    assert len(values_csv(board).splitlines()) > 12
+    assert standings_csv(board, rows).splitlines()[1].startswith("1,")
+    assert len(scatter(rows, "queueing", "throughput").series) == 2  # nothing of idle arrived, so nothing waited
+
+
+def test_commands_make_the_same_board() -> None:
+    assert commands(Board(entry(["lia"]), {}))[0] == "subflow arena"
+    assert commands(Board(entry(["lia"], is_quick=True), {}))[0] == "subflow arena --quick"
+    assert "nobody" not in arena_report(Board(entry(["lia"]), {}), ()).title
+
+
+def test_the_full_form_has_more_networks_and_papers_take_turns() -> None:
+    full, quick = entry(["lia"]), entry(["lia"], is_quick=True)
+    assert (len(full.numbers), len(quick.numbers)) == (len(FULL_NUMBERS), len(QUICK_NUMBERS)) == (20, 10)
+    names = full.names("rl-explore")
+    assert names[0].split("/")[1] != names[1].split("/")[1]
+    assert len(set(names)) == 20
+    assert [net.name for net in quick.networks()] == [name for each in quick.families for name in quick.names(each)]
+
+
+def test_a_contest_of_ones_own_is_run(tmp_path: Path) -> None:
+    chosen = entry(["lia", "idle"], contests=[str(write_tiny(tmp_path))], numbers=[1])
+    with open_store(":memory:") as store:
+        run(chosen, store)
+        board = known_board(chosen, store)
+    lia, idle = standings(board)
+    assert (lia.name, idle.name) == ("lia", "idle")
+    assert lia.columns["convergence"] >= 0
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"families": ["losy"]}, 'did you mean "lossy"'),
+        ({"split": "exam"}, "allowed: train, validation, test"),
+        ({"families": ["mplibra"], "split": "validation"}, "in the test split alone"),
+        ({"contests": ["nowhere"]}, "no such contest"),
+    ],
+)
+def test_what_is_wrong_is_told(options: dict[str, object], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        entry(**options)  # type: ignore[arg-type]
+
+
+def test_nobody_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = asked("lia")
+    nobody = replace(chosen, entrants=tuple(replace(each, problem="ill") for each in chosen.entrants))
+    with open_store(":memory:") as store, pytest.raises(ArenaError, match="lia does not take part: ill"):
+        ArenaJob(nobody, store)
+
+
+def test_a_worker_of_another_version_is_refused() -> None:
+    chosen = asked("lia")
+    with open_store(":memory:") as store:
+        job = ArenaJob(chosen, store)
+        wanted = arena_job._wanted(chosen.entrants[0], next(chosen.networks()), "")
+        with pytest.raises(ArenaError, match="another version"):
+            job._keep(wanted, (Result(0.0), "0.0.0+other"))

@@ -1,0 +1,143 @@
+"""``subflow bench``: prints what was measured, for people and programs. The workloads have their own tests."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from tests.helpers.command_line import Subflow
+
+from subflow_sim import bench, bench_batch, bench_instructions, bench_scale
+from subflow_sim.build import build_text
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the workloads that were asked for; they take no time."""
+    names: list[str] = []
+
+    def run_workload(name: str) -> SimpleNamespace:
+        names.append(name)
+        return SimpleNamespace(
+            name=name, description="so it is", packets=1_500_000, cpu_s=0.5, packets_per_cpu_s=3_000_000.0
+        )
+
+    def run_batch() -> bench_batch.BatchResult:
+        names.append("E")
+        return bench_batch.BatchResult(1000, 2, 83_000_000, 10.0, 5.0, 8.3e6, 0.97)
+
+    monkeypatch.setattr(bench, "run_workload", run_workload)
+    monkeypatch.setattr(bench_batch, "run_batch", run_batch)
+    return names
+
+
+def test_all_workloads_of_the_simulator_by_default(subflow: Subflow, measured: list[str]) -> None:
+    document = subflow("bench", "--json").document
+
+    assert measured == [*bench.WORKLOADS, "E"]
+    assert document["build"] == build_text()
+    assert [entry["packets_per_cpu_s"] for entry in document["workloads"][:-1]] == [3e6] * len(bench.WORKLOADS)
+    assert (document["workloads"][-1]["cores"], document["workloads"][-1]["scaling_efficiency"]) == (2, 0.97)
+
+
+def test_the_batch_shows_how_it_scales(subflow: Subflow, measured: list[str]) -> None:
+    assert "0.970" in subflow("bench", "E").out
+    assert measured == ["E"]
+
+
+def test_instructions_are_counted_on_request_and_where_valgrind_is(
+    subflow: Subflow, measured: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench_instructions, "has_valgrind", lambda: True)
+    monkeypatch.setattr(bench_instructions, "instructions_per_packet", lambda name: 1234.4)
+    (entry,) = subflow("bench", "A", "--instructions", "--json").document["workloads"]
+    assert entry["instructions_per_packet"] == 1234.4
+
+    monkeypatch.setattr(bench_instructions, "has_valgrind", lambda: False)
+    answer = subflow("bench", "A", "--instructions")
+    assert answer.code == 2
+    assert "valgrind is not installed" in answer.err
+
+
+def test_what_recording_costs_is_measured_on_request(
+    subflow: Subflow, measured: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench, "recording_cost", lambda name: bench.RecordingCost(name, 41_000, 0.5, 0.875, 1.75))
+    (entry,) = subflow("bench", "A", "--decisions", "--json").document["workloads"]
+    assert (entry["decisions"], entry["recording_ratio"]) == (41_000, 1.75)
+    assert "1.75" in subflow("bench", "A", "--decisions").out
+    assert "recording_ratio" not in subflow("bench", "A", "--json").document["workloads"][0]
+
+
+@pytest.fixture
+def grown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would be measured of scale takes no time."""
+
+    def point(size: float, _min_cpu_s: float) -> bench_scale.ScalePoint:
+        return bench_scale.ScalePoint(size, 40.0 + size, 7000.0, 20_480.0)
+
+    small = {name: replace(series, measure=point) for name, series in bench_scale.SERIES.items()}
+    monkeypatch.setattr(bench_scale, "SERIES", small)
+
+
+def test_what_grows_is_a_table_a_document_and_a_figure(subflow: Subflow, grown: None, tmp_path: Path) -> None:
+    figure = tmp_path / "scale.svg"
+    document = subflow("bench", "--scale", "--json", "--figure", str(figure)).document
+    flows = document["scale"][0]
+    assert document["build"] == build_text()
+    assert [series["name"] for series in document["scale"]] == list(bench_scale.SERIES)
+    assert (flows["name"], flows["size_unit"], flows["unit"]) == ("flows", "flows", "ns per packet")
+    assert flows["points"][1] == {"size": 10, "value": 50.0, "fresh_bytes": 7000.0, "running_bytes": 20_480.0}
+    drawn = figure.read_text(encoding="utf-8")
+    assert all(text in drawn for text in ("Flows and subflows", "Environments", "2-packets", "10 000"))
+
+    told = subflow("bench", "--scale").out
+    assert "10 000 flows" in told
+    assert "20.0" in told
+    assert f"build: {build_text()}" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--figure", "scale.svg"], "--figure draws what --scale measures"),
+        (["A", "--scale"], "--scale measures networks of its own"),
+        (["--scale", "--decisions"], "--scale measures networks of its own"),
+        (["--scale", "--figure", "scale.doc"], ".svg, .pdf or .png"),
+    ],
+)
+def test_what_does_not_go_with_scale_is_said_before_anything_is_measured(
+    subflow: Subflow, measured: list[str], words: list[str], told: str
+) -> None:
+    answer = subflow("bench", *words)
+    assert answer.code == 2
+    assert told in answer.err
+    assert "measuring" not in answer.err
+    assert measured == []
+
+
+def test_named_workloads_only(subflow: Subflow, measured: list[str]) -> None:
+    name = next(iter(bench.WORKLOADS))
+    answer = subflow("bench", name, name)
+
+    assert measured == [name]
+    assert "3 000 000" in answer.out
+    assert "per CPU s" in answer.out
+
+
+def test_unknown_workload_names_the_allowed_ones(subflow: Subflow, measured: list[str]) -> None:
+    answer = subflow("bench", "dhrystone")
+
+    assert answer.code == 2
+    assert next(iter(bench.WORKLOADS)) in answer.err
+    assert measured == []
+
+
+def test_a_workload_is_really_measured(subflow: Subflow) -> None:
+    name = next(iter(bench.WORKLOADS))
+    (entry,) = subflow("bench", name, "--json").document["workloads"]
+
+    assert entry["packets"] > 0
+    assert entry["packets_per_cpu_s"] == pytest.approx(entry["packets"] / entry["cpu_s"])

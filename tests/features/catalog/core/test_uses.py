@@ -1,0 +1,466 @@
+"""Every way in which a scenario is used keeps the controller, scheduler and extras of its flows.
+
+The ways are those of `Use`: one of them without a row here fails, and so does a module that reads scenarios otherwise.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.helpers.policies import make_plan, write_random_policy
+from tests.helpers.scripts import CONTROLLER, SCHEDULER
+
+from subflow_agents.scenarios import read_scenario as read_for_training
+from subflow_app.features.arena.core.entrants import chosen_entrants
+from subflow_app.features.breaking.core.claim_file import load_claim
+from subflow_app.features.breaking.core.job import Question
+from subflow_app.features.breaking.core.space import space_of
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.catalog.core.uses import Part, Use, check_kept, read_scenario, replacements
+from subflow_app.features.editor.core.graph_export import left_out
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.core.scenario_source import open_scenario, source_of_document
+from subflow_app.features.explain.core.origin import StoredOrigin
+from subflow_app.features.exporting.core.bundle import write_bundle
+from subflow_app.features.exporting.core.page_import import read_page
+from subflow_app.features.exporting.core.run_export import RunExport, export_stored_run
+from subflow_app.features.exporting.core.verification import verify_bundle
+from subflow_app.features.exporting.core.web_page import stored_run_document, write_page
+from subflow_app.features.forking.core.keys import read_settings as fork_changes
+from subflow_app.features.forking.core.origin import ForkOrigin
+from subflow_app.features.forking.core.plan import ForkPlan
+from subflow_app.features.kernel.core.plan import plan_network
+from subflow_app.features.labs.core.lab import first_text
+from subflow_app.features.paper.core.report import read_runs
+from subflow_app.features.policies.core.library import keep_policies
+from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.sweeps.core.axes import Axis
+from subflow_app.features.sweeps.core.plan_file import SweepOptions, open_plan, parse_plan, plan_text
+from subflow_app.features.sweeps.core.sweep_plan import SweepPlan
+from subflow_app.features.sweeps.core.sweep_points import PointReader
+from subflow_app.features.training.core.evaluations import EvaluationJob
+from subflow_app.features.training.core.race import race_sources, rivals
+from subflow_app.features.training.core.training_progress import Training
+from subflow_app.features.training.core.training_setup import TrainingRequest, prepare
+from subflow_app.foundation.errors import InputError, ReplacedError
+from subflow_app.foundation.paths import policy_folder
+from subflow_app.foundation.toml_edit import read_toml, set_value
+from subflow_sim import Simulation, load_scenario
+from subflow_sim.arena.networks import Network
+from subflow_sim.portable import portable
+from subflow_sim.whole_scenario import Scenario
+from subflow_store import Store, open_store
+
+APP = Path(__file__).resolve().parents[4] / "app" / "subflow_app"
+SCENARIO = """\
+format = 1
+name = "Everything"
+duration = "1s"
+seed = 3
+[nodes.a]
+[nodes.b]
+[links.x]
+ends = ["a", "b"]
+rate = "8Mbit/s"
+delay = "20ms"
+[links.y]
+ends = ["a", "b"]
+rate = "8Mbit/s"
+delay = "20ms"
+[controllers.own-cc]
+script = "own-cc.py"
+[schedulers.own-sched]
+script = "own-sched.py"
+[flows.file]
+kind = "mptcp"
+from = "a"
+to = "b"
+controller = { name = "confluence", policy = "beside.safetensors" }
+[flows.library]
+kind = "mptcp"
+from = "a"
+to = "b"
+controller = { name = "confluence", policy = "mine", safety = false }
+[flows.options]
+kind = "mptcp"
+from = "a"
+to = "b"
+controller = { name = "mpcc-loss", beta = 20, initial_rate = "1Mbit/s" }
+scheduler = { name = "blest", lambda = 1.5 }
+[flows.script]
+kind = "mptcp"
+from = "a"
+to = "b"
+controller = { name = "own-cc", gain = 2 }
+scheduler = "own-sched"
+[flows.extras]
+kind = "mptcp"
+from = "a"
+to = "b"
+paths = [["x"], ["y"]]
+controller = { name = "uncoupled", base = "cubic" }
+count = 2
+start = "100ms"
+size = "200kB"
+recv_buffer = "60kB"
+send_buffer = "90kB"
+backup = [2]
+ecn = "accecn"
+"""
+FLOWS = ("file", "library", "options", "script", "extras")
+
+
+@dataclass(frozen=True)
+class Case:
+    """The scenario file with all that it names, a stored run of it, and a folder to write into."""
+
+    path: Path
+    scenario: Scenario
+    store: Store
+    run_id: int
+    policy_hashes: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return self.path.read_text(encoding="utf-8")
+
+    @property
+    def doc(self) -> ScenarioDoc:
+        return ScenarioDoc.open(self.path)
+
+    def folder(self, name: str) -> Path:
+        """A folder that holds none of the files."""
+        made = self.path.parent.parent / name
+        made.mkdir(exist_ok=True)
+        return made
+
+
+@pytest.fixture(scope="module")
+def case(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Case]:
+    folder = tmp_path_factory.mktemp("uses") / "scenario"
+    folder.mkdir()
+    _write_library()
+    write_random_policy(folder / "beside.safetensors", make_plan("confluence"), seed=2)
+    (folder / "own-cc.py").write_text(CONTROLLER, encoding="utf-8")
+    (folder / "own-sched.py").write_text(SCHEDULER, encoding="utf-8")
+    path = folder / "everything.toml"
+    path.write_text(SCENARIO, encoding="utf-8")
+    source = open_scenario(str(path), use=Use.RUN)
+    hashes = tuple(
+        flow.controller.policy.content_hash for flow in source.scenario.flows.values() if flow.controller.policy
+    )
+    assert len(set(hashes)) == 2
+    with open_store(":memory:") as store:
+        result = RunJob(source.scenario, source.text, store=store).run()
+        assert result.run_id is not None, result.error
+        yield Case(path, source.scenario, store, result.run_id, hashes)
+
+
+def _write_library() -> None:
+    """A policy of the user under the name "mine"."""
+    path = policy_folder() / "mine.safetensors"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_random_policy(path, make_plan("confluence"), seed=1)
+
+
+@pytest.fixture(autouse=True)
+def _library() -> None:
+    # Each test has a home of its own.
+    _write_library()
+
+
+# What each way makes of the scenario, and in which flows the user asked for another controller.
+Made = tuple[Scenario, tuple[str, ...]]
+
+
+def _documents(case: Case) -> Iterator[Made]:
+    assert case.doc.scenario is not None
+    yield case.doc.scenario, ()
+
+
+def _texts(use: Use, case: Case) -> Iterator[Made]:
+    """The scenario as the command line opens it, and its text where no file lies beside it."""
+    source = open_scenario(str(case.path), use=use)
+    yield source.scenario, ()
+    yield read_scenario(use, source.text), ()
+
+
+def _queue(case: Case) -> Iterator[Made]:
+    source = source_of_document(Use.QUEUE, case.doc)
+    assert source is not None
+    own = read_toml(source.text)["flows"]["library"]["controller"]
+    for value, changed in (
+        ("confluence", ()),
+        (own, ()),
+        ({"name": "confluence"}, ("library",)),
+        ("lia", ("library",)),
+    ):
+        axis = Axis(("flows.library.controller",), ((value,),))
+        for run in SweepPlan("", source.text, (axis,), (1, 2), folder=case.path.parent).queued(Use.QUEUE):
+            yield run.source.scenario, changed
+            yield read_scenario(Use.QUEUE, run.source.text), changed
+
+
+def _sweep(case: Case) -> Iterator[Made]:
+    axes = ("flows.file.controller=confluence,olia", "links.x.loss=0%,1%")
+    asked = open_plan(str(case.path), SweepOptions(axes=axes, seeds="1..2"))
+    assert [line.partition(": ")[0] for line in asked.replaced()] == ["flows.file.controller = olia"]
+    fixed = SweepOptions(axes=axes[1:], overrides=("flows.library.controller=lia",))
+    lines = open_plan(str(case.path), fixed).replaced()
+    assert [line.partition(": ")[0] for line in lines] == ["flows.library.controller = lia"]
+    for plan in (asked, parse_plan(plan_text(asked))):
+        reader = PointReader(plan)
+        for point in plan.points():
+            changed = ("file",) if point.values[0] == "olia" else ()
+            scenario = reader.scenario(point)
+            yield scenario, changed
+            yield read_scenario(Use.SWEEP, reader.text(point, scenario, 2)), changed
+
+
+def _race(case: Case) -> Iterator[Made]:
+    folder = case.folder("training")
+    write_random_policy(folder / "policy.safetensors", make_plan("confluence"), seed=5)
+    training = Training("1", "One", "confluence", "confluence", "demo", folder=folder)
+    assert training.policy_path is not None
+    own = rivals("confluence", case.text, case.path.parent)[0]
+    learned, as_it_is = race_sources(case.text, case.path.parent, training, own, title="Everything")
+    for source, changed in ((learned, ("file", "library")), (as_it_is, ())):
+        yield source.scenario, changed
+        yield read_scenario(Use.RACE, source.text), changed
+    safety = [learned.scenario.flows[name].controller.options["safety"] for name in ("file", "library")]
+    assert safety == [True, False]  # options stay with another policy
+
+
+def _arena(use: Use, case: Case) -> Iterator[Made]:
+    source = open_scenario(str(case.path), use=use)
+    net = Network("", "Everything", source.scenario, ("library",), text=source.text)
+    for name in ("olia", f"confluence:policy={case.path.parent / 'beside.safetensors'}"):
+        (entrant,) = chosen_entrants([name])
+        yield entrant.scenario(net), ("library",)
+        yield read_scenario(use, entrant.put_into(source.text, net.competes)), ("library",)
+
+
+def _break(case: Case) -> Iterator[Made]:
+    space = space_of(case.text, "Everything", ["links.x.rate=2Mbit/s..8Mbit/s"], case.path.parent)
+    yield space.scenario, ()
+    yield space.found(np.array([0.5])).net.scenario, ()
+    (entrant,) = chosen_entrants(["olia"])
+    told = Question(load_claim("improve"), entrant, space).replaced
+    assert [line.partition(":")[0] for line in told] == [f"flows.{name}" for name in FLOWS]
+    assert "olia runs in place of confluence (policy = mine, safety = false)" in told[1]
+    # Schedulers stay: OLIA needs none of its own.
+    net = replace(space.found(np.array([0.5])).net, competes=FLOWS)
+    yield entrant.scenario(net), FLOWS
+
+
+def _train(case: Case) -> Iterator[Made]:
+    for request in (
+        TrainingRequest("confluence", scenario=str(case.path)),
+        TrainingRequest("confluence", scenario_text=open_scenario(str(case.path)).text, scenario_name="Everything"),
+    ):
+        config = prepare(replace(request, settings={"steps": 100}), case.folder("training"))
+        # The worker has no library of the user.
+        yield read_for_training(config.scenario, config.scenario_name, ""), ()
+
+
+def _evaluate(case: Case) -> Iterator[Made]:
+    source = open_scenario(str(case.path), use=Use.EVALUATE)
+    job = EvaluationJob(["olia"], source, (1,), baselines=(), folder=case.path.parent)
+    assert job.replaced
+    for scenario, names, _seed in job._runs:
+        yield scenario, tuple(names)
+
+
+def _fork(case: Case) -> Iterator[Made]:
+    origin = ForkOrigin.stored(case.store, case.run_id)
+    plan = ForkPlan.of(origin, 0.5, [{"link": "x", "loss": "1%"}])
+    yield plan.scenario, ()
+    yield read_scenario(Use.FORK, plan.text), ()
+    # One option of a controller that takes over: the others stay as the scenario has them.
+    (change,) = fork_changes(origin, 0.5, ["flows.options.controller.alpha=0.5"])
+    options = {"beta": 20, "initial_rate": "1Mbit/s", "alpha": 0.5}
+    assert change == {"flow": "options", "controller": {"name": "mpcc-loss", **options}}
+
+
+def _report(case: Case) -> Iterator[Made]:
+    (run,) = read_runs(case.store, [case.run_id])
+    assert run.scenario is not None
+    yield run.scenario, ()
+
+
+def _kernel(case: Case) -> Iterator[Made]:
+    """The kernel has no counterpart of these: it says so before anything starts, naming flow and thing."""
+    with pytest.raises(InputError) as caught:
+        plan_network(case.scenario, seed=1)
+    told = str(caught.value)
+    for words in (
+        *('flows.file: controller = "confluence"', "flows.library: controller confluence with policy = mine"),
+        *("flows.options: scheduler blest with lambda = 1.5", 'flows.script: scheduler = "own-sched"'),
+        "flows.extras: send_buffer_bytes = 90000",
+    ):
+        assert words in told
+    yield from _texts(Use.KERNEL, case)
+
+
+def _export(case: Case) -> Iterator[Made]:
+    folder = case.folder("export")
+    summary = case.store.run(case.run_id).summary or {}
+    export_stored_run(case.store, case.run_id, folder, RunExport(), summary=summary)
+    # The library of another computer has nothing by the name "mine".
+    yield load_scenario(folder / "scenario.toml"), ()
+
+
+def _bundle(case: Case) -> Iterator[Made]:
+    path = case.folder("bundle") / "run.subflow.zip"
+    summary = case.store.run(case.run_id).summary or {}
+    write_bundle(case.store, case.run_id, path, summary=summary, has_figures=False)
+    assert verify_bundle(path).outcome.value == "confirmed"
+    yield case.scenario, ()
+
+
+def _page(case: Case) -> Iterator[Made]:
+    policies: list[bytes] = []
+    document = stored_run_document(case.store, case.run_id, policies)
+    assert document["scenario"] == portable(case.scenario, case.scenario.seed).document
+    assert len(policies) == 2
+    yield StoredOrigin.read(case.store, case.run_id).scenario, ()
+    page = write_page(case.store, [case.run_id], case.folder("page") / "everything.html")
+    # As on another computer, which has no policy of the user.
+    (policy_folder() / "mine.safetensors").unlink()
+    found = read_page(page).scenario()
+    assert len(keep_policies(found.policies)) == 2
+    yield found.scenario, ()
+    imported = read_scenario(Use.PAGE, found.text)
+    yield imported, ()
+    simulation = Simulation(imported, seed=imported.seed)
+    simulation.run_until(simulation.duration_s)
+    assert simulation.signature() == found.signature == case.store.run(case.run_id).signature
+    # Policies that are there already are not added again.
+    assert keep_policies(read_page(page).scenario().policies) == ()
+
+
+def _graph(case: Case) -> Iterator[Made]:
+    assert left_out(case.scenario)[0] == "flows"  # which the command prints
+    yield from _texts(Use.GRAPH, case)
+
+
+def _lab(case: Case) -> Iterator[Made]:
+    yield read_scenario(Use.LAB, first_text(case.path, (), ["duration=1s"])), ()
+
+
+WAYS: dict[Use, Callable[[Case], Iterator[Made]]] = {
+    Use.DOCUMENT: _documents,
+    Use.RUN: lambda case: _texts(Use.RUN, case),
+    Use.QUEUE: _queue,
+    Use.SWEEP: _sweep,
+    Use.REPRODUCE: lambda case: _texts(Use.REPRODUCE, case),
+    Use.RACE: _race,
+    Use.ARENA: lambda case: _arena(Use.ARENA, case),
+    Use.ASSESS: lambda case: _arena(Use.ASSESS, case),
+    Use.BREAK: _break,
+    Use.TRAIN: _train,
+    Use.EVALUATE: _evaluate,
+    Use.FORK: _fork,
+    Use.REPLAY: lambda case: iter([(StoredOrigin.read(case.store, case.run_id).scenario, ())]),
+    Use.REPORT: _report,
+    Use.KERNEL: _kernel,
+    Use.FAIRNESS: lambda case: _texts(Use.FAIRNESS, case),
+    Use.EXPORT: _export,
+    Use.BUNDLE: _bundle,
+    Use.PAGE: _page,
+    Use.GRAPH: _graph,
+    Use.TEMPLATE: lambda case: _texts(Use.TEMPLATE, case),
+    Use.NOTEBOOK: lambda case: iter([(load_scenario(case.path, algorithms=app_catalog()), ())]),
+    Use.LAB: _lab,
+    Use.SELF_TEST: lambda case: _texts(Use.SELF_TEST, case),
+}
+
+
+@pytest.mark.parametrize("use", Use, ids=lambda use: use.label)
+def test_a_way_keeps_what_nobody_asked_to_replace(use: Use, case: Case) -> None:
+    made = list(WAYS[use](case))
+    assert made
+    for scenario, changed in made:
+        found = replacements(case.scenario, scenario)
+        assert [each for each in found if each.flow not in changed] == []
+        assert [each for each in found if each.part is not Part.CONTROLLER] == []
+        assert {each.flow for each in found} == set(changed)
+
+
+def test_every_way_has_a_row() -> None:
+    assert set(WAYS) == set(Use)
+
+
+def test_a_part_that_a_way_has_to_keep_cannot_be_replaced(case: Case) -> None:
+    other = read_scenario(
+        Use.QUEUE, set_value(open_scenario(str(case.path)).text, ("flows", "options", "scheduler"), "ecf")
+    )
+    with pytest.raises(ReplacedError, match=r"queue would change the scenario: flows.options: scheduler ecf"):
+        check_kept(Use.QUEUE, case.scenario, other)
+    check_kept(Use.SWEEP, case.scenario, other)
+
+
+def test_a_policy_that_changed_since_a_run_is_not_taken_for_it(case: Case) -> None:
+    beside = case.path.parent / "beside.safetensors"
+    before = beside.read_bytes()
+    write_random_policy(beside, make_plan("confluence"), seed=9)
+    try:
+        for read in (StoredOrigin.read, ForkOrigin.stored):
+            with pytest.raises(
+                InputError, match=r"the policy .*beside.safetensors. of the flow file has changed since"
+            ):
+                read(case.store, case.run_id)
+    finally:
+        beside.write_bytes(before)
+
+
+def test_a_page_brings_its_policy_where_another_one_has_its_name(case: Case) -> None:
+    network = SCENARIO.partition("[controllers")[0]
+    flow = SCENARIO[SCENARIO.index("[flows.library]") : SCENARIO.index("[flows.options]")]
+    text = network + flow
+    result = RunJob(read_scenario(Use.RUN, text), text, store=case.store).run()
+    assert result.run_id is not None
+    page = write_page(case.store, [result.run_id], case.folder("page") / "run.html")
+    there = read_page(page).scenario()
+    assert (there.notices, there.policies) == ((), {})
+    # As on another computer, whose "mine" was trained by somebody else.
+    write_random_policy(policy_folder() / "mine.safetensors", make_plan("confluence"), seed=8)
+    found = read_page(page).scenario()
+    ((name, _content),) = found.policies.items()
+    own, theirs = (each.scenario.flows["library"].controller.policy for each in (there, found))
+    assert own is not None
+    assert theirs is not None
+    assert (theirs.name, theirs.content, found.notices) == (name, own.content, ())
+    # Something else that has got this name stays as it is.
+    other = policy_folder() / f"{name}.safetensors"
+    write_random_policy(other, make_plan("confluence"), seed=9)
+    kept = other.read_bytes()
+    with pytest.raises(InputError, match="holds another policy than the one to be added under this name"):
+        keep_policies(read_page(page).scenario().policies)
+    assert other.read_bytes() == kept
+
+
+def test_only_the_door_reads_scenarios() -> None:
+    """No module of the program reads scenarios but through `uses`, and each names its way."""
+    readers = {"parse_scenario", "load_scenario", "read_tree"}
+    # The canvas draws what can be read of a scenario with problems; nothing runs it.
+    may_read = ("features/catalog/core/uses.py", "features/editor/core/sketch.py")
+    found = []
+    for path in sorted(APP.rglob("*.py")):
+        name = path.relative_to(APP).as_posix()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("subflow_sim"):
+                taken = {each.name for each in node.names} & readers
+                found += [f"{name}:{node.lineno} {each}" for each in taken if name not in may_read]
+            if isinstance(node, ast.Attribute) and node.attr in readers:
+                found.append(f"{name}:{node.lineno} {node.attr}")
+            if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "open_scenario":
+                continue
+            if not any(each.arg == "use" for each in node.keywords):
+                found.append(f"{name}:{node.lineno} open_scenario without its use")
+    assert found == []

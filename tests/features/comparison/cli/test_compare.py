@@ -1,0 +1,76 @@
+"""``subflow compare``: groups of stored runs on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.helpers.command_line import Subflow
+
+
+@pytest.fixture
+def runs(subflow: Subflow, scenario: Path, database: Path) -> Path:
+    """Runs 1 to 3 with LIA, 4 to 6 with OLIA, of the same seeds."""
+    for controller in ("lia", "olia"):
+        for seed in (1, 2, 3):
+            changes = ("--set", "duration=3s", "--set", f"flows.download.controller={controller}")
+            assert subflow("run", scenario, "--db", database, "--seed", seed, *changes).code == 0
+    return database
+
+
+def test_two_controllers_are_compared_over_their_seeds(subflow: Subflow, runs: Path) -> None:
+    answer = subflow("compare", "1-3", "4-6", "--db", runs)
+    assert answer.code == 0
+    assert "A (reference)  lia" in answer.out
+    assert "download: Goodput" in answer.out
+    assert "Mean RTT" in answer.out
+    assert "Welch's t test" in answer.out
+    document = subflow("compare", "1-6", "--db", runs, "--json", "--reference", "olia").document
+    assert document["reference"] == "B"
+    assert document["groups"][0]["seeds"] == [1, 2, 3]
+    goodput = next(each for each in document["figures"] if each["key"] == "goodput_bps")
+    assert goodput["groups"][0]["n"] == 3
+    assert goodput["groups"][0]["difference"]["p"] is not None
+
+
+def test_the_table_can_be_written(subflow: Subflow, runs: Path, tmp_path: Path) -> None:
+    target = tmp_path / "table.csv"
+    answer = subflow("compare", 1, 2, 4, 5, "--db", runs, "--figures", "goodput_bps", "--paired", "--csv", target)
+    assert answer.code == 0
+    assert "paired t test by seed" in answer.out
+    assert target.read_text().splitlines()[1].startswith("goodput_bps,2,")
+    assert subflow("compare", 1, 2, 4, 5, "--db", runs, "--csv", tmp_path / "no" / "table.csv").code == 1
+
+
+BAD = [
+    (["1"], "two runs or more"),
+    (["1", "x"], '"x" is not a run'),
+    (["1", "20-30"], '"20-30": unknown run'),
+    (["1", "2", "--by", "colour"], '--by = "colour": must be one of condition, controller'),
+    (["1", "4", "--figures", "speed"], 'no run has the figure "speed"'),
+    (["1", "4", "--reference", "C"], '"C" names no single group'),
+]
+
+
+def test_bad_input_is_said(subflow: Subflow, runs: Path) -> None:
+    for words, said in BAD:
+        answer = subflow("compare", *words, "--db", runs)
+        assert answer.code == 2, words
+        assert said in answer.err
+
+
+def test_traces_are_laid_on_the_time_of_the_first(subflow: Subflow, runs: Path, tmp_path: Path) -> None:
+    assert subflow("export", 1, "--db", runs, "--out", tmp_path / "out").code == 0
+    heading, *rows = (tmp_path / "out" / "subflows.csv").read_text().splitlines()
+    later = tmp_path / "later.csv"
+    # Half a second of nothing before it: the same on a clock that was started earlier.
+    shifted = [",".join([f"{float(row.split(',')[0]) + 0.5:.1f}", *row.split(",")[1:]]) for row in rows]
+    later.write_text("\n".join([heading, *shifted]))
+    assert subflow("import-trace", later, "--db", runs).code == 0
+    (found,) = subflow("compare", 1, 7, "--db", runs, "--align", "correlation", "--json").document["alignments"]
+    assert found["offset_s"] == pytest.approx(-0.5, abs=0.05)
+    answer = subflow("compare", 1, 7, "--db", runs, "--align", "manual", "--offset", "-500ms")
+    assert 'run 7 "later" on the time of run 1 "' in answer.out
+    assert "cwnd_pkts" in answer.out
+    for words in (("--align", "guess"), ("--align", "manual"), ("--align", "correlation", "--offset", "1s")):
+        assert subflow("compare", 1, 7, "--db", runs, *words).code == 2

@@ -1,0 +1,143 @@
+"""The page of trade-offs: points, their front, files, and how it goes with the history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QAction, QImage
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+from tests.features.fairness.core.test_trade_offs import RunOf
+from tests.helpers.window import ScriptedDialogs
+
+from subflow_app.features.fairness.core.trade_offs import Point, TradeOffKind, trade_off_points
+from subflow_app.features.fairness.qt.feature import FairnessFeature
+from subflow_app.features.fairness.qt.trade_offs import TradeOffPage
+from subflow_app.foundation.errors import AppError
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit.plotting.painted_axes import ticks
+
+
+def points(kind: TradeOffKind = TradeOffKind.DELAY) -> list[Point]:
+    """Two seeds of "fast", one "quick" with less delay, and one that both beat."""
+    return trade_off_points(
+        [
+            RunOf("fast", 4.0, 3.0, 0.3, condition="fast"),
+            RunOf("fast", 4.2, 3.1, 0.31, condition="fast"),
+            RunOf("quick", 2.0, 2.0, 0.1),
+            RunOf("neither", 1.8, 1.8, 0.4),
+        ],
+        kind,
+    )
+
+
+@pytest.fixture
+def page(qtbot: QtBot) -> TradeOffPage:
+    made = TradeOffPage(QAction("Export"))
+    qtbot.addWidget(made)
+    made.resize(900, 400)
+    made.show()
+    return made
+
+
+def rows(page: TradeOffPage) -> list[list[str]]:
+    model = page.model
+    return [[model.index(row, column).data() for column in range(5)] for row in range(model.rowCount())]
+
+
+def test_points_stand_in_the_table_and_the_best_are_named(page: TradeOffPage) -> None:
+    assert page.empty.isVisible()
+    page.show_points(points(), TradeOffKind.DELAY)
+    told = rows(page)
+    assert [row[0] for row in told] == ["fast", "quick", "neither"]
+    assert [row[4] for row in told] == ["on it", "on it", "beaten"]
+    assert told[1][1:4] == ["1", "6 Mbit/s", "100 ms"]
+    # 10 and 10.4 Mbit/s: 10.2 +- 12.706 x 0.283 / sqrt(2) = 2.5
+    assert told[0][2] == "10.2 ± 2.5 Mbit/s"
+    assert page.words.text().startswith("On the Pareto front: fast, quick.")
+    assert page.model.headerData(3, Qt.Orientation.Horizontal) == "RTT per flow (ms)"
+    page.show_points([], TradeOffKind.DELAY)
+    assert page.empty.isVisible()
+
+
+def test_a_point_is_chosen_by_mouse_and_by_keys(page: TradeOffPage) -> None:
+    page.show_points(points(), TradeOffKind.DELAY)
+    chosen: list[str] = []
+    page.point_chosen.connect(lambda point: chosen.append(point.title))
+    place = page.plot.place(1)
+    QTest.mouseClick(page.plot, Qt.MouseButton.LeftButton, pos=place.toPoint())
+    QTest.keyClick(page.table, Qt.Key.Key_Down)
+    QTest.mouseClick(page.plot, Qt.MouseButton.LeftButton, pos=QPointF(2, 2).toPoint())
+    assert chosen == ["quick", "neither"]
+
+
+def test_points_lie_in_the_picture_and_better_is_a_corner(page: TradeOffPage) -> None:
+    plot = page.plot
+    for kind in (TradeOffKind.FRIENDLINESS, TradeOffKind.DELAY):
+        page.show_points(points(kind), kind)
+        assert plot.panel is not None
+        assert all(plot.axes.area.contains(plot.place(number)) for number in range(len(plot.panel.series)))
+        assert plot.number_at(plot.place(1)) == 1
+        assert plot.number_at(plot.axes.area.topLeft()) == -1
+    assert plot.panel is not None
+    assert len(plot.panel.front) == 3  # two points, and the bend of the step between them
+    assert plot.place(1).x() < plot.place(0).x()
+    assert plot.place(1).y() > plot.place(0).y()
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (0.0, 146.0), (2.3, 2.9), (0.0, 3e-4), (95.0, 1005.0)])
+def test_ticks_are_few_and_round(low: float, high: float) -> None:
+    found = ticks(low, high)
+    assert 3 <= len(found) <= 9
+    assert low <= found[0] + 1e-12
+    assert found[-1] <= high * (1 + 1e-12)
+
+
+def test_files_by_suffix(page: TradeOffPage, tmp_path: Path) -> None:
+    page.show_points(points(), TradeOffKind.DELAY)
+    for suffix in ("png", "svg", "pdf", "csv"):
+        page.write(tmp_path / f"figure.{suffix}")
+    picture = QImage(str(tmp_path / "figure.png"))
+    assert picture.width() == 2007  # 170 mm at 300 px per inch
+    assert b"<svg" in (tmp_path / "figure.svg").read_bytes()
+    assert b"quick" in (tmp_path / "figure.svg").read_bytes()
+    assert (tmp_path / "figure.pdf").read_bytes().startswith(b"%PDF")
+    assert "neither" in (tmp_path / "figure.csv").read_text(encoding="utf-8")
+    for wrong in ("figure.bmp", "nowhere/figure.png"):
+        with pytest.raises(AppError):
+            page.write(tmp_path / wrong)
+
+
+def test_trade_offs_of_shown_runs_select_them_in_the_history(
+    window: MainWindow, run_once: Callable[[], int], dialogs: ScriptedDialogs, qtbot: QtBot, tmp_path: Path
+) -> None:
+    run = run_once()
+    assert not window.bar["study.export_trade_offs"].isEnabled()
+    window.bar.trigger("study.trade_offs")
+    feature = window.features[FairnessFeature]
+    page = feature.content.trade_offs
+
+    def settle() -> None:
+        qtbot.waitUntil(lambda: not feature.reader.is_busy and not window.workers.is_busy, timeout=20_000)
+
+    settle()
+    (point,) = page.points
+    assert point.title == "Two paths"
+    window.history.select([])
+    page.table.selectRow(0)
+    assert [row.id for row in window.history.selected()] == [run]
+    dialogs.answer("save_path", tmp_path / "nowhere" / "figure.png", tmp_path / "figure.csv")
+    window.bar.trigger("study.export_trade_offs")
+    settle()
+    assert "export" in " ".join(window.banners.topics())
+    window.bar.trigger("study.export_trade_offs")
+    settle()
+    assert (tmp_path / "figure.csv").exists()
+    page.kinds.setCurrentIndex(page.kinds.findData(TradeOffKind.FRIENDLINESS))
+    page.kinds.activated.emit(page.kinds.currentIndex())  # as a person's choice does
+    settle()
+    assert page.points == ()
+    assert not window.bar["study.export_trade_offs"].isEnabled()

@@ -1,0 +1,265 @@
+"""Packing runs into batches, repeating late ones, and the shape of what comes out; no kernel is asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.features.kernel.core.test_plan import SCENARIO, plan_of
+
+from subflow_app.features.kernel.core import compare
+from subflow_app.features.kernel.core.compare import Case, batches, difference, run_comparisons
+from subflow_app.features.kernel.core.comparison_text import comparison_line, comparison_table, grid_table, grid_verdict
+from subflow_app.features.kernel.core.network_plan import NetworkPlan
+from subflow_app.features.kernel.core.probe import machine_from
+from subflow_app.features.kernel.core.recording import FLOW_COLUMNS, LINK_COLUMNS, SUBFLOW_COLUMNS
+from subflow_app.foundation.errors import InputError, KernelError
+from subflow_app.foundation.json_document import json_text
+from subflow_sim.errors import SimulationError
+from subflow_sim.scenario import parse_scenario
+
+MACHINE = machine_from({"release": "6.18.1", "congestion_controls": ["reno", "cubic"], "missing": {}})
+
+
+def fake_answer(job: dict[str, Any], *, p99_s: float = 0.0005, goodput_bps: float = 5e6) -> dict[str, Any]:
+    """What a worker would answer: every subflow alike, ten samples a second."""
+    networks = []
+    for document in job["networks"]:
+        plan = NetworkPlan.from_json(document)
+        count = round(plan.duration_s / plan.sample_interval_s)
+        subflow = {
+            "is_established": True,
+            "throughput_bps": goodput_bps,
+            "goodput_bps": goodput_bps,
+            "mean_cwnd_pkts": 20.0,
+            "mean_rtt_s": 0.05,
+            "rtt_weight": 100,
+            "sent_pkts": 1000,
+            "retransmits": 10,
+            "timeouts": 1,
+            "rwnd_limited_s": 0.0,
+            "sndbuf_limited_s": 0.0,
+            "rows": [[1.0] * len(SUBFLOW_COLUMNS)] * count,
+        }
+        networks.append(
+            {
+                "links": [
+                    {
+                        "name": link.name,
+                        "utilisation": 0.5,
+                        "drops_queue": 1,
+                        "drops_random": 2,
+                        "mean_queue_pkts": 3.0,
+                        "max_queue_pkts": 4,
+                    }
+                    for link in plan.links
+                ],
+                "samples": [[0.0] * len(LINK_COLUMNS) * len(plan.links)] * count,
+                "paths": [[[1000, 20] for _ in flow.paths] for flow in plan.flows],
+                "flows": [
+                    {
+                        "name": flow.name,
+                        "goodput_bps": goodput_bps * len(flow.paths),
+                        "completion_s": None,
+                        "rows": [[1.0] * len(FLOW_COLUMNS)] * count,
+                        "subflows": [subflow for _ in flow.paths],
+                    }
+                    for flow in plan.flows
+                ],
+            }
+        )
+    emulator = {
+        "lateness": {"p50_s": 0.0001, "p99_s": p99_s, "max_s": 0.004},
+        "overruns": 0,
+        "cpu_s": 1.0,
+        "packets": 2000,
+        "unknown_packets": 0,
+        "priority": "normal",
+    }
+    return {"emulator": emulator, "networks": networks, "release": "6.18.1"}
+
+
+class FakeWorker:
+    """Answers jobs; the lateness of each answer is given."""
+
+    def __init__(self, *p99_s: float) -> None:
+        self.jobs: list[dict[str, Any]] = []
+        self._p99_s = list(p99_s)
+
+    def __call__(self, job: dict[str, Any], **_: object) -> dict[str, Any]:
+        self.jobs.append(job)
+        return fake_answer(job, p99_s=self._p99_s.pop(0) if self._p99_s else 0.0005)
+
+
+@pytest.fixture
+def worker(monkeypatch: pytest.MonkeyPatch) -> FakeWorker:
+    fake = FakeWorker()
+    monkeypatch.setattr(compare, "ask_worker", fake)
+    return fake
+
+
+def a_case() -> Case:
+    return Case.of(parse_scenario(SCENARIO), seed=7, socket_buffer_bytes=1 << 20)
+
+
+def test_as_many_networks_run_side_by_side_as_the_emulator_keeps_time_for() -> None:
+    # The plan carries 14 Mbit/s, 3 connections: seven copies make 98 Mbit/s.
+    packed = batches([plan_of("links.core.loss=0")], repetitions=9)
+    assert [len(batch.members) for batch in packed] == [7, 2]
+    assert [repetition for batch in packed for _, repetition in batch.members] == list(range(9))
+
+
+def test_networks_of_different_length_run_apart() -> None:
+    plan = plan_of()
+    packed = batches([plan, replace(plan, duration_s=20.0)], repetitions=2)
+    assert [(batch.duration_s, batch.members) for batch in packed] == [
+        (20.0, [(1, 0), (1, 1)]),
+        (10.0, [(0, 0), (0, 1)]),
+    ]
+
+
+def test_each_repetition_has_a_seed_of_its_own(worker: FakeWorker) -> None:
+    list(run_comparisons([a_case()], MACHINE, seeds=1, repetitions=3))
+    assert [network["seed"] for network in worker.jobs[0]["networks"]] == [7, 8, 9]
+
+
+def test_a_late_run_is_repeated_and_the_least_late_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = FakeWorker(0.009, 0.001)
+    monkeypatch.setattr(compare, "ask_worker", fake)
+    (comparison,) = run_comparisons([a_case()], MACHINE, seeds=1, repetitions=1)
+    assert len(fake.jobs) == 2
+    assert comparison.document()["lateness"]["p99_s"] == 0.001
+    assert not comparison.document()["is_late"]
+
+
+def test_a_run_that_is_late_each_time_is_flagged(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = FakeWorker(0.009, 0.005, 0.007)
+    monkeypatch.setattr(compare, "ask_worker", fake)
+    (comparison,) = run_comparisons([a_case()], MACHINE, seeds=1, repetitions=1)
+    document = comparison.document()
+    assert (len(fake.jobs), document["lateness"]["p99_s"], document["is_late"]) == (3, 0.005, True)
+    assert "TOO LATE" in comparison_line(document, "6.18.1")
+    assert grid_table([document]).rows[0][-1] == "late"
+
+
+def test_what_the_machine_lacks_is_told_before_anything_runs(worker: FakeWorker) -> None:
+    lacking = machine_from(
+        {"release": "5.4", "congestion_controls": ["reno"], "missing": {"mptcp": "Protocol not supported"}}
+    )
+    with pytest.raises(KernelError, match="no MPTCP"):
+        list(run_comparisons([a_case()], lacking, seeds=1, repetitions=1))
+    assert worker.jobs == []
+
+
+def test_what_the_simulator_refuses_is_told_before_the_kernel_runs(
+    worker: FakeWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise SimulationError("would need 3 TB of memory")
+
+    monkeypatch.setattr(compare, "Simulation", refuse)
+    with pytest.raises(InputError, match="would need 3 TB of memory"):
+        list(run_comparisons([a_case()], MACHINE, seeds=1, repetitions=1))
+    assert worker.jobs == []
+
+
+def test_the_document_has_both_sides_of_each_figure(worker: FakeWorker) -> None:
+    (comparison,) = run_comparisons([a_case()], MACHINE, seeds=2, repetitions=3)
+    document = comparison.document()
+    assert json_text(document)
+    assert (document["seeds"], document["repetitions"]) == ([7, 8], 3)
+    assert [flow["name"] for flow in document["flows"]] == ["bulk", "other.1", "other.2"]
+    bulk = document["flows"][0]
+    assert bulk["goodput_bps"]["kernel"] == {"mean": 10e6, "min": 10e6, "max": 10e6}
+    simulated = bulk["goodput_bps"]["simulated"]
+    assert simulated["min"] <= simulated["mean"] <= simulated["max"]
+    assert bulk["goodput_bps"]["difference"] == pytest.approx(simulated["mean"] / 10e6 - 1)
+    assert [subflow["path"] for subflow in bulk["subflows"]] == [["core", "access"], ["lte"]]
+    assert bulk["subflows"][0]["mean_cwnd_pkts"]["kernel"]["mean"] == 20.0
+    assert bulk["loss_ratio"]["kernel"]["mean"] == pytest.approx(0.02)
+    assert bulk["retransmits"]["kernel"]["mean"] == 20
+
+
+def test_a_difference_from_nothing_is_undefined() -> None:
+    assert difference(11.0, 10.0) == pytest.approx(0.1)
+    assert difference(1.0, 0.0) is None
+    assert difference(None, 1.0) is None
+
+
+def test_the_table_has_a_row_per_flow_and_subflow(worker: FakeWorker) -> None:
+    (comparison,) = run_comparisons([a_case()], MACHINE, seeds=1, repetitions=1)
+    table = comparison_table(comparison.document())
+    assert [row[0] for row in table.rows] == ["bulk", "  · core→access", "  · lte", "other.1", "other.2"]
+    assert all(len(row) == len(table.columns) for row in table.rows)
+    kernel_column = next(i for i, column in enumerate(table.columns) if column.unit == "kernel")
+    assert table.rows[0][kernel_column] == "10.000"
+
+
+def test_the_verdict_counts_what_is_within_the_target() -> None:
+    def case(name: str, ratio: float | None, time_ratio: float | None = None) -> dict[str, Any]:
+        flow = {"goodput_bps": {"difference": ratio}, "completion_s": {"difference": time_ratio}}
+        return {"scenario": name, "flows": [flow]}
+
+    cases = [case("good", 0.1), case("bad", -0.25), case("undefined", None)]
+    verdict = "1 of 2 within 10 % of the kernel's goodput; furthest off by 25.0 %: bad"
+    assert grid_verdict(cases) == verdict
+    # Whatever a transfer takes, its goodput over the run is its size by the length of the run.
+    assert grid_verdict([*cases, case("10kB", 0.0, 0.3)]) == (
+        f"{verdict}\n0 of 1 within 10 % of the kernel's completion time; furthest off by 30.0 %: 10kB"
+    )
+    assert grid_verdict([]) == "no case has a goodput to compare"
+
+
+def test_the_grid_shows_what_the_links_dropped_and_what_transfers_took(worker: FakeWorker) -> None:
+    (comparison,) = run_comparisons([a_case()], MACHINE, seeds=1, repetitions=2)
+    document = comparison.document()
+    # Six link directions of the fake worker drop 1 packet in the queue and 2 at random each.
+    assert document["drops"]["kernel"] == {"mean": 18, "min": 18, "max": 18}
+    table = grid_table([document])
+    heads = [column.title for column in table.columns]
+    assert table.rows[0][heads.index("Drops") + 1] == "18"
+    transfer = {"simulated": {"mean": 1.204}, "kernel": {"mean": 1.205}, "difference": 1.204 / 1.205 - 1}
+    document["flows"][0]["completion_s"] = transfer
+    assert grid_table([document]).rows[0][heads.index("Completion") :][:3] == ("1.204", "1.205", "-0.1")
+
+
+def test_a_kernel_run_has_the_face_of_a_simulation(worker: FakeWorker) -> None:
+    (comparison,) = run_comparisons([a_case()], MACHINE, seeds=1, repetitions=1)
+    recording = comparison.kernel[0].recording
+    assert recording.finished
+    # 3 flows with one column, 4 subflows with nine, 6 link directions with three; 10 s at ten samples a second.
+    assert len(recording.columns) == 3 * 1 + 4 * 9 + 6 * 3
+    assert (recording.sample_count, recording.values(0).shape) == (100, (100,))
+    names = {(column.scope, column.name) for column in recording.columns}
+    from subflow_sim.simulation import Simulation
+
+    ours = {(column.scope, column.name) for column in Simulation(parse_scenario(SCENARIO)).columns}
+    assert names < ours
+    summary = recording.summary()
+    assert summary["flows"][0]["mean_rtt_s"] == pytest.approx(0.05)
+    assert summary["kernel"]["release"] == "6.18.1"
+    assert recording.packets == 4 * 980
+
+
+def test_a_kernel_run_measures_by_the_formulas_of_the_simulator(worker: FakeWorker) -> None:
+    case = a_case()
+    flow, *others = (
+        replace(each, size_bytes=size) for each, size in zip(case.plan.flows, (1_000_000, None, None), strict=True)
+    )
+    case = replace(case, plan=replace(case.plan, flows=(flow, *others), warmup_s=2.0))
+    (comparison,) = run_comparisons([case], MACHINE, seeds=1, repetitions=1)
+    network: Any = comparison.kernel[0].recording._network
+    network["flows"][0]["completion_s"] = 4.0
+    # Losses of the warm-up count in the packets of the run, and in no loss ratio.
+    network["warmup_paths"] = [[[500, 400] for _ in each.paths] for each in case.plan.flows]
+    summary = comparison.kernel[0].recording.summary()
+    bulk, other = summary["flows"][:2]
+    assert bulk["loss_ratio"] == bulk["packets_lost"] / bulk["packets_sent"] == 40 / 2000
+    assert (bulk["size_bytes"], other["size_bytes"]) == (1_000_000, None)
+    assert bulk["active_s"] == pytest.approx(flow.start_s + 4.0 - 2.0)
+    assert bulk["active_goodput_bps"] == pytest.approx(bulk["goodput_bps"] * 8.0 / bulk["active_s"])
+    rates = [each["active_goodput_bps"] for each in summary["flows"]]
+    assert summary["fairness"]["jain"] == pytest.approx(sum(rates) ** 2 / (len(rates) * sum(x * x for x in rates)))
+    assert comparison.kernel[0].recording.packets == 4 * 980 + 4 * 100
+    assert comparison_table(comparison.document()).columns[2].title == "Goodput while active / Goodput"

@@ -1,0 +1,440 @@
+"""``subflow labs``: lists, checks, and results that hold what they promise, or say that they do not."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from tests.helpers.command_line import Subflow
+from tests.helpers.labs import SAWTOOTH_LAB, small_lab
+
+from subflow_app.features.labs.cli.lab_steps import terminal_ways
+from subflow_app.features.labs.core.lab_file import lab_names, load_lab
+from subflow_app.features.labs.core.progress import ProgressFolder
+from subflow_app.features.labs.core.runner import LabRunner
+from subflow_app.features.labs.core.solution import parse_order
+from subflow_app.foundation.paths import default_database, labs_directory
+from subflow_app.shell.commands import app
+from subflow_store import open_store
+
+
+@pytest.fixture
+def lab_file(tmp_path: Path) -> Path:
+    return small_lab(tmp_path).path
+
+
+@pytest.fixture
+def done(lab_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The small lab, done; returns its file."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    with open_store(tmp_path / "runs.db") as store:
+        progress = LabRunner(small_lab(tmp_path), store, tmp_path / "scratch").run().progress
+    from dataclasses import replace
+
+    ProgressFolder(labs_directory()).write(replace(progress, database=str(tmp_path / "runs.db")))
+    return lab_file
+
+
+def _result(subflow: Subflow, lab: Path, out: Path, *more: object) -> Path:
+    answer = subflow("labs", "result", lab, "--student", "Ada", "--out", out, *more)
+    assert (answer.code, answer.err) == (0, "")
+    return out
+
+
+def test_labs_are_listed(subflow: Subflow) -> None:
+    assert isinstance(subflow("labs", "--json").document, list)
+
+
+def test_a_lab_is_shown_and_checked(subflow: Subflow, lab_file: Path) -> None:
+    assert "3. A shorter queue" in subflow("labs", "show", lab_file).out
+    assert "5 steps, nothing wrong\n" in subflow("labs", "check", lab_file).out
+    answer = subflow("labs", "check", lab_file, "--run")
+    assert "5 steps, nothing wrong, done from first to last" in answer.out
+    assert "shorter: set links.bottleneck.queue=17pkt" in answer.err
+
+
+def test_a_lab_that_is_wrong_is_told(subflow: Subflow, tmp_path: Path) -> None:
+    path = tmp_path / "wrong.md"
+    path.write_text(SAWTOOTH_LAB.replace("minutes = 5", "minutes = 0"))
+    answer = subflow("labs", "check", path)
+    assert answer.code == 2
+    assert "wrong.md:5: minutes = 0" in answer.err
+    path.write_text(SAWTOOTH_LAB.replace("queue') == 17", "queue') == 18"))
+    answer = subflow("labs", "check", path, "--run")
+    assert answer.code == 1
+    assert "step shorter: its check does not hold after its solution" in answer.err
+
+
+def test_a_result_is_what_it_says(subflow: Subflow, done: Path, tmp_path: Path) -> None:
+    path = _result(subflow, done, tmp_path / "ada.json")
+    document = json.loads(path.read_text())
+    assert (document["student"], document["passed"], len(document["runs"])) == ("Ada", 5, 3)
+    answer = subflow("labs", "verify", path, "--lab", done)
+    assert answer.code == 0
+    assert "CONFIRMED: Ada, A small lab: 5 of 5 steps, 3 of 3 runs came out again" in answer.out
+    answer = subflow("labs", "verify", path, "--no-rerun", "--json")
+    assert answer.code == 3
+    told = answer.document[0]
+    assert (told["outcome"], told["is_sound"], told["problems"]) == ("not confirmed", False, [])
+    assert told["doubts"] == [
+        "the lab 01-small is not known here, and was not compared",
+        "the runs were not simulated again",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('"Ada"', '"Bob"', "the file was changed after it was signed"),
+        ("17pkt", "18pkt", "its scenario is not the one that it was made with"),
+    ],
+)
+def test_a_result_that_was_changed_is_told(
+    subflow: Subflow, done: Path, tmp_path: Path, old: str, new: str, told: str
+) -> None:
+    path = _result(subflow, done, tmp_path / "ada.json")
+    path.write_text(path.read_text().replace(old, new))
+    answer = subflow("labs", "verify", path, "--no-rerun")
+    assert answer.code == 1
+    assert told in answer.err
+
+
+def test_a_run_that_never_was_is_found_by_simulating_it_again(subflow: Subflow, done: Path, tmp_path: Path) -> None:
+    from subflow_app.features.labs.core import result_file
+
+    path = _result(subflow, done, tmp_path / "ada.json")
+    document = json.loads(path.read_text())
+    document["runs"][1]["signature"] = "0" * 16
+    document["signed"]["digest"] = result_file._digest(document, "")  # signed anew, by who knows how
+    path.write_text(json.dumps(document))
+    answer = subflow("labs", "verify", path)
+    assert answer.code == 1
+    assert "run 2: its signature 0000000000000000 came out as" in answer.err
+    assert subflow("labs", "verify", path, "--no-rerun").code == 3
+
+
+def _forged(path: Path, forge: Callable[[dict[str, Any]], object]) -> Path:
+    """Changed, and signed anew by who knows how."""
+    from subflow_app.features.labs.core import result_file
+
+    document = json.loads(path.read_text())
+    forge(document)
+    document["signed"]["digest"] = result_file._digest(document, "")
+    path.write_text(json.dumps(document))
+    return path
+
+
+def _of_another_version(document: dict[str, Any]) -> None:
+    for run in document["runs"]:
+        run |= {"version": "0.0.9", "signature": "0" * 16}
+
+
+def _of_another_lab_without_runs(document: dict[str, Any]) -> None:
+    document["lab"]["hash"] = "0" * 64
+    document["runs"].clear()
+    for step in document["steps"]:
+        step["last_run"] = 0
+
+
+def _of_more_steps(document: dict[str, Any]) -> None:
+    document["steps"][4]["passed_at"] = ""
+
+
+@pytest.mark.parametrize(
+    ("forge", "code", "told"),
+    [
+        (_of_another_version, 3, "run 1 could not be simulated again: version 0.0.9 made it"),
+        (_of_another_lab_without_runs, 3, "it holds no run that could be simulated again"),
+        (_of_more_steps, 1, "the file reports 5 of 5 steps as passed; by its steps it is 4 of 5"),
+    ],
+)
+def test_what_was_not_made_again_confirms_nothing(
+    subflow: Subflow, done: Path, tmp_path: Path, forge: Callable[[dict[str, Any]], object], code: int, told: str
+) -> None:
+    path = _forged(_result(subflow, done, tmp_path / "ada.json"), forge)
+    answer = subflow("labs", "verify", path, "--lab", done)
+    assert answer.code == code
+    assert told in answer.err
+    assert ("NOT CONFIRMED: Ada" if code == 3 else "CONTRADICTED: Ada") in answer.out
+
+
+def test_steps_that_the_runs_do_not_satisfy_are_told(subflow: Subflow, done: Path, tmp_path: Path) -> None:
+    honest = _result(subflow, done, tmp_path / "ada.json").read_text()
+
+    def verdict(forge: Callable[[dict[str, Any]], object]) -> str:
+        path = tmp_path / "forged.json"
+        path.write_text(honest)
+        answer = subflow("labs", "verify", _forged(path, forge), "--lab", done)
+        assert answer.code == 1
+        return str(answer.err)
+
+    def better(document: dict[str, Any]) -> None:
+        steps = document["steps"]
+        steps[1]["answers"]["who"][0]["value"] = "The sender"
+        del steps[1]["answers"]["bdp"]
+        steps[2]["prediction"]["came"] = "It stays"
+        # A step that is recorded as passed, without its run.
+        document["runs"].pop()
+        steps[3]["last_run"] = 2
+
+    told = verdict(better)
+    assert "step draw: its check does not hold over the runs of the file" in told
+    assert 'step pipe: the answer "The sender" to who is recorded as right, but is not' in told
+    assert "step pipe: the question bdp was not answered" in told
+    assert 'step shorter: the file reports the outcome "It stays", but by its runs it is "It falls"' in told
+    # The run of another scenario in place of the one that was asked for: it is real, and not what the step is about.
+    told = verdict(lambda document: document["runs"].__setitem__(1, document["runs"][0] | {"number": 2}))
+    assert "step shorter: its check does not hold over the runs of the file: this does not hold: 84 == 17" in told
+    assert "step run" not in told
+
+
+def test_with_a_course_key_nobody_else_can_sign(subflow: Subflow, done: Path, tmp_path: Path) -> None:
+    path = _result(subflow, done, tmp_path / "ada.json", "--key", "spring")
+    assert subflow("labs", "verify", path, "--key", "spring", "--lab", done).code == 0
+    assert "give that key" in subflow("labs", "verify", path, "--no-rerun").err
+    assert "or signed with another key" in subflow("labs", "verify", path, "--no-rerun", "--key", "autumn").err
+    plain = _result(subflow, done, tmp_path / "plain.json")
+    assert "signed without the course key" in subflow("labs", "verify", plain, "--no-rerun", "--key", "spring").err
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"kind": "subflow lab result", "format": 1}', "[" * 9999])
+def test_what_is_no_result_is_told(subflow: Subflow, tmp_path: Path, content: str) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(content)
+    answer = subflow("labs", "verify", path)
+    assert answer.code == 2
+    assert "allowed: a file that `subflow labs result` or the window has written" in answer.err
+
+
+def test_a_lab_that_was_not_begun_has_no_result(
+    subflow: Subflow, lab_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    answer = subflow("labs", "result", lab_file, "--student", "Ada")
+    assert answer.code == 2
+    assert "has not been begun here" in answer.err
+
+
+@pytest.fixture
+def begun(subflow: Subflow, lab_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The small lab, begun in the terminal in an empty folder; returns its file."""
+    folder = tmp_path / "student"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    answer = subflow("labs", "begin", lab_file)
+    assert (answer.code, answer.err) == (0, "")
+    return lab_file
+
+
+def test_lab_1_can_be_done_in_the_terminal_alone(
+    subflow: Subflow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lab = load_lab("1")
+    assert "Predict: Before you run it" in subflow("labs", "begin", "1").out
+    changes: dict[str, str] = {}
+    for step in lab.steps:
+        assert f"{step.title} (you are here)" in subflow("labs", "show", "1").out
+        for order in map(parse_order, step.do):
+            if order.verb == "set":
+                changes |= order.values
+                continue
+            sets = [word for key, value in changes.items() for word in ("--set", f"{key}={value}")]
+            axes = [f"--axis={key}={value}" for key, value in order.values.items() if key != "seeds"]
+            words = {
+                "run": ["run", f"{lab.name}.toml", *sets],
+                "sweep": ["sweep", f"{lab.name}.toml", *axes, "--jobs", "1"],
+                "predict": ["labs", "predict", "1", *order.words],
+                "answer": ["labs", "answer", "1", *order.words],
+            }[order.verb]
+            answer = subflow(*words)
+            assert answer.code == 0, (step.id, answer.err)
+        # The answer to the last question may have passed the step: then this one looks at the step behind it.
+        state = subflow("labs", "next", "1", "--json").document
+        assert state["passed"] == lab.steps.index(step) + 1, (step.id, state["missing"])
+    assert "The lab is done." in subflow("labs", "next", "1").out
+    assert subflow("labs", "result", "1", "--student", "Ada", "--out", "ada.json").code == 0
+    assert json.loads(Path("ada.json").read_text())["passed"] == len(lab.steps)
+    assert subflow("labs", "verify", "ada.json").out.startswith("ada.json: CONFIRMED: Ada")
+
+
+_COMMAND = re.compile(r"`subflow ([^`]+)`")
+_TREE: Any = typer.main.get_command(app)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_each_step_says_how_it_is_done_in_the_terminal(language: str) -> None:
+    """By commands below its text, for all that is done in it; these and those of its hints are commands of today."""
+    silent, unknown, count = [], [], 0
+    for lab in (load_lab(name, language=language) for name in lab_names()):
+        for step in lab.steps:
+            ways = terminal_ways(lab, step, f"{lab.name}.toml")
+            if not ways and any(parse_order(text).verb not in ("predict", "answer") for text in step.do):
+                silent.append((lab.name, step.id))
+            for line in (*ways, *step.hints):
+                for typed in _COMMAND.findall(line):
+                    count += 1
+                    unknown += [(lab.name, step.id, typed)] if not _is_command(shlex.split(typed)) else []
+    assert (silent, unknown) == ([], [])
+    assert count > 150
+
+
+def _is_command(words: list[str]) -> bool:
+    """True if the command line has the command and its options; values may be placeholders, such as TIME."""
+    command = _TREE
+    while hasattr(command, "commands") and words and words[0] in command.commands:
+        command, words = command.commands[words[0]], words[1:]
+    options = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
+    is_whole = not hasattr(command, "commands") or (not words and command.invoke_without_command)
+    return is_whole and {word for word in words if word.startswith("-")} <= options
+
+
+def test_an_answer_may_begin_with_a_minus(subflow: Subflow, begun: Path) -> None:
+    assert "has nothing to predict now" in subflow("labs", "predict", begun, "-1/2").err
+    answer = subflow("labs", "answer", begun, "bdp", "-5")
+    assert "No such option" not in answer.err
+    assert subflow("labs", "answer", begun, "bdp", "5", "--jsno").code == 2
+
+
+def test_the_window_goes_on_where_the_terminal_was(subflow: Subflow, begun: Path) -> None:
+    assert subflow("run", "01-small.toml", "--set", "links.bottleneck.queue=50pkt").code == 0
+    assert "Done: Run it" in subflow("labs", "next", begun).out
+    progress = ProgressFolder(labs_directory()).read("01-small").progress
+    assert progress is not None
+    assert progress.step("run").is_passed
+    assert Path(progress.database) == default_database()
+    assert 'queue = "50pkt"' in progress.document
+
+
+def test_what_is_missing_in_a_step_is_told(subflow: Subflow, begun: Path) -> None:
+    answer = subflow("labs", "next", begun)
+    assert answer.code == 1
+    assert answer.out.startswith("Not yet: ")
+    assert subflow("labs", "hint", begun).out == "Look at the tool bar.\n"
+    assert subflow("labs", "hint", begun).out == "Press F5.\n"
+    assert subflow("labs", "hint", begun).out == "This step has no more hints.\n"
+    assert subflow("run", "01-small.toml").code == 0
+    assert subflow("labs", "next", begun).code == 0
+    missing = subflow("labs", "next", begun, "--json").document["missing"]
+    assert missing == [f"an answer: `subflow labs answer {begun} {name} VALUE`" for name in ("bdp", "who")]
+    assert subflow("labs", "answer", begun, "bdp", "41.7").out == (
+        "Not right. That is the way there; the ACK has to come back.\n"
+    )
+    assert subflow("labs", "answer", begun, "bdp", "83").out.startswith("Right. 10 Mbit/s times 100 ms")
+    shown = subflow("labs", "show", begun).out
+    number = "1" if "1. The queue" in shown else "2"  # as this student has them
+    told = subflow("labs", "answer", begun, "who", number).out
+    assert told.startswith("Right.\nDone: The pipe\n")
+    assert "3. A shorter queue (you are here)" in told
+    assert subflow("labs", "next", begun).out == f"Not yet: a prediction: `subflow labs predict {begun} VALUE`\n"
+    assert subflow("run", "01-small.toml", "--set", "links.bottleneck.queue=17pkt").code == 0
+    assert "Not yet: You ran before you predicted" in subflow("labs", "next", begun).out
+    assert subflow("labs", "predict", begun, "It falls").out == (
+        "Prediction saved. Change only the queue, to 17 packets, and run.\n"
+    )
+    early = "Not yet: You ran before you predicted: run again, now that you have predicted.\n"
+    assert subflow("labs", "next", begun).out == early
+    assert subflow("run", "01-small.toml", "--set", "links.bottleneck.queue=17pkt").code == 0
+    assert (
+        "Your prediction was right. The link runs dry after each loss.\nDone: A shorter queue"
+        in subflow("labs", "next", begun).out
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["predict", "It stays"], 'the step "Run it" has nothing to predict now'),
+        (["answer", "bdp", "83"], 'the step "Run it" has no question bdp; allowed: none, it asks nothing'),
+        (["begin"], "--anew starts over"),
+    ],
+)
+def test_what_a_step_does_not_take_is_told(subflow: Subflow, begun: Path, words: list[str], told: str) -> None:
+    answer = subflow("labs", words[0], begun, *words[1:])
+    assert answer.code == 2
+    assert told in answer.err
+
+
+def test_wrong_questions_and_options_are_told_with_what_is_allowed(subflow: Subflow, begun: Path) -> None:
+    subflow("run", "01-small.toml")
+    subflow("labs", "next", begun)
+    for words, told in (
+        (["who", "3"], '"3" is not one of the options; allowed: 1 ("The '),
+        (["whom", "2"], 'the step "The pipe" has no question whom; allowed: bdp, who'),
+        (["bdp", "many"], '"many" is not a number; allowed: e.g. 83 pkt'),
+    ):
+        answer = subflow("labs", "answer", begun, *words)
+        assert answer.code == 2
+        assert told in answer.err
+
+
+def test_a_lab_with_another_text_goes_on_only_anew(subflow: Subflow, begun: Path) -> None:
+    begun.write_text(SAWTOOTH_LAB.replace("Another controller.", "Another one."))
+    result = ["result", begun, "--student", "Ada"]
+    for words in (["begin", begun], ["next", begun], ["hint", begun], ["predict", begun, "2"], result):
+        answer = subflow("labs", *words)
+        assert answer.code == 2
+        assert f"was begun with another text than that of {begun}" in answer.err
+        assert f"`subflow labs begin {begun} --anew` begins it anew, and keeps" in answer.err
+    assert "(you are here)" not in subflow("labs", "show", begun).out
+    assert subflow("labs", "begin", begun, "--anew").code == 0
+    assert len(list(labs_directory().iterdir())) == 2
+    assert subflow("labs", "hint", begun).code == 0
+
+
+def test_a_result_says_that_its_lab_was_begun_with_another_text(subflow: Subflow, done: Path, tmp_path: Path) -> None:
+    path = _result(subflow, done, tmp_path / "ada.json")
+
+    def begin_with_another(document: dict[str, Any]) -> None:
+        document["lab"]["begun_with"] = "0" * 64
+
+    told = "the lab 01-small was begun with another text of it"
+    assert told not in subflow("labs", "verify", path, "--lab", done, "--no-rerun").err
+    answer = subflow("labs", "verify", _forged(path, begin_with_another), "--lab", done, "--no-rerun")
+    assert told in answer.err
+
+
+def test_to_begin_anew_keeps_what_was_and_writes_over_no_scenario(subflow: Subflow, begun: Path) -> None:
+    scenario = Path("01-small.toml")
+    scenario.write_text(scenario.read_text() + "# mine\n")
+    answer = subflow("labs", "begin", begun, "--anew")
+    assert answer.code == 2
+    assert "01-small.toml exists and is another scenario: name another file with --out" in answer.err
+    assert subflow("labs", "begin", begun, "--anew", "--out", "again.toml", "--json").document["passed"] == 0
+    assert scenario.read_text().endswith("# mine\n")
+    assert len(list(labs_directory().iterdir())) == 2
+
+
+@pytest.mark.parametrize("name", lab_names())
+def test_a_lab_that_is_shown_does_not_tell_its_answers(subflow: Subflow, name: str) -> None:
+    lab = load_lab(name)
+    shown, document = subflow("labs", "show", name).out, subflow("labs", "show", name, "--json").document
+    told = json.dumps(document["steps"], ensure_ascii=False)
+    assert {key for step in document["steps"] for each in step["questions"] for key in each} <= {
+        "id",
+        "ask",
+        "options",
+        "unit",
+    }
+    for step in lab.steps:
+        for question in step.questions:
+            assert question.ask in shown
+            assert all(f". {option}\n" in shown for option in question.options)
+            assert not question.why or question.why not in shown + told
+        if step.prediction is not None:
+            assert step.prediction.ask in shown
+            assert not step.prediction.why or step.prediction.why not in shown + told
+            assert not any(text in shown for text in step.prediction.holds)
+
+
+def test_a_lab_that_was_not_begun_has_no_steps_to_do(subflow: Subflow, lab_file: Path) -> None:
+    for words in (["next", lab_file], ["predict", lab_file, "2"], ["answer", lab_file, "who", "2"], ["hint", lab_file]):
+        answer = subflow("labs", *words)
+        assert answer.code == 2
+        assert f"the lab 01-small has not been begun here: `subflow labs begin {lab_file}` begins it" in answer.err

@@ -1,0 +1,293 @@
+"""A small library of one experiment and one lab: made, opened where nothing can be written, and drawn from."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.helpers.changed_rows import changing_rows
+from tests.helpers.experiments import tiny_recipe
+from tests.helpers.labs import small_lab
+
+from subflow_app.features.arena.core.results import entry, known_board
+from subflow_app.features.gallery.core.exhibits import read_exhibit
+from subflow_app.features.gallery.core.recipe import Recipe
+from subflow_app.features.gallery.core.reproduction import Reproduction
+from subflow_app.features.gallery.core.results import stored_results
+from subflow_app.features.labs.core.lab import Lab
+from subflow_app.features.library.core import building, contents, shipped
+from subflow_app.features.library.core.building import LibraryBuild
+from subflow_app.features.library.core.checking import check, sample
+from subflow_app.features.library.core.contents import entries_of, versions
+from subflow_app.features.library.core.copying import (
+    SHIPPED_TAG,
+    copy,
+    copy_arena,
+    copy_experiment,
+    copy_lab,
+    copy_to_go_on,
+)
+from subflow_app.features.library.core.records import of_experiment, of_lab
+from subflow_app.features.library.core.shipped import open_library, shipped_outcomes
+from subflow_app.foundation.errors import LibraryError
+from subflow_sim import Simulation, parse_scenario
+from subflow_store import Store, StoreCorrupt, open_store
+from subflow_store.documents import strict_json
+from subflow_store.liveness import this_process
+from subflow_store.values import Records
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Recipe, Lab]:
+    folder = tmp_path_factory.mktemp("parts")
+    (folder / "labs").mkdir()
+    return tiny_recipe(folder), small_lab(folder / "labs")
+
+
+@pytest.fixture(scope="module")
+def file(parts: tuple[Recipe, Lab], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library, in a folder and a file that cannot be written."""
+    folder = tmp_path_factory.mktemp("shipped")
+    path = folder / "experiments.db"
+    build = LibraryBuild(path, recipes=parts[:1], labs=parts[1:])
+    outcome = build.run()
+    assert (outcome.state, outcome.problems) == ("finished", ())
+    assert build.progress.fraction == 1.0
+    assert not build.work_file.exists()
+    path.chmod(0o444)
+    folder.chmod(0o555)
+    return path
+
+
+@pytest.fixture
+def library(file: Path) -> Iterator[Store]:
+    store = open_library(file)
+    assert store is not None
+    with store:
+        yield store
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "own.db") as store:
+        yield store
+
+
+def test_it_has_what_figures_need_and_nothing_of_the_machine(
+    library: Store, file: Path, parts: tuple[Recipe, Lab]
+) -> None:
+    recipe, lab = parts
+    experiment, reference = entries_of(library, [recipe], [lab])
+    assert (experiment.kind, len(experiment.records.runs), experiment.is_complete) == ("experiment", 4, True)
+    assert (reference.name, reference.is_complete) == (lab.name, True)
+    assert {row.name.partition(":")[0] for row in library.runs(tag="lab 1")} == {"Lab 1"}
+    assert sum(versions(library).values()) == len(library.runs())
+    # The goodput that is drawn over time, and no other time series.
+    kept = {series.name for number in experiment.records.runs for series in library.series(number)}
+    assert kept == {"goodput_bps"}
+    assert all(library.series(number) for number in reference.records.runs)
+    assert all("host" not in (library.run(row.id).machine or {}) for row in library.runs())
+    content = file.read_bytes()
+    assert this_process().boot.encode() not in content
+    assert str(file.parent).encode() not in content
+    assert content[18:20] == b"\x01\x01"  # no write-ahead log: nothing is made beside it
+    # Beside it are the small pictures of its figures alone.
+    assert sorted(path.name for path in file.parent.iterdir()) == ["experiments.db", "gallery"]
+    (picture,) = (file.parent / "gallery").iterdir()
+    assert picture.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_its_results_are_shown_where_there_are_no_others(library: Store, own: Store, parts: tuple[Recipe, Lab]) -> None:
+    recipe = parts[0]
+    exhibit = read_exhibit(own, recipe.name, recipe=recipe, library=library)
+    assert exhibit.is_shipped
+    assert exhibit.figure is not None
+    assert exhibit.results is not None
+    assert read_exhibit(own, recipe.name, recipe=recipe).results is None
+    Reproduction(recipe, own, is_quick=True).run()
+    assert not read_exhibit(own, recipe.name, recipe=recipe, library=library).is_shipped
+
+
+def test_copied_results_are_like_ones_own_and_twice_is_once(
+    library: Store, own: Store, parts: tuple[Recipe, Lab]
+) -> None:
+    recipe, lab = parts
+    assert copy_experiment(library, recipe, own).n_new == 5
+    assert copy_experiment(library, recipe, own).n_new == 0
+    copied = stored_results(recipe, own, is_quick=True)
+    shipped_results = stored_results(recipe, library, is_quick=True)
+    assert copied.cell("goodput", "LIA", "5%") == shipped_results.cell("goodput", "LIA", "5%")
+    assert [verdict.kind for verdict in copied.verdicts()] == [verdict.kind for verdict in shipped_results.verdicts()]
+    assert len(own.runs(tag=SHIPPED_TAG)) == 4
+    summary = own.run(own.runs()[0].id).summary or {}
+    assert [flow["name"] for flow in summary["flows"]] == ["download"]
+    assert own.values("flows.download.goodput_bps").keys() == {row.id for row in own.runs()}
+    runs = copy_lab(library, lab, own).runs
+    assert set(of_lab(own, lab).runs) == set(runs.values())
+    # This simulator made them, so an experiment that goes on makes nothing again.
+    before = len(own.runs())
+    outcome = Reproduction(recipe, own, is_quick=True).run()
+    assert outcome.progress.reused == 4
+    assert len(own.runs()) == before
+    # What is copied is simulated again like any run: explaining, replaying and forking do so.
+    assert all(run.is_same for run in check(own, [next(iter(runs.values()))]))
+
+
+def test_summaries_are_told_by_what_they_share_with_others_and_come_back_whole(
+    library: Store, own: Store, parts: tuple[Recipe, Lab]
+) -> None:
+    kept = {row.id: library.run(row.id).summary or {} for row in library.runs()}
+    alike = {number: summary["like"] for number, summary in kept.items() if "like" in summary}
+    assert alike
+    assert all("like" not in kept[number] and number < other for other, number in alike.items())
+    assert all(len(kept[number]["packed"]) < 0.8 * len(kept[first]["packed"]) for number, first in alike.items())
+    # Those of another run than the first alone: that one is read from the library all the same.
+    number = next(iter(alike))
+    taken = copy(library, Records(runs=(number,)), own).runs[number]
+    again = Simulation(parse_scenario(own.run(taken).scenario_text or ""), seed=own.run(taken).seed)
+    again.run_until(own.run(taken).duration_s)
+    summary = own.run(taken).summary or {}
+    assert (summary["run_id"], summary["signature"]) == (taken, again.signature())
+    assert summary["flows"] == json.loads(strict_json(again.summary()))["flows"]
+
+
+def test_a_summary_that_cannot_be_unpacked_is_told(
+    file: Path, own: Store, tmp_path: Path, parts: tuple[Recipe, Lab]
+) -> None:
+    damaged = tmp_path / "damaged.db"
+    shutil.copyfile(file, damaged)
+    with changing_rows(damaged) as writer:
+        writer.execute(
+            "UPDATE run_document SET text = replace(text, '\"like\": ', '\"like\": 99') WHERE kind = 'summary'"
+        )
+    store = open_library(damaged)
+    assert store is not None
+    with store, pytest.raises(StoreCorrupt, match=r"damaged\.db: a summary of the library cannot be unpacked"):
+        copy_experiment(store, parts[0], own)
+    assert own.runs() == []
+
+
+def test_going_on_copies_only_what_this_simulator_made(
+    library: Store, own: Store, parts: tuple[Recipe, Lab], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = parts[0]
+    monkeypatch.setattr("subflow_app.features.library.core.copying.simulator_version", lambda: "another")
+    assert not copy_to_go_on(library, recipe, own)
+    monkeypatch.undo()
+    assert copy_to_go_on(library, recipe, own)
+    assert not copy_to_go_on(library, recipe, own)
+    assert of_experiment(own, recipe, is_quick=True).runs
+
+
+def test_a_run_that_comes_out_otherwise_is_told(library: Store, file: Path, tmp_path: Path) -> None:
+    chosen = sample(library, 3, seed=1)
+    assert chosen == sample(library, 3, seed=1)
+    assert len(sample(library, 1000, seed=1)) == len(library.runs())
+    assert all(run.is_same for run in check(library, chosen[:1]))
+    changed = tmp_path / "changed.db"
+    shutil.copyfile(file, changed)
+    changed.chmod(0o600)
+    with changing_rows(changed) as connection:
+        connection.execute("UPDATE run SET signature = 'forged'")
+        connection.execute("UPDATE run_document SET text = 'broken' WHERE kind = 'scenario' AND run_id = 2")
+        connection.execute("DELETE FROM run_document WHERE kind = 'checksums'")  # whoever forges hides it
+    other = open_library(changed)
+    assert other is not None
+    with other:
+        forged, broken = check(other, [1, 2])
+    assert (forged.is_same, forged.problem) == (False, "")
+    assert "cannot be replayed" in broken.problem
+
+
+def test_an_interrupted_build_goes_on_where_it_was(
+    parts: tuple[Recipe, Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe, lab = parts
+    out = tmp_path / "experiments.db"
+    stopped = LibraryBuild(out, recipes=[recipe], labs=[])
+    stopped.stop()
+    assert stopped.run().state == "stopped"
+    assert not out.exists()
+    with open_store(stopped.work_file) as work:
+        Reproduction(recipe, work, is_quick=True).run()
+        made = {row.started_at for row in work.runs()}
+    monkeypatch.setattr(building, "make_lab", lambda work, lab: [f"lab {lab.number}: a step is wrong"])
+    build = LibraryBuild(out, recipes=[recipe], labs=[lab])
+    outcome = build.run()
+    # What cannot be made is told, and missing.
+    assert (outcome.state, outcome.problems, build.runs) == ("failed", ("lab 1: a step is wrong",), 4)
+    store = open_library(out)
+    assert store is not None
+    with store:
+        assert {row.started_at for row in store.runs()} == made
+        assert [entry.is_complete for entry in entries_of(store, [recipe], [lab])] == [True, False]
+    monkeypatch.setattr(building, "MOST_BYTES", 1000)
+    with pytest.raises(LibraryError, match="allowed: 1000"):
+        LibraryBuild(out, recipes=[recipe], labs=[]).run().check()
+
+
+def test_a_file_of_another_schema_is_migrated_in_the_cache_or_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: Path
+) -> None:
+    import zstandard
+
+    cache = tmp_path / "cache"
+    monkeypatch.setattr(shipped, "library_cache", lambda: cache)
+    versions_folder = Path(__file__).resolve().parents[3] / "store" / "versions"
+    old = tmp_path / "old.db"
+    packed = (versions_folder / "v4.db.zst").read_bytes()
+    old.write_bytes(zstandard.ZstdDecompressor().stream_reader(packed).read())
+    before = old.read_bytes()
+    old.chmod(0o444)
+    used = set()
+    for _ in range(2):
+        store = open_library(old)
+        assert store is not None
+        with store:
+            assert store.is_read_only
+            assert store.sweeps.rows() == []
+            used.add(store.path)
+    assert old.read_bytes() == before
+    assert used == {path for path in cache.iterdir() if path.suffix == ".db"}
+    newer = tmp_path / "newer.db"
+    shutil.copyfile(file, newer)
+    newer.chmod(0o600)
+    with sqlite3.connect(newer) as connection:
+        connection.execute("PRAGMA user_version = 999")
+    connection.close()
+    with pytest.raises(LibraryError, match=r"made by a newer Subflow.*Update Subflow"):
+        open_library(newer)
+    with pytest.raises(LibraryError, match="unknown library"):
+        open_library(tmp_path / "none.db")
+    (tmp_path / "torn.db").write_bytes(b"no database")
+    with pytest.raises(LibraryError, match="cannot be used"):
+        open_library(tmp_path / "torn.db")
+
+
+def test_the_arena_is_in_it(tmp_path: Path, own: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = entry(["newreno", "lia"], families=["slow"], numbers=[1, 2], split="validation")
+    monkeypatch.setattr(building, "entry", lambda: few)
+    out = tmp_path / "experiments.db"
+    build = LibraryBuild(out, recipes=[], labs=[], has_arena=True)
+    assert build.run().problems == ()
+    assert build.progress.fraction == 1.0
+    monkeypatch.setattr("subflow_app.features.arena.core.results.entry", lambda: few)
+    store = open_library(out)
+    assert store is not None
+    with store:
+        told = contents.arena_entry(store)
+        assert (told.is_complete, told.is_there, told.outcomes) == (True, True, 4)
+        assert copy_arena(store, own) == 4
+        assert own.arena.outcomes() == store.arena.outcomes()
+    # Where nothing was run, it is shown, and said to be shipped.
+    monkeypatch.setattr(shipped, "shipped_library", lambda: out)
+    with open_store(":memory:") as empty:
+        shown = known_board(few, empty, shipped_outcomes())
+        assert (shown.n_finished, shown.n_shipped) == (4, 4)
+    assert known_board(few, own, shipped_outcomes()).n_shipped == 0
+    out.write_bytes(b"torn")
+    assert shipped_outcomes() == []

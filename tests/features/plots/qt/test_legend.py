@@ -1,0 +1,478 @@
+"""The values beside the plots: present ones, means that agree with every other place, those at a time; their room."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QFont
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QStyledItemDelegate, QStyleOptionViewItem, QToolButton
+from pytestqt.qtbot import QtBot
+from tests.helpers.fake_runs import finished_traces
+from tests.helpers.scenario_texts import TWO_PATHS
+
+from subflow_app.features.comparison.core.conditions import group_runs
+from subflow_app.features.comparison.core.group_table import compare_groups, table_csv
+from subflow_app.features.history.core.run_columns import column
+from subflow_app.features.plots.core import PLOTS_BY_ID
+from subflow_app.features.plots.core.spec import measured_mean
+from subflow_app.features.plots.qt.curve_id import CurveId
+from subflow_app.features.plots.qt.legend import Legend
+from subflow_app.features.plots.qt.legend_model import BRIEF_ROLE, WORDS_ROLE
+from subflow_app.features.plots.qt.legend_splitter import LegendSplitter
+from subflow_app.features.plots.qt.legend_values import LegendValues, flow_words
+from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.traces.core.summary_text import flow_table
+from subflow_app.features.traces.core.traces import StoredTraces
+from subflow_app.toolkit.widgets.results_strip import ResultsStrip
+from subflow_sim import parse_scenario
+from subflow_store import Store, open_store
+
+NUMBERS = Path(__file__).parents[3] / "helpers" / "numbers.toml"
+
+WIFI, LTE, TOTAL = (
+    CurveId(0, f"download{end}", kind) for end, kind in (("/1", "subflow"), ("/2", "subflow"), ("", "flow"))
+)
+
+
+def legend_of(view: PlotView) -> Legend:
+    legend = view.findChild(Legend)
+    assert isinstance(legend, Legend)
+    return legend
+
+
+def place_of(view: PlotView) -> LegendSplitter:
+    place = view.findChild(LegendSplitter)
+    assert isinstance(place, LegendSplitter)
+    return place
+
+
+def label(view: PlotView, name: str) -> str:
+    found = legend_of(view).findChild(QLabel, name)
+    assert isinstance(found, QLabel)
+    return found.text() if not found.isHidden() else ""
+
+
+def text_of(view: PlotView, curve: CurveId, plot_id: str) -> str:
+    """What the legend shows of a line in the column of a plot."""
+    column = [spec.id for spec in view.specs].index(plot_id) + 1
+    return str(view.legend_model.index_of(curve).siblingAtColumn(column).data())
+
+
+def strip_of(view: PlotView) -> ResultsStrip:
+    strip = view.findChild(ResultsStrip)
+    assert isinstance(strip, ResultsStrip)
+    return strip
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Any:
+    with open_store(tmp_path / "runs.db") as opened:
+        yield opened
+
+
+def job(store: Store | None = None, *, controller: str = "lia", seed: int = 1, warmup: str = "3s") -> RunJob:
+    text = TWO_PATHS.replace('"60s"', f'"12s"\nwarmup = "{warmup}"\nseed = {seed}', 1)
+    text = text.replace("[flows.download]", f'[flows.download]\ncontroller = "{controller}"', 1)
+    return RunJob(parse_scenario(text), text, store=store)
+
+
+def done(store: Store | None = None, **changes: Any) -> RunJob:
+    made = job(store, **changes)
+    result = made.run()
+    assert result.error is None
+    return made
+
+
+def test_legend_history_json_show_and_csv_agree_to_the_last_digit(view: PlotView, store: Store) -> None:
+    made = done(store)
+    assert made.run_id is not None
+    stored = store.run(made.run_id)
+    document = json.loads(json.dumps(stored.summary))
+    flow = document["flows"][0]
+    for runs in ([made.traces], [StoredTraces(store, made.run_id)]):
+        view.set_plot_shown("goodput", True)
+        view.set_plot_shown("utilisation", True)
+        view.show_runs(runs)
+
+        assert label(view, "legend_run") == "Two paths"
+        assert label(view, "legend_time") == "Curve mean over time, 3–12 s"
+        for place, part in enumerate(flow["subflows"]):
+            line = (WIFI, LTE)[place]
+            assert text_of(view, line, "throughput") == f"{part['throughput_bps'] / 1e6:.3f}"
+        total = sum(part["throughput_bps"] for part in flow["subflows"])
+        assert text_of(view, TOTAL, "throughput") == f"{total / 1e6:.3f}"
+        assert text_of(view, CurveId(0, "wifi/forward", "link"), "utilisation") == next(
+            f"{link['utilisation'] * 100:.2f}" for link in document["links"] if link["direction"] == "forward"
+        )
+        goodput = column("goodput_bps").text(stored.goodput_bps)  # the cell of the history
+        assert text_of(view, TOTAL, "goodput") == goodput == flow_table(document).rows[0][2]
+        assert view.legend_model.index(0, 0).data() == f"download · goodput {goodput} Mbit/s"
+        # The file of a comparison has the bare number.
+        written = table_csv(table := compare_groups(group_runs([stored]), figures=["goodput_bps"]), table.rows)
+        assert f"{float(written.splitlines()[1].split(',')[2]) / 1e6:.3f}" == goodput
+
+
+def test_means_are_those_of_the_curves_beside_them(view: PlotView, store: Store) -> None:
+    """The summary has the mean RTT over packets, and mean windows between samples: other measures."""
+    made = done(store)
+    view.set_plot_shown("queue", True)
+    view.show_runs([made.traces])
+    for plot_id, line, decimals in (
+        ("cwnd", WIFI, 1),
+        ("cwnd", LTE, 1),
+        ("rtt", WIFI, 1),
+        ("queue", CurveId(0, "wifi/forward", "link"), 1),
+    ):
+        spec = PLOTS_BY_ID[plot_id]
+        curve = next(each for each in spec.curves(made.traces) if each.owner == line.owner)
+        counted = curve.values[(curve.time_s > 3.0) & np.isfinite(curve.values)].astype(np.float64)
+        assert text_of(view, line, plot_id) == f"{counted.mean() * spec.scale:.{decimals}f}", plot_id
+    tip = view.legend_model.headerData(3, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+    assert "over packets" in str(tip)
+
+
+def test_a_flow_with_a_size_tells_its_time_and_its_goodput_while_active(view: PlotView) -> None:
+    """900 kB that start at 20 s and take 7.904 s, in a run of 40 s: 0.911 Mbit/s, and 0.220 over the run."""
+    text = NUMBERS.read_text(encoding="utf-8")
+    made = RunJob(parse_scenario(text), text)
+    assert made.run().error is None
+    view.show_runs([made.traces])
+    groups = [view.legend_model.index(row, 0) for row in range(3)]
+    assert [group.data(WORDS_ROLE) for group in groups] == [
+        "goodput 6.643 Mbit/s",
+        "goodput 3.205 Mbit/s",
+        "took 7.904 s at 0.911 Mbit/s",
+    ]
+    assert groups[2].data(BRIEF_ROLE) == "7.904 s, 0.911 Mbit/s"
+    tip = str(groups[2].data(Qt.ItemDataRole.ToolTipRole))
+    assert "Completion time: 7.904 s" in tip
+    assert "Goodput while active: 0.911 Mbit/s" in tip
+    assert flow_words({"name": "get", "size_bytes": 9e5, "completion_s": None, "active_goodput_bps": 2e6}).words == (
+        "incomplete, at 2.000 Mbit/s"
+    )
+    impossible = flow_words({"name": "get", "size_bytes": None, "goodput_bps": -1e6})
+    assert impossible.words == "goodput -1.000, impossible Mbit/s"
+
+
+def test_what_no_summary_has_is_the_mean_of_the_trace_after_the_warm_up(view: PlotView) -> None:
+    traces = done().traces
+    view.set_plot_shown("inflight", True)
+    view.show_runs([traces])
+
+    curve = PLOTS_BY_ID["inflight"].curves(traces)[0]
+    counted = curve.values[curve.time_s > 3.0]
+    assert float(text_of(view, WIFI, "inflight")) == pytest.approx(float(counted.mean()), rel=5e-3)
+    assert measured_mean(curve, 3.0) == pytest.approx(float(counted.mean()))
+
+
+def test_the_values_are_present_ones_while_a_run_goes_on_and_then_means(view: PlotView) -> None:
+    made = job()
+    made.run_to(6.0)
+    thread = threading.Thread(target=made.run)
+    thread.start()
+    while not made.is_held or made.progress.sim_time_s < 6.0:
+        QApplication.processEvents()
+    view.show_runs([made.traces])
+    assert label(view, "legend_time") == "Now, 6.0 s"
+    newest = PLOTS_BY_ID["cwnd"].curves(made.traces)[0].values[-1]
+    assert float(text_of(view, WIFI, "cwnd")) == pytest.approx(float(newest), rel=5e-3)
+
+    made.unpause()
+    thread.join()
+    view.refresh()
+    assert label(view, "legend_time") == "Curve mean over time, 3–12 s"
+    view.stack.set_cursor(4.0)
+    assert label(view, "legend_time") == "At 4.00 s"
+    view.stack.set_cursor(None)
+    assert label(view, "legend_time") == "Curve mean over time, 3–12 s"
+    # Somebody has gone to a time: it stays there when the mouse has left.
+    view.set_pin(5.0)
+    assert label(view, "legend_time") == "At 5.00 s"
+    view.set_pin(None)
+    assert label(view, "legend_time") == "Curve mean over time, 3–12 s"
+
+
+def test_a_view_that_was_hidden_when_a_run_ended_catches_up(view: PlotView) -> None:
+    made = job()
+    view.show_runs([made.traces])
+    assert label(view, "legend_time") == "No samples yet"
+    view.hide()
+    made.run()
+    view.refresh()
+    view.show()
+
+    assert label(view, "legend_time") == "Curve mean over time, 3–12 s"
+    assert len(view.stack.time_plots[0].curves[WIFI].time_s) == 120
+
+
+def test_a_run_that_is_over_is_read_at_the_time_of_the_one_that_goes_on(view: PlotView) -> None:
+    over, going = done().traces, finished_traces(until_s=4.0)
+    view.show_runs([over, going])
+
+    assert label(view, "legend_time") == "Now, 4.0 s"
+    then = PLOTS_BY_ID["cwnd"].curves(over)[0].values[39]  # samples are at 0.1 s, 0.2 s, …
+    assert float(text_of(view, WIFI, "cwnd")) == pytest.approx(float(then), rel=5e-3)
+
+
+def test_a_run_stopped_within_its_warm_up_counts_from_its_start(view: PlotView) -> None:
+    made = job(warmup="8s")
+    made._simulation.run_until(2.0)
+    made.stop()
+    made.run()
+    view.show_runs([made.traces])
+
+    assert label(view, "legend_time") == "Curve mean over time, 0–2 s"
+    assert float(text_of(view, TOTAL, "throughput")) > 0
+
+
+def test_runs_of_unlike_intervals_say_only_that_the_warm_up_is_left_out(view: PlotView) -> None:
+    view.show_runs([done().traces, done(warmup="5s").traces])
+    assert label(view, "legend_time") == "Curve mean over time, after the warm-up"
+
+
+def test_groups_of_several_runs_are_told_by_what_differs(view: PlotView) -> None:
+    view.show_runs([done(controller=name).traces for name in ("lia", "olia")])
+
+    assert label(view, "legend_run") == "Two paths"
+    titles = [str(view.legend_model.index(row, 0).data()).partition(" · ")[0] for row in range(2)]
+    assert titles == ["lia", "olia"]
+    # The name gives way where there is no room, and not the number.
+    tree = legend_of(view).tree
+    option = QStyleOptionViewItem()
+    option.rect = QRect(0, 0, 230, 20)
+    option.fontMetrics = tree.fontMetrics()
+    option.textElideMode = tree.textElideMode()
+    index = view.legend_model.index(1, 0)
+    assert index.data().startswith("olia · ")
+    view.legend_model._groups[1].title = "Two paths of unequal loss: olia"
+    delegate = tree.itemDelegateForColumn(0)
+    assert isinstance(delegate, QStyledItemDelegate)
+    delegate.initStyleOption(option, index)
+    assert option.text.startswith("Tw")
+    assert option.text.endswith(f" · {index.data(WORDS_ROLE)}")
+    assert "Two paths: olia" in str(view.legend_model.index(1, 0).data(Qt.ItemDataRole.ToolTipRole))
+
+
+def test_the_legend_takes_the_width_it_needs(view: PlotView) -> None:
+    view.show_runs([done().traces])
+    QApplication.processEvents()
+    legend = legend_of(view)
+    header = legend.tree.header()
+
+    assert legend.width() == pytest.approx(legend.sizeHint().width(), abs=2)
+    assert legend.width() < 300
+    # Every value and every name has its room.
+    assert header.length() <= legend.width()
+    metrics = legend.tree.fontMetrics()
+    for section in range(1, view.legend_model.columnCount()):
+        assert header.sectionSize(section) > metrics.horizontalAdvance(view.legend_model.widest_text(section))
+    assert header.sectionSize(0) > metrics.horizontalAdvance(view.legend_model.widest_text(0)) + 40
+
+
+def test_columns_are_headed_with_name_and_unit(view: PlotView) -> None:
+    view.show_runs([done().traces])
+
+    def headings() -> list[str]:
+        model = view.legend_model
+        return [str(model.headerData(number, Qt.Orientation.Horizontal)) for number in range(1, model.columnCount())]
+
+    assert headings() == ["Throughput\nMbit/s", "cwnd\npackets", "RTT\nms"]
+    view.set_plot_shown("goodput", True)
+    assert headings() == ["Throughput\nMbit/s", "cwnd\npackets", "RTT\nms", "Goodput\nMbit/s"]
+    QApplication.processEvents()
+    header = legend_of(view).tree.header()
+    assert header.sectionSize(1) > header.fontMetrics().horizontalAdvance("Throughput")
+
+
+def test_names_are_read_beside_many_columns(view: PlotView) -> None:
+    view.resize(700, 400)
+    for plot_id in ("queue", "utilisation", "inflight"):
+        view.set_plot_shown(plot_id, True)
+    view.show_runs([done().traces])
+    QApplication.processEvents()
+    tree = legend_of(view).tree
+    box = 22 + 2 * tree.indentation() + 30  # the sample of the line, and the check box
+    room = tree.header().sectionSize(0) - box
+    assert room >= min(12, len("wifi forward")) * tree.fontMetrics().averageCharWidth() - 12
+    assert tree.horizontalScrollBar().maximum() > 0  # values are scrolled instead
+
+
+def test_the_legend_keeps_its_width_wherever_somebody_points(view: PlotView) -> None:
+    view.show_runs([done().traces])
+    QApplication.processEvents()
+    legend = legend_of(view)
+    model, width = view.legend_model, legend.width()
+    lines = [model.id_at(model.index(row, 0, model.index(0, 0))) for row in range(model.rowCount(model.index(0, 0)))]
+    assert lines
+
+    def show(value: float, heading: str) -> None:
+        column = {line: value for line in lines if line is not None}
+        legend.show_values(LegendValues(heading, [column] * (model.columnCount() - 1), []))
+        QApplication.processEvents()
+
+    for value in (0.1, 5.0, 77.7, 12_345.0):
+        show(value, f"At a time that takes more room than all names and all values: {value}")
+        assert legend.width() == width, value
+    # What is wider still gets its room, and keeps it.
+    show(123_456_789_012.0, "At 1.00 s")
+    wider = legend.width()
+    assert wider > width
+    show(1.0, "At 1.01 s")
+    assert legend.width() == wider
+
+
+def test_the_word_goes_before_the_name_where_there_is_no_room(view: PlotView) -> None:
+    view.show_runs([done().traces])
+    tree = legend_of(view).tree
+    index = view.legend_model.index(0, 0)
+    delegate = tree.itemDelegateForColumn(0)
+    assert isinstance(delegate, QStyledItemDelegate)
+    texts = []
+    for room in range(400, 180, -5):
+        option = QStyleOptionViewItem()
+        option.rect = QRect(0, 0, room, 20)
+        option.fontMetrics = tree.fontMetrics()
+        option.textElideMode = tree.textElideMode()
+        delegate.initStyleOption(option, index)
+        texts.append(option.text)
+    assert texts[0] == index.data()
+    short = texts[0].replace("goodput ", "")
+    assert short in texts
+    assert set(texts[: texts.index(short)]) == {texts[0]}
+
+
+def test_a_wide_legend_goes_below_where_it_has_room_there(view: PlotView) -> None:
+    view.resize(900, 720)
+    view.show_runs([done().traces])
+    QApplication.processEvents()
+    legend, place = legend_of(view), place_of(view)
+    assert place.orientation() == Qt.Orientation.Horizontal
+    assert legend.width() <= 0.31 * place.width()
+
+    # In larger type it would take a third of the width; below nothing is cut, and the values stand by their names.
+    font = QFont(view.font())
+    font.setPointSizeF(1.4 * font.pointSizeF())
+    legend.tree.setFont(font)
+    view.set_type(font, 1.0)
+    QApplication.processEvents()
+    assert place.orientation() == Qt.Orientation.Vertical
+    assert legend.height() >= legend.sizeHint().height()
+    assert legend.tree.verticalScrollBar().maximum() == 0
+    assert legend.tree.header().length() < 0.6 * place.width()
+
+    # Not where the plots would have to be scrolled for it.
+    for plot_id in ("goodput", "queue"):
+        view.set_plot_shown(plot_id, True)
+    QApplication.processEvents()
+    assert place.orientation() == Qt.Orientation.Horizontal
+
+
+def test_headings_have_one_ground_to_the_end_of_the_legend(view: PlotView) -> None:
+    view.show_runs([done().traces])
+    view.resize(600, 600)  # below the plots, wider than its columns
+    QApplication.processEvents()
+    header = legend_of(view).tree.header()
+    assert header.length() < header.width() - 20
+    picture = header.grab().toImage()
+    y = 1  # above the letters
+    assert picture.pixelColor(header.length() - 3, y) == picture.pixelColor(picture.width() - 5, y)
+
+
+def test_a_border_that_was_dragged_stays(view: PlotView) -> None:
+    view.show_runs([done().traces])
+    QApplication.processEvents()
+    handle = place_of(view).handle(1)
+    QTest.mousePress(handle, Qt.MouseButton.LeftButton, pos=handle.rect().center())
+    QTest.mouseMove(handle, QPoint(-90, 100))
+    QTest.mouseRelease(handle, Qt.MouseButton.LeftButton, pos=QPoint(-90, 100))
+    width = legend_of(view).width()
+    view.set_plot_shown("queue", True)
+    QApplication.processEvents()
+
+    assert legend_of(view).width() == pytest.approx(width, abs=3)
+
+
+# ---- results ----
+
+
+def test_two_runs_have_a_strip_that_folds(qtbot: QtBot, view: PlotView) -> None:
+    strip = strip_of(view)
+    assert strip.isHidden()
+    view.show_runs([done().traces])
+    assert strip.isHidden()  # the legend has its means
+
+    first, second = done(), done(controller="olia")
+    view.show_runs([second.traces, first.traces])
+    assert not strip.isHidden()
+    rows = strip.model.table.rows
+    row = first.traces.row
+    assert row is not None
+    assert rows[0][:2] == ("A: lia", column("goodput_bps").text(row.goodput_bps))
+    assert rows[2][0].startswith("B − A")
+    fold = strip.findChild(QToolButton, "results_fold")
+    assert isinstance(fold, QToolButton)
+    was_folded = strip.is_folded
+    qtbot.mouseClick(fold, Qt.MouseButton.LeftButton)
+    assert strip.is_folded is not was_folded
+    assert strip.table.isVisible() is was_folded
+    # As a person left it, whatever the height.
+    view.resize(900, 700 if was_folded else 400)
+    QApplication.processEvents()
+    assert strip.is_folded is not was_folded
+    strip.copy()
+    assert QApplication.clipboard().text().splitlines()[1].startswith("A: lia\t")
+
+    view.show_runs([])
+    assert strip.isHidden()
+
+
+def test_a_low_view_has_a_line_and_a_high_one_the_table(view: PlotView) -> None:
+    view.show_runs([done().traces, done(controller="olia").traces])
+    view.resize(900, 400)
+    assert strip_of(view).is_folded
+    view.resize(900, 700)
+    assert not strip_of(view).is_folded
+    assert strip_of(view).table.height() < 120
+
+
+RIVAL = '\n[flows.cross]\nkind = "tcp"\nfrom = "server"\nto = "client"\ncontroller = "cubic"\npaths = [["wifi"]]\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "waiting"), [(TWO_PATHS, ""), (TWO_PATHS + RIVAL, "Results are shown when the run is over.")]
+)
+def test_plots_of_a_small_window_do_not_move_when_results_come(view: PlotView, text: str, waiting: str) -> None:
+    view.resize(900, 600)
+    job = RunJob(parse_scenario(text), text)
+    view.show_runs([job.traces])
+    view.refresh()
+    QApplication.processEvents()
+    assert strip_of(view).text == waiting
+    before = view.stack.mapTo(view, QPoint(0, 0))
+    job.run()
+    view.refresh()
+    QApplication.processEvents()
+    assert ("In this run, " in strip_of(view).text) is bool(waiting)
+    assert view.stack.mapTo(view, QPoint(0, 0)) == before
+
+
+def test_a_run_of_rivals_says_which_had_more(view: PlotView) -> None:
+    text = TWO_PATHS.replace('"60s"', '"12s"\nwarmup = "3s"', 1)
+    text += RIVAL
+    made = RunJob(parse_scenario(text), text)
+    made.run()
+    view.show_runs([made.traces])
+
+    line = strip_of(view).text
+    assert line.startswith("In this run, ")
+    assert "cross (cubic)" in line
+    assert "mean RTT" in line
+    assert strip_of(view).model.rowCount() == 2

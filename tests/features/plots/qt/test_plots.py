@@ -1,0 +1,599 @@
+"""The plots: linked time, crosshair and values, legend, marks, logarithms, overlays; no window around them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QPainter, QPixmap
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
+from tests.helpers.fake_simulation import make_flow, make_scenario
+
+from subflow_app.features.exporting.qt.figure_source import shown_plan
+from subflow_app.features.plots.core import PLOTS, PLOTS_BY_ID, TIME, Curve
+from subflow_app.features.plots.core.drawing.choices import CurveChoices
+from subflow_app.features.plots.core.drawing.colouring import BY_SUBFLOW
+from subflow_app.features.plots.qt.curve_id import CurveId, curve_id
+from subflow_app.features.plots.qt.curve_item import TraceCurve
+from subflow_app.features.plots.qt.legend import Legend
+from subflow_app.features.plots.qt.legend_model import LegendModel
+from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.features.traces.core.traces import LiveTraces, TraceMark
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.plotting.axis import Axis
+from subflow_app.toolkit.theme import DARK, LIGHT, set_current
+from subflow_app.vocabulary import palette
+
+WIFI, LTE, TOTAL = (
+    CurveId(0, f"download{end}", kind) for end, kind in (("/1", "subflow"), ("/2", "subflow"), ("", "flow"))
+)
+
+
+def show(view: PlotView, *runs: LiveTraces) -> None:
+    view.show_runs(runs or [finished_traces()])
+
+
+def test_nothing_is_imported_before_it_is_needed(qtbot: QtBot) -> None:
+    view = PlotView()
+    qtbot.addWidget(view)
+
+    assert view._stack is None
+    assert view._pages.currentIndex() == 0
+
+
+def test_empty_state_gives_way_to_the_first_run_and_comes_back(view: PlotView) -> None:
+    show(view)
+    assert view._pages.currentIndex() == 1
+    view.show_runs([])
+    assert view._pages.currentIndex() == 0
+
+
+def test_three_plots_with_units_on_every_axis(view: PlotView) -> None:
+    show(view)
+
+    assert [plot.title.text() for plot in view.stack.time_plots] == [
+        "Throughput  Mbit/s",
+        "Congestion window  packets",
+        "Round-trip time  ms",
+    ]
+    assert view.stack.time_plots[-1].item.getAxis("bottom").labelText == "Time (s)"
+
+
+def test_columns_of_the_legend_that_fit_leave_room_for_the_names(view: PlotView) -> None:
+    show(view, finished_traces(RICH))
+    legend = view.findChild(Legend)
+    assert isinstance(legend, Legend)
+    header = legend.tree.header()
+    assert header.sectionSize(0) >= 80
+    assert header.length() <= legend.width()
+
+
+def test_every_listed_plot_can_be_shown_and_leaves_room_for_the_names(view: PlotView) -> None:
+    for spec in PLOTS:
+        view.set_plot_shown(spec.id, True)
+    show(view, finished_traces(RICH))
+    QApplication.processEvents()
+    legend = view.findChild(Legend)
+    assert isinstance(legend, Legend)
+    header = legend.tree.header()
+    assert header.sectionSize(0) >= 80
+    assert header.length() > legend.width()
+
+    show(view, finished_traces(RICH), finished_traces(LEARNING))
+    over_time = [spec.id for spec in PLOTS if spec.kind == TIME]
+    assert [plot.spec.id for plot in view.stack.time_plots] == over_time
+    assert [plot.spec.id for plot in view.stack.plots] == over_time + [s.id for s in PLOTS if s.kind != TIME]
+    assert len(view.stack.time_plots[-1].curves) > 0
+
+
+def test_plots_that_no_run_has_wait_until_one_does(view: PlotView) -> None:
+    view.set_plot_shown("utility", True)
+    show(view)
+    assert [spec.id for spec in view.specs] == ["throughput", "cwnd", "rtt"]
+    assert "utility" in view.without_data
+    assert "schedule_share" not in view.without_data
+
+    show(view, finished_traces(), finished_traces(RICH))
+    assert [plot.spec.id for plot in view.stack.time_plots] == ["throughput", "cwnd", "rtt", "utility"]
+    assert view.without_data == {"reward", "agent_action", "agent_observation", "jain", "fairness_bars"}
+    assert len(view.stack.time_plots[-1].curves) == 2
+
+    for spec_id in ("throughput", "cwnd", "rtt"):
+        view.set_plot_shown(spec_id, False)
+    show(view)
+    # Something has to be shown of a run.
+    assert [spec.id for spec in view.specs] == ["throughput"]
+    assert [spec.id for spec in view.wanted] == ["utility"]
+
+
+def test_values_that_may_be_negative_are_not_cut_at_zero(view: PlotView) -> None:
+    view.set_plot_shown("rtt_gradient", True)
+    show(view, finished_traces(RICH))
+    plot = view.stack.time_plots[-1]
+    QApplication.processEvents()
+
+    assert plot.spec.id == "rtt_gradient"
+    # A wave of 1 s/s around zero, in ms/s.
+    assert plot.view.viewRange()[1][0] < -500
+    view.set_log(True)
+    view.set_log(False)
+    QApplication.processEvents()
+    assert plot.view.viewRange()[1][0] < -500
+
+
+def test_last_plot_stays(view: PlotView) -> None:
+    show(view)
+    for spec in PLOTS:
+        view.set_plot_shown(spec.id, False)
+
+    assert len(view.specs) == 1
+
+
+def test_values_are_drawn_in_the_unit_of_the_axis(view: PlotView) -> None:
+    traces = finished_traces()
+    show(view, traces)
+
+    for plot in view.stack.time_plots:
+        for curve in plot.spec.curves(traces):
+            item = plot.curves[CurveId(0, curve.owner, "flow" if curve.kind == "total" else curve.kind)]
+            np.testing.assert_allclose(item.shown_values, curve.values * plot.spec.scale, rtol=1e-6)
+
+
+# ---- time ----
+
+
+def test_time_is_linked(view: PlotView) -> None:
+    show(view)
+    view.stack.time_plots[2].view.setXRange(2.0, 4.0, padding=0)
+
+    for plot in view.stack.time_plots:
+        assert plot.view.viewRange()[0] == pytest.approx([2.0, 4.0])
+
+
+def test_fit_shows_the_whole_duration_of_a_run_that_has_only_begun(view: PlotView) -> None:
+    show(view, finished_traces(until_s=1.0))
+
+    assert view.stack.time_range == pytest.approx((0.0, 10.0), abs=1e-3)
+
+
+def test_zoom_and_double_click(qtbot: QtBot, view: PlotView) -> None:
+    show(view)
+    view.zoom(3)
+    low, high = view.stack.time_range
+    # Around the middle of 10 s, three steps of 1.25.
+    assert (low + high) / 2 == pytest.approx(5.0, abs=1e-3)
+    assert high - low == pytest.approx(10.0 / 1.25**3, rel=1e-3)
+    view.stack.time_plots[0].view.setYRange(0.0, 100.0)
+
+    middle = view.stack.mapFromScene(view.stack.time_plots[0].view.sceneBoundingRect().center())
+    QTest.mouseClick(view.stack.viewport(), Qt.MouseButton.LeftButton, pos=middle)
+    QTest.mouseDClick(view.stack.viewport(), Qt.MouseButton.LeftButton, pos=middle)
+
+    assert view.stack.time_range == pytest.approx((0.0, 10.0), abs=1e-3)
+    assert view.stack.time_plots[0].view.is_fitting_values
+
+
+def test_wheel_zooms_time_and_values_follow(qtbot: QtBot, view: PlotView) -> None:
+    from PySide6.QtGui import QWheelEvent
+    from PySide6.QtWidgets import QApplication
+
+    show(view)
+    plot = view.stack.time_plots[0]
+    middle = view.stack.mapFromScene(plot.view.sceneBoundingRect().center())
+    event = QWheelEvent(
+        QPointF(middle),
+        QPointF(view.stack.viewport().mapToGlobal(middle)),
+        QPoint(),
+        QPoint(0, 120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+
+    QApplication.sendEvent(view.stack.viewport(), event)
+
+    low, high = view.stack.time_range
+    assert high - low < 9.9
+    assert plot.view.is_fitting_values
+
+
+def test_nobody_gets_lost_beyond_the_ends(view: PlotView) -> None:
+    show(view)
+    view.stack.set_time_range(500.0, 600.0)
+
+    low, high = view.stack.time_range
+    assert low < 10.0
+    assert high <= 10.6
+
+
+# ---- crosshair ----
+
+
+def test_values_at_the_crosshair(view: PlotView) -> None:
+    traces = finished_traces()
+    show(view, traces)
+    view.stack.set_cursor(4.98)  # nearest sample: 5.0 s
+
+    cwnd = next(curve for curve in PLOTS_BY_ID["cwnd"].curves(traces) if curve.owner == "download/2")
+    row = view.legend_model.index(1, 0, view.legend_model.index(0, 0))
+    shown = view.legend_model.index(1, 2, view.legend_model.index(0, 0)).data()
+    assert row.data() == "lte"
+    # Samples are at 0.1 s, 0.2 s, ...: 5.0 s has index 49.
+    assert float(shown) == pytest.approx(float(cwnd.values[49]), abs=0.05)
+    assert view._legend is not None
+    assert view._legend._time.text() == "At 4.98 s"
+
+
+def test_crosshair_can_be_switched_off(view: PlotView) -> None:
+    show(view)
+    view.stack.set_cursor(3.0)
+    view.set_crosshair_shown(False)
+    assert view.stack.cursor_s is None
+    view.stack.set_cursor(3.0)
+    assert view.stack.cursor_s is None
+
+
+def test_crosshair_follows_the_mouse_and_the_arrow_keys(view: PlotView) -> None:
+    show(view)
+    view.grab()  # values fit themselves when they are drawn
+    plot = view.stack.time_plots[1]
+    view.stack._on_mouse_moved(plot.view.mapViewToScene(QPointF(5.0, 20.0)))
+    start = view.stack.cursor_s
+    assert start == pytest.approx(5.0, abs=0.05)
+    assert start is not None
+
+    QTest.keyClick(view.stack, Qt.Key.Key_Right)
+    assert view.stack.cursor_s == pytest.approx(start + 0.1, abs=1e-3)  # 1 % of 10 s
+    QTest.keyClick(view.stack, Qt.Key.Key_Left, Qt.KeyboardModifier.ShiftModifier)
+    assert view.stack.cursor_s == pytest.approx(start - 0.9, abs=1e-3)
+
+
+def test_crosshair_stays_when_other_runs_are_shown(view: PlotView) -> None:
+    show(view)
+    view.stack.set_cursor(3.0)
+    show(view, finished_traces(title="Another"))
+
+    assert view.stack.cursor_s == 3.0
+    assert all(plot._crosshair.isVisible() for plot in view.stack.time_plots)
+
+
+def test_values_stand_behind_the_titles_while_there_is_no_legend(view: PlotView) -> None:
+    show(view)
+    view.set_legend_shown(False)
+    view.stack.set_cursor(5.0)
+    text = view.stack.time_plots[1].title.text()
+    assert "at 5 s" in text
+    assert "download · wifi" in text
+
+    view.set_legend_shown(True)
+    assert "wifi" not in view.stack.time_plots[1].title.text()
+
+
+@pytest.mark.parametrize(
+    ("time_s", "expected"), [(0.04, math.nan), (0.06, 1.0), (0.14, 1.0), (0.16, 2.0), (0.34, 3.0), (0.36, math.nan)]
+)
+def test_nearest_sample_counts_up_to_half_a_step(time_s: float, expected: float) -> None:
+    item = TraceCurve(scale=1.0)
+    times = np.array([0.1, 0.2, 0.3])
+    item.feed(Curve("", "a", "subflow", palette.ColourKey(0, 0), times, np.array([1, 2, 3], dtype=np.float32)))
+
+    assert item.value_at(time_s) == pytest.approx(expected, nan_ok=True)
+
+
+# ---- legend ----
+
+
+def test_switching_a_line_off_hides_it_in_all_plots(view: PlotView) -> None:
+    show(view)
+    group = view.legend_model.index(0, 0)
+    view.legend_model.toggle(view.legend_model.index(0, 0, group))
+
+    assert view.hidden == {WIFI}
+    assert [plot.curves[WIFI].isVisible() for plot in view.stack.time_plots] == [False] * 3
+    assert [plot.curves[LTE].isVisible() for plot in view.stack.time_plots] == [True] * 3
+    assert group.data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.PartiallyChecked
+
+
+def test_switching_a_flow_switches_its_lines(view: PlotView) -> None:
+    show(view)
+    group = view.legend_model.index(0, 0)
+    view.legend_model.toggle(group)
+    assert view.hidden == {WIFI, LTE, TOTAL}
+    view.legend_model.toggle(group)
+    assert view.hidden == frozenset()
+
+
+def test_show_only_one_line_and_everything_again(view: PlotView) -> None:
+    show(view)
+    index = view.legend_model.index(1, 0, view.legend_model.index(0, 0))
+    view.legend_model.show_only(index)
+    assert view.hidden == {WIFI, TOTAL}
+    view.legend_model.show_only(index)
+    assert view.hidden == frozenset()
+
+
+def test_click_on_a_name_switches_it(qtbot: QtBot, view: PlotView) -> None:
+    show(view)
+    assert view._legend is not None
+    tree = view._legend.tree
+    rect = tree.visualRect(view.legend_model.index(0, 0, view.legend_model.index(0, 0)))
+
+    QTest.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=rect.center())
+    assert view.hidden == {WIFI}
+    QTest.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, rect.center())
+    assert view.hidden == {LTE, TOTAL}
+
+
+def test_legend_of_many_flows_is_grouped(view: PlotView) -> None:
+    show(view, finished_traces(make_scenario(make_flow("download", count=11), make_flow("noise", "cbr", ("wifi",)))))
+    model = view.legend_model
+
+    titles = [model.index(row, 0).data() for row in range(model.rowCount())]
+    assert titles == [f"download.{i}" for i in range(1, 12)] + ["noise"]
+    assert [model.index(r, 0, model.index(0, 0)).data() for r in range(3)] == ["wifi", "lte", "total"]
+
+
+def test_hidden_lines_stay_hidden_in_the_next_run(view: PlotView) -> None:
+    show(view)
+    view.legend_model.set_hidden(frozenset({WIFI}))
+
+    show(view, finished_traces(title="Again"))
+
+    assert not view.stack.time_plots[0].curves[WIFI].isVisible()
+
+
+def test_legend_model_is_sound(qtmodeltester, view: PlotView) -> None:
+    show(view)
+    qtmodeltester.check(view.legend_model)
+    qtmodeltester.check(LegendModel())
+
+
+# ---- overlays ----
+
+
+def test_overlay_has_colour_per_run_or_colour_per_subflow_and_dash_per_run(view: PlotView) -> None:
+    show(view, finished_traces(title="LIA"), finished_traces(title="Uncoupled"))
+    plot = view.stack.time_plots[0]
+    other = CurveId(1, "download/1", "subflow")
+    first, second = plot.curves[WIFI].opts["pen"], plot.curves[other].opts["pen"]
+    assert first.color() != second.color()
+    assert first.style() == second.style() == Qt.PenStyle.SolidLine
+
+    view.set_choices(CurveChoices(colour_by=BY_SUBFLOW))
+    first, second = plot.curves[WIFI].opts["pen"], plot.curves[other].opts["pen"]
+    assert first.color() == second.color()
+    assert first.style() == Qt.PenStyle.SolidLine
+    assert list(second.dashPattern()) == list(palette.dash(1))
+    assert first.color() != plot.curves[LTE].opts["pen"].color()
+    model = view.legend_model
+    assert [model.index(row, 0).data() for row in range(2)] == ["LIA", "Uncoupled"]
+
+
+def test_seeds_are_their_mean_and_each_again(view: PlotView) -> None:
+    show(view, *(finished_traces(title=f"seed {number}") for number in range(3)))
+    plot = view.stack.time_plots[0]
+    assert {key.run for key in plot.curves} == {0}
+    assert "95 % interval" in plot.title.text()
+    assert all(view.shown_keys())
+
+    view.set_choices(CurveChoices(seeds_averaged=False))
+    assert {key.run for key in plot.curves} == {0, 1, 2}
+
+
+def test_of_many_flows_the_median_is_drawn_and_the_one_under_the_mouse(view: PlotView) -> None:
+    show(view, finished_traces(make_scenario(make_flow("many", count=13))))
+    plot = view.stack.time_plots[1]
+    assert [key.owner for key in plot.curves] == ["many/1", "many/2"]
+    assert len(view.stack.sampled_curves(plot.spec)) == 26
+    view.stack._on_mouse_moved(plot.view.sceneBoundingRect().center())
+    assert view.stack._flow is not None
+    assert view.stack._flow.owner.startswith("many.")
+    time_s = plot.view.mapSceneToView(plot.view.sceneBoundingRect().center()).x()
+    (own,) = (each for each in view.stack.sampled_curves(plot.spec) if curve_id(each) == view.stack._flow)
+    value = fmt.number(float(own.values[np.abs(own.time_s - time_s).argmin()]) * plot.spec.scale)
+    assert f"{view.names_of(view.stack._flow)[0]} {value}" in plot.title.text()
+
+
+def test_bins_are_said_and_follow_the_zoom(view: PlotView, qtbot: QtBot) -> None:
+    show(view, finished_traces(make_scenario(duration_s=60.0)))
+    plot = view.stack.time_plots[0]
+    assert "mean of 0.5 s" in plot.title.text()
+    assert len(plot.curves[WIFI].time_s) == 120
+
+    view.stack.set_time_range(10.0, 20.0)
+    qtbot.waitUntil(lambda: "mean of" not in plot.title.text())
+    assert len(plot.curves[WIFI].time_s) == 600
+    view.set_choices(CurveChoices(bin_s=2.0))
+    assert "mean of 2 s" in plot.title.text()
+    assert len(view.stack.sampled_curves(plot.spec)[0].values) == 600
+    assert shown_plan(view.stack).plots[0].bin_s == 2.0
+
+
+def test_longest_run_sets_the_time_axis(view: PlotView) -> None:
+    show(view, finished_traces(), finished_traces(make_scenario(duration_s=25.0)))
+
+    assert view.stack.time_range == pytest.approx((0.0, 25.0), abs=1e-3)
+
+
+# ---- marks ----
+
+
+def test_losses_are_ticked_below_the_window(view: PlotView) -> None:
+    show(view)
+    cwnd = view.stack.time_plots[1]
+    # The fake loses a packet each second, on the first subflow.
+    assert cwnd.mark_times(WIFI, "loss") == [float(second) for second in range(1, 11)]
+    assert cwnd.mark_times(LTE, "loss") == []
+    assert view.stack.time_plots[0].mark_times(WIFI, "loss") == []
+
+    view.set_marks_shown(False)
+    assert cwnd.mark_times(WIFI, "loss") == []
+    view.set_marks_shown(True)
+    assert len(cwnd.mark_times(WIFI, "loss")) == 10
+
+
+def test_marks_of_a_hidden_line_are_hidden(view: PlotView) -> None:
+    show(view)
+    view.legend_model.set_hidden(frozenset({WIFI}))
+
+    assert not view.stack.time_plots[1]._ticks[WIFI, "loss"].isVisible()
+
+
+def test_link_changes_are_lines_in_every_plot(view: PlotView) -> None:
+    traces = finished_traces()
+    traces.add_marks(
+        [TraceMark(3.0, "wifi/forward", "link_down", 0.0), TraceMark(3.0, "wifi/reverse", "link_down", 0.0)]
+    )
+    show(view, traces)
+
+    assert [[float(line.value()) for line in plot._lines] for plot in view.stack.time_plots] == [[3.0]] * 3
+
+
+@pytest.mark.parametrize("kind", ["loss", "penalised", "rto"])
+def test_new_marks_are_added_while_the_run_goes_on(view: PlotView, kind: str) -> None:
+    traces = finished_traces()
+    show(view, traces)
+    traces.add_marks([TraceMark(10.0, "download/2", kind, 1.0)])
+
+    view.refresh()
+
+    assert view.stack.time_plots[1].mark_times(LTE, kind) == [10.0]
+
+
+# ---- values ----
+
+
+def test_logarithmic_values(view: PlotView) -> None:
+    show(view)
+    view.set_log(True)
+    for plot in view.stack.time_plots:
+        for item in plot.curves.values():
+            _, drawn = item.getOriginalDataset()
+            assert (drawn[np.isfinite(drawn)] > 0).all()
+    view.grab()  # values fit themselves when they are drawn
+    low, high = view.stack.time_plots[1].view.viewRange()[1]
+    # Windows between 20 and 40 packets, and room around them.
+    assert 10**low > 10
+    assert 10**high < 80
+
+    view.set_log(False)
+    view.grab()
+    assert view.stack.time_plots[1].view.viewRange()[1][1] > 39
+
+
+@pytest.mark.usefixtures("qapp")
+def test_log_axis_counts_one_two_five() -> None:
+    axis = Axis("left")
+    axis.setLogMode(True)
+    numbered, others = (ticks for _, ticks in axis.tickValues(0.0, 2.0, 200))
+
+    assert axis.logTickStrings(numbered, 1.0, None) == ["1", "2", "5", "10", "20", "50", "100"]
+    assert set(axis.logTickStrings(others, 1.0, None)) == {""}
+
+
+def test_value_axis_of_a_linear_plot_starts_at_zero_or_above(view: PlotView) -> None:
+    show(view)
+    for plot in view.stack.time_plots:
+        assert plot.view.viewRange()[1][0] >= -1e-5
+
+
+def test_run_without_samples_draws_nothing_and_warns_of_nothing(view: PlotView) -> None:
+    show(view, finished_traces(until_s=0.0))
+    view.grab()
+
+    assert view.stack.latest_time_s == 0.0
+    assert view._legend is not None
+    assert view._legend._time.text() == "No samples yet"
+
+
+def test_curves_follow_the_speed_rules(view: PlotView) -> None:
+    show(view)
+    for plot in view.stack.time_plots:
+        for item in plot.curves.values():
+            assert item.opts["autoDownsample"]
+            assert item.opts["downsampleMethod"] == "peak"
+            assert item.opts["autoDownsampleFactor"] == 1.0
+            assert item.opts["clipToView"]
+            assert item.opts["pen"].widthF() == 1.0
+
+
+def test_curve_items_are_reused_while_a_run_goes_on(view: PlotView) -> None:
+    show(view)
+    before = [id(item) for plot in view.stack.time_plots for item in plot.curves.values()]
+
+    view.refresh()
+
+    assert [id(item) for plot in view.stack.time_plots for item in plot.curves.values()] == before
+
+
+def test_own_menu_instead_of_pyqtgraphs(qtbot: QtBot, view: PlotView) -> None:
+    show(view)
+    assert all(plot.view.menu is None or not plot.view.menuEnabled() for plot in view.stack.time_plots)
+    middle = view.stack.mapFromScene(view.stack.time_plots[0].view.sceneBoundingRect().center())
+
+    with qtbot.waitSignal(view.menu_requested):
+        QTest.mouseClick(view.stack.viewport(), Qt.MouseButton.RightButton, pos=middle)
+
+
+def test_theme_reaches_everything_drawn(view: PlotView) -> None:
+    show(view)
+    set_current(DARK)
+    total = view.stack.time_plots[0].curves[TOTAL].opts["pen"].color().name().upper()
+    assert total == palette.TOTAL_ON_DARK
+    assert view.stack.backgroundBrush().color().name() == DARK.base
+
+    set_current(LIGHT)
+    assert view.stack.time_plots[0].curves[TOTAL].opts["pen"].color().name() == palette.TOTAL_ON_LIGHT
+
+
+def test_plots_have_the_same_height_and_left_edge(qtbot: QtBot, view: PlotView) -> None:
+    show(view)
+    view.grab()
+    areas = [plot.view.sceneBoundingRect() for plot in view.stack.time_plots]
+
+    assert max(a.height() for a in areas) - min(a.height() for a in areas) <= 2.0
+    assert len({round(a.left()) for a in areas}) == 1
+
+
+def test_run_shown_while_values_are_logarithmic_is_drawn_so(view: PlotView) -> None:
+    view.set_log(True)
+    show(view)
+
+    for plot in view.stack.time_plots:
+        assert all(item.opts["logMode"] == [False, True] for item in plot.curves.values())
+
+
+def test_marks_of_a_run_under_way_are_added_to_those_that_are_drawn(view: PlotView) -> None:
+    traces = finished_traces()
+    show(view, traces)
+    cwnd = next(plot for plot in view.stack.time_plots if plot.spec.id == "cwnd")
+    assert cwnd.mark_times(WIFI, "loss") == [float(second) for second in range(1, 11)]
+
+    traces.add_marks([TraceMark(10.5, "download/1", "action", 3.0), TraceMark(10.75, "download/1", "loss", 3.0)])
+    view.refresh()
+    assert cwnd.mark_times(WIFI, "action") == [10.5]
+    assert cwnd.mark_times(WIFI, "loss")[-2:] == [10.0, 10.75]
+    view.refresh()
+    assert len(cwnd.mark_times(WIFI, "loss")) == 11
+
+
+def test_very_many_ticks_are_drawn_once_per_column_of_pixels(view: PlotView) -> None:
+    traces = finished_traces()
+    traces.add_marks(TraceMark(k / 10_000, "download/1", "action", 3.0) for k in range(100_000))
+    show(view, traces)
+    QApplication.processEvents()
+    cwnd = next(plot for plot in view.stack.time_plots if plot.spec.id == "cwnd")
+    ticks = cwnd._ticks[WIFI, "action"]
+    paper = QPixmap(10, 10)
+    painter = QPainter(paper)
+    painter.scale(50.0, 1.0)
+    # 50 pixels a second: the ten seconds in view are 500 columns, each tick is a line of two points.
+    assert ticks._thinned(painter).elementCount() == pytest.approx(2 * 500, abs=4)
+    painter.end()
+    assert len(ticks.times) == 100_000

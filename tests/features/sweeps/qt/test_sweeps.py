@@ -1,0 +1,227 @@
+"""Sweeps through the window: the dialog, a real sweep from start to end, its views, and what is kept of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
+from tests.helpers.worn_window import close_window
+
+from subflow_app.features.comparison.qt.feature import CompareFeature
+from subflow_app.features.exporting.core.page_import import read_page
+from subflow_app.features.sweeps.core.sweep_draft import SweepDraft, estimate_draft
+from subflow_app.features.sweeps.core.sweep_job import SweepJob
+from subflow_app.features.sweeps.qt.feature import SweepFeature
+from subflow_app.features.sweeps.qt.new_dialog import SweepWish
+from subflow_app.shell.main_window import MainWindow
+from subflow_store import open_store
+from subflow_store.liveness import this_process
+
+pytestmark = pytest.mark.one_window
+
+CONTROLLER = "flows.download.controller"
+LOSS = "links.wifi.loss"
+SHORT = TWO_PATHS.replace('duration = "2s"', 'duration = "1s"')
+
+
+def wish(*axes: tuple[str, str], seeds: str = "1..2") -> SweepWish:
+    found = estimate_draft(SweepDraft("LIA or OLIA", axes, seeds), SHORT, None, None)
+    assert found.plan is not None, found.problems
+    return SweepWish(found.plan, jobs=1)
+
+
+@pytest.fixture
+def swept(qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs) -> MainWindow:
+    """LIA against OLIA at two losses with two seeds each, run to the end."""
+    dialogs.answer("NewSweepDialog", wish((CONTROLLER, "lia, olia"), (LOSS, "1%, 10%")))
+    window.bar.trigger("sweep.new")
+    session = window.features[SweepFeature].session
+    qtbot.waitUntil(lambda: not session.is_busy, timeout=20_000)
+    session.panel.page.patience_ms = 20_000
+    qtbot.waitUntil(lambda: session.panel.page.study is not None and settled(session), timeout=20_000)
+    return window
+
+
+def settled(session) -> bool:
+    study = session.panel.page.study
+    return [entry.state for entry in session.entries()] == ["finished"] and sum(len(p.runs) for p in study.points) == 8
+
+
+def test_sweep_runs_and_shows_means_with_intervals(swept: MainWindow, qtbot: QtBot):
+    page = swept.features[SweepFeature].session.panel.page
+    rows = page.table.study_model.rows
+    assert [row.levels for row in rows] == [("lia", "1%"), ("lia", "10%"), ("olia", "1%"), ("olia", "10%")]
+    # Two seeds each, whose luck differs: an interval.
+    assert all(row.runs == 2 and row.figures[0].ci95 > 0 for row in rows)
+    # A tenth of the packets lost costs goodput, whoever controls.
+    assert rows[1].figures[0].mean < rows[0].figures[0].mean
+    assert len(swept.history.runs()) == 8
+    # What a click selects can be looked at.
+
+    def select_first() -> None:
+        page.table.selectRow(0)  # once more where the rows have been read anew meanwhile
+        assert len(page.run_ids()) == 2
+
+    qtbot.waitUntil(select_first)
+    assert sorted(row.id for row in swept.history.selected()) == sorted(page.run_ids())
+    with qtbot.waitSignal(swept.shown.changed, timeout=20_000):
+        swept.bar.trigger("sweep.show_runs")
+    assert swept.shown.ids == frozenset(page.run_ids())
+    # Whatever stands in front of the plots makes way for the runs that a person wants to see in them.
+    assert swept.plots.isVisible()
+    for place, action in enumerate(("history.open", "history.overlay", "run.toggle")):
+        swept.docks.raise_panel("sweeps")
+        assert not swept.plots.isVisible()
+        swept.history.select([swept.history.runs()[place].id])
+        swept.bar.trigger(action)
+        qtbot.waitUntil(swept.plots.isVisible)
+    qtbot.waitUntil(lambda: not swept.runs.is_running)
+
+
+@pytest.mark.own_window
+def test_compare_takes_the_sweep_that_is_in_front(swept: MainWindow, qtbot: QtBot):
+    feature = swept.features[CompareFeature]
+    swept.history.select([swept.history.runs()[0].id, swept.history.runs()[1].id])
+    swept.docks.raise_panel("sweeps")
+    swept.bar.trigger("study.compare")
+    qtbot.waitUntil(lambda: feature.pages.currentIndex() == 1, timeout=20_000)
+    assert len(feature.view.settings.runs) == 8
+
+
+def test_a_narrow_list_of_sweeps_shows_where_they_stand(swept: MainWindow):
+    table = swept.features[SweepFeature].session.panel.table
+    table.resize(330, 200)
+    header = table.horizontalHeader()
+    wide = header.sectionSize(0)
+    table.resize(wide + header.sectionSize(1) + header.sectionSize(2) - 30, 200)
+    assert header.sectionSize(0) < wide
+    assert header.sectionPosition(2) + header.sectionSize(2) <= table.viewport().width()
+
+
+def test_views_of_a_sweep_are_drawn_and_exported(
+    swept: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
+):
+    session = swept.features[SweepFeature].session
+    page = session.panel.page
+    assert "sweep.export_figure" not in session.possible()
+    page.set_view("heat")
+    chart = page.chart("heat")
+    assert page.pages.currentIndex() == page.pages.indexOf(chart)
+    # Both parameters have a place: nothing is averaged, and every cell has its interval.
+    assert all("95 % interval" in hit.text for hit in chart.hits())
+    assert len(chart.hits()) == 4
+    path = tmp_path / "map.svg"
+    dialogs.answer("save_path", path)
+    swept.bar.trigger("sweep.export_figure")
+    assert "Goodput (Mbit/s)" in path.read_text()
+    data = tmp_path / "sweep.csv"
+    dialogs.answer("save_path", data)
+    with qtbot.waitSignal(swept.exports.written):
+        swept.bar.trigger("sweep.export_data")
+    assert len(data.read_text().splitlines()) == 9
+    web_page = tmp_path / "sweep.html"
+    dialogs.answer("save_path", web_page)
+    with qtbot.waitSignal(swept.exports.written):
+        swept.bar.trigger("sweep.page")
+    assert len(read_page(web_page).names) == 4
+    page.set_view("table")
+    page.table.clearSelection()
+    swept.bar.trigger("sweep.copy")
+    assert QGuiApplication.clipboard().text().startswith(f"{CONTROLLER}\t{LOSS}\tGoodput (Mbit/s)")
+
+
+def test_deleted_sweep_leaves_its_runs(swept: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs):
+    session = swept.features[SweepFeature].session
+    dialogs.answer("confirm", False, True)
+    swept.bar.trigger("sweep.delete")
+    assert len(session.entries()) == 1
+    swept.bar.trigger("sweep.delete")
+    qtbot.waitUntil(lambda: session.entries() == [], timeout=10_000)
+    assert len(swept.history.runs()) == 8
+    assert session.panel.page.study is None
+
+
+def test_stopped_sweep_goes_on_and_makes_what_is_missing(window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs):
+    # So many that it cannot be through before it is stopped.
+    dialogs.answer("NewSweepDialog", wish((LOSS, "1%..9%/9"), seeds="1..400"))
+    session = window.features[SweepFeature].session
+    window.bar.trigger("sweep.new")
+    finished = [0]
+    for _ in range(2):
+        qtbot.waitUntil(lambda: session.entries()[0].finished >= finished[-1] + 2, timeout=20_000)
+        window.bar.trigger("sweep.stop")
+        qtbot.waitUntil(lambda: not session.is_busy and session.entries()[0].state == "stopped", timeout=20_000)
+        entry = session.entries()[0]
+        assert finished[-1] < entry.finished < 3600
+        assert entry.can_resume
+        finished.append(entry.finished)
+        # What was there was not made again.
+        qtbot.waitUntil(lambda: len(window.history.runs()) == finished[-1], timeout=20_000)
+        window.bar.trigger("sweep.toggle")
+        qtbot.waitUntil(lambda: session.is_busy, timeout=20_000)
+    window.bar.trigger("sweep.stop")
+    qtbot.waitUntil(lambda: not session.is_busy, timeout=20_000)
+
+
+@pytest.mark.own_window
+def test_closing_asks_while_a_sweep_goes_on(window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs):
+    dialogs.answer("NewSweepDialog", wish((LOSS, "1%..9%/9"), seeds="1..9"))
+    session = window.features[SweepFeature].session
+    window.bar.trigger("sweep.new")
+    dialogs.answer("confirm", False)
+    window.close()
+    assert window.isVisible()
+    assert session.is_busy
+    assert "can be continued later" in dialogs.asked[-1][1][2]
+
+
+def test_another_database_ends_the_sweep_which_can_be_taken_up_again_in_its_own(
+    window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
+):
+    dialogs.answer("NewSweepDialog", wish((LOSS, "1%..9%/9"), seeds="1..9"))
+    session = window.features[SweepFeature].session
+    window.bar.trigger("sweep.new")
+    qtbot.waitUntil(lambda: session.entries()[0].finished >= 1, timeout=20_000)
+    assert window.database.path is not None
+    first, other = window.database.path, tmp_path / "other.db"
+    window.database.open(other)
+    qtbot.waitUntil(lambda: window.database.path == other and not window.workers.is_busy, timeout=20_000)
+    assert session.entries() == []
+    assert not session.is_busy
+    # Nothing was said to have gone wrong.
+    assert [window.banners.text(topic) for topic in window.banners.topics()] == []
+    window.database.open(first)
+    qtbot.waitUntil(lambda: window.database.path == first and bool(session.entries()), timeout=20_000)
+    entry = session.entries()[0]
+    assert (entry.state, entry.can_resume) == ("stopped", True)
+    assert 0 < entry.finished < 81
+
+
+def test_interrupted_sweep_is_offered_at_the_start_and_goes_on(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: ScriptedDialogs
+):
+    with open_store(tmp_path / "runs.db") as store:
+        job = SweepJob(wish((LOSS, "1%, 10%")).plan, store, jobs=1)
+        job.run()
+        assert job.sweep_id is not None
+        # As a crash leaves it: a run is missing, and whoever was at it is gone.
+        gone = replace(this_process(), started="another start")
+        store.sweeps.set_state(job.sweep_id, "running", process=gone)
+        store.delete([store.runs()[0].id])
+    window = make_window(qapp, tmp_path, dialogs=dialogs)
+    window.show()
+    window.load()
+    window.docks.set_open("sweeps", True)
+    qtbot.waitUntil(lambda: "sweep" in window.banners.topics(), timeout=20_000)
+    assert window.banners.text("sweep") == 'The sweep "LIA or OLIA" was interrupted: 3 of 4 runs exist.'
+    session = window.features[SweepFeature].session
+    window.banners.press("sweep", "Make the missing runs")
+    qtbot.waitUntil(lambda: session.entries()[0].state == "finished", timeout=20_000)
+    assert session.entries()[0].finished == 4
+    assert "sweep" not in window.banners.topics()
+    close_window(qtbot, window)

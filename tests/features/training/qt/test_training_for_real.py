@@ -1,0 +1,72 @@
+"""A real training in the window: its process, its curves, its policy as a picture and in the library."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
+from tests.helpers.worn_window import close_window
+
+from subflow_app.features.training.core.training_draft import DOCUMENT, NO_RECIPE
+from subflow_app.features.training.qt.promote_dialog import Promotion
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_sim.policy import Policy
+
+# Most of it is PyTorch coming up in the process that trains.
+PATIENCE_MS = 200_000
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
+def test_an_agent_learns_in_the_window_and_its_policy_gets_into_the_library(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: ScriptedDialogs
+) -> None:
+    was_there = "torch" in sys.modules
+    window = make_window(qapp, tmp_path, dialogs=dialogs)
+    window.show()
+    window.load()
+    qtbot.waitUntil(lambda: not window.database.is_opening, timeout=PATIENCE_MS)
+    window.documents.open_text(TWO_PATHS, "two-paths")
+    window.docks.set_open("train", True)
+    qtbot.waitUntil(lambda: window.training_session.content.form is not None, timeout=PATIENCE_MS)
+    form = window.training_session.content.form
+    assert form is not None
+    for key, value in (
+        ("agent", "drl-cc"),
+        ("recipe", NO_RECIPE),
+        ("scenario", DOCUMENT),
+        ("steps", 100),
+        ("num_envs", 2),
+        ("evaluation_every", 0),
+    ):
+        form.draft.set_value(key, value)
+
+    window.bar.trigger("train.start")
+
+    (training,) = window.training_session.content.selected()
+    qtbot.waitUntil(lambda: training.state.is_over, timeout=PATIENCE_MS)
+    assert (training.state, training.message) == (JobState.FINISHED, "")
+    assert training.log.latest("step") >= 100
+    assert training.fraction >= 1.0
+    assert training.log.has("return_mean")
+
+    window.training_session.content.tabs.setCurrentWidget(window.training_session.content.policy)
+    view = window.training_session.content.policy
+    qtbot.waitUntil(lambda: view.picture is not None and view.picture.surface is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not window.workers.is_busy, timeout=PATIENCE_MS)
+    assert view.picture is not None
+    assert view.picture.surface is not None
+    assert abs(view.picture.surface.action).max() <= 1.0
+
+    dialogs.answer("PromoteDialog", Promotion("mine", "A first try"))
+    window.bar.trigger("train.promote")
+    promoted = Policy.load(next((tmp_path / "user").rglob("mine.safetensors")))
+    assert (promoted.controller, promoted.card["note"]) == ("drl-cc", "A first try")
+    # What learns is another process: this one stays light.
+    assert ("torch" in sys.modules) == was_there
+    close_window(qtbot, window)

@@ -1,0 +1,136 @@
+"""A window that the tests of a module share, and the end of windows: all that they started ends too."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import shiboken6
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
+from PySide6.QtWidgets import QApplication, QDialog
+from pytestqt.qtbot import QtBot
+from tests.helpers.window import TWO_PATHS, ScriptedDialogs, be_patient, make_window
+
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit.panels import DEFAULT_WORKSPACE, PANELS
+
+OF_MODULE = "of_module"
+"""A property of the window that the tests of a module share."""
+
+
+class Worn:
+    """A window that one test after the other uses, as a person does who opens another file and another database."""
+
+    def __init__(self, application: QApplication, folder: Path, dialogs: ScriptedDialogs) -> None:
+        self._dialogs = dialogs
+        self._window = make_window(application, folder, dialogs=dialogs)
+        self._window.setProperty(OF_MODULE, True)
+        self._window.show()
+        self._window.plots.load()
+        self._window.loaded.emit()
+        self._window.bar.trigger("run.speed_express")
+        self._settings = self._window.preferences.settings
+        self._switches = self._now()
+        self._size, self._history = self._window.size(), self._window.history.state()
+        self._layout = self._open_panels()
+
+    def _now(self) -> dict[str, bool]:
+        return {name: self._window.bar[name].isChecked() for name in self._window.bar.switches()}
+
+    def _open_panels(self) -> dict[str, bool]:
+        return {name: self._window.docks.is_open(name) for name in PANELS}
+
+    def put_on(self, qtbot: QtBot, database: Path) -> MainWindow:
+        window = self._window
+        window.preferences.change(replace(self._settings, database=str(database)))
+        window.documents.open_text(TWO_PATHS, "two-paths")
+        be_patient(window)
+        window.activateWindow()
+        window.topology.setFocus()
+        window.database.open(database)
+        qtbot.waitUntil(lambda: not window.database.is_opening, timeout=20_000)
+        return window
+
+    def take_off(self, qtbot: QtBot) -> None:
+        window = self._window
+        if window.runs.is_running:
+            window.runs.stop()
+            qtbot.waitUntil(lambda: not window.runs.is_running, timeout=20_000)
+        for other in QApplication.topLevelWidgets():
+            if isinstance(other, QDialog) and other.isVisible():
+                other.close()
+                other.deleteLater()
+            elif other.windowType() == Qt.WindowType.Popup:
+                other.hide()
+        window.presentation.close()
+        window.shown.clear()
+        for name, is_on in self._now().items():
+            if is_on != self._switches[name]:
+                window.bar.trigger(name)
+        if window.theme.mode != self._settings.theme:
+            window.bar.trigger(f"view.theme_{self._settings.theme}")
+        window.bar.trigger("run.speed_express")
+        window.preferences.change(self._settings)
+        window.resize(self._size)
+        if self._open_panels() != self._layout or window.workspaces.current != DEFAULT_WORKSPACE:
+            window.workspaces.restore({}, DEFAULT_WORKSPACE)
+        window.history.restore(self._history)
+        window.history.search.clear()
+        for topic in window.banners.topics():
+            window.banners.close_banner(topic)
+        window.document_stack.clear()
+        if window.documents.is_modified:
+            self._dialogs.answer("ask_save_changes", "discard")
+            window.documents.open_text(TWO_PATHS, "two-paths")
+        qtbot.waitUntil(lambda: not window.workers.is_busy and not window.history.changes.is_busy, timeout=60_000)
+        window.history.set_store(None)
+        window.database.close()
+        window.database._is_closed = False  # the next test opens another
+
+    def close(self) -> None:
+        gc.unfreeze()  # what the window is made of is let go
+        self._window.close_at_once()
+        assert not self._window.isVisible()
+        assert not self._window.workers.is_busy
+        self._window.setProperty(OF_MODULE, False)
+        self._window.deleteLater()
+        delete_later_now()
+        assert not shiboken6.isValid(self._window)
+        assert active_timers() == []
+        assert "subflow-recovery" not in {thread.name for thread in threading.enumerate()}
+
+
+def close_window(qtbot: QtBot, window: MainWindow, timers: Sequence[QTimer] = ()) -> None:
+    """Closes a window whatever state the test left it in, and waits until it is gone, with all but earlier timers."""
+    if not shiboken6.isValid(window):
+        return
+    window.close_at_once()
+    qtbot.waitUntil(lambda: not window.isVisible(), timeout=20_000)
+    assert not window.workers.is_busy
+    window.deleteLater()
+    delete_later_now()
+    assert not shiboken6.isValid(window)
+    assert [timer for timer in active_timers() if timer not in timers] == []
+
+
+def active_timers() -> list[QTimer]:
+    """Those that run, but for what a window does that other tests go on with."""
+    timers = [t for t in gc.get_objects() if issubclass(type(t), QTimer) and shiboken6.isValid(t) and t.isActive()]
+    return [timer for timer in timers if not _is_of_module(timer)]
+
+
+def _is_of_module(timer: QTimer) -> bool:
+    owner = timer.parent()
+    while owner is not None and not owner.property(OF_MODULE):
+        owner = owner.parent()
+    return owner is not None
+
+
+def delete_later_now() -> None:
+    """Carries out what is waiting, `deleteLater` included, which no event loop of a test does."""
+    for _ in range(2):
+        QCoreApplication.processEvents()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)

@@ -1,0 +1,476 @@
+"""The window from opening to closing: documents, titles, layout, databases that cannot be used, drops."""
+
+from __future__ import annotations
+
+import sqlite3
+from functools import partial
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QAbstractButton, QApplication
+from pytestqt.qtbot import QtBot
+from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
+from tests.helpers.worn_window import close_window
+
+from subflow_app.features.editor.qt import commands
+from subflow_app.foundation.settings import load_settings
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit.panels import DEFAULT_WORKSPACE, PANELS
+from subflow_app.toolkit.workspaces import ARRANGEMENTS
+
+pytestmark = pytest.mark.one_window
+
+
+def edit(window: MainWindow, key: str = "seed", value: object = 42) -> None:
+    commands.set_value(window.document_stack, window.documents.doc, key, value)  # type: ignore[arg-type]
+
+
+def test_window_is_there_before_plots_and_database(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+    window = make_window(qapp, tmp_path)
+    window.show()
+    assert window.database.store is None
+    assert window.plots._stack is None
+
+    window.load()
+    qtbot.waitUntil(lambda: window.database.store is not None)
+
+    assert window.plots._stack is not None
+    close_window(qtbot, window)
+
+
+def test_title_marks_changes_and_undo_takes_the_mark_back(window: MainWindow) -> None:
+    before = window.documents.doc.text
+    assert not window.isWindowModified()
+    assert window.windowTitle() == "two-paths[*] — Subflow"
+
+    edit(window)
+    assert window.isWindowModified()
+
+    window.bar.trigger("edit.undo")
+    assert not window.isWindowModified()
+    assert window.documents.doc.text == before
+
+
+def test_undoing_everything_restores_the_document(window: MainWindow) -> None:
+    before = window.documents.doc.text
+    for key, value in (("seed", 3), ("links.wifi.rate", "9Mbit/s"), ("flows.download.count", 2), ("warmup", "1s")):
+        edit(window, key, value)
+    assert window.documents.doc.text != before
+
+    while window.bar["edit.undo"].isEnabled():
+        window.bar.trigger("edit.undo")
+
+    assert window.documents.doc.text == before
+    assert not window.isWindowModified()
+
+
+def test_another_document_is_unchanged_after_a_step_that_came_to_nothing(
+    window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path
+) -> None:
+    edit(window, "links.wifi.rate", "9Mbit/s")
+    dialogs.answer("save_path", tmp_path / "mine.toml")
+    window.bar.trigger("file.save")
+    window.bar.trigger("edit.undo")
+    edit(window, "links.wifi.rate", "8Mbit/s")  # as it is there: no step, and what can be redone is gone
+    assert window.isWindowModified()
+    assert window.document_stack.count() == 0
+
+    dialogs.answer("ask_save_changes", "discard")
+    window.documents.open_text(TWO_PATHS, "another")
+
+    assert not window.isWindowModified()
+
+
+def test_save_as_then_save(window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    dialogs.answer("save_path", path)
+    window.bar.trigger("file.save")  # no file yet: asks for one
+    assert path.read_text() == TWO_PATHS
+
+    edit(window)
+    window.bar.trigger("file.save")  # asks nothing: an unexpected question would fail
+
+    assert "seed = 42" in path.read_text()
+    assert not window.isWindowModified()
+    assert window.windowTitle().startswith("mine.toml")
+    assert window.preferences.settings.recent_files == (str(path),)
+
+
+@pytest.mark.own_window
+def test_what_is_typed_but_not_entered_is_saved_too(
+    window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialogs.answer("save_path", tmp_path / "mine.toml")
+    # The inspector makes pending text count when it is told to; here it stands for a field with "42" in it.
+    window.documents.settling.connect(lambda: edit(window))
+
+    window.bar.trigger("file.save")
+
+    assert "seed = 42" in (tmp_path / "mine.toml").read_text()
+    assert not window.isWindowModified()
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_replaced", "is_saved"), [("save", True, True), ("discard", True, False), ("cancel", False, False)]
+)
+def test_unsaved_changes_are_asked_about(
+    window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path, answer: str, is_replaced: bool, is_saved: bool
+) -> None:
+    path = tmp_path / "kept.toml"
+    edit(window)
+    dialogs.answer("ask_save_changes", answer)
+    if is_saved:
+        dialogs.answer("save_path", path)
+
+    window.bar.trigger("file.new")
+
+    assert window.documents.doc.text.startswith('format = 1\nname = "New scenario"') is is_replaced
+    assert path.exists() is is_saved
+    assert dialogs.asked[0][0] == "ask_save_changes"
+
+
+@pytest.mark.own_window
+def test_closing_with_unsaved_changes_can_be_cancelled(window: MainWindow, dialogs: ScriptedDialogs) -> None:
+    edit(window)
+    dialogs.answer("ask_save_changes", "cancel")
+
+    window.bar.trigger("file.quit")
+
+    assert window.isVisible()
+
+
+def test_file_that_cannot_be_read_is_told_and_forgotten(window: MainWindow, tmp_path: Path) -> None:
+    text = window.documents.doc.text
+    gone = tmp_path / "gone.toml"
+    window.preferences.change(window.preferences.settings.with_recent_file(gone))
+
+    assert not window.documents.open(gone)
+
+    assert str(gone) in window.banners.text("file")
+    assert window.documents.doc.text == text
+    assert window.preferences.settings.recent_files == ()
+
+
+def test_example_opens_as_a_copy(window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
+    window.file_menus._fill_examples()
+    demo = next(action for action in window.file_menus._examples.actions() if action.text() == "demo")
+    demo.trigger()
+
+    assert window.windowTitle().startswith("demo (example)")
+    assert window.documents.doc.path is None
+    dialogs.answer("save_path", tmp_path / "demo.toml")
+    window.bar.trigger("file.save")  # asks where to: the shipped file stays as it is
+    assert dialogs.asked[-1][1][2].name == "demo.subflow.toml"  # a double click on it opens Subflow
+
+
+def test_recent_files_are_listed_and_open(window: MainWindow, tmp_path: Path) -> None:
+    path = tmp_path / "recent.toml"
+    path.write_text(TWO_PATHS)
+    window.documents.open(path)
+    window.documents.new()
+
+    window.file_menus._fill_recent()
+    entry = window.file_menus._recent.actions()[0]
+    entry.trigger()
+
+    assert entry.text() == "recent.toml"
+    assert window.documents.doc.path == path
+
+
+def test_problems_are_counted_and_the_text_is_kept(window: MainWindow) -> None:
+    broken = TWO_PATHS.replace('loss = "1%"', 'loss = "120%"').replace('rate = "4Mbit/s"', 'rate = "0"')
+
+    window.documents.open_text(broken, "broken")
+
+    assert window.status_buttons._problems.text() == "2 problems"
+    assert not window.status_buttons._problems.isHidden()
+    assert not window.bar["run.toggle"].isEnabled()
+    assert window.documents.doc.text == broken
+    window.status_buttons._problems.click()
+    assert window.inspector.key == "links.wifi"
+
+
+def test_file_is_opened_by_dropping_it(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    path = tmp_path / "dropped.toml"
+    path.write_text(TWO_PATHS)
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(QPoint(5, 5), Qt.DropAction.CopyAction, data, buttons, keys)
+    window.dragEnterEvent(enter)
+    assert enter.isAccepted()
+
+    window.dropEvent(QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, data, buttons, keys))
+
+    qtbot.waitUntil(lambda: window.documents.doc.path == path)
+
+
+def test_other_files_are_refused_with_what_can_be_dropped(window: MainWindow, tmp_path: Path) -> None:
+    before = window.documents.doc
+    (tmp_path / "folder").mkdir()
+
+    window.drops.open([tmp_path / "picture.png", tmp_path / "folder"])
+
+    assert window.documents.doc is before
+    assert "picture.png" in window.banners.text("file")
+    assert ".toml" in window.banners.text("file")
+    assert "folder is a folder" in window.banners.text("file")
+
+
+def test_database_is_opened_by_dropping_it(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    window.drops.open([tmp_path / "Übung 3.subflow"])
+
+    qtbot.waitUntil(lambda: not window.database.is_opening)
+    assert window.database.path == tmp_path / "Übung 3.subflow"
+
+
+def test_of_several_scenarios_one_opens_and_the_others_are_at_hand(window: MainWindow, tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("one.toml", "two.toml", "three.toml")]
+    for file in files:
+        file.write_text(TWO_PATHS)
+
+    window.drops.open(files)
+
+    assert window.documents.doc.path == files[0]
+    assert window.preferences.settings.recent_files == tuple(map(str, files))
+    assert "2 further scenarios" in window.banners.text("file")
+
+
+# ---- layout ----
+
+
+@pytest.mark.own_window
+def test_panels_close_and_come_back(window: MainWindow) -> None:
+    is_default = {name: window.docks.is_open(name) for name in PANELS}
+    for name in PANELS:
+        window.docks.set_open(name, True)
+        window.bar.trigger(f"view.{name}")
+        assert not window.docks.is_open(name)
+        assert not window.bar[f"view.{name}"].isChecked()
+
+    window.bar.trigger("view.reset_layout")
+
+    assert {name: window.docks.is_open(name) for name in PANELS} == is_default
+    assert {name: window.bar[f"view.{name}"].isChecked() for name in PANELS} == is_default
+
+
+@pytest.mark.own_window
+def test_every_panel_has_a_button_that_closes_it(qtbot: QtBot, window: MainWindow) -> None:
+    def is_closed(name: str) -> bool:
+        return not window.docks.is_open(name)
+
+    for name in PANELS:
+        tab = window.docks._panels[name].dock.tabWidget()
+        close = tab.findChild(QAbstractButton, "tabCloseButton")
+        assert isinstance(close, QAbstractButton)
+        assert not close.icon().isNull()
+        assert close.width() >= 14
+
+        close.click()
+
+        qtbot.waitUntil(partial(is_closed, name))
+        assert not window.bar[f"view.{name}"].isChecked()
+
+
+def test_layout_and_switches_are_kept_between_sessions(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+    first = make_window(qapp, tmp_path)
+    first.show()
+    first.bar.trigger("view.history")
+    first.bar.trigger("view.marks")
+    first.bar.trigger("view.plot_queue")
+    first.bar.trigger("run.speed_fast")
+    first.bar.trigger("view.theme_dark")
+    close_window(qtbot, first)
+
+    second = make_window(qapp, tmp_path)
+    second.show()
+
+    assert not second.docks.is_open("history")
+    assert second.docks.is_open("inspector")
+    assert not second.bar["view.marks"].isChecked()
+    assert [spec.id for spec in second.plots.specs] == ["throughput", "cwnd", "rtt", "queue"]
+    assert second.bar["view.plot_queue"].isChecked()
+    assert second.bar["run.speed_fast"].isChecked()
+    assert second.runs._speed_limit == 100.0
+    assert second.bar["view.theme_dark"].isChecked()
+    assert load_settings(tmp_path / "settings.json").theme == "dark"
+    close_window(qtbot, second)
+
+
+def test_window_state_that_is_damaged_is_ignored(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+    (tmp_path / "window.ini").write_bytes(b"[General]\nversion=1\ngeometry=nonsense\nlayout=@ByteArray(\\x1)\n")
+
+    window = make_window(qapp, tmp_path)
+    window.show()
+
+    assert {name for name in PANELS if window.docks.is_open(name)} == {
+        place.name for place in ARRANGEMENTS[DEFAULT_WORKSPACE].places
+    }
+    close_window(qtbot, window)
+
+
+# ---- databases that cannot be used ----
+
+
+def load_with(qtbot: QtBot, qapp: QApplication, tmp_path: Path, database: Path) -> MainWindow:
+    window = make_window(qapp, tmp_path, database=database)
+    window.show()
+    window.load()
+    qtbot.waitUntil(lambda: not window.database.is_opening, timeout=20_000)
+    window.documents.open_text(TWO_PATHS, "two-paths")
+    window.bar.trigger("run.speed_express")
+    return window
+
+
+def damaged(path: Path) -> None:
+    path.write_bytes(b"this is not a database" * 400)
+
+
+def newer(path: Path) -> None:
+    from subflow_store import open_store
+
+    open_store(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 9999")
+    connection.close()
+
+
+@pytest.mark.parametrize("spoil", [damaged, newer])
+def test_window_works_without_a_database(qtbot: QtBot, qapp: QApplication, tmp_path: Path, spoil) -> None:
+    database = tmp_path / "spoilt.db"
+    spoil(database)
+    before = database.read_bytes()
+    window = load_with(qtbot, qapp, tmp_path, database)
+    assert str(database) in window.banners.text("database")
+
+    with qtbot.waitSignal(window.runs.ended, timeout=20_000):
+        window.bar.trigger("run.toggle")
+
+    assert window.shown.count == 1
+    assert len(window.plots.stack.curves) == 3
+    assert window.bar["file.export_data"].isEnabled()
+    assert database.read_bytes() == before
+    # The run is in no database: closing writes its data to files and says where.
+    window.close()
+    qtbot.waitUntil(lambda: not window.isVisible(), timeout=20_000)
+    folder = Path(told(window)[-1][2])
+    assert {"subflows.csv", "flows.csv", "links.csv", "summary.json", "scenario.toml"} <= {
+        path.name for path in folder.iterdir()
+    }
+
+
+def test_other_database_can_be_chosen_after_a_failure(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+    damaged(tmp_path / "spoilt.db")
+    window = load_with(qtbot, qapp, tmp_path, tmp_path / "spoilt.db")
+    answer(window, "database_path", tmp_path / "other.db")
+
+    window.banners.press("database", "Choose another file…")
+    qtbot.waitUntil(lambda: window.database.store is not None)
+
+    assert window.banners.text("database") == ""
+    assert window.status_buttons._database.text() == "other.db"
+    assert load_settings(tmp_path / "settings.json").database == str(tmp_path / "other.db")
+    with qtbot.waitSignal(window.runs.ended, timeout=20_000):
+        window.bar.trigger("run.toggle")
+    assert [run.status for run in window.history.runs()] == ["finished"]
+    close_window(qtbot, window)
+    assert told(window) == []
+
+
+def test_started_on_a_database_the_usual_one_is_kept_for_next_time(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path
+) -> None:
+    window = make_window(qapp, tmp_path)
+    window.database.start_on(tmp_path / "Übung 4.subflow")
+    window.show()
+    window.load()
+    qtbot.waitUntil(lambda: not window.database.is_opening)
+
+    assert window.database.path == tmp_path / "Übung 4.subflow"
+    assert window.status_buttons._database.text() == "Übung 4.subflow"
+    assert load_settings(tmp_path / "settings.json").database == str(tmp_path / "runs.db")
+    # Chosen, it is.
+    answer(window, "database_path", tmp_path / "Übung 4.subflow")
+    with qtbot.waitSignal(window.database.opened):
+        window.bar.trigger("file.open_database")
+    assert load_settings(tmp_path / "settings.json").database == str(tmp_path / "Übung 4.subflow")
+    close_window(qtbot, window)
+
+
+@pytest.mark.own_window
+def test_failed_database_keeps_the_one_before(qtbot: QtBot, window: MainWindow, dialogs, tmp_path: Path) -> None:
+    damaged(tmp_path / "spoilt.db")
+    dialogs.answer("database_path", tmp_path / "spoilt.db")
+
+    window.bar.trigger("file.open_database")
+    qtbot.waitUntil(lambda: "database" in window.banners.topics())
+
+    assert window.database.store is not None
+    assert window.database.path == tmp_path / "runs.db"
+    assert "The database from before stays open." in window.banners.text("database")
+
+
+def test_read_only_database_shows_its_runs_and_takes_none(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+    database = tmp_path / "shared.db"
+    writing = load_with(qtbot, qapp, tmp_path, database)
+    with qtbot.waitSignal(writing.runs.ended, timeout=20_000):
+        writing.bar.trigger("run.toggle")
+    close_window(qtbot, writing)
+    # The rights of a file mean nothing to root, so the store is asked for reading as it would be after a refusal.
+    from subflow_store import open_store
+
+    window = make_window(qapp, tmp_path)
+    window.show()
+    window.database.wanted = database
+    window.database._on_opened(database, open_store(database, read_only=True), None)
+
+    assert "cannot be written" in window.banners.text("database")
+    assert len(window.history.runs()) == 1
+    window.history.select([window.history.runs()[0].id])
+    assert window.bar["history.open"].isEnabled()
+    for action in ("history.rename", "history.tag", "history.note", "history.delete"):
+        assert not window.bar[action].isEnabled()
+    window.bar.trigger("history.open")
+    assert window.shown.count == 1
+    close_window(qtbot, window)
+
+
+def test_copy_of_the_database(qtbot: QtBot, window: MainWindow, dialogs, run_once, tmp_path: Path) -> None:
+    run_once()
+    dialogs.answer("save_path", tmp_path / "copy.db")
+
+    with qtbot.waitSignal(window.database.copied):
+        window.bar.trigger("file.copy_database")
+
+    from subflow_store import open_store
+
+    with open_store(tmp_path / "copy.db", read_only=True) as copy:
+        assert [run.name for run in copy.runs()] == ["Two paths"]
+    assert str(tmp_path / "copy.db") in window.banners.text("copied")
+
+
+def test_closing_during_start_up_leaves_nothing_open(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+    window = make_window(qapp, tmp_path)
+    window.show()
+    window.load()
+
+    close_window(qtbot, window)
+
+    assert window_is_gone(tmp_path / "runs.db")
+
+
+def window_is_gone(database: Path) -> bool:
+    """Whether nobody holds the database: the last one to close it takes the write-ahead log away."""
+    return not database.with_name(database.name + "-wal").exists()
+
+
+def told(window: MainWindow) -> list[tuple[str, ...]]:
+    assert isinstance(window.dialogs, ScriptedDialogs)
+    return window.dialogs.told
+
+
+def answer(window: MainWindow, question: str, *answers: object) -> None:
+    assert isinstance(window.dialogs, ScriptedDialogs)
+    window.dialogs.answer(question, *answers)

@@ -1,0 +1,198 @@
+"""The words before any command: help, version, and what opens the window."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from tests.helpers.command_line import Subflow
+
+from subflow_app import __main__, __version__
+from subflow_app.foundation.crash_reports import crash_reports
+from subflow_app.terminal import exit_codes
+
+COMMANDS = (
+    "run",
+    "sweep",
+    "sweeps",
+    "train",
+    "evaluate",
+    "trainings",
+    "labs",
+    "leaderboard",
+    "break",
+    "assess",
+    "library",
+    "runs",
+    "show",
+    "explain",
+    "fork",
+    "replay",
+    "compare",
+    "fairness",
+    "export",
+    "export-topology",
+    "import",
+    "import-trace",
+    "check",
+    "salvage",
+    "upgrade",
+    "report",
+    "verify",
+    "reproduce",
+    "agents",
+    "arena",
+    "bench",
+    "compare-kernel",
+    "controllers",
+    "schedulers",
+    "scenarios",
+    "schema",
+    "guide",
+)
+
+
+@pytest.fixture
+def windows(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
+    """What windows were opened on; none is."""
+    opened: list[str | None] = []
+
+    def window_main(scenario: str | None) -> int:
+        opened.append(scenario)
+        return 0
+
+    replace_window(monkeypatch, window_main)
+    return opened
+
+
+def replace_window(monkeypatch: pytest.MonkeyPatch, window_main: Callable[[str | None], int]) -> None:
+    module = ModuleType("subflow_app.shell.app")
+    module.main = window_main  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "subflow_app.shell.app", module)
+
+
+def test_no_arguments_open_the_window(subflow: Subflow, windows: list[str | None]) -> None:
+    assert subflow().code == 0
+    assert windows == [None]
+
+
+@pytest.mark.parametrize("name", ["two.toml", "not there.toml", "Übung 2.subflow.toml", "run"])
+def test_a_file_opens_the_window_on_it(subflow: Subflow, windows: list[str | None], tmp_path: Path, name: str) -> None:
+    # Also one that does not exist: the window says so, and the user can open another.
+    path = tmp_path / name
+    if name == "run":
+        path.write_text("")
+
+    assert subflow(path).code == 0
+    assert windows == [str(path)]
+
+
+@pytest.mark.parametrize("name", ["Übung 2.subflow", "runs.db"])
+def test_a_database_opens_the_window_on_it(
+    subflow: Subflow, windows: list[str | None], tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"")
+
+    assert subflow(path).code == 0
+    assert windows == [str(path)]
+
+
+def test_a_database_that_is_not_there_is_not_made(subflow: Subflow, windows: list[str | None], tmp_path: Path) -> None:
+    answer = subflow(tmp_path / "typo.subflow")
+
+    assert answer.code == exit_codes.BAD_INPUT
+    assert "typo.subflow: no such database file" in answer.err
+    assert windows == []
+
+
+def test_exit_code_of_the_window_is_that_of_the_command(subflow: Subflow, monkeypatch: pytest.MonkeyPatch) -> None:
+    replace_window(monkeypatch, lambda scenario: 3)
+
+    assert subflow().code == 3
+
+
+def test_help_lists_every_command(subflow: Subflow) -> None:
+    answer = subflow("--help")
+
+    assert answer.code == 0
+    listed = [line.split()[0] for line in answer.out.partition("Commands:")[2].splitlines() if line.strip()]
+    assert sorted(listed) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *COMMANDS,
+        "runs rename",
+        "runs tag",
+        "runs untag",
+        "runs note",
+        "runs delete",
+        "trainings stop",
+        "agents show",
+        "sweeps show",
+        "sweeps resume",
+    ],
+)
+def test_every_command_explains_itself(subflow: Subflow, command: str) -> None:
+    answer = subflow(*command.split(), "--help")
+
+    assert answer.code == 0
+    assert f"Usage: subflow {command}" in answer.out
+
+
+def test_version_is_that_of_the_package(subflow: Subflow) -> None:
+    assert subflow("--version").out == f"subflow {__version__}\n"
+
+
+def test_a_bug_is_not_swallowed(subflow: Subflow, monkeypatch: pytest.MonkeyPatch) -> None:
+    def bug() -> None:
+        raise ZeroDivisionError("ours")
+
+    monkeypatch.setattr("subflow_app.foundation.resources.scenario_names", bug)
+
+    with pytest.raises(ZeroDivisionError, match="ours"):
+        subflow("scenarios")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected", "n_windows"),
+    [
+        ([], exit_codes.OK, 1),
+        (["no-such-file.toml"], exit_codes.OK, 1),
+        (["no-such-file.db"], exit_codes.BAD_INPUT, 0),
+        (["--version"], 7, 0),
+        (["run", "no-such-file.toml"], 7, 0),
+    ],
+)
+def test_the_window_opens_without_reading_the_commands(
+    monkeypatch: pytest.MonkeyPatch, windows: list[str | None], words: list[str], expected: int, n_windows: int
+) -> None:
+    commands = ModuleType("subflow_app.shell.commands")
+    commands.main = lambda: 7  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, commands.__name__, commands)
+    monkeypatch.setattr(sys, "argv", ["subflow", *words])
+
+    assert __main__.carry_out() == expected
+    assert len(windows) == n_windows
+
+
+def test_a_bug_leaves_with_its_traceback_and_a_report(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def bug() -> None:
+        raise ZeroDivisionError("ours, of a command")
+
+    monkeypatch.setattr("subflow_app.foundation.resources.scenario_names", bug)
+    monkeypatch.setattr(sys, "argv", ["subflow", "scenarios", "--json"])
+
+    with pytest.raises(ZeroDivisionError):
+        __main__.carry_out()
+
+    (report,) = crash_reports()
+    assert "Where:    subflow scenarios\n" in report.text()
+    assert f"the report is kept in {report.file}, and nothing is sent" in capsys.readouterr().err

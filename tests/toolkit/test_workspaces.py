@@ -1,0 +1,414 @@
+"""Workspaces arrange the panels for a task, and each keeps what the person has changed about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QToolButton, QWidget
+from pytestqt.qtbot import QtBot
+from tests.helpers.window import at_rest, make_window
+from tests.helpers.worn_window import close_window
+
+from subflow_app.features.gallery.core import recipe_files
+from subflow_app.foundation.catalogues import use_language
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit.panels import DEFAULT_WORKSPACE, PANELS, WORKSPACES
+from subflow_app.toolkit.widgets.banner import Way
+from subflow_app.toolkit.workspaces import ARRANGEMENTS
+
+pytestmark = pytest.mark.one_window
+
+
+@pytest.fixture(autouse=True)
+def _no_experiments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gallery, which some workspaces show, would read all experiments for each database."""
+    (tmp_path / "experiments").mkdir()
+    monkeypatch.setattr(recipe_files, "experiments_folder", lambda: tmp_path / "experiments")
+
+
+def opened(window: MainWindow) -> set[str]:
+    return {name for name in PANELS if window.docks.is_open(name)}
+
+
+def show(window: MainWindow, name: str) -> None:
+    window.bar.trigger(f"view.workspace_{name}")
+
+
+def test_every_workspace_is_arranged_and_every_panel_has_its_place() -> None:
+    assert set(ARRANGEMENTS) == set(WORKSPACES)
+    assert {place.name for arrangement in ARRANGEMENTS.values() for place in arrangement.places} == set(PANELS)
+    for arrangement in ARRANGEMENTS.values():
+        assert {place.name for place in arrangement.places} <= set(PANELS)
+
+
+def test_workspaces_open_the_panels_of_their_task(window: MainWindow) -> None:
+    for name in WORKSPACES:
+        show(window, name)
+
+        assert opened(window) == {place.name for place in ARRANGEMENTS[name].places if place.is_open}, name
+        assert window.bar[f"view.workspace_{name}"].isChecked()
+        is_checked = {panel: window.bar[f"view.{panel}"].isChecked() for panel in PANELS}
+        assert is_checked == {panel: window.docks.is_open(panel) for panel in PANELS}, name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name == DEFAULT_WORKSPACE else pytest.param(name, marks=pytest.mark.full("each panel opened once more"))
+        for name in WORKSPACES
+    ],
+)
+def test_any_panel_can_be_closed_and_opened(window: MainWindow, name: str) -> None:
+    show(window, name)
+    for panel in PANELS:
+        window.docks.set_open(panel, False)
+        window.docks.set_open(panel, True)
+    assert opened(window) == set(PANELS)
+
+
+@pytest.mark.own_window
+def test_panels_that_are_not_shown_stay_asleep(window: MainWindow) -> None:
+    for name in ("design", "analyse", "run", "lab"):
+        show(window, name)
+        window.workspaces.reset()
+
+    # Filling the Train page costs time and threads.
+    assert window.training_session.shown is None
+
+
+def test_workspace_is_found_as_it_was_left(window: MainWindow) -> None:
+    window.bar.trigger("view.history")
+    show(window, "analyse")
+    assert "history" in opened(window)
+
+    show(window, DEFAULT_WORKSPACE)
+
+    assert "history" not in opened(window)
+
+
+def test_reset_is_for_the_present_workspace_alone(window: MainWindow) -> None:
+    window.bar.trigger("view.history")
+    show(window, "design")
+    window.bar.trigger("view.inspector")
+
+    window.bar.trigger("view.reset_layout")
+
+    assert "inspector" in opened(window)
+    show(window, DEFAULT_WORKSPACE)
+    assert "history" not in opened(window)
+    window.bar.trigger("view.reset_layout")
+    assert "history" in opened(window)
+
+
+def test_all_workspaces_can_be_reset(window: MainWindow) -> None:
+    window.bar.trigger("view.history")
+    show(window, "design")
+    window.bar.trigger("view.inspector")
+
+    window.bar.trigger("view.reset_layouts")
+
+    assert "inspector" in opened(window)
+    show(window, DEFAULT_WORKSPACE)
+    assert "history" in opened(window)
+
+
+def test_workspaces_are_kept_between_sessions(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+    first = make_window(qapp, tmp_path)
+    first.show()
+    first.bar.trigger("view.history")
+    show(first, "design")
+    first.bar.trigger("view.agent")
+    close_window(qtbot, first)
+
+    second = make_window(qapp, tmp_path)
+    second.show()
+
+    assert second.workspaces.current == "design"
+    assert second.bar["view.workspace_design"].isChecked()
+    assert "agent" in opened(second)
+    show(second, DEFAULT_WORKSPACE)
+    assert "history" not in opened(second)
+    close_window(qtbot, second)
+
+
+def test_tool_button_says_which_workspace_is_shown(window: MainWindow) -> None:
+    show(window, "analyse")
+
+    assert window.toolbar._workspace.text().startswith("Analysis")
+    assert "Analysis" in window.toolbar._workspace.accessibleName()
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        (1280, 720),
+        pytest.param((1920, 1080), marks=pytest.mark.full("the smallest has the least room")),
+        pytest.param((3840, 2160), marks=pytest.mark.full("the smallest has the least room")),
+    ],
+)
+def test_workspaces_leave_room_for_their_panels(window: MainWindow, size: tuple[int, int]) -> None:
+    window.resize(QSize(*size))
+    for name in WORKSPACES:
+        show(window, name)
+        window.workspaces.reset()
+        QApplication.processEvents()
+
+        for panel in ARRANGEMENTS[name].places:
+            widget = window.docks.content(panel.name)
+            if widget.isVisible():
+                assert widget.width() >= 300, (size, name, panel.name)
+                assert widget.height() >= 130, (size, name, panel.name)
+        if name not in ("design", "train", "study"):  # where another page covers them
+            assert window.plots.width() >= 300, (size, name)
+            assert window.plots.height() >= 200, (size, name)
+
+
+# What is in front of the workspaces in which the plots are a tab away.
+MAIN_PAGES = {"design": "topology", "study": "sweeps", "train": "train"}
+
+
+def share(window: MainWindow, widget: QWidget) -> float:
+    seen = widget.visibleRegion().boundingRect()
+    return seen.width() * seen.height() / (window.width() * window.height())
+
+
+@pytest.mark.parametrize(
+    ("size", "least_of_run"),
+    [pytest.param((1366, 768), 0.45, marks=pytest.mark.full("the smaller has less room")), ((1280, 720), 0.42)],
+)
+def test_plots_take_much_of_a_small_window(
+    window: MainWindow, run_once: Callable[[], int], size: tuple[int, int], least_of_run: float
+) -> None:
+    window.resize(QSize(*size))
+    run_once()
+    for name in WORKSPACES:
+        show(window, name)
+        window.workspaces.reset()
+        QApplication.processEvents()
+        if name in MAIN_PAGES:
+            assert window.docks.front_of("plots") == MAIN_PAGES[name]
+            # Not what is seen of it: a page that is covered by a part of its own would count as hidden.
+            page = window.docks.content(MAIN_PAGES[name])
+            assert page.isVisible()
+            assert page.width() * page.height() >= 0.45 * window.width() * window.height(), name
+            window.docks.raise_panel("plots")
+            QApplication.processEvents()
+        # Titles and axes of the plots, but not their legend.
+        # Those of a lab leave room for its words and for the form beside them, but none of them is lower for it.
+        least = least_of_run if name == "run" else 0.25 if name == "lab" else 0.35
+        assert share(window, window.plots.stack.viewport()) >= least, name
+        assert len(window.plots.stack.plots) == 3
+        assert all(plot.item.height() >= 100 for plot in window.plots.stack.plots), name
+
+
+def test_a_lab_has_room_for_its_words_and_for_the_form_in_a_small_window(window: MainWindow) -> None:
+    # What a frame leaves of a screen of 1366x768.
+    window.resize(QSize(1358, 732))
+    show(window, "lab")
+    window.workspaces.reset()
+    QApplication.processEvents()
+    assert window.docks.content("lab").height() >= 0.75 * window.height()
+    assert window.inspector.isVisible()
+    assert window.topology.isVisible()
+    # The form has at least as much of it as six fields need.
+    area = window.inspector.form.parentWidget()
+    assert area is not None
+    assert area.height() >= 6 * 26
+    # No field is cut off at its side, in any language.
+    for code in ("en", "de"):
+        use_language(code)
+        try:
+            for part in ("", "flows.download", "links.wifi"):
+                window.inspector.show_key("nodes.phone")  # the form is built anew
+                window.inspector.show_key(part)
+                content = window.inspector.form.widget()
+                assert content is not None
+                assert content.minimumSizeHint().width() <= window.inspector.form.viewport().width(), (code, part)
+        finally:
+            use_language("en")
+    tools = [button for button in window.topology.tools.findChildren(QToolButton) if button.isVisible()]
+    assert all(button.geometry().bottom() <= window.topology.tools.height() for button in tools)
+
+
+def test_canvas_and_plots_take_turns_in_drawing(window: MainWindow, run_once: Callable[[], int]) -> None:
+    show(window, "design")
+    window.workspaces.reset()
+    assert window.docks.front_of("plots") == "topology"
+
+    run_once()
+    assert window.docks.front_of("plots") == "plots"
+    QTest.mouseClick(window.docks.tab("topology"), Qt.MouseButton.LeftButton)
+    assert window.topology.isVisible()
+    # What the inspector changes is not a reason to leave the curves; drawing, from wherever, and opening are.
+    window.docks.raise_panel("plots")
+    window.bar.trigger("edit.undo")
+    assert window.plots.isVisible()
+    for draw in (
+        lambda: window.bar.trigger("topology.tool_host"),
+        lambda: window.documents.new(),
+        lambda: window.bar.trigger("topology.paste"),
+    ):
+        window.topology.select("nodes.client")
+        window.bar.trigger("topology.copy")
+        window.docks.raise_panel("plots")
+        draw()
+        assert window.topology.isVisible()
+        window.bar.trigger("topology.tool_select")
+
+
+def test_another_panel_is_not_covered_by_the_canvas(window: MainWindow) -> None:
+    show(window, "lab")
+    window.workspaces.reset()
+    window.docks.raise_panel("agent")
+
+    window.documents.new()
+
+    assert window.docks.front_of("inspector") == "agent"
+
+
+def folded(window: MainWindow) -> bool:
+    return not window.history.isVisible() and window.docks.is_open("history")
+
+
+def test_history_folds_to_a_line_in_a_low_window(qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]) -> None:
+    run_once()
+    assert not folded(window)
+
+    window.resize(1366, 768)
+    assert folded(window)
+    place = window.findChild(QToolButton, "panel_fold")
+    assert place is not None
+    qtbot.waitUntil(lambda: place.text().startswith("1 run   Newest: Two paths"))
+    high = window.plots.height()
+
+    # The same button shows the list and takes it away again, with the mouse and with the keyboard.
+    QTest.mouseClick(place, Qt.MouseButton.LeftButton)
+    assert window.history.isVisible()
+    assert window.history.height() > 100
+    QTest.keyClick(place, Qt.Key.Key_Space)
+    assert folded(window)
+    QApplication.processEvents()
+    assert window.plots.height() == high
+    window.bar.trigger("view.fold")
+    assert not folded(window)
+    window.bar.trigger("view.fold")
+    assert folded(window)
+
+    # Whoever asks for the list sees it.
+    window.find_run()
+    assert not folded(window)
+
+    # So does whoever asks for any other panel there: with its tab, from the View menu, or by a click on a curve.
+    for ask in (
+        lambda: QTest.mouseClick(window.docks.tab("explain"), Qt.MouseButton.LeftButton),
+        lambda: window.docks.set_open("explain", True),
+        lambda: window.docks.raise_panel("explain"),
+    ):
+        window.docks.raise_panel("events")
+        window.bar.trigger("view.fold")
+        assert not window.docks.content("events").isVisible()
+        ask()
+        qtbot.waitUntil(window.docks.content("explain").isVisible)
+        assert window.docks.content("explain").height() > 100
+
+
+def test_what_was_chosen_about_the_history_is_kept(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+    first = make_window(qapp, tmp_path)
+    first.resize(1366, 768)
+    first.show()
+    assert folded(first)
+    first.bar.trigger("view.fold")
+    show(first, "analyse")
+    assert folded(first)
+    close_window(qtbot, first)
+
+    second = make_window(qapp, tmp_path)
+    second.resize(1366, 768)
+    second.show()
+    assert folded(second)
+    show(second, DEFAULT_WORKSPACE)
+    assert not folded(second)
+    second.resize(1366, 1000)
+    second.resize(1366, 700)
+    assert not folded(second)
+    second.workspaces.reset()
+    assert folded(second)
+    close_window(qtbot, second)
+
+
+def places(window: MainWindow) -> list[QRect]:
+    parts = (window.plots, window.topology, window.inspector, window.statusBar())
+    return [QRect(part.mapTo(window, QPoint()), part.size()) for part in parts]
+
+
+def settled(qtbot: QtBot, window: MainWindow) -> list[QRect]:
+    """Where things are once their layout has come to rest."""
+    qtbot.waitUntil(at_rest(lambda: places(window)))
+    return places(window)
+
+
+def test_nothing_moves_when_a_run_is_shown_or_a_banner_comes(
+    qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
+) -> None:
+    window.resize(1366, 768)
+    before = settled(qtbot, window)
+
+    run_once()
+    assert settled(qtbot, window) == before
+
+    window.banners.show_banner("told", "warning", "Something happened. " * 20)
+    assert settled(qtbot, window) == before
+    banner = QRect(window.banners.mapTo(window, QPoint()), window.banners.size())
+    assert banner.height() > 20
+    # Over the plots, and off the lines below them and the form beside them.
+    assert window.rect().contains(banner)
+    assert banner.bottom() < window.statusBar().y()
+    assert not banner.intersects(QRect(window.inspector.mapTo(window, QPoint()), window.inspector.size()))
+
+    window.banners.close_banner("told")
+    assert window.banners.isHidden()
+    assert settled(qtbot, window) == before
+
+
+def test_a_banner_covers_neither_the_words_of_a_lab_nor_the_form(window: MainWindow, qtbot: QtBot) -> None:
+    window.resize(1358, 732)
+    show(window, "lab")
+    window.workspaces.reset()
+    settled(qtbot, window)
+    ways = [Way("Choose another file…", lambda: None), Way("Try again", lambda: None)]
+    window.banners.show_banner("told", "error", "Something happened. " * 20, ways)
+    for panel in (window.docks.content("lab"), window.inspector):
+        place = QRect(panel.mapTo(window, QPoint()), panel.size())
+        at = QRect(window.banners.mapTo(window, QPoint()), window.banners.size())
+        assert at.width() > 400
+        assert not at.intersects(place)
+    window.banners.close_banner("told")
+
+
+def test_what_a_study_shows_goes_to_where_it_has_room(window: MainWindow) -> None:
+    shown = {"gallery.show": "gallery", "arena.show": "arena", "study.compare": "compare"}
+    for action, panel in shown.items():
+        show(window, "design")
+        assert window.bar[action].isEnabled()
+
+        window.bar.trigger(action)
+
+        assert window.workspaces.current == "study"
+        assert window.docks.front_of("plots") == panel
+        # Other panels have left: the status bar says how to get back to them.
+        assert window.statusBar().currentMessage().endswith("leads back to Drawing."), panel
+
+
+def test_a_panel_stays_where_the_workspace_or_somebody_has_put_it(window: MainWindow) -> None:
+    show(window, "analyse")
+    window.bar.trigger("study.compare")
+    assert window.workspaces.current == "analyse"
+
+    show(window, "run")
+    window.docks.set_open("compare", True)
+    window.bar.trigger("study.compare")
+    assert window.workspaces.current == "run"
