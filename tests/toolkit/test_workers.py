@@ -51,3 +51,12 @@ def test_a_fault_of_the_program_is_heard_and_reported(workers: Workers, qtbot: Q
         qtbot.waitUntil(lambda: bool(reported))
     assert heard == [fault]
     assert [error for _kind, error, _trace in reported] == [fault]
+
+
+def test_nothing_starts_behind_a_window_that_closes(workers: Workers) -> None:
+    workers.finish_all()
+    done: list[int] = []
+    task = workers.start("late", lambda: done.append(1), succeeded=_nothing)
+    assert not task.isRunning()
+    assert not workers.is_busy
+    assert done == []

@@ -78,7 +78,7 @@ class Workers(QObject):
         patience_ms: int = 0,
         in_turn: bool = False,
     ) -> Task:
-        """Starts ``work`` in a thread of its own.
+        """Starts ``work`` in a thread of its own; nothing after :meth:`finish_all`.
 
         Args:
             name: what shows up in thread lists and the log.
@@ -92,6 +92,8 @@ class Workers(QObject):
             in_turn: whether the work waits for all that was started in turn before it.
         """
         task = Task(name, self._turns.after_all(work) if in_turn else work, cancel, self)
+        if self._is_finished:
+            return task  # a timer or a late event asks for it: a thread that outlives its window ends the program
         self._tasks.append(task)
         # The receiver object lives on the GUI thread, so Qt queues these calls over to it.
         receiver = _Receiver(self, task, succeeded, failed or self.failed.emit)
