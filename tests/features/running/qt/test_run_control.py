@@ -253,7 +253,7 @@ def test_speed_can_be_changed_while_it_runs(qtbot: QtBot, window: MainWindow) ->
 
     window.bar.trigger("run.speed_express")
     assert window.runs.job.speed_limit is None
-    assert window.bar._speed.text().startswith("Max")
+    assert window.toolbar._speed.text().startswith("Max")
 
 
 def test_links_show_what_they_do_until_the_run_ends(
