@@ -4,7 +4,7 @@
 
 A change of the window needs this command and nothing else. Figures of measurements change with the simulator and take
 long, so that they are made only by their names: `scale` (a minute on an idle machine) and those of the reproduction,
-which come with its page, e.g. `drl-cc-sc1`.
+which come with its page, e.g. `drl-cc-sc1`. `architecture` is made from the imports.
 """
 
 from __future__ import annotations
@@ -21,23 +21,24 @@ SUFFIXES = {".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp"}
 
 MAKERS = {
     "docs/images": ["tests.helpers.guide_pictures"],
-    "docs/figures": ["subflow_app", "bench", "--scale", "--figure", "docs/figures/scale.svg"],
+    "docs/figures/architecture.svg": ["tools.architecture"],
+    "docs/figures/scale.svg": ["subflow_app", "bench", "--scale", "--figure", "docs/figures/scale.svg"],
     "docs/reproduction/figures": ["subflow_app", "reproduce", "all", "--quick", "--docs", "docs/reproduction"],
 }
-"""By folder, the module and the words that make its pictures."""
+"""By folder or file, the module and the words that make its pictures."""
 WINDOW = "docs/images"
 """The folder of pictures of the window, which are taken by their names."""
 
 
-def made_in(folder: str) -> set[str]:
-    """Names of the files that the maker of a folder writes there."""
-    if folder == "docs/figures":
-        return {"scale.svg"}
-    if folder == "docs/reproduction/figures":
-        return {f"{name}.svg" for name in recipe_names()}
+def made_in(place: str) -> set[str]:
+    """The files that the maker of a folder, or of one file, writes."""
+    if place.endswith(".svg"):
+        return {place}
+    if place == "docs/reproduction/figures":
+        return {f"{place}/{name}.svg" for name in recipe_names()}
     from tests.helpers.guide_pictures import PICTURES
 
-    return {f"{picture.name}.png" for picture in PICTURES}
+    return {f"{place}/{picture.name}.png" for picture in PICTURES}
 
 
 def main(names: Sequence[str]) -> int:
