@@ -13,7 +13,7 @@ from tools.same_code.names import Names
 from tools.same_code.revisions import Repository
 from tools.same_code.texts import cpp_tokens
 
-OLD, NEW = "app/subflow_app/features/arena/core/report.py", "app/subflow_app/features/arena/core/report.py"
+OLD, NEW = "app/subflow_app/core/arena/report.py", "app/subflow_app/features/arena/core/report.py"
 USER = "app/subflow_app/qt/panel.py"
 CPP, CPP_NEW = "sim/core/ring.h", "sim/core/base/ring.h"
 REPORT = '''"""Writes reports; see `core/arena/report.py`."""
@@ -23,10 +23,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.foundation.paths import labs
+from subflow_app.core.paths import labs
 
 if TYPE_CHECKING:
-    from subflow_app.foundation.paths import Labs
+    from subflow_app.core.paths import Labs
 
 HERE = Path(__file__).resolve()
 ROOT = HERE.parents[4]
@@ -35,11 +35,11 @@ LIMIT = 600
 
 def report(name: Labs) -> str:
     """A report, as tests/core/arena has it."""
-    return f"subflow_app.features.arena.core.report of {labs(name)}" * LIMIT
+    return f"subflow_app.core.arena.report of {labs(name)}" * LIMIT
 '''
-PANEL = """from subflow_app.features.arena.core import report
+PANEL = """from subflow_app.core.arena import report
 
-TEXT = report.report("subflow_app.features.arena.core.report")
+TEXT = report.report("subflow_app.core.arena.report")
 PLACE = report.ROOT / "app" / "subflow_app" / "core" / "arena"
 """
 RING = """// A ring, as sim/core/ring.h has it.
@@ -52,11 +52,11 @@ inline int least(int first, int second) { return first < second ? first : second
 """
 BEFORE = {
     OLD: REPORT,
-    "app/subflow_app/features/arena/core/__init__.py": '"""The arena."""\n',
-    "app/subflow_app/foundation/paths.py": "class Labs:\n    pass\n\n\ndef labs(name):\n    return name\n",
+    "app/subflow_app/core/arena/__init__.py": '"""The arena."""\n',
+    "app/subflow_app/core/paths.py": "class Labs:\n    pass\n\n\ndef labs(name):\n    return name\n",
     USER: PANEL,
     CPP: RING,
-    "docs/arena.md": "The arena lies in `app/subflow_app/features/arena/core/report.py`.\nIt ranks.\n",
+    "docs/arena.md": "The arena lies in `app/subflow_app/core/arena/report.py`.\nIt ranks.\n",
 }
 
 
@@ -70,7 +70,7 @@ def _moved() -> dict[str, str]:
         "app/subflow_app/features/__init__.py": '"""What users see."""\n',
         "app/subflow_app/features/README.md": "Features.\n",
         "app/subflow_app/features/arena/__init__.py": "",
-        "app/subflow_app/foundation/paths.py": BEFORE["app/subflow_app/foundation/paths.py"],
+        "app/subflow_app/core/paths.py": BEFORE["app/subflow_app/core/paths.py"],
         USER: panel.replace('"core" / "arena"', '"features" / "arena" / "core"'),
         CPP_NEW: RING.replace("sim/core/ring.h", "sim/core/base/ring.h").replace('"units.h"', '"core/units.h"'),
         "docs/arena.md": BEFORE["docs/arena.md"].replace("core/arena/report.py", "features/arena/core/report.py"),
@@ -135,12 +135,10 @@ def test_a_move_changes_nothing(after: Made) -> None:
 def test_imports_may_get_another_order_place_and_spelling(after: Made) -> None:
     files = {
         **BEFORE,
-        USER: PANEL.replace(
-            "from subflow_app.features.arena.core import report", "import subflow_app.features.arena.core.report"
-        ),
+        USER: PANEL.replace("from subflow_app.core.arena import report", "import subflow_app.core.arena.report"),
     }
-    files[USER] = files[USER].replace("report.report(", "subflow_app.features.arena.core.report.report(")
-    files[USER] = files[USER].replace("report.ROOT", "subflow_app.features.arena.core.report.ROOT")
+    files[USER] = files[USER].replace("report.report(", "subflow_app.core.arena.report.report(")
+    files[USER] = files[USER].replace("report.ROOT", "subflow_app.core.arena.report.ROOT")
     (verdict,) = after(files).verdicts
     assert (verdict.kind, verdict.problems) == (same_code.EQUAL, [])
 
@@ -151,12 +149,12 @@ def test_imports_may_get_another_order_place_and_spelling(after: Made) -> None:
         (NEW, "LIMIT = 600", "LIMIT = 601", "line 15, now 15: `600` became `601`"),
         (NEW, "Writes reports", "Writes report", "line 1, now 1: `'Writes reports"),
         (NEW, "parents[5]", "parents[4]", "(. became app)"),
-        (NEW, "import labs\n", "import labs, more\n", "import came: subflow_app.foundation.paths.more"),
+        (NEW, "import labs\n", "import labs, more\n", "import came: subflow_app.core.paths.more"),
         (
             NEW,
-            "    from subflow_app.foundation.paths import Labs\n",
+            "    from subflow_app.core.paths import Labs\n",
             "    pass\n",
-            "import lost: subflow_app.foundation.paths.Labs",
+            "import lost: subflow_app.core.paths.Labs",
         ),
         (USER, "features.arena.core import report as report", "features.arena import report", "import lost: "),
         (USER, '"features" / "arena"', '"features" / "arenas"', "became"),
@@ -181,9 +179,9 @@ def test_two_imports_that_changed_places_are_found(after: Made) -> None:
 
 def test_new_and_lost_files_are_found(after: Made) -> None:
     files = {**_moved(), "app/subflow_app/extra.py": "A = 1\n", "app/subflow_app/other/__init__.py": "B = 2\n"}
-    del files["app/subflow_app/foundation/paths.py"]
+    del files["app/subflow_app/core/paths.py"]
     assert _problems(after(files)) == {
-        "app/subflow_app/foundation/paths.py": ["gone"],
+        "app/subflow_app/core/paths.py": ["gone"],
         "app/subflow_app/extra.py": ["new"],
         "app/subflow_app/other/__init__.py": ["new"],
     }
