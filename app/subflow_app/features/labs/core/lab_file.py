@@ -565,7 +565,9 @@ def _sections(body: Sequence[str], first_line: int) -> tuple[str, list[_Section]
         if match is not None:
             heads.append((index, match["title"], (match["id"] or "").strip()))
     ends = [*(index for index, _, _ in heads[1:]), len(body)]
-    introduction = "\n".join(body[: heads[0][0] if heads else len(body)]).strip()
+    if not heads:
+        return "\n".join(body).strip(), []
+    introduction = "\n".join(body[: heads[0][0]]).strip()
     sections = [
         _Section(title, section_id, first_line + index + 1, "\n".join(body[index + 1 : end]).strip())
         for (index, title, section_id), end in zip(heads, ends, strict=True)
