@@ -10,19 +10,17 @@ import pytest
 from tests.helpers.command_line import Subflow
 
 from subflow_agents import TrainingConfig
-from subflow_app.features.training.core import promotion
 from subflow_app.features.training.core.training_folder import write_config
 from subflow_app.features.training.core.training_record import list_training
+from subflow_app.foundation.paths import policy_folder
 from subflow_sim.policy import Policy, write_policy
 from subflow_sim.vec_env import agent_spec
 from subflow_store import open_store
 
 
 @pytest.fixture
-def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "library"
-    monkeypatch.setattr(promotion, "policy_folder", lambda: folder)
-    return folder
+def library() -> Path:
+    return policy_folder()
 
 
 @pytest.fixture
