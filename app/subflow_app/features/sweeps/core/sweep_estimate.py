@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -143,9 +143,8 @@ def estimate_sweep(plan: SweepPlan, *, is_tried: bool = True) -> SweepEstimate:
         keeps_traces=plan.keeps_traces,
         is_tried=is_tried,
     )
-    values = {each.name: getattr(told, each.name) for each in fields(told)}
-    values["storing_s"] += plan.n_points * _POINT_S
-    return SweepEstimate(**values, points=plan.n_points, seeds=len(plan.seeds))
+    told = replace(told, storing_s=told.storing_s + plan.n_points * _POINT_S)
+    return SweepEstimate(**asdict(told), points=plan.n_points, seeds=len(plan.seeds))
 
 
 def _free_bytes(database: Path | None) -> float | None:

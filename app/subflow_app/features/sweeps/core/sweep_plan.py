@@ -19,6 +19,7 @@ from subflow_app.features.editor.core.algorithm_values import own_or_named, repl
 from subflow_app.features.editor.core.scenario_doc import split_key
 from subflow_app.features.editor.core.scenario_source import source_of
 from subflow_app.features.running.core.run_queue import QueuedRun
+from subflow_app.features.running.core.runs_estimate import spread_numbers
 from subflow_app.features.sweeps.core.axes import Axis, SweptValue, swept
 from subflow_app.foundation.toml_edit import TomlValue, get_value, render
 
@@ -139,10 +140,7 @@ class SweepPlan:
 
     def spread(self, most: int) -> tuple[SweepPoint, ...]:
         """Points from all over the plan, the first and the last among them: what to look at where all are too many."""
-        n = self.n_points
-        if n <= most:
-            return tuple(self.points())
-        return tuple(self.point(number * (n - 1) // (most - 1)) for number in range(most))
+        return tuple(map(self.point, spread_numbers(self.n_points, most)))
 
     def overrides(self, point: SweepPoint) -> tuple[str, ...]:
         """What makes the scenario that of a point, as `--set` has it."""
