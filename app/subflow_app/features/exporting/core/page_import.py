@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from subflow_app.features.catalog.core.catalog import policy_library
+from subflow_app.features.catalog.core.catalog import catalog_before_library, policy_library
 from subflow_app.features.catalog.core.uses import Use, policies_of, read_scenario
 from subflow_app.features.editor.core.scenario_source import with_policies
 from subflow_app.features.exporting.core.web_page import EDITED_KEYS, FORMAT
@@ -20,10 +20,9 @@ from subflow_app.features.policies.core.library import content_name
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.toml_edit import TomlEditError, render, set_value
 from subflow_app.vocabulary.language import tr
-from subflow_sim.catalog import catalog_with
 from subflow_sim.errors import ParamError, ScenarioError
 from subflow_sim.gate import json_tree, read_file
-from subflow_sim.policy_library import MAX_POLICY_BYTES, SUFFIX, PolicyLibrary, is_policy_name
+from subflow_sim.policy_library import MAX_POLICY_BYTES, SUFFIX, is_policy_name
 from subflow_sim.scenario import Scenario
 
 MOST_PAGE_BYTES = 64_000_000
@@ -201,8 +200,7 @@ def _read_with(policies: Mapping[str, bytes], text: str, path: Path) -> Scenario
     with tempfile.TemporaryDirectory(prefix="subflow-page-") as folder:
         for name, content in policies.items():
             Path(folder, f"{name}{SUFFIX}").write_bytes(content)
-        library = PolicyLibrary((Path(folder), *policy_library().folders))
-        return read_scenario(Use.PAGE, text, file=str(path), algorithms=catalog_with(library))
+        return read_scenario(Use.PAGE, text, file=str(path), algorithms=catalog_before_library(Path(folder)))
 
 
 def _gunzipped(packed: bytes, most_bytes: int, what: str, limit_bytes: int = 0) -> bytes:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import subflow_app
-from subflow_app.features.catalog.core.catalog import policy_library
+from subflow_app.features.catalog.core.catalog import catalog_before_library
 from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.exporting.core.bundle import (
     FORMAT,
@@ -34,7 +34,7 @@ from subflow_app.foundation.json_document import plain
 from subflow_app.vocabulary.number_text import count_text
 from subflow_sim.errors import ScenarioError, SimError
 from subflow_sim.gate import MOST_TEXT_BYTES, json_tree, open_file, size_text
-from subflow_sim.policy_library import MAX_POLICY_BYTES, PolicyLibrary, is_policy_name
+from subflow_sim.policy_library import MAX_POLICY_BYTES, is_policy_name
 from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
 from subflow_store.recording_texts import folded
 
@@ -310,21 +310,19 @@ def _is_summary(stored: Any) -> bool:
 
 def _scenario(bundle: _Bundle, policies: Path) -> Scenario:
     """The scenario, whose policies are those of the bundle, whatever this machine has under their names."""
-    from subflow_sim.catalog import catalog_with
-
     policies.mkdir()
     for name in bundle.names:
         # A plain name alone: what is in an archive does not say where files go.
         if name.startswith(POLICIES) and is_policy_name(Path(name).stem) and name.endswith(POLICY_SUFFIX):
             (policies / Path(name).name).write_bytes(bundle.read(name, MAX_POLICY_BYTES))
-    library = PolicyLibrary((policies, *policy_library().folders))
     try:
         text = bundle.read(SCENARIO, _MOST_SCENARIO_BYTES).decode()
         if len(folded(text)[0]) > MOST_TEXT_BYTES:
             raise InputError(
                 f"{bundle.path}: {SCENARIO} is larger than {size_text(MOST_TEXT_BYTES)} without its recordings"
             )
-        return read_scenario(Use.BUNDLE, text, file=f"{bundle.path.name}/{SCENARIO}", algorithms=catalog_with(library))
+        catalog = catalog_before_library(policies)
+        return read_scenario(Use.BUNDLE, text, file=f"{bundle.path.name}/{SCENARIO}", algorithms=catalog)
     except UnicodeDecodeError as error:
         raise InputError(f"{bundle.path}: {SCENARIO} is not text in UTF-8: {error}") from error
     except ScenarioError as error:
