@@ -39,7 +39,7 @@ class Feature(QObject):
     """One of them. It is made before the window has docks and plots, cheaply: what costs time waits until it is shown.
 
     Attributes:
-        panel_name: object name of its panel, a key of `choices.PANELS`; empty without a panel.
+        panel_name: object name of its panel, a key of `panels.PANELS`; empty without a panel.
         panel: the content of that panel.
         strip: goes below the panels, as wide as the window.
     """
@@ -155,6 +155,7 @@ class SessionFeature(LazyFeature, Generic[S]):
             self.made = self.make()
             self.panel.put_in(self.made.panel, scrolls=self.scrolls)
             self.made.changed.connect(self.changed)
+            self.changed.emit()  # with the session more is possible
         return self.made
 
     def fill(self) -> None:

@@ -41,8 +41,7 @@ class ScriptFeature(SessionFeature["ScriptSession"]):
         return session
 
     def connect_parts(self) -> None:
-        """What was not saved may be a script; with the panel there is more that can be done."""
-        self.panel.first_shown.connect(self.changed)
+        """Unsaved text may be a script."""
         self.ports.recovery.takers[_SUFFIX] = self._recover
 
     def show(self) -> None:
