@@ -139,7 +139,7 @@ class WindowDialogs(QObject):
         elif name == "lab":
             from subflow_app.features.labs.qt.feature import LabFeature
 
-            ports.features[LabFeature].show_labs()
+            ports.features[LabFeature].session.show_list()
         elif name == "new" and ports.documents.new():
             ports.workspaces.show("design")
 

@@ -82,7 +82,7 @@ def lab_rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Show the guided labs: what each teaches, and how far you are",
         "example",
         ("Ctrl+Alt+B",),
-        lambda w, _: w.features[LabFeature].show_labs(),
+        lambda w, _: w.features[LabFeature].session.show_list(),
     )
     yield ActionSpec(
         "study.lab_next",
@@ -90,7 +90,7 @@ def lab_rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Go on to the next step of the lab, once this one is done",
         "next",
         ("Ctrl+Alt+Shift+I",),
-        lambda w, _: w.features[LabFeature].go_on(),
+        lambda w, _: w.features[LabFeature].session.go_on(),
         (possible("study.lab_next", translatable("no lab is open, or its step is not done yet")),),
     )
     yield ActionSpec(
@@ -99,7 +99,7 @@ def lab_rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Show another hint for this step of the lab",
         "help",
         ("Ctrl+Alt+I",),
-        lambda w, _: w.features[LabFeature].hint(),
+        lambda w, _: w.features[LabFeature].session.hint(),
         (possible("study.lab_hint", translatable("no lab is open, or its step has no hint left")),),
     )
     yield ActionSpec(
@@ -108,7 +108,7 @@ def lab_rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Write what you did in this lab to a file that your lecturer can verify",
         "export_data",
         ("Ctrl+Alt+Shift+B",),
-        lambda w, _: w.features[LabFeature].write_result(),
+        lambda w, _: w.features[LabFeature].session.write_result(),
         (possible("study.lab_result", translatable("no lab is open")),),
     )
     yield ActionSpec(

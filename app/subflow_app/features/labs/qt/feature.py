@@ -32,24 +32,6 @@ class LabFeature(SessionFeature["Teacher"]):
 
         return Teacher(self.ports, self)
 
-    # ---- what actions call ----
-
-    def show_labs(self) -> None:
-        """Shows the list of labs in its workspace."""
-        self.session.show_list()
-
-    def go_on(self) -> None:
-        """Goes on to the next step, lab or list."""
-        self.session.go_on()
-
-    def hint(self) -> None:
-        """Shows another hint."""
-        self.session.hint()
-
-    def write_result(self) -> None:
-        """Asks for a name and a place, and writes what is handed in."""
-        self.session.write_result()
-
     def grade_class(self) -> None:
         """Shows the page on which a lecturer grades a class."""
         from subflow_app.features.labs.qt.class_dialog import ClassDialog
