@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import networkx
 from tests.helpers import import_graph
 from tests.helpers.import_graph import ROOT, Graph, When
 
@@ -89,23 +90,9 @@ def read_house() -> House:
 
 def reduced(pairs: Iterable[tuple[str, str]]) -> Graph:
     """The transitive reduction: an arrow goes if a longer way leads to the same place."""
-    edges: dict[str, set[str]] = {}
-    for source, target in pairs:
-        if source != target:
-            edges.setdefault(source, set()).add(target)
-    reached: dict[str, set[str]] = {}
-
-    def reach(node: str) -> set[str]:
-        if node not in reached:
-            reached[node] = set()
-            for target in edges.get(node, ()):
-                reached[node] |= {target, *reach(target)}
-        return reached[node]
-
-    return {
-        source: frozenset(one for one in targets if not any(one in reach(other) for other in targets - {one}))
-        for source, targets in edges.items()
-    }
+    graph = networkx.DiGraph((source, target) for source, target in pairs if source != target)
+    least = networkx.transitive_reduction(graph)
+    return {node: frozenset(least[node]) for node in least if least[node]}
 
 
 def _order(kind: str) -> tuple[tuple[str, ...], ...]:
