@@ -151,10 +151,10 @@ def _run(job: ArenaJob, *, is_quiet: bool, is_kept: bool, is_here: bool) -> int:
             f"{counted(len(asked.taking_part), 'entrant')} in {counted(asked.n_networks, 'network')}: "
             f"{count_text(job.progress.runs)} runs"
         )
-        told = job.estimate()
-        if told is not None:
-            time_text = f"about {told.time_text(job.jobs)} with {job.jobs} at once, " if is_here else ""
-            print_note(f"missing runs: {time_text}about {long_text(told.cpu_s)} of processor time")
+        missing = job.estimate()
+        if missing is not None:
+            time_text = f"about {missing.time_text(job.jobs)} with {job.jobs} at once, " if is_here else ""
+            print_note(f"missing runs: {time_text}about {long_text(missing.cpu_s)} of processor time")
     outcome, signal_number = in_background(job, "arena")
     outcome.check()
     if outcome.state == "stopped":

@@ -207,8 +207,8 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
 
         def work(is_given_up: Callable[[], bool]) -> str:
             chosen = entry(entrants, is_quick=is_quick)
-            told = ArenaJob(chosen, store, jobs=jobs).estimate(is_given_up) if chosen.taking_part else None
-            return "" if told is None else tr("Missing runs: about {time}", time=told.time_text(jobs))
+            missing = ArenaJob(chosen, store, jobs=jobs).estimate(is_given_up) if chosen.taking_part else None
+            return "" if missing is None else tr("Missing runs: about {time}", time=missing.time_text(jobs))
 
         self._estimator.ask(work, is_other=True)
 

@@ -20,20 +20,20 @@ _PHRASES = {
     "==": translatable("{measured}, where {claimed} is claimed"),
 }
 _BAND = translatable("{measured}, where {low} to {high} is claimed")
-_OTHERWISE = translatable("not true: {told}")
+_OTHERWISE = translatable("not true: {claim}")
 
 
-def measured_words(told: str, say: Callable[..., str] = tr) -> str:
+def measured_words(claim: str, say: Callable[..., str] = tr) -> str:
     """The comparisons of a failed claim that do not hold: ``5.053 Mbit/s, where at least 11.87 Mbit/s is claimed``.
 
     Args:
-        told: the claim with the numbers that were measured, see `Outcome.told`.
+        claim: with the numbers that were measured, as in `Outcome.told`.
         say: puts values into a form: `tr` in the language of the window, `str.format` in English, for what is kept.
     """
-    found = [_PART.fullmatch(part) for part in told.split(" and ")]
+    found = [_PART.fullmatch(part) for part in claim.split(" and ")]
     failing = [match for match in found if match is not None and not _holds(match)]
     if not failing or None in found:
-        return say(_OTHERWISE, told=told)
+        return say(_OTHERWISE, claim=claim)
     return "; ".join(_phrase(match, say) for match in failing)
 
 
