@@ -68,7 +68,7 @@ def test_it_fills_the_screen_and_goes_back_to_what_was_there(
         geometry = window.presentation.geometry_before
         assert geometry is not None
         QTest.keyClick(window.plots, Qt.Key.Key_Escape)
-        qtbot.waitUntil(lambda: window.presentation.is_settled)
+        qtbot.waitUntil(lambda: window.presentation.geometry_before is None)
         assert not window.isFullScreen()
         assert window.banners.isVisible()
         window.banners.close_banner("file")
@@ -91,7 +91,7 @@ def test_a_run_goes_on_and_a_workspace_ends_it(window: MainWindow, qtbot: QtBot)
     kept = window.workspaces.states()[window.workspaces.current]
     window.bar.trigger("view.workspace_analyse")
     assert not window.presentation.is_on
-    qtbot.waitUntil(lambda: window.presentation.is_settled)
+    qtbot.waitUntil(lambda: window.presentation.geometry_before is None)
     assert window.docks.is_open("history")
     assert window.runs.is_running
     assert window.workspaces.states()["run"] == kept
@@ -107,7 +107,7 @@ def test_escape_first_ends_what_it_ends_elsewhere(window: MainWindow, qtbot: QtB
     assert window.presentation.is_on
     QTest.keyClick(window.topology.canvas, Qt.Key.Key_Escape)
     assert not window.presentation.is_on
-    qtbot.waitUntil(lambda: window.presentation.is_settled)
+    qtbot.waitUntil(lambda: window.presentation.geometry_before is None)
 
 
 @pytest.mark.parametrize(
@@ -128,4 +128,4 @@ def test_names_of_the_legend_are_whole(
     assert legend.tree.columnWidth(0) >= names
     assert legend.tree.header().length() <= legend.tree.viewport().width()
     QTest.keyClick(window.plots, Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: window.presentation.is_settled)
+    qtbot.waitUntil(lambda: window.presentation.geometry_before is None)

@@ -66,13 +66,8 @@ class Presentation(QObject):
         ports.workspaces.changed.connect(lambda _name: self.set_on(False))
 
     @property
-    def is_settled(self) -> bool:
-        """Whether the panels lie as they did before."""
-        return self._before is None
-
-    @property
     def geometry_before(self) -> QByteArray | None:
-        """Where the window was, to be kept for the next start; None while it does not present."""
+        """Where the window was, to be kept for the next start; None once the panels lie as they did before."""
         return self._before.geometry if self._before is not None else None
 
     def set_on(self, is_on: bool) -> None:
