@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from subflow_app.features.arena.qt import actions as arena
-from subflow_app.features.breaking.qt import actions as breaking
+from subflow_app.features.arena.qt import feature as arena
+from subflow_app.features.breaking.qt import feature as breaking
 from subflow_app.features.editor.qt import actions as topology
-from subflow_app.features.explain.qt import actions as explain
-from subflow_app.features.forking.qt import actions as forking
-from subflow_app.features.gallery.qt import actions as gallery
-from subflow_app.features.playhead.qt import actions as playhead
-from subflow_app.features.script.qt import actions as script
-from subflow_app.features.sweeps.qt import actions as sweeps
+from subflow_app.features.explain.qt import feature as explain
+from subflow_app.features.forking.qt import feature as forking
+from subflow_app.features.gallery.qt import feature as gallery
+from subflow_app.features.playhead.qt import feature as playhead
+from subflow_app.features.script.qt import feature as script
+from subflow_app.features.sweeps.qt import feature as sweeps
 from subflow_app.shell.actions import arrange, edit, file, help, history, queue, run, study, training, view
 from subflow_app.toolkit.action_spec import ActionSpec
 

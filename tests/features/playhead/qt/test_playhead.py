@@ -25,10 +25,9 @@ from subflow_app.features.explain.core.packet_places import PacketPlaces
 from subflow_app.features.explain.core.run_events import RunEvents
 from subflow_app.features.playhead.qt.canvas_show import CanvasShow
 from subflow_app.features.playhead.qt.events_panel import EventsPanel
-from subflow_app.features.playhead.qt.feature import PlayheadFeature
+from subflow_app.features.playhead.qt.feature import PlayheadFeature, PlotsShow
 from subflow_app.features.playhead.qt.packet_item import ACK, DATA, DATAGRAM, PacketItem
 from subflow_app.features.playhead.qt.playhead import Playhead, ScrubbedRun
-from subflow_app.features.playhead.qt.plots_show import PlotsShow
 from subflow_app.features.playhead.qt.strip import TransportStrip, _told_apart
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.traces.core.traces import TraceMark

@@ -1,8 +1,11 @@
-"""Explain this point: a click on a curve tells which decision made it so, from the run's records or a replay of it."""
+"""Explain this point: a click on a curve tells which decision made it so, from the run's records or a replay of it.
+
+The decisions behind the curves of a run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
@@ -16,7 +19,8 @@ from subflow_app.features.traces.core.traces import SUBFLOW, Traces, nearest_mar
 from subflow_app.features.training.qt.agent_feature import AgentFeature
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.toolkit.feature import FeatureMap, PanelFeature
+from subflow_app.toolkit.action_spec import PLOTS_SHOWN, ActionSpec, possible
+from subflow_app.toolkit.feature import FeatureHolder, FeatureMap, PanelFeature
 from subflow_app.toolkit.latest_reader import LatestReader
 from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, translatable
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from subflow_app.toolkit.preferences import Preferences
     from subflow_app.toolkit.workers import Workers
     from subflow_sim.scenario_model import ScriptKind
+
 
 # What is quick is shown in one go; what is not never holds up the window.
 _PATIENCE_MS = 40
@@ -405,3 +410,90 @@ def deciding_owner(traces: Traces, owner: str, kind: str) -> str | None:
     if len(of_flow) == 1:
         return of_flow[0]
     return owner if of_flow else None
+
+
+def rows() -> Iterator[ActionSpec[FeatureHolder]]:
+    """Its part of the Time menu."""
+    yield ActionSpec(
+        "explain.here",
+        "E&xplain this point",
+        "Show the decision behind the clicked point of a curve, or at the marked time of the chosen curve",
+        "explain",
+        ("Alt+Shift+Up",),
+        lambda w, _: _explain(w).explain_here(),
+        (possible("explain.here", PLOTS_SHOWN.otherwise),),
+    )
+    for step, by, text, key, otherwise in (
+        (
+            "previous",
+            -1,
+            "Earlier &decision",
+            "Alt+Shift+Left",
+            translatable("the Explain panel shows no decision, or the first one"),
+        ),
+        (
+            "next",
+            1,
+            "L&ater decision",
+            "Alt+Shift+Right",
+            translatable("the Explain panel shows no decision, or the last one"),
+        ),
+    ):
+        where = "before" if by < 0 else "after"
+        yield ActionSpec(
+            f"explain.{step}",
+            text,
+            f"Explain the decision {where} the one that the explain panel shows; a click on a curve chooses one",
+            step,
+            (key,),
+            lambda w, _, by=by: _explain(w).step(by),  # type: ignore[misc]
+            (possible(f"explain.{step}", otherwise),),
+        )
+
+    for step, by, text, key, otherwise in (
+        (
+            "previous",
+            -1,
+            "Line &before",
+            "Alt+PgUp",
+            translatable("the Explain panel shows no line of a script, or the first one"),
+        ),
+        (
+            "next",
+            1,
+            "Line &after",
+            "Alt+PgDown",
+            translatable("the Explain panel shows no line of a script, or the last one"),
+        ),
+    ):
+        yield ActionSpec(
+            f"explain.{step}_line",
+            text,
+            f"Go to the {step} line that the script executed in the decision that the explain panel shows",
+            "up" if by < 0 else "down",
+            (key,),
+            lambda w, _, by=by: _explain(w).step_line(by),  # type: ignore[misc]
+            (possible(f"explain.{step}_line", otherwise),),
+        )
+    yield ActionSpec(
+        "explain.open_script",
+        "Open the s&cript there",
+        "Open the deciding script at the line marked in Explain; a double-click on a line does the same",
+        "script",
+        ("Alt+Return",),
+        lambda w, _: _explain(w).open_script(),
+        (possible("explain.open_script", translatable("the Explain panel shows no line of a script")),),
+    )
+    yield ActionSpec(
+        "explain.watch",
+        "&Watch an expression",
+        "Plot an expression of names in the script, with a value for each decision",
+        "plots",
+        ("Alt+Shift+Down",),
+        lambda w, _: _explain(w).ask_watch(),
+        (possible("explain.watch", translatable("the Explain panel shows no line of a script")),),
+    )
+
+
+def _explain(holder: FeatureHolder) -> ExplainFeature:
+    return holder.features[ExplainFeature]

@@ -1,9 +1,12 @@
-"""Forking runs from the window: which run and when, the dialog, and the fork over its original."""
+"""Forking runs from the window: which run and when, the dialog, and the fork over its original.
+
+Forks of runs.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from subflow_app.features.catalog.core.uses import Use
@@ -15,8 +18,9 @@ from subflow_app.features.running.core.runs import RunJob, RunResult
 from subflow_app.features.running.qt.queue.session import QueueSession
 from subflow_app.features.traces.core.traces import StoredTraces, Traces
 from subflow_app.foundation.errors import InputError
-from subflow_app.toolkit.feature import Feature, FeatureMap
-from subflow_app.vocabulary.language import tr
+from subflow_app.toolkit.action_spec import ActionSpec, Need
+from subflow_app.toolkit.feature import Feature, FeatureHolder, FeatureMap
+from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.errors import SimError
 
 if TYPE_CHECKING:
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
     from subflow_app.toolkit.preferences import Preferences
     from subflow_app.toolkit.workers import Workers
     from subflow_store import Store
+
 
 _PATIENCE_MS = 40  # what is read quicker than this opens the dialog at once
 _MESSAGE_MS = 6000
@@ -286,3 +291,21 @@ class ForkFeature(Feature):
         if isinstance(error, ForkCancelledError):
             return
         self.ports.tell_failure(error)
+
+
+def rows() -> Iterator[ActionSpec[FeatureHolder]]:
+    """Its part of the Time menu."""
+    yield ActionSpec(
+        "fork.new",
+        "&What if…",
+        "Fork the run that is shown, or selected: change a link or a flow from a time on, with the original as a ghost",
+        "fork",
+        ("Ctrl+Shift+W",),
+        lambda w, _: w.features[ForkFeature].fork(),
+        (
+            Need(
+                lambda s: "fork.new" in s.features or s.runs_selected == 1,
+                translatable("the plots show no run, and not just one is selected in the history"),
+            ),
+        ),
+    )

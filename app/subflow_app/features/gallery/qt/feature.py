@@ -1,10 +1,15 @@
-"""The gallery as a part of the window: everything but an empty panel comes when it is first looked at."""
+"""The gallery as a part of the window: everything but an empty panel comes when it is first looked at.
+
+The experiments of the papers: run, looked at, and written about.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.toolkit.feature import SessionFeature
+from subflow_app.toolkit.action_spec import WRITABLE, ActionSpec, possible
+from subflow_app.toolkit.feature import FeatureHolder, SessionFeature
 from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:
@@ -54,3 +59,97 @@ class GalleryFeature(SessionFeature["GallerySession"]):
     def show(self) -> None:
         """Brings its panel to the front."""
         self.ports.workspaces.go_to(self.panel_name)
+
+
+def rows() -> Iterator[ActionSpec[FeatureHolder]]:
+    """Their part of the Study menu."""
+    yield ActionSpec(
+        "gallery.show",
+        "Sho&w the experiments of the papers",
+        "Show the experiments of the papers: what each measures, its figure, and what the paper prints",
+        "gallery",
+        ("Ctrl+Alt+X",),
+        lambda w, _: w.features[GalleryFeature].show(),
+    )
+    yield ActionSpec(
+        "gallery.run_quick",
+        "Run &quick",
+        "Run the selected experiments shortened: fewer seeds and points; a paper's heading selects all of its "
+        "experiments",
+        "run_quick",
+        ("Ctrl+Alt+Shift+N",),
+        lambda w, _: w.features[GalleryFeature].session.run(is_quick=True),
+        (
+            WRITABLE,
+            possible("gallery.run_quick", translatable("no experiment is selected, or it is running")),
+        ),
+    )
+    yield ActionSpec(
+        "gallery.run_full",
+        "Run in &full",
+        "Run the selected experiments in full, as in the paper, which may take hours; existing runs are kept",
+        "run",
+        ("Ctrl+Alt+Shift+M",),
+        lambda w, _: w.features[GalleryFeature].session.run(is_quick=False),
+        (
+            WRITABLE,
+            possible("gallery.run_full", translatable("no experiment is selected, or it is running")),
+        ),
+    )
+    yield ActionSpec(
+        "gallery.resume",
+        "&Resume",
+        "Make the missing runs of the selected experiments, quick or full as they were begun",
+        "retry",
+        ("Ctrl+Alt+Shift+R",),
+        lambda w, _: w.features[GalleryFeature].session.resume(),
+        (
+            WRITABLE,
+            possible("gallery.resume", translatable("select an interrupted experiment")),
+        ),
+    )
+    yield ActionSpec(
+        "gallery.stop",
+        "&Stop",
+        "End the selected experiments; finished runs are kept, and the others can be made later",
+        "stop",
+        ("Ctrl+Alt+Shift+X",),
+        lambda w, _: w.features[GalleryFeature].session.stop(),
+        (possible("gallery.stop", translatable("no selected experiment is running")),),
+    )
+    yield ActionSpec(
+        "gallery.show_runs",
+        "Show the r&uns",
+        "Open the curves of the runs of the experiment in the plots, one of each series",
+        "plots",
+        ("Ctrl+Alt+Shift+P",),
+        lambda w, _: w.features[GalleryFeature].session.show_runs(),
+        (possible("gallery.show_runs", translatable("choose an experiment that has runs")),),
+    )
+    yield ActionSpec(
+        "gallery.open_scenario",
+        "&Open the scenario",
+        "Open the scenario of the experiment in the editor, to change it and to run it alone",
+        "topology",
+        ("Ctrl+Alt+Shift+C",),
+        lambda w, _: w.features[GalleryFeature].session.open_scenario(),
+        (possible("gallery.open_scenario", translatable("choose an experiment that has a scenario")),),
+    )
+    yield ActionSpec(
+        "gallery.export_figure",
+        "&Export the figure…",
+        "Write the figure of the experiment as SVG, PDF or PNG, with the paper's values",
+        "export_figure",
+        ("Ctrl+Alt+Shift+F",),
+        lambda w, _: w.features[GalleryFeature].session.ask_export_figure(),
+        (possible("gallery.export_figure", translatable("choose an experiment that has a figure")),),
+    )
+    yield ActionSpec(
+        "gallery.report",
+        "Write a repor&t…",
+        "Write a report on the selected experiments: figures, verdicts, rulings and settings as HTML, PDF and CSV",
+        "export_report",
+        ("Ctrl+Alt+Shift+T",),
+        lambda w, _: w.features[GalleryFeature].session.ask_report(),
+        (possible("gallery.report", translatable("select experiments that have results")),),
+    )

@@ -1,17 +1,26 @@
-"""The playhead in the window: it goes with the runs that the plots show, and everything that has a time follows it."""
+"""The playhead in the window: it goes with the runs that the plots show, and everything that has a time follows it.
+
+Going through the time of a run: the transport bar.
+
+The playhead in the plots: a line at its time, which can be dragged, and the values there in the legend.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+from PySide6.QtCore import QObject, Qt
 
 from subflow_app.features.playhead.qt.playhead import Playhead, ScrubbedRun
-from subflow_app.features.playhead.qt.plots_show import PlotsShow
 from subflow_app.features.playhead.qt.strip import BUTTONS, TransportStrip
 from subflow_app.features.traces.core.events import DECISION
-from subflow_app.toolkit.feature import PanelFeature
+from subflow_app.toolkit.action_spec import ActionSpec, possible
+from subflow_app.toolkit.feature import FeatureHolder, PanelFeature
 from subflow_app.toolkit.widgets.banner import Way
+from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
@@ -34,6 +43,57 @@ if TYPE_CHECKING:
     from subflow_app.toolkit.preferences import Preferences
     from subflow_app.toolkit.workers import Workers
     from subflow_store import Store
+
+
+# While it plays, so often the plots follow: each time they are drawn anew as a whole.
+_PLAYING_MS = 66
+
+
+class PlotsShow(QObject):
+    """Moves the line of one view."""
+
+    def __init__(self, playhead: Playhead, plots: PlotView) -> None:
+        """Follows the playhead from now on."""
+        super().__init__(playhead)
+        self._playhead = playhead
+        self._plots = plots
+        self._lines: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._timer = timer(self, self._show, _PLAYING_MS, is_single=True)
+        playhead.moved.connect(self._on_moved)
+        playhead.left.connect(self._on_left)
+
+    def _on_moved(self, _time_s: float) -> None:
+        if not self._playhead.transport.is_playing:
+            self._timer.stop()
+            self._show()
+        elif not self._timer.isActive():
+            self._timer.start()
+
+    def _on_left(self) -> None:
+        self._timer.stop()
+        self._plots.set_pin(None)
+
+    def _show(self) -> None:
+        time_s = self._playhead.time_s
+        if time_s is None:
+            return
+        self._let_lines_be_dragged()
+        self._plots.set_pin(time_s)
+
+    def _let_lines_be_dragged(self) -> None:
+        for stack in self._plots.stacks:
+            for plot in stack.time_plots:
+                if plot.pin not in self._lines:
+                    self._lines.add(plot.pin)
+                    plot.pin.setMovable(True)
+                    plot.pin.setCursor(Qt.CursorShape.SizeHorCursor)
+                    # Over the crosshair, which rests at the same time.
+                    plot.pin.setZValue(21)
+                    plot.pin.sigDragged.connect(self._on_dragged)
+
+    def _on_dragged(self, line: Any) -> None:
+        if self._playhead.run is not None:
+            self._playhead.seek(float(line.value()))
 
 
 class PlayheadPorts(Protocol):
@@ -240,3 +300,105 @@ def _events_of_stored(traces: Traces) -> RunEvents:
 
     # Measured traces have no scenario; what is marked in them is known all the same.
     return RunEvents(traces, scenario_of(traces), decisions=traces.events(DECISION.name))
+
+
+# Id behind "playhead.", text, tip, icon, shortcut.
+_PLAYHEAD = (
+    (
+        "play",
+        "&Play",
+        "Play the run from here at the speed of the transport bar, or stop",
+        "play",
+        "F12",
+    ),
+    (
+        "play_back",
+        "Play &backwards",
+        "Play the run backwards from here, or stop",
+        "play_back",
+        "Shift+F12",
+    ),
+    (
+        "step_back",
+        "Step bac&k",
+        "Go to the previous sample of the run that is shown",
+        "step_back",
+        "Shift+F10",
+    ),
+    (
+        "step_forward",
+        "Step &forward",
+        "Go to the next sample of the run that is shown",
+        "step",
+        "Ctrl+Shift+F10",
+    ),
+    (
+        "previous_event",
+        "Pre&vious event",
+        "Go to the previous event in the list",
+        "previous_event",
+        "Shift+F3",
+    ),
+    (
+        "next_event",
+        "&Next event",
+        "Go to the next event in the list",
+        "next_event",
+        "F3",
+    ),
+    (
+        "start",
+        "To the &start",
+        "Go to the beginning of the run that is shown",
+        "first",
+        "Alt+Shift+Home",
+    ),
+    (
+        "end",
+        "To the &end",
+        "Go to the end of the run that is shown",
+        "last",
+        "Alt+Shift+End",
+    ),
+    (
+        "go_to",
+        "&Go to time…",
+        "Type the time to go to into the transport bar",
+        "time",
+        "Ctrl+G",
+    ),
+    (
+        "live",
+        "Back to &live",
+        "Follow the newest time of the run in progress",
+        "live",
+        "Ctrl+F12",
+    ),
+    (
+        "leave",
+        "Leave this t&ime",
+        "Stop showing a moment of the run: packets leave the picture, and the line leaves the plots",
+        "close",
+        "Ctrl+Shift+F12",
+    ),
+)
+
+_NO_TIME = translatable("no run to go through")
+_NOT_THERE = {
+    "live": translatable("no run in progress is away from its newest time"),
+    "leave": translatable("no time is marked"),
+}
+
+
+def rows() -> Iterator[ActionSpec[FeatureHolder]]:
+    """The Time menu."""
+    for name, text, tip, icon_name, shortcut in _PLAYHEAD:
+        yield ActionSpec(
+            f"playhead.{name}",
+            text,
+            tip,
+            icon_name,
+            (shortcut,),
+            lambda w, _, name=name: w.features[PlayheadFeature].do(name),  # type: ignore[misc]
+            (possible(f"playhead.{name}", _NOT_THERE.get(name, _NO_TIME)),),
+        )
