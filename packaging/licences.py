@@ -24,7 +24,7 @@ from pathlib import Path
 
 from linux.needs import packages_of
 from subflow_app.distribution import DISTRIBUTION
-from subflow_app.features.about.core.licences import INDEX, homepage_of, licence_of
+from subflow_app.features.about.core import INDEX, homepage_of, licence_of
 
 TEXTS = Path(__file__).parent / "licence_texts"
 

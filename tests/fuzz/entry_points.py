@@ -68,7 +68,7 @@ def _simulate(path: Path) -> None:
 
 
 def _read_policy(path: Path) -> None:
-    from subflow_app.features.policies.core.library import find_policy, policy_document, policy_lines
+    from subflow_app.features.policies.core import find_policy, policy_document, policy_lines
     from subflow_sim.policy import Policy
 
     record = find_policy(str(path))

@@ -326,7 +326,7 @@ def test_shortcut_list_has_every_action(window: MainWindow) -> None:
 def test_about_says_where_files_are(window: MainWindow, dialogs: ScriptedDialogs) -> None:
     from PySide6.QtWidgets import QLabel
 
-    from subflow_app.features.about.qt.about_dialog import AboutDialog
+    from subflow_app.features.about.qt import AboutDialog
 
     window.bar.trigger("help.about")
     dialog = window.findChild(AboutDialog)

@@ -18,7 +18,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
 from tools.measure.start import start_modules
 
-from subflow_app.features.crashes.qt.bug_reports import BugReports
+from subflow_app.features.crashes.qt.feature import BugReports
 from subflow_app.foundation.crash_reports import crash_reports
 from subflow_app.shell.app import _AfterFirstPaint, _log_qt_message, _Signals
 from subflow_app.shell.main_window import MainWindow
@@ -99,13 +99,13 @@ def test_window_starts_without_the_slow_libraries() -> None:
         "subflow_app.features.training.core.agent_replay",
         "subflow_app.features.training.core.race",
         "subflow_app.features.training.core.trainings",
-        "subflow_app.features.about.qt.about_dialog",
+        "subflow_app.features.about.qt",
         "subflow_app.features.training.qt.agent_panel",
         "subflow_app.shell.command_palette",
         "subflow_app.features.crashes.qt.crash_dialog",
         "subflow_app.shell.help_dialogs",
         "subflow_app.features.paper.qt.report_dialog",
-        "subflow_app.features.settings.qt.settings_dialog",
+        "subflow_app.features.settings.qt",
         "subflow_app.features.editor.qt.template_gallery",
         "subflow_app.features.training.qt.page",
         "subflow_sim.agent_steps",

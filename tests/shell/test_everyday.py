@@ -14,8 +14,8 @@ from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.crashes.qt.log_panel import LogPanel
 from subflow_app.features.labs.qt.feature import LabFeature
-from subflow_app.features.settings.core.setting_specs import SETTINGS
-from subflow_app.features.settings.qt.settings_dialog import SettingsDialog
+from subflow_app.features.settings.core import SETTINGS
+from subflow_app.features.settings.qt import SettingsDialog
 from subflow_app.foundation.resources import resource_path
 from subflow_app.foundation.session_log import SessionLog
 from subflow_app.foundation.settings import Settings, load_settings

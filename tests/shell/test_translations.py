@@ -29,9 +29,9 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.messages import FOLDER, ROOT, Key, collect
 from tests.shell.test_actions import named_like_commands
 
-from subflow_app.features.about.qt.about_dialog import AboutDialog
+from subflow_app.features.about.qt import AboutDialog
 from subflow_app.features.gallery.core.rulings import rulings
-from subflow_app.features.settings.qt.settings_dialog import SettingsDialog
+from subflow_app.features.settings.qt import SettingsDialog
 from subflow_app.foundation.catalogues import use_language
 from subflow_app.foundation.problem_texts import ERRORS, FORMS, problem_text
 from subflow_app.foundation.settings import Settings

@@ -16,7 +16,7 @@ from pathlib import Path
 from tools.measure.learning import LearningFigure
 
 from subflow_agents import Command, ReportKind, TrainingConfig
-from subflow_app.features.policies.core.library import card_of
+from subflow_app.features.policies.core import card_of
 from subflow_app.features.training.core.recipes import load_recipe, recipe_names
 from subflow_app.features.training.core.training import TrainingJob
 from subflow_app.features.training.core.training_setup import TrainingRequest, check_torch, prepare, request_of

@@ -25,7 +25,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
-from subflow_app.features.crashes.qt.bug_reports import BugReports
+from subflow_app.features.crashes.qt.feature import BugReports
 from subflow_app.foundation.file_kinds import is_database_file
 from subflow_app.foundation.interruption import stopping_signals
 from subflow_app.foundation.paths import log_path

@@ -17,8 +17,8 @@ from subflow_app.features.catalog import cli as catalogue
 from subflow_app.features.comparison import cli as compare
 from subflow_app.features.databases import cli as databases
 from subflow_app.features.editor import cli as graph_files
-from subflow_app.features.explain.cli import explain, replay
-from subflow_app.features.exporting.cli import export, verify
+from subflow_app.features.explain import cli as explain
+from subflow_app.features.exporting import cli as export
 from subflow_app.features.fairness import cli as fairness
 from subflow_app.features.forking import cli as fork
 from subflow_app.features.gallery import cli as reproduce
@@ -105,7 +105,7 @@ app.command()(history.show)
 app.command()(explain.explain)
 app.command()(fairness.fairness)
 app.command()(fork.fork)
-app.command()(replay.replay)
+app.command()(explain.replay)
 app.command(cls=export.ExportCommand, short_help="Write data and figures of stored runs.")(export.export)
 app.command("export-topology")(graph_files.export_topology)
 app.command("import")(graph_files.import_topology)
@@ -114,7 +114,7 @@ app.command()(databases.check)
 app.command()(databases.salvage)
 app.command()(databases.upgrade)
 app.command()(report.report)
-app.command()(verify.verify)
+app.command()(export.verify)
 app.command()(reproduce.reproduce)
 app.command()(arena.arena)
 app.command()(assess.assess)

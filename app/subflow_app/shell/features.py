@@ -11,14 +11,14 @@ from PySide6.QtWidgets import QWidget
 from subflow_app.features.arena.qt.feature import ArenaFeature
 from subflow_app.features.breaking.qt.feature import BreakFeature
 from subflow_app.features.comparison.qt.feature import CompareFeature
-from subflow_app.features.crashes.qt.crash_feature import CrashFeature
-from subflow_app.features.databases.qt.rescue_feature import RescueFeature
+from subflow_app.features.crashes.qt.feature import CrashFeature
+from subflow_app.features.databases.qt import RescueFeature
 from subflow_app.features.editor.qt.topology.drawing import Drawing
 from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.features.fairness.qt.feature import FairnessFeature
 from subflow_app.features.forking.qt.feature import ForkFeature
 from subflow_app.features.gallery.qt.feature import GalleryFeature
-from subflow_app.features.guide.qt.guide_feature import GuideFeature
+from subflow_app.features.guide.qt import GuideFeature
 from subflow_app.features.labs.qt.feature import LabFeature
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.running.qt.queue.session import QueueSession

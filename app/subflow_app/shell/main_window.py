@@ -23,7 +23,7 @@ from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.features.exporting.qt.exporting import Exports
 from subflow_app.features.exporting.qt.run_exports import RunExports
 from subflow_app.features.exporting.qt.topology_files import TopologyFiles
-from subflow_app.features.guide.qt.help_panel import HelpPanel
+from subflow_app.features.guide.qt import HelpPanel
 from subflow_app.features.history.qt import History, HistoryCommand
 from subflow_app.features.paper.qt.reporting import Reports
 from subflow_app.features.plots.qt.plot_view import PlotView

@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QApplication, QWidget
 
-from subflow_app.features.guide.qt.help_panel import START_PAGE
-from subflow_app.features.settings.core.setting_specs import for_next_start
+from subflow_app.features.guide.qt import START_PAGE
+from subflow_app.features.settings.core import for_next_start
 from subflow_app.foundation.resources import DEMO_SCENARIO
 from subflow_app.foundation.settings import Settings
 from subflow_app.toolkit.dialogs import open_dialog
@@ -23,7 +23,7 @@ from subflow_app.vocabulary.language import tr
 if TYPE_CHECKING:
     from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.features.editor.qt.inspector.inspector import Inspector
-    from subflow_app.features.guide.qt.help_panel import HelpPanel
+    from subflow_app.features.guide.qt import HelpPanel
     from subflow_app.features.history.qt import History
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.qt.shown_runs import ShownRuns
@@ -88,13 +88,13 @@ class WindowDialogs(QObject):
 
     def show_about(self) -> None:
         """Says what Subflow is."""
-        from subflow_app.features.about.qt.about_dialog import AboutDialog
+        from subflow_app.features.about.qt import AboutDialog
 
         open_dialog(AboutDialog(self._ports.database.path, self._ports.workers, self._window))
 
     def show_settings(self) -> None:
         """Lets the person choose."""
-        from subflow_app.features.settings.qt.settings_dialog import SettingsDialog
+        from subflow_app.features.settings.qt import SettingsDialog
 
         ports = self._ports
         path = str(ports.database.path or tr("none is open"))

@@ -12,7 +12,7 @@ from subflow_app.terminal.options import Json
 from subflow_app.terminal.terminal import print_json, print_line, print_note, print_rows
 
 if TYPE_CHECKING:
-    from subflow_app.features.databases.core.rescue import Rescue
+    from subflow_app.features.databases.core import Rescue
     from subflow_store.salvage import Findings
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A database of runs.")]
@@ -24,7 +24,7 @@ def check(file: File, as_json: Json = False) -> None:
     Every row is checked; nothing is changed. Exit code: 0 when everything is sound, 1 when something is damaged, 2 when
     the file does not exist, 130 after Ctrl-C, 143 after SIGTERM.
     """
-    from subflow_app.features.databases.core.rescue import DAMAGE_COLUMNS, Rescue, contents_text
+    from subflow_app.features.databases.core import DAMAGE_COLUMNS, Rescue, contents_text
 
     found = _carried_out(Rescue(file))
     if as_json:
@@ -50,7 +50,7 @@ def salvage(
     Exit code: 0 when the new one is written, 1 when that failed, 2 when the file does not exist, 130 after Ctrl-C, 143
     after SIGTERM.
     """
-    from subflow_app.features.databases.core.rescue import DAMAGE_COLUMNS, Rescue, contents_text
+    from subflow_app.features.databases.core import DAMAGE_COLUMNS, Rescue, contents_text
 
     found = _carried_out(Rescue(file, out))
     if as_json:

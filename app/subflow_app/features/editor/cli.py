@@ -54,7 +54,7 @@ def import_topology(
 
 def _import_page(file: Path, out: Path | None, run: int, *, force: bool, as_json: bool) -> None:
     from subflow_app.features.exporting.core.page_import import read_page
-    from subflow_app.features.policies.core.library import keep_policies
+    from subflow_app.features.policies.core import keep_policies
     from subflow_app.foundation.paths import policy_folder
 
     found = read_page(file).scenario(run)

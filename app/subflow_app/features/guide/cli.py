@@ -25,7 +25,7 @@ def guide(topic: Topic = "", build: Build = False, as_json: Json = False) -> Non
 
     In the window, Shift+F1 opens it.
     """
-    from subflow_app.features.guide.core.guide import GuideBuild, find_topic, guide_file, guide_folder
+    from subflow_app.features.guide.core import GuideBuild, find_topic, guide_file, guide_folder
 
     found = find_topic(topic)
     if build and guide_folder() is None:

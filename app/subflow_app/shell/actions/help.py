@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.features.crashes.qt.crash_feature import CrashFeature
-from subflow_app.features.guide.qt.guide_feature import GuideFeature
+from subflow_app.features.crashes.qt.feature import CrashFeature
+from subflow_app.features.guide.qt import GuideFeature
 from subflow_app.toolkit.action_spec import ActionSpec
 
 if TYPE_CHECKING:

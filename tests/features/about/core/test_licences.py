@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.features.about.core.licences import licence_parts, read_index
+from subflow_app.features.about.core import licence_parts, read_index
 from subflow_app.foundation.errors import ResourceError
 
 ENTRY = {

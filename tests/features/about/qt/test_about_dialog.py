@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from subflow_app.features.about.core.licences import Part
-from subflow_app.features.about.qt import about_dialog
-from subflow_app.features.about.qt.about_dialog import AboutDialog
+from subflow_app.features.about import qt as about_dialog
+from subflow_app.features.about.core import Part
+from subflow_app.features.about.qt import AboutDialog
 from subflow_app.foundation.errors import ResourceError
 from subflow_app.shell.main_window import MainWindow
 

@@ -37,7 +37,7 @@ from subflow_app.features.forking.core.plan import ForkPlan
 from subflow_app.features.kernel.core.plan import plan_network
 from subflow_app.features.labs.core.lab import first_text
 from subflow_app.features.paper.core.report import read_runs
-from subflow_app.features.policies.core.library import keep_policies
+from subflow_app.features.policies.core import keep_policies
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.features.sweeps.core.axes import Axis
 from subflow_app.features.sweeps.core.plan_file import SweepOptions, open_plan, parse_plan, plan_text

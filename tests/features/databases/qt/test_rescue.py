@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 from tests.store.examples import record
 
-from subflow_app.features.databases.qt.rescue_feature import RescueFeature
+from subflow_app.features.databases.qt import RescueFeature
 from subflow_app.shell.main_window import MainWindow
 from subflow_store import open_store
 

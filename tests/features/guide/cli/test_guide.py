@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from subflow_app.features.guide.core import guide
+from subflow_app.features.guide import core as guide
 from subflow_app.shell.commands import app
 
 

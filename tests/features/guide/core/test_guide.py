@@ -5,15 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.features.guide.core import guide
-from subflow_app.features.guide.core.guide import (
-    GuideBuild,
-    GuidePage,
-    find_topic,
-    guide_file,
-    guide_folder,
-    guide_page,
-)
+from subflow_app.features.guide import core as guide
+from subflow_app.features.guide.core import GuideBuild, GuidePage, find_topic, guide_file, guide_folder, guide_page
 from subflow_app.foundation.errors import GuideError, InputError
 
 

@@ -14,8 +14,8 @@ from tests.helpers.inspector import choice_editor
 from tests.helpers.scripts import CONTROLLER
 
 from subflow_app.features.editor.core.script_files import add_script
-from subflow_app.features.guide.core import guide
-from subflow_app.features.guide.qt.guide_feature import GuideFeature, topic_of
+from subflow_app.features.guide import core as guide
+from subflow_app.features.guide.qt import GuideFeature, topic_of
 from subflow_app.foundation.errors import GuideError, InputError
 from subflow_app.shell.main_window import MainWindow
 

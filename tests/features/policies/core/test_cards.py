@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from subflow_app.features.policies.core.cards import card_line, card_text
+from subflow_app.features.policies.core import card_line, card_text
 
 
 def figure(mean: float, ci95: float | None = None) -> dict[str, Any]:

@@ -12,8 +12,7 @@ from typing import Any
 
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.editor.core.algorithm_values import Kind, defaults_of, name_in, value_text, without_defaults
-from subflow_app.features.policies.core.cards import card_line
-from subflow_app.features.policies.core.library import PolicyRecord, policy_records
+from subflow_app.features.policies.core import PolicyRecord, card_line, policy_records
 from subflow_app.foundation.toml_edit import TomlValue
 from subflow_app.vocabulary.language import tr
 from subflow_sim.params import Algorithm, Dimension

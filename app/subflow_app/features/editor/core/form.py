@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from subflow_app.features.editor.core.form_text import completed, shown_unit, text_of
 from subflow_app.features.editor.core.outline import LISTS, event_texts, names_in, part_names, tables
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc, split_key
-from subflow_app.features.policies.core.cards import card_line, card_text
-from subflow_app.features.policies.core.library import card_of, policy_records
+from subflow_app.features.policies.core import card_line, card_of, card_text, policy_records
 from subflow_app.vocabulary.language import tr, trn
 from subflow_sim.errors import Problem
 from subflow_sim.link_params import LINK_TABLES

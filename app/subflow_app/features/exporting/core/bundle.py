@@ -34,7 +34,7 @@ from subflow_app.features.exporting.core.crate import METADATA as CRATE
 from subflow_app.features.exporting.core.crate import CrateFile, crate_text
 from subflow_app.features.exporting.core.exports import ExportPlan, export_run
 from subflow_app.features.plots.core import PLOTS_BY_ID
-from subflow_app.features.policies.core.library import content_name
+from subflow_app.features.policies.core import content_name
 from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_app.foundation.citation import FILE as CITATION
 from subflow_app.foundation.citation import citation_cff, citation_text

@@ -16,7 +16,7 @@ from subflow_app.features.catalog.core.catalog import catalog_before_library, po
 from subflow_app.features.catalog.core.uses import Use, policies_of, read_scenario
 from subflow_app.features.editor.core.scenario_source import with_policies
 from subflow_app.features.exporting.core.web_page import EDITED_KEYS, FORMAT
-from subflow_app.features.policies.core.library import content_name
+from subflow_app.features.policies.core import content_name
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.toml_edit import TomlEditError, render, set_value
 from subflow_app.vocabulary.language import tr

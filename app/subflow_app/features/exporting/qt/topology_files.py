@@ -66,7 +66,7 @@ class TopologyFiles:
     def import_page(self, path: Path) -> bool:
         """Makes a scenario of a run of a web page; nothing changes if that cannot be, or no run is chosen."""
         from subflow_app.features.exporting.core.page_import import read_page
-        from subflow_app.features.policies.core.library import keep_policies
+        from subflow_app.features.policies.core import keep_policies
 
         try:
             page = read_page(path)

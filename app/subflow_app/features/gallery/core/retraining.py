@@ -20,7 +20,7 @@ from subflow_agents import AgentError
 from subflow_app.features.gallery.core.cost_kind import cost_scenarios
 from subflow_app.features.gallery.core.planning import plan_experiment
 from subflow_app.features.gallery.core.recipe import Recipe, Series
-from subflow_app.features.policies.core.library import card_of
+from subflow_app.features.policies.core import card_of
 from subflow_app.features.sweeps.core.sweep_points import PointReader
 from subflow_app.features.training.core.kept_trainings import KeptTraining, KeptTrainings, WantedTraining
 from subflow_app.features.training.core.recipes import load_recipe, recipe_names

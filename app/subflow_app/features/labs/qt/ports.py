@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from subflow_app.features.editor.qt.inspector.inspector import Inspector
     from subflow_app.features.editor.qt.topology.view import TopologyView
     from subflow_app.features.exporting.qt.exporting import Exports
-    from subflow_app.features.guide.qt.help_panel import HelpPanel
+    from subflow_app.features.guide.qt import HelpPanel
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.qt.run_control import RunControl
     from subflow_app.features.running.qt.run_session import RunSession

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from subflow_app.features.exporting.cli.export import named_figures
+from subflow_app.features.exporting.cli import named_figures
 from subflow_app.terminal.options import Database, Json, RunIds, opened_store, run_number
 from subflow_app.terminal.terminal import print_json, print_line
 

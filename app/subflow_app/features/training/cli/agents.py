@@ -20,7 +20,7 @@ def agents(context: typer.Context, as_json: Json = False) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    from subflow_app.features.policies.core.library import policy_columns, policy_document, policy_records
+    from subflow_app.features.policies.core import policy_columns, policy_document, policy_records
 
     records = policy_records()
     nothing = "no policies yet: `subflow train AGENT` makes one"
@@ -38,7 +38,7 @@ def show(
 
     The card describes the inputs and actions of the policy, its training and its performance.
     """
-    from subflow_app.features.policies.core.library import find_policy, policy_document, policy_lines
+    from subflow_app.features.policies.core import find_policy, policy_document, policy_lines
 
     record = find_policy(name)
     if as_json:

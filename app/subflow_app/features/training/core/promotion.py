@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from subflow_app.features.catalog.core.catalog import policy_library
-from subflow_app.features.policies.core.cards import tried
-from subflow_app.features.policies.core.library import write_policy
+from subflow_app.features.policies.core import tried, write_policy
 from subflow_app.foundation.errors import InputError, TrainingError
 from subflow_app.foundation.json_document import number
 from subflow_app.foundation.paths import policy_folder

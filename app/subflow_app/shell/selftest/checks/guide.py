@@ -8,7 +8,7 @@ from subflow_app.shell.selftest.check import Check, NotHereError, Place, require
 
 def check(_place: Place) -> str:
     """Looks for their pages."""
-    from subflow_app.features.guide.core.guide import guide_folder, guide_page
+    from subflow_app.features.guide.core import guide_folder, guide_page
     from subflow_app.foundation.resources import resource_path
     from subflow_app.vocabulary.language import ENGLISH, LANGUAGES
     from subflow_sim.catalog import controllers, schedulers

@@ -11,7 +11,7 @@ _ONLY_PACKAGED = ("PyInstaller",)  # its bootloader starts the packaged program
 
 def check(_place: Place) -> str:
     """Reads the list and each text."""
-    from subflow_app.features.about.core.licences import licence_parts
+    from subflow_app.features.about.core import licence_parts
 
     parts = licence_parts()
     for part in parts:

@@ -11,7 +11,7 @@ _USUAL = ("t-2link", "mptcp")
 
 def check(_place: Place) -> str:
     """Runs a scenario with each of them."""
-    from subflow_app.features.policies.core.library import policy_records
+    from subflow_app.features.policies.core import policy_records
 
     records = policy_records()
     require(records, "no policy was found")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from subflow_app.features.databases.core.rescue import Rescue
+from subflow_app.features.databases.core import Rescue
 from subflow_app.foundation.file_kinds import DATABASE_SUFFIXES
 from subflow_app.foundation.jobs.job import JobOutcome
 from subflow_app.foundation.problem_texts import error_text
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.workers import Workers
     from subflow_store.damage import Damage
+
 
 _BANNER = "rescue"
 

@@ -1,31 +1,36 @@
-"""The user guide from the window: its pages open in the system's browser, and are built first if need be."""
+"""The user guide from the window: its pages open in the system's browser, and are built first if need be.
+
+Help on the panel that has the keyboard: short pages in ``assets/help``, one per panel.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QApplication, QStatusBar, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QStatusBar, QTextBrowser, QWidget
 
 from subflow_app.features.explain.qt.feature import ExplainFeature
-from subflow_app.foundation.errors import GuideError
+from subflow_app.foundation.errors import GuideError, ResourceError
+from subflow_app.foundation.resources import resource_path
 from subflow_app.toolkit.feature import Feature, FeatureMap
 from subflow_app.toolkit.panels import PANELS
-from subflow_app.toolkit.widgets.shorthand import timer
-from subflow_app.vocabulary.language import tr
+from subflow_app.toolkit.theme import Tokens, follow_theme
+from subflow_app.toolkit.widgets.shorthand import named, timer, v_box
+from subflow_app.vocabulary.language import ENGLISH, current_language, tr
 
 if TYPE_CHECKING:
     from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.features.editor.qt.inspector.inspector import Inspector
-    from subflow_app.features.guide.core.guide import GuideBuild
-    from subflow_app.features.guide.qt.help_panel import HelpPanel
+    from subflow_app.features.guide.core import GuideBuild
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.toolkit.docks import Docks
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.widgets.banner import Banners
     from subflow_app.toolkit.workers import Workers
+
 
 _PROGRESS_MS = 200
 _ALGORITHMS = ("controller", "scheduler")
@@ -70,7 +75,7 @@ class GuideFeature(Feature):
 
     def show(self, topic: str = "") -> None:
         """Opens the page of a topic; empty: the first one."""
-        from subflow_app.features.guide.core.guide import can_build_guide, guide_file
+        from subflow_app.features.guide.core import can_build_guide, guide_file
 
         try:
             path, anchor = guide_file(topic)
@@ -101,7 +106,7 @@ class GuideFeature(Feature):
             self.ports.banners.show_banner(_BANNER, "warning", text)
 
     def _build_for(self, topic: str) -> None:
-        from subflow_app.features.guide.core.guide import GuideBuild
+        from subflow_app.features.guide.core import GuideBuild
 
         self._wanted = topic
         if self._build is not None:
@@ -155,3 +160,45 @@ def topic_of(ports: GuidePorts, widget: QWidget | None) -> str:
 
 def _topic_of_help(page: str) -> str:
     return f"panel/{page}" if page in PANELS or page == "plots" else ""
+
+
+START_PAGE = "help"
+
+
+class HelpPanel(QWidget):
+    """Shows one page; links go to other pages, and a button to the user guide, which has more."""
+
+    guide_wanted = Signal(str)  # page that more is wanted about
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Shows what help there is."""
+        super().__init__(parent)
+        self.setObjectName("help_panel")
+        self.page = START_PAGE
+        self.browser = named(QTextBrowser(self, openLinks=False), "help_text", tr("Help"))
+        self.browser.document().setDocumentMargin(12)
+        self.browser.anchorClicked.connect(lambda url: self.show_page(url.path()))
+        self.more = named(QPushButton(tr("More in the user guide"), self), "help_more")
+        self.more.setToolTip(tr("Open the user guide at the page of this panel"))
+        self.more.clicked.connect(lambda: self.guide_wanted.emit(self.page))
+        v_box(self, self.browser, self.more, margins=0, spacing=0)
+        self.setFocusProxy(self.browser)
+        follow_theme(self._recolour)
+
+    def show_page(self, name: str) -> None:
+        """Shows the page of a panel; the start page if there is none such."""
+        try:
+            path = _page_path(name)
+        except ResourceError:
+            name, path = START_PAGE, _page_path(START_PAGE)
+        self.page = name
+        self.browser.setMarkdown(path.read_text(encoding="utf-8"))
+
+    def _recolour(self, _tokens: Tokens) -> None:
+        self.show_page(self.page)  # links keep the colour they are read with
+
+
+def _page_path(name: str) -> Path:
+    """English pages are in the folder itself, those of other languages in folders below."""
+    code = current_language()
+    return resource_path(f"help/{name}.md" if code == ENGLISH else f"help/{code}/{name}.md")

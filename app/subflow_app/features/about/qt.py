@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app import __version__
-from subflow_app.features.about.core.licences import Part, licence_parts
+from subflow_app.features.about.core import Part, licence_parts
 from subflow_app.foundation.errors import ResourceError
 from subflow_app.foundation.paths import crash_directory, log_path, settings_path
 from subflow_app.toolkit.models.table_model import ListModel

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.features.editor.qt.time_box import TimeBox
-from subflow_app.features.settings.core.setting_specs import SETTINGS, SettingSpec, defaults
+from subflow_app.features.settings.core import SETTINGS, SettingSpec, defaults
 from subflow_app.foundation.settings import Settings
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from subflow_store.damage import Damage
     from subflow_store.salvage import Findings
 
+
 DAMAGE_COLUMNS: Sequence[Column[Damage]] = (
     Column("Of", lambda damage: damage.owner),
     Column("Table", lambda damage: damage.table),

@@ -1,1 +1,0 @@
-"""The About dialog and the licences of everything that the program includes."""

@@ -1,0 +1,140 @@
+"""Crash reports in the window: the dialog that lists them, and a word at the start after a crash.
+
+What happens with an exception that nobody expected: a report on disk, a dialog to read it in, and the log.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import traceback
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from PySide6.QtCore import QDateTime, QLocale, QObject, Signal
+
+from subflow_app.foundation.crash_reports import CrashReport, CrashReportHandler, report_error, report_text, title_of
+from subflow_app.foundation.crash_watch import collect_crashes
+from subflow_app.toolkit.dialogs import open_dialog
+from subflow_app.toolkit.feature import Feature
+from subflow_app.toolkit.widgets.banner import Banners, Way
+from subflow_app.vocabulary.language import tr, trn
+
+if TYPE_CHECKING:
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.toolkit.dialogs import Dialogs
+    from subflow_app.toolkit.workers import Workers
+
+
+_BANNER = "crash"
+
+
+class CrashPorts(Protocol):
+    """Parts of the window that crash reports use."""
+
+    loaded: Any  # Signal()
+    documents: Documents
+    banners: Banners
+    workers: Workers
+
+
+class CrashFeature(Feature):
+    """Reports crashes once."""
+
+    def __init__(self, ports: CrashPorts) -> None:
+        """Nothing to report yet."""
+        super().__init__()
+        self.ports = ports
+
+    def connect_parts(self) -> None:
+        """Looks for what processes that crashed have left once the window is there."""
+        self.ports.loaded.connect(self._look)
+
+    def show(self, report: CrashReport | None = None) -> None:
+        """Lists the reports, with this one selected."""
+        from subflow_app.features.crashes.qt.crash_dialog import CrashDialog
+
+        dialog = CrashDialog(self.ports.documents.doc.text, self.ports.banners.window())
+        if report is not None:
+            dialog.show_report(report)
+        open_dialog(dialog)
+
+    def _look(self) -> None:
+        self.ports.workers.start("crashes", collect_crashes, succeeded=self._tell, failed=_raise)
+
+    def _tell(self, reports: tuple[CrashReport, ...]) -> None:
+        if not reports:
+            return
+        latest = max(reports, key=lambda report: report.happened_at_s)
+        time = QLocale().toString(
+            QDateTime.fromSecsSinceEpoch(int(latest.happened_at_s)), QLocale.FormatType.ShortFormat
+        )
+        text = trn(
+            "Subflow crashed on {time}. A report was written to this computer; nothing was sent.",
+            "Subflow crashed {count} times, the last time on {time}. Reports were written to this computer; nothing "
+            "was sent.",
+            len(reports),
+            time=time,
+        )
+        ways = [Way(tr("Show report…"), lambda: self.show(latest))]
+        self.ports.banners.show_banner(_BANNER, "warning", text, ways)
+
+
+def _raise(error: Exception) -> None:
+    raise error
+
+
+_log = logging.getLogger(__name__)
+
+
+class BugReports(QObject):
+    """Reports those of the window and its threads; each is shown, but never one dialog over another."""
+
+    _happened = Signal(str, object)  # report, Path | None: from the thread where it did
+
+    def __init__(self, dialogs: Dialogs, parent: QObject) -> None:
+        """Hears nothing before :meth:`hear`."""
+        super().__init__(parent)
+        self._dialogs = dialogs
+        self._is_shown = False
+        self._handler = CrashReportHandler()
+        self._happened.connect(self._show)
+
+    def hear(self) -> None:
+        """Begins: with what leaves the event loop or a thread, and with what is logged as an error."""
+        sys.excepthook = self.on_exception
+        threading.excepthook = self._on_thread_exception
+        logging.getLogger().addHandler(self._handler)
+
+    def release(self) -> None:
+        """Ends it."""
+        sys.excepthook = sys.__excepthook__
+        threading.excepthook = threading.__excepthook__
+        logging.getLogger().removeHandler(self._handler)
+
+    def on_exception(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None, where: str = "the window"
+    ) -> None:
+        """Stands in for ``sys.excepthook``."""
+        if issubclass(kind, KeyboardInterrupt):
+            return
+        text = "".join(traceback.format_exception(kind, error, trace))
+        report = report_error(error, where)
+        _log.critical("bug: %s", text)
+        # The same bug again has no file of its own.
+        shown = report_text(title_of(error), where, text, ()) if report is None else report.text()
+        self._happened.emit(shown, None if report is None else report.file)
+
+    def _on_thread_exception(self, args: threading.ExceptHookArgs) -> None:
+        if args.exc_value is not None and not issubclass(args.exc_type, SystemExit):
+            name = args.thread.name if args.thread is not None else "?"
+            self.on_exception(args.exc_type, args.exc_value, args.exc_traceback, f"the thread {name}")
+
+    def _show(self, report: str, file: Path | None) -> None:
+        # The same bug in a timer would pile up dialogs faster than anybody can close them.
+        if not self._is_shown:
+            self._is_shown = True
+            self._dialogs.tell_bug(report, file)
+            self._is_shown = False

@@ -1,1 +1,0 @@
-"""Rescues databases of runs that are damaged."""

@@ -1,1 +1,0 @@
-"""The part of the window: rescues databases of runs that are damaged."""

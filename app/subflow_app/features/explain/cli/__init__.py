@@ -1,1 +1,0 @@
-"""Commands: any state of a run again, and the decision behind every change."""

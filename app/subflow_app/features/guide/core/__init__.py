@@ -1,1 +1,0 @@
-"""The user guide on this machine, and short help in the window."""

@@ -1,1 +1,0 @@
-"""The settings of the program and their dialog."""

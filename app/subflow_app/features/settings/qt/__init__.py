@@ -1,1 +1,0 @@
-"""The part of the window: the settings of the program and their dialog."""
