@@ -210,7 +210,7 @@ def _read_checkpoint(path: Path) -> None:
 
 
 def _read_contest(path: Path) -> None:
-    from subflow_app.features.arena.core.contest import load_contest
+    from subflow_app.features.arena.core.entrants import load_contest
 
     load_contest(str(path))
 

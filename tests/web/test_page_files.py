@@ -13,9 +13,9 @@ import pytest
 from tests.helpers.pages import data_of, packed_text, with_data
 from tests.web.conftest import SCENARIO, stored_run
 
+from subflow_app.features.breaking.core.break_text import failure_words
 from subflow_app.features.breaking.core.claim_page import write_claim_page
 from subflow_app.features.breaking.core.counterexample import named_counterexample
-from subflow_app.features.breaking.core.failure_words import failure_words
 from subflow_app.features.exporting.core import page_import, sweep_page, web_page
 from subflow_app.features.exporting.core.page_import import read_page
 from subflow_app.features.exporting.core.sweep_page import write_sweep_page

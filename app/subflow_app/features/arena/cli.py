@@ -82,10 +82,9 @@ def arena(
     database is not computed again. Exit code: 0 when everything was tried, 1 when something failed, 2 for a wrong
     name or option, 130 after Ctrl-C, 143 after SIGTERM.
     """
-    from subflow_app.features.arena.core.columns import COLUMNS
     from subflow_app.features.arena.core.job import ArenaJob
     from subflow_app.features.arena.core.results import entry, known_board
-    from subflow_app.features.arena.core.standings import standings
+    from subflow_app.features.arena.core.standings import COLUMNS, standings
     from subflow_app.features.library.core.shipped import shipped_outcomes
     from subflow_store import open_store
 

@@ -67,7 +67,7 @@ def assess(
     option, 130 after Ctrl-C, 143 after SIGTERM.
     """
     from subflow_app.features.arena.core.entrants import chosen_entrants
-    from subflow_app.features.assess.core.assessment_text import assessment_document, criteria_list, summary_tables
+    from subflow_app.features.assess.core.dossier import assessment_document, criteria_list, summary_tables
     from subflow_app.features.assess.core.job import Assessment, Extent
     from subflow_store import open_store
 

@@ -102,9 +102,8 @@ def break_claim(
     name or option, 130 after Ctrl-C, 143 after SIGTERM.
     """
     from subflow_app.features.arena.core.entrants import chosen_entrants
-    from subflow_app.features.breaking.core.break_text import METHOD, break_document, told_of
+    from subflow_app.features.breaking.core.break_text import METHOD, break_document, failure_words, told_of
     from subflow_app.features.breaking.core.claim_file import named_or_said
-    from subflow_app.features.breaking.core.failure_words import failure_words
     from subflow_app.features.breaking.core.job import BreakJob, Question
     from subflow_app.features.breaking.core.space import load_space
     from subflow_store import open_store
@@ -176,7 +175,7 @@ def _margins(each: Counterexample) -> str:
 
 def _on_kernel(each: Counterexample) -> str:
     """What comes of it there, or why it cannot be run."""
-    from subflow_app.features.breaking.core.claim_words import measured_words
+    from subflow_app.features.breaking.core.counterexample import measured_words
     from subflow_app.features.kernel.core.claims import kernel_verdict
     from subflow_sim.errors import SimError
 
@@ -223,8 +222,7 @@ def _write(found: Sequence[Counterexample], folder: Path) -> None:
 
 def _print_list(*, as_json: bool) -> None:
     from subflow_app.features.breaking.core.break_text import CLAIM_COLUMNS, SPACE_COLUMNS
-    from subflow_app.features.breaking.core.claim_file import claim_names, load_claim
-    from subflow_app.features.breaking.core.measures import ABOUT
+    from subflow_app.features.breaking.core.claim_file import ABOUT, claim_names, load_claim
     from subflow_app.features.breaking.core.space import load_space, space_names
 
     claims = [load_claim(name) for name in claim_names()]
@@ -273,8 +271,7 @@ def _write_claim_page(name: str, out: Path | None, *, as_json: bool) -> None:
 
 
 def _explain(name: str, store: Store, *, as_json: bool) -> None:
-    from subflow_app.features.breaking.core.case_source import case_runs
-    from subflow_app.features.breaking.core.counterexample import named_counterexample
+    from subflow_app.features.breaking.core.counterexample import case_runs, named_counterexample
     from subflow_app.features.breaking.core.parting import find_parting
     from subflow_app.features.explain.core.explained import explained
     from subflow_app.features.explain.core.explanations import explanation_document, explanation_lines

@@ -9,7 +9,7 @@ import pytest
 from tests.features.arena.core.tiny_contest import write_tiny
 from tests.helpers.command_line import Subflow
 
-from subflow_app.features.arena.core.contest import contest_ids
+from subflow_app.features.arena.core.entrants import contest_ids
 
 
 def test_families_contests_and_entrants_are_listed(subflow: Subflow) -> None:

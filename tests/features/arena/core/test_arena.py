@@ -13,7 +13,6 @@ from tests.features.arena.core.tiny_contest import write_tiny
 
 from subflow_app.features.arena.core import job as arena_job
 from subflow_app.features.arena.core.arena_text import board_document, standings_csv, told_of, values_csv
-from subflow_app.features.arena.core.frontier import scatter
 from subflow_app.features.arena.core.job import ArenaJob
 from subflow_app.features.arena.core.report import arena_report, commands, write_board
 from subflow_app.features.arena.core.results import (
@@ -25,7 +24,7 @@ from subflow_app.features.arena.core.results import (
     entry,
     known_board,
 )
-from subflow_app.features.arena.core.standings import Interval, Standing, standings
+from subflow_app.features.arena.core.standings import Interval, Standing, scatter, standings
 from subflow_app.foundation.errors import ArenaError, InputError
 from subflow_app.foundation.jobs.executors import executor_maker
 from subflow_sim.arena.utility import WORST

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.features.arena.core.tiny_contest import CONTEST, write_tiny
 
-from subflow_app.features.arena.core.contest import contest_ids, load_contest, load_contests
+from subflow_app.features.arena.core.entrants import contest_ids, load_contest, load_contests
 from subflow_app.features.gallery.core.recipe import PAPERS
 from subflow_app.foundation.errors import ArenaError, InputError
 from subflow_sim.scenario import parse_scenario

@@ -8,13 +8,13 @@ import pytest
 from tests.helpers.scripts import CONTROLLER
 
 from subflow_app.features.arena.core.entrants import chosen_entrants
-from subflow_app.features.breaking.core.case_source import case_runs
 from subflow_app.features.breaking.core.claim_file import ENTRANT, claim_names, load_claim, said_claim
 from subflow_app.features.breaking.core.counterexample import (
     PROFILES,
     SUFFIX,
     UNSEEN_SEEDS,
     Counterexample,
+    case_runs,
     read_counterexample,
 )
 from subflow_app.features.breaking.core.shrinking import is_round

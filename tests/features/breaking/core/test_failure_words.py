@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.features.breaking.core.break_text import found_document, listed_words
+from subflow_app.features.breaking.core.break_text import factor_text, failure_words, found_document, listed_words
 from subflow_app.features.breaking.core.claim_file import claim_names, load_claim
-from subflow_app.features.breaking.core.claim_words import measured_words
-from subflow_app.features.breaking.core.counterexample import SUFFIX, named_counterexample, read_counterexample
-from subflow_app.features.breaking.core.failure_words import factor_text, failure_words
+from subflow_app.features.breaking.core.counterexample import (
+    SUFFIX,
+    measured_words,
+    named_counterexample,
+    read_counterexample,
+)
 from subflow_app.foundation.resources import resource_path
 
 FILES = sorted(resource_path("counterexamples").glob(f"*{SUFFIX}"))

@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from subflow_app.features.breaking.core.case_source import case_runs
 from subflow_app.features.breaking.core.claim_file import said_claim
-from subflow_app.features.breaking.core.counterexample import named_counterexample
+from subflow_app.features.breaking.core.counterexample import case_runs, named_counterexample
 from subflow_app.features.breaking.core.parting import SHARE, Moment, Parting, _parting, find_parting
 
 

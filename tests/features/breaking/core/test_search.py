@@ -10,12 +10,16 @@ import pytest
 from tests.helpers.scripts import SCENARIO, write_scenario
 
 from subflow_app.features.arena.core.entrants import chosen_entrants
-from subflow_app.features.breaking.core.case_source import case_runs
 from subflow_app.features.breaking.core.claim_file import load_claim, said_claim
-from subflow_app.features.breaking.core.counterexample import PROFILES, UNSEEN_SEEDS, of_document, read_counterexample
+from subflow_app.features.breaking.core.counterexample import (
+    PROFILES,
+    UNSEEN_SEEDS,
+    case_runs,
+    of_document,
+    read_counterexample,
+)
 from subflow_app.features.breaking.core.job import BreakJob, Question
-from subflow_app.features.breaking.core.niches import Niche
-from subflow_app.features.breaking.core.search import GENERATION, RANDOM_GENERATIONS, Search
+from subflow_app.features.breaking.core.search import GENERATION, RANDOM_GENERATIONS, Niche, Search
 from subflow_app.features.breaking.core.search_map import SearchMap
 from subflow_app.features.breaking.core.shrinking import is_round
 from subflow_app.features.breaking.core.space import load_space

@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from subflow_app.features.arena.core.columns import COLUMNS, ArenaColumn
 from subflow_app.features.arena.core.results import Board, Entry, family_titles
-from subflow_app.features.arena.core.standings import Interval, Standing, standings
+from subflow_app.features.arena.core.standings import COLUMNS, ArenaColumn, Interval, Standing, standings
 from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.number_text import NOTHING, finite

@@ -19,10 +19,8 @@ from subflow_app.features.arena.core.arena_text import (
     told_of,
     values_csv,
 )
-from subflow_app.features.arena.core.columns import COLUMNS
-from subflow_app.features.arena.core.frontier import scatter
 from subflow_app.features.arena.core.results import FULL_NUMBERS, QUICK_NUMBERS, Board, family_titles
-from subflow_app.features.arena.core.standings import Standing, standings
+from subflow_app.features.arena.core.standings import COLUMNS, Standing, scatter, standings
 from subflow_app.features.paper.core.panel_plan import PanelFigure
 from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE
 from subflow_app.features.paper.core.report import Block, Heading, Listing, Paragraph, Picture, Report

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.features.arena.core.contest import Contest, load_contests
-from subflow_app.features.arena.core.entrants import Entrant, chosen_entrants
+from subflow_app.features.arena.core.entrants import Contest, Entrant, chosen_entrants, load_contests
 from subflow_app.features.gallery.core.recipe import PAPERS
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.resources import way_on

@@ -3,6 +3,13 @@
 The interval is a bootstrap: the networks of each family are drawn again and again with replacement, the same for all
 entrants, so that the difference of two is known better than either. What an entrant has does not depend on who else is
 there: the draws depend on the number of networks alone.
+
+What the arena tells of an entrant: the utility, which alone ranks, and what it is made of.
+
+Who is on the frontier of two columns: nobody else is at least as good in both, and better in one.
+
+The frontier is of those who heed the network: the oracle knows it, and who sends blindly has short queues by sending
+next to nothing.
 """
 
 from __future__ import annotations
@@ -15,9 +22,106 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.features.arena.core.columns import COLUMNS
 from subflow_app.features.arena.core.results import Board, Result
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.measure import Measure
+from subflow_app.vocabulary.measures import MEASURES
+from subflow_app.vocabulary.palette import ColourKey
+from subflow_app.vocabulary.pareto import pareto_front
+from subflow_app.vocabulary.picture import Panel, PanelSeries
+from subflow_sim.arena.blind import BLIND
 from subflow_sim.arena.utility import mean_of, worst_decile_of
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaColumn(Measure):
+    """A column of the arena.
+
+    Attributes:
+        id: by which options and documents name it.
+        help: what it is, in a sentence or two.
+    """
+
+    id: str = ""
+    help: str = ""
+
+
+COLUMNS: Mapping[str, ArenaColumn] = {
+    column.id: column
+    for column in (
+        ArenaColumn(
+            "arena_utility",
+            translatable("Utility"),
+            "",
+            1.0,
+            2,
+            1,
+            id="utility",
+            help=translatable(
+                "ln(goodput / fair share) - 0.5 ln(1 + queueing delay / base RTT) - 5 (loss - the links' own); -5 at "
+                "least, and where competing TCP is left less than 80 % of what it gets beside NewReno."
+            ),
+        ),
+        ArenaColumn(
+            "arena_throughput",
+            translatable("Throughput over fair"),
+            "",
+            1.0,
+            2,
+            1,
+            id="throughput",
+            help=translatable(
+                "Goodput divided by the max-min fair share: 1 is all of it. Computed from the mean logarithm; at "
+                "least 0.007."
+            ),
+        ),
+        ArenaColumn(
+            "arena_queueing",
+            translatable("Queueing delay"),
+            "RTT",
+            1.0,
+            2,
+            -1,
+            id="queueing",
+            help=translatable("Mean time that packets wait in queues, in base round-trip times."),
+        ),
+        ArenaColumn(
+            "arena_loss_ratio",
+            translatable("Loss of its own"),
+            "%",
+            100.0,
+            2,
+            -1,
+            id="loss",
+            help=translatable("Share of packets lost, beyond the random loss of the links."),
+        ),
+        ArenaColumn(
+            **MEASURES["friendliness"].attributes,
+            id="friendliness",
+            help=translatable(
+                "Goodput of competing TCP divided by what it gets next to one NewReno instead; below 0.8 the network "
+                "gets the lowest utility."
+            ),
+        ),
+        ArenaColumn(
+            **MEASURES["convergence_s"].attributes,
+            id="convergence",
+            help=translatable("Time from a change of capacity until a connection has its new fair share."),
+        ),
+        ArenaColumn(
+            "arena_cpu_us",
+            translatable("CPU per packet"),
+            "µs",
+            1.0,
+            2,
+            -1,
+            id="cpu",
+            help=translatable("CPU time of the whole simulation per delivered packet, on the machine that ran it."),
+        ),
+    )
+}
+"""By id, in order. All but the first are told and not scored."""
+
 
 _DRAWS = 2000
 _SEED = 20_261_126
@@ -181,3 +285,40 @@ def _interval(mean: float, draws: Floats) -> Interval:
         return Interval(mean)
     low, high = np.percentile(draws, _EDGES)
     return Interval(mean, float(low), float(high))
+
+
+def scatter(rows: Sequence[Standing], along: str, up: str, order: Sequence[str] = ()) -> Panel:
+    """The picture of two columns: a mark for each entrant of which both are known, best rank first.
+
+    Args:
+        rows: standings.
+        along: column of the x axis.
+        up: column of the y axis.
+        order: names whose places choose the colours; left out: the rank does.
+    """
+    x, y = COLUMNS[along], COLUMNS[up]
+    both = [(row.name, row.columns.get(along, math.nan), row.columns.get(up, math.nan)) for row in rows]
+    known = [each for each in both if math.isfinite(each[1]) and math.isfinite(each[2])]
+    others = [each for each in known if each[0] not in BLIND]
+    front = pareto_front([(x.better * each[1], y.better * each[2]) for each in others])
+    best = {name for (name, *_), is_best in zip(others, front, strict=True) if is_best}
+    places = {name: place for place, name in enumerate(order or [name for name, *_ in known])}
+    nothing = np.array([math.nan])
+    series = tuple(
+        PanelSeries(
+            name,
+            ColourKey(places[name], 0),
+            places[name],
+            name in best,
+            np.array([value_y * y.scale]),
+            nothing,
+            x=np.array([value_x * x.scale]),
+            x_halves=nothing,
+        )
+        for name, value_x, value_y in known
+    )
+    names = ", ".join(each.name for each in sorted(series, key=lambda each: float(each.x[0])) if each.is_ours)
+    note = tr("Frontier: {names}", names=names) if names else ""
+    return Panel(
+        "scatter", "", x.axis_title, y.axis_title, ("",), np.empty(0), series, note, better=(x.better, y.better)
+    )

@@ -1,21 +1,32 @@
-"""The panel of the arena: which family is shown, as a table or as a scatter."""
+"""The panel of the arena: which family is shown, as a table or as a scatter.
+
+The table of the arena: a row per entrant, with its score, its worst tenth and what the score is made of.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QCheckBox, QStackedWidget, QTableView, QTabWidget, QWidget
+from PySide6.QtCore import QObject, QRect, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QAction, QColor, QPainter
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QStackedWidget,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QTabWidget,
+    QWidget,
+)
 
-from subflow_app.features.arena.core.arena_text import METHOD, told_of
-from subflow_app.features.arena.core.frontier import scatter
+from subflow_app.features.arena.core.arena_text import METHOD, harm_text, interval_text, score_text, told_of
 from subflow_app.features.arena.core.results import Board, family_titles
-from subflow_app.features.arena.core.standings import Standing, standings
-from subflow_app.features.arena.qt.board_model import NAME, BarDelegate, BoardModel
+from subflow_app.features.arena.core.standings import COLUMNS, ArenaColumn, Standing, scatter, standings
+from subflow_app.toolkit.models.table_model import Index, TableModel
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.plotting.panel_view import PanelView
-from subflow_app.toolkit.theme import muted, set_style, tab_style
+from subflow_app.toolkit.theme import current_tokens, muted, set_style, tab_style
 from subflow_app.toolkit.widgets.action_buttons import action_buttons
 from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.empty_state import EmptyState
@@ -23,6 +34,88 @@ from subflow_app.toolkit.widgets.share_bar import ToldBar
 from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
 from subflow_app.toolkit.widgets.tables import set_up_table, set_widths, sorting
 from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.tables import Column, NumberColumn
+from subflow_sim.arena.utility import WORST
+
+BAR_ROLE = Qt.ItemDataRole.UserRole + 2
+
+NAME, SCORE = 1, 2  # columns
+
+
+class BoardModel(TableModel[Standing]):
+    """How entrants stand."""
+
+    translates = False
+    aligns_headings = False
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        """No rows."""
+        super().__init__((), parent)
+        self._summaries: dict[str, str] = {}
+
+    def show_board(self, rows: Sequence[Standing], summaries: dict[str, str]) -> None:
+        """Shows these, with what entrants are as tool tips."""
+        self._summaries = summaries
+        told = [each for each in COLUMNS.values() if any(each.id in row.columns for row in rows)]
+        columns: list[Column[Standing]] = [
+            NumberColumn("#", lambda row: row.rank),
+            Column(tr("Entrant"), lambda row: row.name),
+            NumberColumn(
+                tr("Score"),
+                lambda row: row.score,
+                interval_text,
+                sort=lambda row: row.score.mean,
+                tip=tr(COLUMNS["utility"].help),
+            ),
+            NumberColumn(
+                tr("Worst tenth"), lambda row: row.worst_decile, score_text, tip=tr("Mean of its lowest utilities")
+            ),
+            *map(_column, told),
+            Column(tr("Worst for"), harm_text, tip=tr("Networks with the lowest utility, for harm or failure")),
+            NumberColumn(tr("Networks"), lambda row: row.n),
+        ]
+        self.show_rows(tuple(rows), columns)
+
+    def other_data(self, row: Standing, column: int, role: int) -> object | None:
+        """How long the bar is, and what it means."""
+        if role == BAR_ROLE and column == SCORE:
+            return None if math.isnan(row.score.mean) else 1 - row.score.mean / WORST
+        if role == Qt.ItemDataRole.ToolTipRole and column == NAME:
+            reasons = (f"{reason} ({count})" for reason, count in row.reasons.items())
+            return "\n".join((self._summaries.get(row.name, ""), *reasons))
+        if role == Qt.ItemDataRole.ToolTipRole and column == SCORE and row.lead is not None:
+            return tr("Lead over the next: {lead}", lead=interval_text(row.lead))
+        return None
+
+
+def _column(column: ArenaColumn) -> Column[Standing]:
+    def value(row: Standing) -> float:
+        return row.columns.get(column.id, math.nan)
+
+    def sort(row: Standing) -> float:
+        found = value(row)
+        return math.inf if math.isnan(found) else found
+
+    return NumberColumn(column.axis_title, value, column.text, sort=sort, tip=tr(column.help))
+
+
+class BarDelegate(QStyledItemDelegate):
+    """Draws the bar of a score below the text of its cell."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """For one table."""
+        super().__init__(parent)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """The cell as usual, and a line along its bottom: longer is better."""
+        super().paint(painter, option, index)
+        share = index.data(BAR_ROLE)
+        if not isinstance(share, float):
+            return
+        area: QRect = option.rect.adjusted(4, 0, -4, -2)
+        width = round(area.width() * min(max(share, 0.0), 1.0))
+        painter.fillRect(QRect(area.right() - width, area.bottom() - 2, width, 3), QColor(current_tokens().accent))
+
 
 _UP = "throughput"
 

@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import subflow_app
-from subflow_app.features.breaking.core.break_text import METHOD, margin_text
-from subflow_app.features.breaking.core.case_source import case_runs
-from subflow_app.features.breaking.core.counterexample import Counterexample
-from subflow_app.features.breaking.core.failure_words import factor_text, failure_words
+from subflow_app.features.breaking.core.break_text import METHOD, factor_text, failure_words, margin_text
+from subflow_app.features.breaking.core.counterexample import Counterexample, case_runs
 from subflow_app.features.breaking.core.parting import find_parting
 from subflow_app.features.exporting.core.bundle import with_plain_policies
 from subflow_app.features.exporting.core.web_page import check_offered, recorded_curves, run_document, write_runs

@@ -12,29 +12,49 @@ told = "5.3 Mbit/s >= 0.9 * 13.2 Mbit/s"
 [confirmed]                             # by how much it holds, a number for each of the seeds from 101 on
 linux = [-0.92, -0.91]
 textbook = [-0.88, -0.87]
+
+The runs of a counterexample as scenario files: the controller that is tried, and what it is measured against.
+
+Comparisons of a failed claim in words: measured numbers beside claimed ones.
+
+A network in words: "5 and 25 Mbit/s, 3 ms, buffers of 5 and 7 packets, the faster path loses 1.5 %".
 """
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from subflow_app.features.arena.core.entrants import chosen_entrants
-from subflow_app.features.breaking.core.claim_file import ENTRANT, ClaimFile, claim_names, load_claim, read_claim
-from subflow_app.features.breaking.core.claim_words import measured_words
-from subflow_app.features.breaking.core.network_words import network_words
+from subflow_app.features.arena.core.entrants import Entrant, chosen_entrants, entrants
+from subflow_app.features.breaking.core.claim_file import ENTRANT, Case, ClaimFile, claim_names, load_claim, read_claim
 from subflow_app.features.breaking.core.shrinking import Shrinking, Tree, is_round, scenario_of
 from subflow_app.features.breaking.core.trial import Trial, network_of, repetitions
 from subflow_app.features.catalog.core.uses import Use, read_scenario
+from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of
+from subflow_app.foundation.claims import LARGEST_MARGIN
 from subflow_app.foundation.errors import ClaimFileError, InputError
+from subflow_app.foundation.expressions import UNIT_WORTH
 from subflow_app.foundation.resources import file_or_shipped, resource_path
-from subflow_app.foundation.toml_edit import Lines, TomlValue, render, render_key
+from subflow_app.foundation.toml_edit import (
+    Lines,
+    TomlValue,
+    read_toml,
+    remove_table,
+    remove_value,
+    render,
+    render_key,
+    set_value,
+)
 from subflow_app.foundation.toml_files import checked, read_text
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.number_text import counted
 from subflow_app.vocabulary.plain_text import capitalised
 from subflow_sim.arena.networks import Network
+from subflow_sim.arena.path_facts import PathFacts, path_facts
 from subflow_sim.draws import Draw
 from subflow_sim.parameter import Param
 from subflow_sim.report import Report
@@ -43,6 +63,126 @@ from subflow_sim.section_reader import read_section
 from subflow_sim.stats import Estimate
 from subflow_sim.units import Dimension
 from subflow_sim.whole_file import write_whole
+
+_SIDE = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?: (?:%|[A-Za-z][A-Za-z/]*))?"
+_PART = re.compile(
+    rf"(?P<left>{_SIDE}) (?:(?P<sign>>=|<=|>|<|==) (?P<right>{_SIDE})|in (?P<low>{_SIDE}) \.\. (?P<high>{_SIDE}))"
+)
+_PHRASES = {
+    ">=": translatable("{measured}, where at least {claimed} is claimed"),
+    ">": translatable("{measured}, where more than {claimed} is claimed"),
+    "<=": translatable("{measured}, where at most {claimed} is claimed"),
+    "<": translatable("{measured}, where less than {claimed} is claimed"),
+    "==": translatable("{measured}, where {claimed} is claimed"),
+}
+_BAND = translatable("{measured}, where {low} to {high} is claimed")
+_OTHERWISE = translatable("not true: {claim}")
+
+
+def measured_words(claim: str, say: Callable[..., str] = tr) -> str:
+    """The comparisons of a failed claim that do not hold: ``5.053 Mbit/s, where at least 11.87 Mbit/s is claimed``.
+
+    Args:
+        claim: with the numbers that were measured, as in `Outcome.told`.
+        say: puts values into a form: `tr` in the language of the window, `str.format` in English, for what is kept.
+    """
+    found = [_PART.fullmatch(part) for part in claim.split(" and ")]
+    failing = [match for match in found if match is not None and not _holds(match)]
+    if not failing or None in found:
+        return say(_OTHERWISE, claim=claim)
+    return "; ".join(_phrase(match, say) for match in failing)
+
+
+def _holds(match: re.Match[str]) -> bool:
+    left = _number(match["left"])
+    if match["sign"] is None:
+        return _number(match["low"]) <= left <= _number(match["high"])
+    right = _number(match["right"])
+    return {
+        ">=": left >= right,
+        ">": left > right,
+        "<=": left <= right,
+        "<": left < right,
+        "==": left == right,
+    }[match["sign"]]
+
+
+def _number(side: str) -> float:
+    number, _, unit = side.partition(" ")
+    return float(number) * UNIT_WORTH.get(unit, 1.0)
+
+
+def _phrase(match: re.Match[str], say: Callable[..., str]) -> str:
+    if match["sign"] is None:
+        return say(_BAND, measured=match["left"], low=match["low"], high=match["high"])
+    return say(_PHRASES[match["sign"]], measured=match["left"], claimed=match["right"])
+
+
+def network_words(net: Network) -> str:
+    """What a network is, in a part of a sentence: by the paths of its first flow that is tried."""
+    flow = net.scenario.flows[net.competes[0]]
+    facts = path_facts(net.scenario)
+    paths = [facts[flow.name, place] for place in range(1, len(flow.paths) + 1)]
+    slowest = [_slowest(net, path) for path in flow.paths]
+    sides = [net.scenario.links[name].forward for name in slowest]
+    if len(set(slowest)) == 1:
+        sides = sides[:1]
+    rates = ["unlimited" if side.rate_bps is None else f"{side.rate_bps / 1e6:.3g} Mbit/s" for side in sides]
+    delays = [f"{1e3 * _delays_s(net, path):.3g} ms" for path in flow.paths]
+    parts = [
+        f"{_listed(rates)}{' shared by all paths' if len(sides) < len(paths) else ''}",
+        f"{_listed(delays)} there and back",
+    ]
+    buffers = [side.queue.limit_pkts for side in sides]
+    if all(buffers):
+        parts.append(f"buffers of {_listed([str(each) for each in buffers])} packets")
+    parts += _losses(paths)
+    if flow.size_bytes is not None:
+        parts.append(f"a document of {_bytes(flow.size_bytes)}")
+    connections = len(net.connections)
+    if connections > 1:
+        parts.append(f"{connections} connections")
+    company = sum(net.scenario.flows[name].count for name in net.beside)
+    if company:
+        parts.append(f"{counted(company, 'TCP connection')} beside")
+    return ", ".join(parts)
+
+
+def _slowest(net: Network, path: Sequence[str]) -> str:
+    return min(path, key=lambda name: net.scenario.links[name].forward.rate_bps or float("inf"))
+
+
+def _delays_s(net: Network, path: Sequence[str]) -> float:
+    links = [net.scenario.links[name] for name in path]
+    return sum(link.forward.delay_s + link.reverse.delay_s for link in links)
+
+
+def _losses(paths: Sequence[PathFacts]) -> list[str]:
+    losses = [path.loss for path in paths]
+    if not any(losses):
+        return []
+    shown = [f"{100 * loss:.3g} %" for loss in losses]
+    if len(set(losses)) == 1:
+        return [f"{shown[0]} random loss"]
+    if len(paths) == 2 and min(losses) == 0:
+        lossy = losses.index(max(losses))
+        mine, other = paths[lossy].capacity_bps, paths[1 - lossy].capacity_bps
+        what = "faster" if mine > 1.05 * other else "slower" if other > 1.05 * mine else f"{('first', 'second')[lossy]}"
+        return [f"the {what} path loses {shown[lossy]}"]
+    return [f"random loss of {_listed(shown)}"]
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """As in "5 and 25 Mbit/s": the unit once, and the number once where all are the same."""
+    if len(set(texts)) == 1:
+        return texts[0]
+    numbers, units = zip(*(text.partition(" ")[::2] for text in texts), strict=True)
+    return f"{', '.join(numbers[:-1])} and {numbers[-1]} {units[-1]}".rstrip()
+
+
+def _bytes(size: int) -> str:
+    return f"{size / 1e6:.3g} MB" if size >= 1e6 else f"{size / 1e3:.3g} kB"
+
 
 SUFFIX = ".claim.toml"
 UNSEEN_SEEDS = tuple(range(101, 111))
@@ -307,3 +447,89 @@ def _rows(table: Mapping[str, Any]) -> Iterator[str]:
 
 def _wrapped(text: str) -> Sequence[str]:
     return textwrap.wrap(text, _COMMENT_WIDTH)
+
+
+class CaseRun(NamedTuple):
+    """What is run of a counterexample.
+
+    Attributes:
+        name: of the case as the claim has it; empty: the controller that is tried, or one that keeps a claim that has
+            no case.
+        title: who runs it, for people.
+        source: the scenario.
+    """
+
+    name: str
+    title: str
+    source: ScenarioSource
+
+
+def case_runs(each: Counterexample) -> list[CaseRun]:
+    """What is run of a counterexample: the controller that is tried first, then each case of the claim.
+
+    Of a claim that has none, the first controller of the catalogue with which it holds in this network; nothing, if
+    there is none.
+
+    Raises:
+        InputError: if there is no such controller any more.
+        ScenarioError: if it is not usable.
+        SimError: if a run fails that it takes to know.
+    """
+    trial, net = each.trial(), each.network()
+    runs = [CaseRun(ENTRANT, trial.entrant.name, _source(each, each.text))]
+    cases = [case for case in each.claim.cases.values() if not _entrant(trial, case).is_blind]
+    for case in cases:
+        text = _with_flows(each.text, net, trial.scenario(net, case.name))
+        entrant = _entrant(trial, case)
+        text = entrant.put_into(text, net.competes)
+        runs.append(CaseRun(case.name, _title(entrant, case), _source(each, text, case.name)))
+    keeper = None if cases else _keeper(trial, net)
+    if keeper is not None:
+        text = keeper.put_into(each.text, net.competes)
+        runs.append(CaseRun(ENTRANT, keeper.name, _source(each, text, keeper.name)))
+    return runs
+
+
+def _title(entrant: Entrant, case: Case) -> str:
+    title = entrant.name
+    if case.path is not None:
+        place = case.path
+        title = (
+            tr("{controller} on the best path", controller=title)
+            if place == "best"
+            else tr("{controller} on path {number}", controller=title, number=place)
+        )
+    return tr("{controller} without the others", controller=title) if case.is_alone else title
+
+
+def _entrant(trial: Trial, case: Case) -> Entrant:
+    return chosen_entrants([case.controller])[0] if case.controller else trial.entrant
+
+
+def _keeper(trial: Trial, net: Network) -> Entrant | None:
+    """The first controller with which the claim holds in a network."""
+    able = (each for each in entrants() if not (each.problem or each.is_blind or each.learns))
+    return next((each for each in able if 0 <= Trial(trial.claim, each).margin(net) <= LARGEST_MARGIN), None)
+
+
+def _source(each: Counterexample, text: str, case: str = "") -> ScenarioSource:
+    if case:
+        text = set_value(text, ("name",), f"{read_toml(text)['name']}: {case}")
+    return source_of(Use.BREAK, text, file=each.name or "counterexample")
+
+
+def _with_flows(text: str, net: Network, wanted: Scenario) -> str:
+    """The text of a network with the kinds and paths that flows have in another; without those that are not there."""
+    for name in net.scenario.flows:
+        new = wanted.flows.get(name)
+        if new is None:
+            events = read_toml(text).get("events", ())
+            for number in reversed([place for place, row in enumerate(events) if row.get("flow") == name]):
+                text = remove_table(text, "events", number)
+            text = remove_value(text, ("flows", name))
+        elif name in net.competes:
+            text = set_value(text, ("flows", name, "kind"), new.kind)
+            text = set_value(text, ("flows", name, "paths"), [list(path) for path in new.paths])
+            if not new.backup and "backup" in read_toml(text)["flows"][name]:
+                text = remove_value(text, ("flows", name, "backup"))
+    return text

@@ -15,8 +15,7 @@ import numpy as np
 from subflow_app.features.arena.core.entrants import Entrant, chosen_entrants
 from subflow_app.features.breaking.core.claim_file import ClaimFile
 from subflow_app.features.breaking.core.counterexample import Counterexample, found_counterexample
-from subflow_app.features.breaking.core.niches import Niche, niche_of
-from subflow_app.features.breaking.core.search import GENERATION, RANDOM_GENERATIONS, Elite, Search
+from subflow_app.features.breaking.core.search import GENERATION, RANDOM_GENERATIONS, Elite, Niche, Search, niche_of
 from subflow_app.features.breaking.core.space import Found, Space
 from subflow_app.features.breaking.core.trial import Trial, network_of
 from subflow_app.features.catalog.core.uses import told_replacements

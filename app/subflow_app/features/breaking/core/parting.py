@@ -18,10 +18,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.features.breaking.core.case_source import CaseRun
-from subflow_app.features.breaking.core.claim_file import ENTRANT, ClaimFile
-from subflow_app.features.breaking.core.counterexample import Counterexample
-from subflow_app.features.breaking.core.measures import makespan_s
+from subflow_app.features.breaking.core.claim_file import ENTRANT, ClaimFile, makespan_s
+from subflow_app.features.breaking.core.counterexample import CaseRun, Counterexample
 from subflow_app.features.breaking.core.trial import network_of
 from subflow_app.features.running.core.runs import RunJob, decision_limits
 from subflow_app.features.traces.core.events import DECISION

@@ -9,8 +9,16 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from subflow_app.features.arena.core.entrants import Entrant, chosen_entrants
-from subflow_app.features.breaking.core.claim_file import ENTRANT, Case, ClaimFile
-from subflow_app.features.breaking.core.measures import goodput_bps, is_of_case, makespan_s, measure, measure_network
+from subflow_app.features.breaking.core.claim_file import (
+    ENTRANT,
+    Case,
+    ClaimFile,
+    goodput_bps,
+    is_of_case,
+    makespan_s,
+    measure,
+    measure_network,
+)
 from subflow_app.foundation.claims import LARGEST_MARGIN
 from subflow_app.foundation.errors import ArenaError
 from subflow_app.foundation.expressions import Missing, Value

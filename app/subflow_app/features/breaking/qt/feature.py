@@ -27,7 +27,7 @@ from subflow_app.vocabulary.number_text import duration_text
 from subflow_app.vocabulary.plain_text import capitalised
 
 if TYPE_CHECKING:
-    from subflow_app.features.breaking.core.case_source import CaseRun
+    from subflow_app.features.breaking.core.counterexample import CaseRun
     from subflow_app.features.breaking.core.job import BreakJob, Question
     from subflow_app.features.breaking.core.parting import Parting
     from subflow_app.features.breaking.qt.form import BreakForm
@@ -233,7 +233,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
             return
 
         def work() -> tuple[list[CaseRun], Parting | None]:
-            from subflow_app.features.breaking.core.case_source import case_runs
+            from subflow_app.features.breaking.core.counterexample import case_runs
             from subflow_app.features.breaking.core.parting import find_parting
 
             runs = case_runs(each)

@@ -11,9 +11,15 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDoubleSpinBox, QLineEdit, QSpinBox, QWidget
 
 from subflow_app.features.arena.core.entrants import chosen_entrants, entrants
-from subflow_app.features.breaking.core.claim_file import claim_names, load_claim, read_claim, said_claim
+from subflow_app.features.breaking.core.claim_file import (
+    ABOUT,
+    MEASURES,
+    claim_names,
+    load_claim,
+    read_claim,
+    said_claim,
+)
 from subflow_app.features.breaking.core.job import BreakJob, Question
-from subflow_app.features.breaking.core.measures import ABOUT, MEASURES
 from subflow_app.features.breaking.core.space import load_space, space_names, space_of
 from subflow_app.foundation.claims import Claim
 from subflow_app.foundation.errors import InputError

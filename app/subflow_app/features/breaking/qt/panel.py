@@ -9,10 +9,9 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHeaderView, QSplitter, QTableView, QTabWidget, QWidget
 
-from subflow_app.features.breaking.core.break_text import METHOD, listed_words, margin_text
+from subflow_app.features.breaking.core.break_text import METHOD, failure_words, listed_words, margin_text
 from subflow_app.features.breaking.core.claim_file import OWN_NAME
 from subflow_app.features.breaking.core.counterexample import PROFILES, Counterexample
-from subflow_app.features.breaking.core.failure_words import failure_words
 from subflow_app.features.breaking.core.search_map import SearchMap
 from subflow_app.features.breaking.qt.charts import MapChart
 from subflow_app.features.breaking.qt.form import BreakForm

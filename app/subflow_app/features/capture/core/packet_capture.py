@@ -4,6 +4,10 @@ Both hosts have a network card for each subflow, with addresses of their own; na
 Time 0 of the simulation is the beginning of the year 2000, UTC. Packets are cut off behind their headers: the data are
 zeros. Their lengths are those that the simulator counts, MPTCP's options included; where a scenario takes these to cost
 nothing (`dss_option = 0`), they come on top.
+
+Files of packets in the pcapng format: blocks of a section, written one after the other.
+
+Source: draft-ietf-opsawg-pcapng, sections 3 and 4. Little-endian, times in nanoseconds since 1970.
 """
 
 from __future__ import annotations
@@ -11,19 +15,17 @@ from __future__ import annotations
 import heapq
 import os
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import IO, TYPE_CHECKING, Protocol
 from uuid import uuid4
 
 import numpy as np
 
 import subflow_app
-from subflow_app.features.capture.core import headers
-from subflow_app.features.capture.core.headers import End
-from subflow_app.features.capture.core.pcapng import PcapngWriter
-from subflow_app.features.capture.core.tcp_wire import Secrets, TcpWire, WirePacket
+from subflow_app.features.capture.core import tcp_wire
+from subflow_app.features.capture.core.tcp_wire import End, Secrets, TcpWire, WirePacket
 from subflow_app.foundation.errors import ExportError, InputError
 from subflow_sim.instant import ACK, DATA
 from subflow_sim.packets import ADD_ADDR_ECHO, HANDSHAKE, RECEIVER, SENDER, CapturedPackets
@@ -33,6 +35,78 @@ if TYPE_CHECKING:
     from subflow_sim.scenario import Flow, Scenario
     from subflow_sim.simulation import Simulation
     from subflow_sim.trace import Mark
+
+
+_SECTION, _INTERFACE, _NAMES, _PACKET = 0x0A0D0D0A, 1, 4, 6
+_BYTE_ORDER = 0x1A2B3C4D
+_RAW_IP = 101  # LINKTYPE_RAW: packets begin with their IP header
+_PCAPNG_NANOSECONDS = 9  # if_tsresol: times are in 10^-9 s
+
+_COMMENT = 1
+_USER_APPLICATION = 4  # shb_userappl
+_NAME, _DESCRIPTION, _RESOLUTION = 2, 3, 9  # if_name, if_description, if_tsresol
+_IPV4_RECORD = 1
+
+Option = tuple[int, bytes]
+
+
+class PcapngWriter:
+    """Writes one section.
+
+    Args:
+        file: open for writing bytes.
+        application: what made it.
+        comment: on the whole.
+        interfaces: name and description of each, in the order of their numbers.
+        names: of IPv4 addresses.
+    """
+
+    def __init__(
+        self,
+        file: IO[bytes],
+        *,
+        application: str,
+        comment: str,
+        interfaces: Sequence[tuple[str, str]],
+        names: Mapping[bytes, str],
+    ) -> None:
+        self._file = file
+        head = struct.pack("<IHHq", _BYTE_ORDER, 1, 0, -1)  # version 1.0, length not known in advance
+        self._block(_SECTION, head, [(_COMMENT, comment.encode()), (_USER_APPLICATION, application.encode())])
+        for name, description in interfaces:
+            options = [(_NAME, name.encode()), (_DESCRIPTION, description.encode())]
+            self._block(
+                _INTERFACE, struct.pack("<HHI", _RAW_IP, 0, 0), [*options, (_RESOLUTION, bytes([_PCAPNG_NANOSECONDS]))]
+            )
+        records = b"".join(_padded(_IPV4_RECORD, address + name.encode() + b"\0") for address, name in names.items())
+        if records:
+            self._block(_NAMES, records + struct.pack("<HH", 0, 0), [])
+
+    def packet(self, interface: int, time_ns: int, captured: bytes, length: int, comment: str = "") -> None:
+        """One packet.
+
+        Args:
+            interface: its number.
+            time_ns: since 1970, ns.
+            captured: what is kept of it, from the IP header on.
+            length: of the whole packet, bytes.
+            comment: on it; empty: none.
+        """
+        head = struct.pack("<IIIII", interface, time_ns >> 32, time_ns & 0xFFFFFFFF, len(captured), length)
+        options = [(_COMMENT, comment.encode())] if comment else []
+        self._block(_PACKET, head + captured + b"\0" * (-len(captured) % 4), options)
+
+    def _block(self, kind: int, body: bytes, options: Sequence[Option]) -> None:
+        if options:
+            body += b"".join(_padded(*option) for option in options) + struct.pack("<HH", 0, 0)
+        length = len(body) + 12
+        self._file.write(struct.pack("<II", kind, length) + body + struct.pack("<I", length))
+
+
+def _padded(code: int, value: bytes) -> bytes:
+    """An option or a record: its code, its length and its value up to the next multiple of four bytes."""
+    return struct.pack("<HH", code, len(value)) + value + b"\0" * (-len(value) % 4)
+
 
 STATIONS = {"sender": (SENDER,), "receiver": (RECEIVER,), "both": (SENDER, RECEIVER)}
 """At which host packets are seen."""
@@ -339,7 +413,7 @@ class _Conversation:
     def _datagram(self, number: int, station: int, time_ns: int, seq: int, payload: int) -> WirePacket | None:
         if station == SENDER:
             sender, receiver = self._ends(number, 0)
-            packet = headers.udp_packet(sender, receiver, payload_bytes=payload, identification=seq)
+            packet = tcp_wire.udp_packet(sender, receiver, payload_bytes=payload, identification=seq)
             self._datagrams[seq] = packet, len(packet) + payload
             return WirePacket(time_ns, SENDER, packet, len(packet) + payload)
         known = self._datagrams.pop(seq, None)

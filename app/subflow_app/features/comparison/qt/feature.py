@@ -20,8 +20,7 @@ from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.features.comparison.core.compared_runs import Choices, ComparedRuns, ComparedTraces
-    from subflow_app.features.comparison.qt.kernel_strip import KernelStrip
-    from subflow_app.features.comparison.qt.panel import ComparisonView
+    from subflow_app.features.comparison.qt.panel import ComparisonView, KernelStrip
     from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.features.editor.qt.inspector.inspector import Inspector
     from subflow_app.features.history.qt import History
@@ -162,7 +161,7 @@ class CompareFeature(Feature):
     def run_kernel(self) -> None:
         """Runs the scenario of the window on this machine's kernel, beside a simulation of it."""
         from subflow_app.features.catalog.core.uses import Use
-        from subflow_app.features.comparison.qt.kernel_strip import KernelStrip
+        from subflow_app.features.comparison.qt.panel import KernelStrip
         from subflow_app.features.editor.core.scenario_source import source_of_document
         from subflow_app.features.kernel.core.plan import plan_network
         from subflow_app.features.kernel.core.study import KernelStudy

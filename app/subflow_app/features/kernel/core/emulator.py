@@ -33,7 +33,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from subflow_app.features.capture.core.headers import with_ecn
+from subflow_app.features.capture.core.tcp_wire import with_ecn
 from subflow_app.features.kernel.core.link_queue import NANOSECONDS, LinkQueue
 from subflow_app.features.kernel.core.network_plan import NetworkPlan
 
