@@ -126,7 +126,7 @@ def _read_delay_trace(path: Path) -> None:
 
 def _read_script(path: Path) -> None:
     from subflow_app.features.editor.core.scenario_source import with_contents
-    from subflow_app.features.editor.core.script_files import add_script, open_script
+    from subflow_app.features.editor.core.scripts import add_script, open_script
     from subflow_sim.scenario import parse_scenario
 
     kind = open_script(path).kind

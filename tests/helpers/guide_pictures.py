@@ -32,7 +32,7 @@ from subflow_app.features.breaking.core.job import BreakJob, Question
 from subflow_app.features.breaking.core.space import load_space
 from subflow_app.features.breaking.qt.feature import BreakFeature
 from subflow_app.features.comparison.qt.feature import CompareFeature
-from subflow_app.features.editor.qt import commands
+from subflow_app.features.editor.qt import documents
 from subflow_app.features.gallery.qt.feature import GalleryFeature
 from subflow_app.features.labs.qt.feature import LabFeature
 from subflow_app.features.running.qt.queue.enqueue_dialog import Enqueueing
@@ -64,7 +64,7 @@ class Studio:
         window.document_stack.setClean()
         window.documents.open_example(example)
         if controller:
-            commands.set_value(window.document_stack, window.documents.doc, f"flows.{flow}.controller", controller)
+            documents.set_value(window.document_stack, window.documents.doc, f"flows.{flow}.controller", controller)
         window.bar.trigger("view.workspace_run")
         window.bar.trigger("run.speed_express")
         run_to_end(window)

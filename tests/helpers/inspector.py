@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.qt.inspector import Inspector
 from subflow_app.features.editor.qt.inspector.editors import ChoiceEditor, TextEditor
-from subflow_app.features.editor.qt.inspector.field_row import FieldRow
+from subflow_app.features.editor.qt.inspector.param_form import FieldRow
 from subflow_sim.catalog import catalog
 
 DEMO = """\

@@ -252,9 +252,9 @@ def test_run_action_says_what_it_does_next(window: MainWindow) -> None:
 
 
 def test_undo_says_what_it_takes_back(window: MainWindow) -> None:
-    from subflow_app.features.editor.qt import commands
+    from subflow_app.features.editor.qt import documents
 
-    commands.set_value(window.document_stack, window.documents.doc, "links.wifi.rate", "9Mbit/s")
+    documents.set_value(window.document_stack, window.documents.doc, "links.wifi.rate", "9Mbit/s")
 
     assert window.bar["edit.undo"].text() == "&Undo Change wifi rate"
 

@@ -93,7 +93,7 @@ def test_window_starts_without_the_slow_libraries() -> None:
     # What is opened or done later is imported then.
     later = {
         "typer",
-        "subflow_app.features.editor.core.graph_export",
+        "subflow_app.features.editor.core.graph_files",
         "subflow_app.features.editor.core.graph_import",
         "subflow_app.features.paper.core.report",
         "subflow_app.features.training.core.agent_replay",

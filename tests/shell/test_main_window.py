@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 from tests.helpers.worn_window import close_window
 
-from subflow_app.features.editor.qt import commands
+from subflow_app.features.editor.qt import documents
 from subflow_app.foundation.settings import load_settings
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.panels import DEFAULT_WORKSPACE, PANELS
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.one_window
 
 
 def edit(window: MainWindow, key: str = "seed", value: object = 42) -> None:
-    commands.set_value(window.document_stack, window.documents.doc, key, value)  # type: ignore[arg-type]
+    documents.set_value(window.document_stack, window.documents.doc, key, value)  # type: ignore[arg-type]
 
 
 def test_window_is_there_before_plots_and_database(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from subflow_app.features.editor.core.arrange import EDGES
+from subflow_app.features.editor.core.layout import EDGES
 from subflow_app.features.gallery.qt.feature import GALLERY_MENU
 from subflow_app.features.plots.core import GROUPS, PLOTS
 from subflow_app.features.running.qt.queue.session import QUEUE_MENU

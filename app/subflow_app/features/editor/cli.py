@@ -96,7 +96,7 @@ def export_topology(
     `subflow import` reads it back.
     """
     from subflow_app.features.catalog.core.uses import Use
-    from subflow_app.features.editor.core.graph_export import export_graphml, left_out
+    from subflow_app.features.editor.core.graph_files import export_graphml, left_out
     from subflow_app.features.editor.core.scenario_source import open_scenario
     from subflow_app.features.editor.core.topology import picture_of
     from subflow_app.foundation.resources import find_scenario

@@ -124,7 +124,7 @@ def check(
 
     Exit code: 0 when no script has a mistake, 2 when one has, and 1 when one fails a trial of --conformance.
     """
-    from subflow_app.features.editor.core.script_files import open_script
+    from subflow_app.features.editor.core.scripts import open_script
     from subflow_sim.script import check_script
 
     is_fine = stands = True
@@ -164,7 +164,7 @@ def convert(
     The output is a header for sim/core/cc that computes the same results bit for bit. docs/extending.md describes its
     place.
     """
-    from subflow_app.features.editor.core.script_files import open_script, script_problems
+    from subflow_app.features.editor.core.scripts import open_script, script_problems
     from subflow_sim.script import ScriptError, compile_script, to_cpp
 
     script = open_script(file)
@@ -182,7 +182,7 @@ def convert(
 def _try(script: ScriptFile, *, is_quiet: bool) -> list[Finding]:
     """What a script stands, told as it comes."""
     from subflow_app.features.catalog.core.catalog import app_catalog
-    from subflow_app.features.editor.core.script_files import check_script_name
+    from subflow_app.features.editor.core.scripts import check_script_name
     from subflow_app.features.script.core.conformance import ArenaTrial, ConformanceJob
     from subflow_app.terminal.progress import in_background
 
@@ -208,7 +208,7 @@ def _try(script: ScriptFile, *, is_quiet: bool) -> list[Finding]:
 
 
 def _print_checked(path: Path, script: ScriptFile, problems: tuple[ScriptProblem, ...]) -> None:
-    from subflow_app.features.editor.core.script_files import script_problems
+    from subflow_app.features.editor.core.scripts import script_problems
     from subflow_sim.script_reader import algorithm_of
 
     for line in script_problems(path, problems):
@@ -225,12 +225,7 @@ def _document(path: Path, script: ScriptFile, problems: tuple[ScriptProblem, ...
 
 def _new(kind: ScriptKind, name: str) -> None:
     from subflow_app.features.catalog.core.catalog import app_catalog
-    from subflow_app.features.editor.core.script_files import (
-        check_script_name,
-        new_script_text,
-        script_table,
-        write_script,
-    )
+    from subflow_app.features.editor.core.scripts import check_script_name, new_script_text, script_table, write_script
     from subflow_sim.script_reader import SUFFIX
 
     check_script_name(name, kind, app_catalog())

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.features.editor.qt.time_box import TimeBox
+from subflow_app.features.editor.qt.scenario_fields import TimeBox
 from subflow_app.features.settings.core import SETTINGS, SettingSpec, defaults
 from subflow_app.foundation.settings import Settings
 from subflow_app.toolkit.plain_text import Label

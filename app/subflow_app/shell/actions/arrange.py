@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.features.editor.core.arrange import EDGES
+from subflow_app.features.editor.core.layout import EDGES
 from subflow_app.toolkit.action_spec import HAS_NODES, ActionSpec, Need
 from subflow_app.vocabulary.language import translatable
 

@@ -22,7 +22,7 @@ from subflow_app.features.breaking.core.job import Question
 from subflow_app.features.breaking.core.space import space_of
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.catalog.core.uses import Part, Use, check_kept, read_scenario, replacements
-from subflow_app.features.editor.core.graph_export import left_out
+from subflow_app.features.editor.core.graph_files import left_out
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.core.scenario_source import open_scenario, source_of_document
 from subflow_app.features.explain.core.origin import StoredOrigin

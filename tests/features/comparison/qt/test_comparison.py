@@ -19,7 +19,7 @@ from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.comparison.core.alignment import AlignedTraces
 from subflow_app.features.comparison.qt.feature import CompareFeature
-from subflow_app.features.editor.qt import commands
+from subflow_app.features.editor.qt import documents
 from subflow_app.features.kernel.core import compare as kernel_compare
 from subflow_app.features.kernel.core import probe as kernel_probe
 from subflow_app.features.kernel.core.probe import Machine
@@ -38,9 +38,9 @@ def _nothing_compared(window: MainWindow) -> None:
 def compared(qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]) -> CompareFeature:
     """Two seeds with LIA against two with OLIA, selected in the history and compared."""
     for controller in ("lia", "olia"):
-        commands.set_value(window.document_stack, window.documents.doc, "flows.download.controller", controller)
+        documents.set_value(window.document_stack, window.documents.doc, "flows.download.controller", controller)
         for seed in (1, 2):
-            commands.set_value(window.document_stack, window.documents.doc, "seed", seed)
+            documents.set_value(window.document_stack, window.documents.doc, "seed", seed)
             run_once()
     window.document_stack.setClean()
     feature = window.features[CompareFeature]
@@ -154,7 +154,7 @@ def test_the_oldest_run_is_the_reference_however_the_list_is_sorted(
     qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
 ) -> None:
     older = run_once()
-    commands.set_value(window.document_stack, window.documents.doc, "flows.download.controller", "olia")
+    documents.set_value(window.document_stack, window.documents.doc, "flows.download.controller", "olia")
     newer = run_once()
     window.document_stack.setClean()
     feature = window.features[CompareFeature]
@@ -214,9 +214,9 @@ def test_one_run_is_compared_with_the_newest_other_of_its_scenario(
     qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
 ) -> None:
     first = run_once()
-    commands.set_value(window.document_stack, window.documents.doc, "seed", 7)
+    documents.set_value(window.document_stack, window.documents.doc, "seed", 7)
     second = run_once()
-    commands.set_value(window.document_stack, window.documents.doc, "name", "Another scenario")
+    documents.set_value(window.document_stack, window.documents.doc, "name", "Another scenario")
     run_once()
     window.document_stack.setClean()
     assert window.shown.count == 1

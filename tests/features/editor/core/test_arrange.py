@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from subflow_app.features.editor.core.arrange import EDGES, Edge, aligned, distributed, laid_out, snapped_shift
+from subflow_app.features.editor.core.layout import EDGES, Edge, aligned, distributed, laid_out, snapped_shift
 
 PLACES = {"a": (0.0, 10.0), "b": (100.0, 50.0), "c": (40.0, 90.0)}
 

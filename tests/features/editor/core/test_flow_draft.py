@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.helpers.scenario_texts import CATALOG
 
-from subflow_app.features.editor.core.flow_draft import FlowDraft
-from subflow_app.features.editor.core.path_proposals import facts_of, propose_paths, topology_of
+from subflow_app.features.editor.core.flow_draft import FlowDraft, facts_of, propose_paths, topology_of
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.core.scenario_edits import add_flow, set_paths
 from subflow_app.foundation.resources import resource_path

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from tests.helpers.policies import Plan, make_plan, write_random_policy
 
-from subflow_app.features.editor.core.form import Form, FormField, form_for
+from subflow_app.features.editor.core.form import Form, FormField, form_for, outline
 from subflow_app.features.editor.core.form_text import check_text, read_text, text_of, with_unit
-from subflow_app.features.editor.core.outline import outline
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_sim.catalog import catalog, catalog_with
 from subflow_sim.params import Dimension, Param

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.features.editor.core.graph_export import export_graphml, left_out
+from subflow_app.features.editor.core.graph_files import export_graphml, left_out
 from subflow_app.features.editor.core.graph_import import import_graph
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.core.topology import picture_of

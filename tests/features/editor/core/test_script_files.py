@@ -13,7 +13,7 @@ from subflow_app.features.editor.core.flow_draft import FlowDraft
 from subflow_app.features.editor.core.form import FormField, form_for
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.core.scenario_source import open_scenario, with_contents
-from subflow_app.features.editor.core.script_files import (
+from subflow_app.features.editor.core.scripts import (
     add_script,
     check_script_name,
     open_script,

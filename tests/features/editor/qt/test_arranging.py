@@ -14,8 +14,8 @@ from tests.helpers.window import TWO_PATHS, make_window
 from tests.helpers.worn_window import close_window
 from tools.measure.canvas import mesh_text
 
-from subflow_app.features.editor.core.arrange import EDGES
-from subflow_app.features.editor.qt.topology.label_item import LabelItem
+from subflow_app.features.editor.core.layout import EDGES
+from subflow_app.features.editor.qt.topology.labels import LabelItem
 from subflow_app.shell.main_window import MainWindow
 
 pytestmark = pytest.mark.one_window

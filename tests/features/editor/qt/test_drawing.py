@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
-from subflow_app.features.editor.qt.topology.tool_strip import PART_MIME
+from subflow_app.features.editor.qt.topology.tools import PART_MIME
 from subflow_app.shell.main_window import MainWindow
 
 pytestmark = pytest.mark.one_window

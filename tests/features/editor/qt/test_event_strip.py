@@ -14,7 +14,7 @@ from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.editor.core.event_strip import StripBar, StripMark
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
-from subflow_app.features.editor.qt import commands
+from subflow_app.features.editor.qt import documents
 from subflow_app.features.editor.qt.topology import TopologyView
 from subflow_app.features.editor.qt.topology.event_strip import EventStrip
 
@@ -232,5 +232,5 @@ def test_an_empty_drawing_has_its_own_duration(window: Any) -> None:
     window.documents.new_empty()
 
     assert window.topology.strip.strip_layout.duration_s == 30.0
-    commands.set_value(window.document_stack, window.documents.doc, "duration", "12s")
+    documents.set_value(window.document_stack, window.documents.doc, "duration", "12s")
     assert window.topology.strip.strip_layout.duration_s == 12.0

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
-from subflow_app.features.editor.qt.topology.flow_dialog import FlowDialog
+from subflow_app.features.editor.qt.topology.flow_drawing import FlowDialog
 from subflow_app.shell.main_window import MainWindow
 
 pytestmark = pytest.mark.one_window

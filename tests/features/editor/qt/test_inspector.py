@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 from tests.helpers.inspector import DEMO, doc_of, row, show_inspector, text_editor, type_text
 
-from subflow_app.features.editor.core.outline import outline
+from subflow_app.features.editor.core.form import outline
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.qt.inspector import Inspector
 from subflow_app.features.editor.qt.inspector.editors import TextEditor
-from subflow_app.features.editor.qt.inspector.outline_model import KEY_ROLE
+from subflow_app.features.editor.qt.inspector.inspector import KEY_ROLE
 from subflow_app.features.editor.qt.inspector.source_editor import SourceEditor
 from subflow_app.toolkit.app_theme import Theme
 from subflow_app.toolkit.theme import DARK

@@ -19,7 +19,7 @@ from tests.helpers.worn_window import close_window
 from tests.shell.test_app import environment
 
 from subflow_app.features.editor.core.recovery import find_orphans
-from subflow_app.features.editor.qt import commands
+from subflow_app.features.editor.qt import documents
 from subflow_app.features.editor.qt.recovery import DifferencesDialog
 from subflow_app.shell.main_window import MainWindow
 from subflow_store.liveness import this_process
@@ -44,7 +44,7 @@ sys.exit(app.main(sys.argv[1]))
 
 
 def edit(window: MainWindow, rate: str = "9Mbit/s") -> None:
-    commands.set_value(window.document_stack, window.documents.doc, "links.wifi.rate", rate)
+    documents.set_value(window.document_stack, window.documents.doc, "links.wifi.rate", rate)
     window.recovery.settle()
 
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from subflow_app.features.editor.qt.time_box import TimeBox
+from subflow_app.features.editor.qt.scenario_fields import TimeBox
 
 
 @pytest.fixture

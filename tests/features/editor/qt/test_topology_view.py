@@ -16,10 +16,9 @@ from pytestqt.qtbot import QtBot
 
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.qt.topology import TopologyView
-from subflow_app.features.editor.qt.topology.captions import link_caption
 from subflow_app.features.editor.qt.topology.geometry import crosses
 from subflow_app.features.editor.qt.topology.items import CanvasItem, LinkItem, NodeItem
-from subflow_app.features.editor.qt.topology.label_item import LabelItem, label_scale
+from subflow_app.features.editor.qt.topology.labels import LabelItem, label_scale, link_caption
 from subflow_app.toolkit.theme import DARK, LIGHT, set_current
 
 ItemT = TypeVar("ItemT", bound=CanvasItem)

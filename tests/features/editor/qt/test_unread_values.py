@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.qt.topology import TopologyView
-from subflow_app.features.editor.qt.topology.captions import describe_link, link_caption
+from subflow_app.features.editor.qt.topology.labels import describe_link, link_caption
 from subflow_app.foundation.resources import resource_path
 
 

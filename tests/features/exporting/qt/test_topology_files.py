@@ -12,7 +12,7 @@ from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.editor.core.graph_import import import_graph
-from subflow_app.features.editor.qt import commands
+from subflow_app.features.editor.qt import documents
 from subflow_app.features.exporting.core.page_import import read_page
 from subflow_app.features.exporting.core.web_page import write_page
 from subflow_app.features.running.core.runs import RunJob
@@ -49,7 +49,7 @@ def test_a_broken_file_changes_nothing(window: MainWindow, dialogs: ScriptedDial
 
 
 def test_unsaved_changes_are_asked_about(window: MainWindow, dialogs: ScriptedDialogs) -> None:
-    commands.set_value(window.document_stack, window.documents.doc, "seed", 9)
+    documents.set_value(window.document_stack, window.documents.doc, "seed", 9)
     before = window.documents.doc.text
     dialogs.answer("ask_save_changes", "cancel")
     assert not window.topology_files.import_file(GRAPH)

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.inspector import choice_editor
 from tests.helpers.scripts import CONTROLLER
 
-from subflow_app.features.editor.core.script_files import add_script
+from subflow_app.features.editor.core.scripts import add_script
 from subflow_app.features.guide import core as guide
 from subflow_app.features.guide.qt import GuideFeature, topic_of
 from subflow_app.foundation.errors import GuideError, InputError

@@ -23,10 +23,10 @@ pytestmark = pytest.mark.one_window
 @pytest.fixture
 def two_runs(window: MainWindow, run_once: Callable[[], int]) -> tuple[int, int]:
     """Two stored runs of different seeds, "Two paths" both; the first is the older one."""
-    from subflow_app.features.editor.qt import commands
+    from subflow_app.features.editor.qt import documents
 
     first = run_once()
-    commands.set_value(window.document_stack, window.documents.doc, "seed", 8)
+    documents.set_value(window.document_stack, window.documents.doc, "seed", 8)
     second = run_once()
     window.document_stack.setClean()
     return first, second
@@ -64,10 +64,10 @@ def test_newest_run_comes_first_with_its_figures(window: MainWindow, two_runs: t
 
 
 def test_columns_sort_by_value_not_by_text(window: MainWindow, run_once: Callable[[], int]) -> None:
-    from subflow_app.features.editor.qt import commands
+    from subflow_app.features.editor.qt import documents
 
     for seed in (9, 10, 100):
-        commands.set_value(window.document_stack, window.documents.doc, "seed", seed)
+        documents.set_value(window.document_stack, window.documents.doc, "seed", seed)
         run_once()
     seeds = [c.title for c in COLUMNS].index("Seed")
 
@@ -239,12 +239,12 @@ def test_undoing_all_restores_the_history(
 def test_undo_takes_back_the_last_change_wherever_the_focus_is(
     window: MainWindow, dialogs: ScriptedDialogs, two_runs: tuple[int, int]
 ) -> None:
-    from subflow_app.features.editor.qt import commands
+    from subflow_app.features.editor.qt import documents
 
     window.history.select([two_runs[0]])
     dialogs.answer("line", "renamed")
     window.bar.trigger("history.rename")
-    commands.set_value(window.document_stack, window.documents.doc, "seed", 99)
+    documents.set_value(window.document_stack, window.documents.doc, "seed", 99)
     window.activateWindow()
     QTest.mouseClick(window.history.table.viewport(), Qt.MouseButton.LeftButton)
     assert window.bar["edit.undo"].isEnabled()

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.scripts import CONTROLLER
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
-from subflow_app.features.editor.core.script_files import add_script
+from subflow_app.features.editor.core.scripts import add_script
 from subflow_app.features.running.qt.live_panel import LivePanel, beside_inspector
 from subflow_app.shell.main_window import MainWindow
 from subflow_sim.scenario import parse_scenario

@@ -40,7 +40,7 @@ from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.catalog.core.uses import Use, own_options, read_scenario, scenario_at
 from subflow_app.features.editor.core.scenario_parts import named
 from subflow_app.features.editor.core.scenario_source import open_scenario
-from subflow_app.features.editor.core.script_files import add_script, check_script_name, open_script, script_problems
+from subflow_app.features.editor.core.scripts import add_script, check_script_name, open_script, script_problems
 from subflow_app.features.gallery.core.axis import read_set
 from subflow_app.features.gallery.core.recipe import PAPERS
 from subflow_app.foundation.errors import ArenaError, InputError

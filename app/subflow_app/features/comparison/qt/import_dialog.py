@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.features.editor.qt.time_box import TimeBox
+from subflow_app.features.editor.qt.scenario_fields import TimeBox
 from subflow_app.features.measured.core.clock import TIME_UNITS
 from subflow_app.features.measured.core.measured_run import MeasuredRun, keep_run, make_run
 from subflow_app.features.measured.core.measured_table import CLOCKS, Clock, MeasuredTable, RawColumn, ReadingOptions

@@ -28,7 +28,7 @@ from subflow_app.features.comparison.core.alignment import CORRELATION, ERROR_CO
 from subflow_app.features.comparison.core.compared_runs import Choices, ComparedRuns, ComparedTraces
 from subflow_app.features.comparison.core.conditions import MEASURED_TAG, WAYS
 from subflow_app.features.comparison.core.group_table import FigureRow, GroupTable, figure_columns, table_csv
-from subflow_app.features.editor.qt.time_box import TimeBox
+from subflow_app.features.editor.qt.scenario_fields import TimeBox
 from subflow_app.features.history.core.run_comparison import ComparedSetting, settings_text
 from subflow_app.features.history.qt.run_table import heading
 from subflow_app.features.kernel.core.study import KernelStudy

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from subflow_app.features.editor.core.arrange import apart, laid_out
 from subflow_app.features.editor.core.graph_files import GraphFileError, RawEdge, RawGraph, RawNode, Value, read_graph
-from subflow_app.features.editor.core.layout import LAYER_WIDTH, Point
+from subflow_app.features.editor.core.layout import LAYER_WIDTH, Point, apart, laid_out
 from subflow_app.foundation.toml_edit import render_text
 from subflow_sim.errors import ParamError
 from subflow_sim.parameter import MAX_NAME_LENGTH

@@ -13,8 +13,7 @@ from datetime import date, time
 from typing import Any
 
 from subflow_app.features.editor.core.scenario_edits import Edited, fresh_name
-from subflow_app.features.editor.core.scenario_parts import NAMED, ROWS, flow_of, named, rows
-from subflow_app.features.editor.core.toml_patch import TomlPatch
+from subflow_app.features.editor.core.scenario_parts import NAMED, ROWS, TomlPatch, flow_of, named, rows
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.toml_edit import TomlEditError, TomlValue, read_toml, render, render_key
 from subflow_sim.gate import MAX_INTEGER

@@ -12,8 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_app.features.editor.core.scenario_parts import NAMED, flow_of, named, rows, texts
-from subflow_app.features.editor.core.toml_patch import TomlPatch
+from subflow_app.features.editor.core.scenario_parts import NAMED, TomlPatch, flow_of, named, rows, texts
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.toml_edit import TomlValue, read_toml
 from subflow_sim.link_params import DROP_PATTERN

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import tomlkit
 
 from subflow_app.features.catalog.core.uses import Use, policies_of, read_scenario, scenario_at
-from subflow_app.features.editor.core.algorithm_values import KINDS, replaced_text, value_text
+from subflow_app.features.editor.core.algorithm_choices import KINDS, replaced_text, value_text
 from subflow_app.foundation.resources import find_scenario
 from subflow_app.foundation.toml_edit import Lines, TomlEditError, TomlValue, plain, read_toml, set_value
 from subflow_sim.overrides import apply_overrides as overrides_of_file

@@ -98,7 +98,7 @@ class TopologyFiles:
 
     def ask_graphml(self) -> None:
         """Asks for a place and writes the topology as GraphML."""
-        from subflow_app.features.editor.core.graph_export import export_graphml, left_out
+        from subflow_app.features.editor.core.graph_files import export_graphml, left_out
 
         def write(scenario: Scenario, path: Path) -> None:
             export_graphml(scenario, picture_of(scenario, self._documents.doc.positions()).places, path)

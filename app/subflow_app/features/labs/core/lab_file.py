@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from subflow_app.features.catalog.core.catalog import app_catalog
-from subflow_app.features.editor.core.script_files import check_script_name
+from subflow_app.features.editor.core.scripts import check_script_name
 from subflow_app.features.labs.core.explorables import explorable_names, load_explorable
 from subflow_app.features.labs.core.explored import Exploration
 from subflow_app.features.labs.core.functions import functions

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.catalog.core.uses import written_choice
-from subflow_app.features.editor.core.algorithm_values import own_or_named
+from subflow_app.features.editor.core.algorithm_choices import own_or_named
 from subflow_app.features.editor.core.form import FieldOption
 from subflow_app.features.editor.core.form_text import completed
 from subflow_app.features.editor.qt.inspector.editors import ChoiceEditor

@@ -22,7 +22,7 @@ from subflow_app.features.arena.core.results import Board, entry, known_board
 from subflow_app.features.arena.core.standings import standings
 from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of
-from subflow_app.features.editor.core.script_files import script_table
+from subflow_app.features.editor.core.scripts import script_table
 from subflow_app.features.library.core.shipped import shipped_outcomes
 from subflow_app.features.running.core.run_task import RunOutcome, RunTask, make_run
 from subflow_app.foundation.jobs.executors import ExecutorMaker, executor_maker

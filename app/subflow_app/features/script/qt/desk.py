@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from subflow_app.features.editor.core.recovery import RecoveryFile, UnsavedText
-from subflow_app.features.editor.core.script_files import new_script_text
 from subflow_app.features.editor.core.scripts import (
     ScriptPlace,
     flows_for,
     free_name,
     new_place,
+    new_script_text,
     scripts_of,
     with_new_script,
 )
-from subflow_app.features.editor.qt.commands import EditCommand
+from subflow_app.features.editor.qt.documents import EditCommand
 from subflow_app.features.script.qt.new_dialog import NewScriptDialog
 from subflow_app.foundation.errors import AppError, InputError
 from subflow_app.toolkit.widgets.banner import Way

@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 
 from subflow_app.features.editor.core.scripts import ScriptPlace
-from subflow_app.features.editor.qt.inspector.problem_list import ProblemList
+from subflow_app.features.editor.qt.inspector.inspector import ProblemList
 from subflow_app.features.script.qt.conformance_strip import ConformanceStrip
 from subflow_app.features.script.qt.editor import ScriptEditor, problem_line
 from subflow_app.features.script.qt.versions import VersionList

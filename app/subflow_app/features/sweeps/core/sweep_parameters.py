@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from subflow_app.features.editor.core.form import label_of
+from subflow_app.features.editor.core.form import label_of, part_names
 from subflow_app.features.editor.core.form_text import shown_unit, text_of
-from subflow_app.features.editor.core.outline import part_names
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.sweeps.core.axes import WHOLE_UNITS
 from subflow_app.vocabulary.language import tr

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.features.editor.core.algorithm_choices import AlgorithmChoice
-from subflow_app.features.editor.qt.algorithm_list import AlgorithmList
+from subflow_app.features.editor.qt.scenario_fields import AlgorithmList
 from subflow_app.features.sweeps.core.axes import with_units
 from subflow_app.features.sweeps.core.sweep_draft import (
     SEEDS,

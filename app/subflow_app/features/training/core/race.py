@@ -9,8 +9,13 @@ from typing import Any
 
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.catalog.core.uses import Use, check_kept
-from subflow_app.features.editor.core.algorithm_choices import AlgorithmChoice, other_controllers
-from subflow_app.features.editor.core.algorithm_values import name_in, own_or_named, without_defaults
+from subflow_app.features.editor.core.algorithm_choices import (
+    AlgorithmChoice,
+    name_in,
+    other_controllers,
+    own_or_named,
+    without_defaults,
+)
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of
 from subflow_app.features.training.core.training_progress import CLASSICS, Training
 from subflow_app.foundation.errors import InputError, TrainingError

@@ -1,15 +1,22 @@
-"""The inspector: the parts of a scenario, the form of the selected one, the text of the file, and what is wrong."""
+"""The inspector: the parts of a scenario, the form of the selected one, the text of the file, and what is wrong.
+
+The list of a scenario's parts as a Qt tree.
+
+The list of everything that is wrong with the scenario; a click leads to the field.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QResizeEvent, QShowEvent, QUndoStack
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QResizeEvent, QShowEvent, QUndoStack
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
     QHeaderView,
+    QListView,
     QSplitter,
     QStackedWidget,
     QTabBar,
@@ -17,22 +24,203 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.features.editor.core.form import form_for
-from subflow_app.features.editor.core.outline import tables
-from subflow_app.features.editor.core.scenario_doc import Change, ScenarioDoc, split_key
-from subflow_app.features.editor.core.sketch import next_step_text
-from subflow_app.features.editor.qt import commands
-from subflow_app.features.editor.qt.inspector.outline_model import KEY_ROLE, OutlineModel
+from subflow_app.features.editor.core.form import OutlineEntry, form_for, outline, tables
+from subflow_app.features.editor.core.scenario_doc import Change, ScenarioDoc, next_step_text, split_key
+from subflow_app.features.editor.qt import documents
 from subflow_app.features.editor.qt.inspector.param_form import ParamForm
-from subflow_app.features.editor.qt.inspector.problem_list import ProblemList
 from subflow_app.features.editor.qt.inspector.source_editor import SourceEditor
+from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.foundation.toml_edit import TomlEditError, TomlValue
-from subflow_app.toolkit.plain_text import Label
-from subflow_app.toolkit.theme import Tokens, set_style
-from subflow_app.toolkit.widgets.shorthand import named, split, v_box
-from subflow_app.vocabulary.language import tr
+from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.models.table_model import Index, ListModel
+from subflow_app.toolkit.models.tree_model import TreeModel
+from subflow_app.toolkit.plain_text import Label, as_written
+from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, set_style
+from subflow_app.toolkit.widgets.icon_label import IconLabel
+from subflow_app.toolkit.widgets.shorthand import h_box, heading, named, split, v_box
+from subflow_app.vocabulary.language import tr, trn
 from subflow_sim.errors import Problem
 from subflow_sim.params import AlgorithmCatalog
+
+KEY_ROLE = Qt.ItemDataRole.UserRole
+
+
+class OutlineModel(TreeModel):
+    """Two columns: what a part is called, and a few words about it. Roles: `KEY_ROLE` is the dotted key."""
+
+    def __init__(self, doc: ScenarioDoc, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._entries: Sequence[OutlineEntry] = ()
+        self.show(doc)
+
+    def show(self, doc: ScenarioDoc) -> bool:
+        """Follow the document; returns whether rows came or went, which forgets what is expanded and current."""
+        entries = outline(doc)
+        if self._shape(entries) == self._shape(self._entries):
+            self._entries = entries
+            for number, entry in enumerate(entries):
+                if entry.children:
+                    parent = self.index(number, 0)
+                    self.dataChanged.emit(self.index(0, 0, parent), self.index(len(entry.children) - 1, 1, parent))
+            self.dataChanged.emit(self.index(0, 0), self.index(len(entries) - 1, 1))
+            return False
+        self.beginResetModel()
+        self._entries = entries
+        self.endResetModel()
+        return True
+
+    def index_of(self, key: str) -> QModelIndex:
+        """Return where a key stands; an invalid index if nowhere."""
+        for row, entry in enumerate(self._entries):
+            if entry.key == key:
+                return self.index(row, 0)
+            for place, child in enumerate(entry.children):
+                if child.key == key:
+                    return self.index(place, 0, self.index(row, 0))
+        return QModelIndex()
+
+    def count(self, above: int | None) -> int:
+        """Return how many parts there are."""
+        return len(self._entries if above is None else self._entries[above].children)
+
+    def columnCount(self, _parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """Return two: name and detail."""
+        return 2
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Return what a cell says and how it looks."""
+        if not index.isValid():
+            return None
+        above = index.internalId()
+        entry = self._entries[above - 1].children[index.row()] if above else self._entries[index.row()]
+        if role == KEY_ROLE:
+            return entry.key
+        if index.column() == 1:
+            return self._detail(entry, role)
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return entry.title
+            case Qt.ItemDataRole.FontRole if not above:
+                font = QFont()
+                font.setWeight(QFont.Weight.DemiBold)
+                return font
+            case Qt.ItemDataRole.AccessibleTextRole:
+                problems = f", {_problems(entry)}" if entry.problem_count else ""
+                return f"{entry.title} {entry.detail}{problems}"
+        return None
+
+    def _detail(self, entry: OutlineEntry, role: int) -> Any:
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                if entry.problem_count:
+                    return _problems(entry)
+                return entry.detail or (
+                    str(len(entry.children)) if entry.key in ("nodes", "links", "flows", "events") else ""
+                )
+            case Qt.ItemDataRole.ForegroundRole:
+                return QColor(current_tokens().error if entry.problem_count else current_tokens().muted_text)
+            case Qt.ItemDataRole.DecorationRole if entry.problem_count:
+                return icon("error", "error")
+            case Qt.ItemDataRole.ToolTipRole:
+                return as_written(entry.detail) or None
+        return None
+
+    @staticmethod
+    def _shape(entries: Any) -> list[tuple[str, tuple[str, ...]]]:
+        return [(entry.key, tuple(child.key for child in entry.children)) for entry in entries]
+
+
+def _problems(entry: OutlineEntry) -> str:
+    return trn("{count} problem", "{count} problems", entry.problem_count)
+
+
+_MOST_ROWS = 4
+_MOST_SHARE = 0.12  # of the height of the panel, for the rows
+
+
+def _text(problem: Problem) -> str:
+    """Where, and what."""
+    where = problem.key or (tr("line {number}", number=problem.line) if problem.line else "")
+    return f"{where}: {problem_text(problem.message)}" if where else problem_text(problem.message)
+
+
+class ProblemModel(ListModel[Problem]):
+    """One row per problem, in file order."""
+
+    def other_data(self, row: Problem, column: int, role: int) -> str | None:
+        """A screen reader tells the whole of it."""
+        return str(row) if role == Qt.ItemDataRole.AccessibleTextRole else None
+
+
+class ProblemList(QFrame):
+    """`3 problems` and the list of them, or what a drawing needs next; invisible while there is neither."""
+
+    activated = Signal(object)  # Problem
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("problemPanel")
+        self.model = ProblemModel(_text, self, tip=str)  # the rows
+        self._most_rows = _MOST_ROWS
+        self._icon = IconLabel("error", "error", 15, self)
+        self._title = heading(named(Label(self, wordWrap=True), "problemCount"), is_demi=True)
+        self._is_hint = False
+        self.view = named(QListView(self), "problemList", tr("Problems"))  # the list itself
+        self.view.setModel(self.model)
+        self.view.setFrameShape(QFrame.Shape.NoFrame)
+        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.view.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.view.clicked.connect(self._on_activated)
+        self.view.activated.connect(self._on_activated)
+        line = h_box(None, self._icon, (self._title, 1), spacing=6)
+        v_box(self, line, self.view, margins=(14, 7, 8, 6), spacing=3)
+        follow_theme(self._recolour)
+        self.hide()
+
+    def show_problems(self, problems: Sequence[Problem], next_step: str = "") -> None:
+        """List other problems, or say what a scenario that is only begun needs next; without either, disappear."""
+        if tuple(problems) != self.model.rows:
+            self.model.show_rows(tuple(problems))
+        count = len(problems)
+        self._title.setText(next_step or trn("{count} problem", "{count} problems", count))
+        if bool(next_step) != self._is_hint:
+            self._is_hint = bool(next_step)
+            self.view.setVisible(not next_step)
+            self._icon.setVisible(not next_step)
+            self._recolour(current_tokens())
+        self._take_height()
+        self.setVisible(count > 0)
+
+    def set_room(self, height: int) -> None:
+        """Take at most a share of the height there is, px; what is more than that is scrolled."""
+        row = self.fontMetrics().height() + 2
+        most = max(1, min(_MOST_ROWS, int(height * _MOST_SHARE / row)))
+        if most != self._most_rows:
+            self._most_rows = most
+            self._take_height()
+
+    def _take_height(self) -> None:
+        count = self.model.rowCount()
+        rows = min(max(count, 1), self._most_rows)
+        height = self.view.sizeHintForRow(0) if count else 0
+        self.view.setFixedHeight(rows * max(height, self.fontMetrics().height() + 2) + 4)
+
+    def _recolour(self, tokens: Tokens) -> None:
+        fill, edge, text = (
+            (tokens.base, tokens.border, tokens.text)
+            if self._is_hint
+            else (tokens.error_fill, tokens.error, tokens.error)
+        )
+        self.setStyleSheet(
+            f"#problemPanel {{ background: {fill}; border: none; border-top: 1px solid {edge}; }}"
+            f"#problemCount {{ color: {text}; }}"
+            f"QListView {{ background: transparent; border: none; color: {tokens.text}; }}"
+        )
+
+    def _on_activated(self, index: QModelIndex) -> None:
+        self.activated.emit(self.model.rows[index.row()])
+
 
 _FORM, _TEXT = 0, 1
 _MOST_OPEN = 8
@@ -318,21 +506,21 @@ class Inspector(QWidget):
         self._pages.setCurrentIndex(index)
 
     def _on_value_committed(self, key: str, value: object, session: int) -> None:
-        self._try(lambda: commands.set_value(self._undo_stack, self._doc, key, value, session))  # type: ignore[arg-type]
+        self._try(lambda: documents.set_value(self._undo_stack, self._doc, key, value, session))  # type: ignore[arg-type]
 
     def _on_text_committed(self, text: str, session: int) -> None:
-        commands.set_text(self._undo_stack, self._doc, text, session)
+        documents.set_text(self._undo_stack, self._doc, text, session)
 
     def _add_event(self) -> None:
         links = list(tables(self._doc, "links"))
         scenario = self._doc.last_valid
         middle = scenario.duration_s / 2 if scenario else 1.0
         values: dict[str, TomlValue] = {"at": f"{middle:g}s", "link": links[0] if links else "", "up": False}
-        if self._try(lambda: commands.add_event(self._undo_stack, self._doc, values)):
+        if self._try(lambda: documents.add_event(self._undo_stack, self._doc, values)):
             self.show_key(f"events.{len(self._doc.data['events']) - 1}.at")
 
     def _remove_event(self, index: int) -> None:
-        self._try(lambda: commands.remove_event(self._undo_stack, self._doc, index))
+        self._try(lambda: documents.remove_event(self._undo_stack, self._doc, index))
 
     def _try(self, edit: Callable[[], None]) -> bool:
         """Make an edit; one that the file does not allow is told, and the fields show again what is."""

@@ -26,11 +26,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QFrame, QGraphicsView, QWidget
 
-from subflow_app.features.editor.qt.topology.gestures import BandGesture, Gesture, MoveGesture, PanGesture
-from subflow_app.features.editor.qt.topology.label_item import label_scale
+from subflow_app.features.editor.qt.topology.labels import label_scale
 from subflow_app.features.editor.qt.topology.scene import TopologyScene
-from subflow_app.features.editor.qt.topology.tool_strip import PART_MIME
-from subflow_app.features.editor.qt.topology.tools import Tool
+from subflow_app.features.editor.qt.topology.tools import PART_MIME, BandGesture, Gesture, MoveGesture, PanGesture, Tool
 from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr
 

@@ -19,7 +19,7 @@ from subflow_app.features.editor.core.scenario_edits import (
     rename_part,
 )
 from subflow_app.features.editor.core.scenario_parts import NAMED
-from subflow_app.features.editor.qt import commands
+from subflow_app.features.editor.qt import documents
 from subflow_app.features.editor.qt.topology.flow_drawing import FlowDrawing
 from subflow_app.features.editor.qt.topology.tools import JoinTool, PlaceTool, Tool
 from subflow_app.foundation.errors import AppError
@@ -238,7 +238,7 @@ class Drawing(Feature):
         before = str(self.doc.value(f"{key}.text") or "")
         words = self._dialogs.paragraph(tr("Edit note"), tr("Text"), before)
         if words and words.strip() and words != before and self._view.is_editable:
-            commands.set_value(self._undo_stack, self.doc, f"{key}.text", words)
+            documents.set_value(self._undo_stack, self.doc, f"{key}.text", words)
 
     def connect_selected(self) -> None:
         """Add a link between the two selected nodes."""
@@ -279,14 +279,14 @@ class Drawing(Feature):
     def _edit(self, text: str, edit: Callable[[str], Edited]) -> None:
         """Make an edit one step, and select what it made."""
         self.canvas_wanted.emit()
-        keys = commands.edit_parts(self._undo_stack, self.doc, text, edit)
+        keys = documents.edit_parts(self._undo_stack, self.doc, text, edit)
         self._view.scene.choose(self._on_canvas(keys))
 
     def _remove(self, text: str) -> None:
         chosen = self._view.scene.chosen
         if chosen:
             self._view.scene.choose([])
-            commands.edit_parts(self._undo_stack, self.doc, text, lambda before: remove_parts(before, chosen))
+            documents.edit_parts(self._undo_stack, self.doc, text, lambda before: remove_parts(before, chosen))
 
     def _on_canvas(self, keys: Sequence[str]) -> list[str]:
         """Keep the keys of what is drawn; those of flows only if nothing else is there."""

@@ -9,8 +9,8 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QGuiApplication, QImage,
 from PySide6.QtSvg import QSvgGenerator
 
 from subflow_app.features.editor.core.topology import TopologyPicture
-from subflow_app.features.editor.qt.topology.captions import copies_text
-from subflow_app.features.editor.qt.topology.look import Look
+from subflow_app.features.editor.qt.topology.items import Look
+from subflow_app.features.editor.qt.topology.labels import copies_text
 from subflow_app.features.editor.qt.topology.scene import TopologyScene
 from subflow_app.foundation.errors import AppError
 from subflow_app.toolkit.theme import LIGHT, Tokens

@@ -1,25 +1,244 @@
-"""Drawing flows: the dialog of a flow, its paths as ribbons on the canvas, and clicks that put a path together."""
+"""Drawing flows: the dialog of a flow, its paths as ribbons on the canvas, and clicks that put a path together.
+
+The dialog of a flow: kind, algorithms, paths. It stands beside the canvas, on which paths are shown and clicked.
+
+The paths that a flow can take, as a list with check boxes in the colours that they have on the canvas.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from PySide6.QtCore import QObject, QPoint, Signal
-from PySide6.QtGui import QUndoStack
+from PySide6.QtCore import QObject, QPoint, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QPalette, QUndoStack
+from PySide6.QtWidgets import (
+    QDialog,
+    QFormLayout,
+    QListView,
+    QPushButton,
+    QSpinBox,
+    QWidget,
+)
 
 from subflow_app.features.catalog.core.catalog import app_catalog
-from subflow_app.features.editor.core.flow_draft import FlowDraft
+from subflow_app.features.editor.core.flow_draft import KINDS, DraftPath, FlowDraft
 from subflow_app.features.editor.core.scenario_doc import Change
 from subflow_app.features.editor.core.scenario_edits import add_flow, check_flow_ends, set_paths
 from subflow_app.features.editor.core.topology import hops_of
-from subflow_app.features.editor.qt import commands
-from subflow_app.features.editor.qt.topology.flow_dialog import FlowDialog
-from subflow_app.features.editor.qt.topology.path_list import path_colour
-from subflow_app.features.editor.qt.topology.preview import Ribbon
+from subflow_app.features.editor.qt import documents
+from subflow_app.features.editor.qt.topology.drawing_items import Ribbon
 from subflow_app.features.editor.qt.topology.tools import PickTool, Tool
 from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.foundation.errors import AppError
-from subflow_app.vocabulary.language import tr
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.models.table_model import Index, ListModel
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.shorthand import accept_buttons, named, v_box
+from subflow_app.vocabulary.language import tr, trn
+from subflow_app.vocabulary.palette import ColourKey, hex_colour
+from subflow_sim.scenario_model import MAX_COPIES
+
+
+def path_colour(position: int, *, is_dark: bool) -> str:
+    """Return the colour of a path by its position in the list, in the panel and on the canvas."""
+    return hex_colour(ColourKey(position, 0), dark=is_dark)
+
+
+def path_words(path: DraftPath) -> str:
+    """Write what a path is like: `5 Mbit/s · 60 ms · 3 links · shares no link`."""
+    facts = path.facts
+    words = [
+        fmt.rate(facts.rate_bps) if facts.rate_bps != float("inf") else fmt.UNLIMITED,
+        fmt.time(facts.delay_s),
+        tr("loss {ratio}", ratio=fmt.ratio(facts.loss)) if facts.loss else "",
+        trn("{count} link", "{count} links", len(path.links)),
+        tr("disjoint") if path.is_disjoint else "",
+    ]
+    return "  ·  ".join(filter(None, words))
+
+
+class PathList(ListModel[DraftPath]):
+    """The paths of a draft; checking one chooses it."""
+
+    chosen_changed = Signal()
+
+    def __init__(self, draft: FlowDraft, parent: QObject, *, is_dark: bool) -> None:
+        super().__init__(lambda path: f"{' → '.join(path.links)}\n{path_words(path)}", parent)
+        self._draft = draft
+        self._is_dark = is_dark
+        self.rows = draft.paths
+
+    def refresh(self) -> None:
+        """Show what the draft has now."""
+        self.show_rows(self._draft.paths)
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Every path can be checked."""
+        return super().flags(index) | Qt.ItemFlag.ItemIsUserCheckable
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Return a path's links and words, its colour and whether it is chosen."""
+        if role == Qt.ItemDataRole.DecorationRole:
+            return QColor(path_colour(index.row(), is_dark=self._is_dark))
+        return super().data(index, role)
+
+    def other_data(self, row: DraftPath, column: int, role: int) -> object | None:
+        """Return what a screen reader says, and whether the path is chosen."""
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return tr("Path over {links}: {words}", links=", ".join(row.links), words=path_words(row))
+        if role == Qt.ItemDataRole.CheckStateRole:
+            return Qt.CheckState.Checked if row.is_wanted else Qt.CheckState.Unchecked
+        return None
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Choose a path or not."""
+        if role != Qt.ItemDataRole.CheckStateRole or not index.isValid():
+            return False
+        self._draft.set_wanted(index.row(), Qt.CheckState(value) == Qt.CheckState.Checked)
+        self.rows = self._draft.paths
+        self.say_changed()
+        self.chosen_changed.emit()
+        return True
+
+
+_MOST_WIDTH = 560
+
+
+class FlowDialog(QDialog):
+    """Asks for a new flow, or for other paths of one that is there; it does not block the window.
+
+    Args:
+        draft: what it changes.
+        parent: the window.
+    """
+
+    draft_changed = Signal()  # paths or what is being put together: the canvas shows it
+    picking_changed = Signal(bool)  # links are to be clicked on the canvas, or not any more
+
+    def __init__(self, draft: FlowDraft, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.draft = draft  # what it changes
+        is_new = not draft.flow
+        self.setObjectName("flow_dialog")
+        ends = tr("{source} to {destination}", source=draft.source, destination=draft.destination)
+        self.setWindowTitle(tr("New flow: {ends}", ends=ends) if is_new else tr("Paths of {flow}", flow=draft.flow))
+        values = QWidget(self)
+        form = QFormLayout(values)
+        form.setContentsMargins(0, 0, 0, 0)
+        self.kind = self._combo("flow_kind", tr("Kind"), form)
+        self.controller = self._combo("flow_controller", tr("Controller"), form)
+        self.scheduler = self._combo("flow_scheduler", tr("Scheduler"), form)
+        self.count = named(QSpinBox(self), "flow_count", tr("Count"))
+        self.count.setRange(1, MAX_COPIES)
+        form.addRow(tr("Count"), self.count)
+        # Of a flow that is there, the inspector has these.
+        values.setVisible(is_new)
+        title = Label(tr("Paths, one subflow each") if not draft.has_one_path else tr("Path"), self)
+        self._title = title
+        self.paths = PathList(draft, self, is_dark=current_tokens().is_dark)
+        self.list = named(QListView(self), "flow_paths", tr("Paths"))
+        self.list.setModel(self.paths)
+        self.list.setSpacing(2)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.list.setMinimumSize(min(max(self.list.sizeHintForColumn(0) + 40, 320), _MOST_WIDTH), 180)
+        self.pick = named(QPushButton(tr("Build a path by clicking links"), self), "flow_pick")
+        self.pick.setCheckable(True)
+        self.pick.setAutoDefault(False)
+        self.told = named(Label(self, wordWrap=True), "flow_told")
+        self.told.setMinimumHeight(2 * self.fontMetrics().height() + 4)
+        buttons, self.accept_button = accept_buttons(self, tr("Add flow") if is_new else tr("Set paths"))
+        self.accept_button.setObjectName("flow_accept")
+        v_box(self, values, title, (self.list, 1), self.pick, self.told, buttons)
+        self._show_draft()
+        for combo in (self.kind, self.controller, self.scheduler):
+            combo.activated.connect(self._take_values)
+        self.count.valueChanged.connect(self._take_values)
+        self.paths.chosen_changed.connect(self._on_paths_changed)
+        self.pick.toggled.connect(self._on_pick_toggled)
+
+    def pick_link(self, link: str) -> None:
+        """Go on over a link that was clicked on the canvas, or say why not."""
+        why = self.draft.pick(link)
+        if why:
+            self._tell(tr("{why}.", why=why[0].upper() + why[1:]), is_problem=True)
+            return
+        if self.draft.picked is None:
+            self.paths.refresh()
+            self.pick.setChecked(False)
+        self._show_told()
+        self.draft_changed.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape gives up the path that is being put together first."""
+        if event.key() == Qt.Key.Key_Escape and self.pick.isChecked():
+            self.pick.setChecked(False)
+            return
+        super().keyPressEvent(event)
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _combo(self, name: str, text: str, form: QFormLayout) -> Choice:
+        combo = Choice(name, parent=self, text=text)
+        form.addRow(text, combo)
+        return combo
+
+    def _take_values(self) -> None:
+        self.draft.set_kind(KINDS[self.kind.currentIndex()])
+        if self.controller.currentText() in self.draft.controllers:
+            self.draft.controller = self.controller.currentText()
+        if self.scheduler.currentText() in self.draft.schedulers:
+            self.draft.scheduler = self.scheduler.currentText()
+        self.draft.count = self.count.value()
+        self._show_draft()
+        self.draft_changed.emit()
+
+    def _show_draft(self) -> None:
+        draft = self.draft
+        for combo, choices, current in (
+            (self.kind, KINDS, draft.kind),
+            (self.controller, draft.controllers, draft.controller),
+            (self.scheduler, draft.schedulers, draft.scheduler),
+        ):
+            combo.clear()
+            combo.addItems(list(choices))
+            combo.setCurrentText(current)
+            combo.setEnabled(bool(choices))
+        self._title.setText(tr("Path") if draft.has_one_path else tr("Paths, one subflow each"))
+        self.paths.refresh()
+        self._show_told()
+
+    def _on_paths_changed(self) -> None:
+        self._show_told()
+        self.draft_changed.emit()
+
+    def _on_pick_toggled(self, is_on: bool) -> None:
+        if is_on:
+            self.draft.start_picking()
+        else:
+            self.draft.stop_picking()
+        self._show_told()
+        self.picking_changed.emit(is_on)
+        self.draft_changed.emit()
+
+    def _show_told(self) -> None:
+        draft = self.draft
+        self.accept_button.setEnabled(not draft.problem)
+        if draft.picked is not None:
+            so_far = " → ".join((draft.source, *draft.picked))
+            self._tell(tr("{path} …  Click the next link at {node}.", path=so_far, node=draft.stands_at))
+        elif draft.problem:
+            self._tell(tr("{why}.", why=draft.problem[0].upper() + draft.problem[1:]), is_problem=True)
+        else:
+            self._tell("")
+
+    def _tell(self, text: str, *, is_problem: bool = False) -> None:
+        self.told.setText(text)
+        role = QPalette.ColorRole.BrightText if is_problem else QPalette.ColorRole.WindowText
+        self.told.setForegroundRole(role)
 
 
 class FlowDrawing(QObject):
@@ -95,14 +314,14 @@ class FlowDrawing(QObject):
         self._stop_watching()
         try:
             if draft.flow:
-                keys = commands.edit_parts(
+                keys = documents.edit_parts(
                     self._undo_stack,
                     self._view.doc,
                     tr("Set paths of {flow}", flow=draft.flow),
                     lambda text: set_paths(text, draft.flow, draft.wanted),
                 )
             else:
-                keys = commands.edit_parts(
+                keys = documents.edit_parts(
                     self._undo_stack,
                     self._view.doc,
                     tr("Add flow"),

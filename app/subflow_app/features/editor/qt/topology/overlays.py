@@ -1,12 +1,35 @@
-"""What stands around the picture: the notice over it, and the zoom buttons below it."""
+"""What stands around the picture: the notice over it, and the zoom buttons below it.
+
+The whole picture in a corner of the canvas, with a frame around what the canvas shows.
+
+The legend under a topology: one entry for each subflow, in its colour; it never covers the picture.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from PySide6.QtCore import QRect, QSize, Qt, Signal, SignalInstance
-from PySide6.QtWidgets import QFrame, QLabel, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal, SignalInstance
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFocusEvent,
+    QFontMetrics,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QFrame, QGraphicsView, QLabel, QSizePolicy, QToolButton, QToolTip, QWidget
 
+from subflow_app.features.editor.qt.topology.items import paint_clock
+from subflow_app.features.editor.qt.topology.scene import TopologyScene
 from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, set_style
@@ -123,3 +146,347 @@ def _zoom_style(t: Tokens) -> str:
         f"QToolButton {{ color: {t.muted_text}; border: none; border-radius: 4px; padding: 3px; }}"
         f"QToolButton:hover {{ background: {t.button_hover}; color: {t.text}; }}"
     )
+
+
+_SIZE = QSize(150, 104)
+_MARGIN = 8
+_INSET = 6.0
+_LEAST_CANVAS = QSize(330, 220)
+_STEP = 0.25  # of the view, for arrow keys
+
+
+class Minimap(QWidget):
+    """Shown while the picture is larger than the view; a click or drag moves the view there."""
+
+    def __init__(self, view: QGraphicsView, scene: TopologyScene) -> None:
+        super().__init__(view)
+        self._view = view
+        self._scene = scene
+        self._is_wanted = True
+        self._picture: QPixmap | None = None
+        self._drawn_in: Tokens | None = None
+        self._content = QRectF()
+        named(self, "topologyMinimap", tr("Overview of the whole picture"), tr("Click or drag to move the view"))
+        self.setFixedSize(_SIZE)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.hide()
+        scene.laid_out.connect(self._on_laid_out)
+        view.horizontalScrollBar().valueChanged.connect(self.refresh)
+        view.verticalScrollBar().valueChanged.connect(self.refresh)
+
+    def set_wanted(self, wanted: bool) -> None:
+        """Switch it on or off."""
+        self._is_wanted = wanted
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Stand in the corner, if there is something out of view and room to stand."""
+        viewport = self._view.viewport()
+        shown = self._shown_rect()
+        if self._content.isNull():
+            self._content = self._scene.node_rect()
+        has_room = viewport.width() >= _LEAST_CANVAS.width() and viewport.height() >= _LEAST_CANVAS.height()
+        is_needed = self._is_wanted and has_room and not self._content.isNull() and not shown.contains(self._content)
+        if is_needed:
+            at = viewport.geometry().bottomRight()
+            self.move(at.x() - self.width() - _MARGIN, at.y() - self.height() - _MARGIN)
+            self.update()
+        self.setVisible(is_needed)
+
+    def _on_laid_out(self) -> None:
+        self._picture = None
+        self._content = QRectF()
+        self.refresh()
+
+    def _shown_rect(self) -> QRectF:
+        viewport = self._view.viewport().rect()
+        return self._view.mapToScene(viewport).boundingRect()
+
+    def _scale(self) -> float:
+        area = self._content
+        room = QRectF(self.rect()).adjusted(_INSET, _INSET, -_INSET, -_INSET)
+        return min(room.width() / max(area.width(), 1.0), room.height() / max(area.height(), 1.0))
+
+    def _to_map(self, point: QPointF) -> QPointF:
+        return QRectF(self.rect()).center() + (point - self._content.center()) * self._scale()
+
+    def _to_scene(self, point: QPointF) -> QPointF:
+        return self._content.center() + (point - QRectF(self.rect()).center()) / self._scale()
+
+    # --- mouse and keyboard -----------------------------------------------------------------------------------------
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Move the view to the click."""
+        self._view.centerOn(self._to_scene(event.position()))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Move the view with the mouse."""
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self._view.centerOn(self._to_scene(event.position()))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move the view with the arrow keys."""
+        steps = {
+            Qt.Key.Key_Left: QPointF(-1, 0),
+            Qt.Key.Key_Right: QPointF(1, 0),
+            Qt.Key.Key_Up: QPointF(0, -1),
+            Qt.Key.Key_Down: QPointF(0, 1),
+        }
+        step = steps.get(Qt.Key(event.key()))
+        if step is None:
+            super().keyPressEvent(event)
+            return
+        shown = self._shown_rect()
+        self._view.centerOn(
+            shown.center() + QPointF(step.x() * shown.width() * _STEP, step.y() * shown.height() * _STEP)
+        )
+
+    # --- drawing ----------------------------------------------------------------------------------------------------
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw the picture, which is kept, and the frame over it."""
+        tokens = current_tokens()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.drawPixmap(0, 0, self._drawn(tokens))
+        shown = self._shown_rect()
+        frame = QRectF(self._to_map(shown.topLeft()), self._to_map(shown.bottomRight()))
+        fill = QColor(tokens.accent)
+        fill.setAlpha(36)
+        painter.setBrush(fill)
+        painter.setPen(QPen(QColor(tokens.accent), 1.4))
+        painter.drawRect(frame.intersected(QRectF(self.rect()).adjusted(1, 1, -1, -1)))
+
+    def _drawn(self, tokens: Tokens) -> QPixmap:
+        is_sharp = self._picture is not None and self._picture.devicePixelRatio() == self.devicePixelRatio()
+        if self._picture is not None and is_sharp and self._drawn_in is tokens:
+            return self._picture
+        self._drawn_in = tokens
+        picture = QPixmap(self.size() * self.devicePixelRatio())
+        picture.setDevicePixelRatio(self.devicePixelRatio())
+        picture.fill(QColor(tokens.window))
+        painter = QPainter(picture)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(tokens.border), 1))
+        painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
+        painter.setPen(QPen(QColor(tokens.link_line), 0.8))
+        scale, origin = self._scale(), QRectF(self.rect()).center() - self._content.center() * self._scale()
+        painter.drawLines(
+            [QLineF(origin + first * scale, origin + second * scale) for first, second in self._scene.link_ends()]
+        )
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(tokens.node_border))
+        for place in self._scene.node_positions().values():
+            painter.drawEllipse(origin + place * scale, 1.8, 1.8)
+        painter.end()
+        self._picture = picture
+        return picture
+
+
+_SWATCH = 18
+_GAP = 7
+_CLOCK = 6
+_PADDING = QSize(8, 4)
+_MOST_ROWS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LegendEntry:
+    """One subflow: key of its flow (`flows.download`), text, colour, and what the tooltip says."""
+
+    key: str
+    text: str
+    colour: str
+    tip: str
+    is_dashed: bool
+    has_events: bool
+
+
+class Legend(QWidget):
+    """A row of entries that wraps; entries can be clicked, and walked with the arrow keys."""
+
+    chosen = Signal(str)  # key of a flow
+    menu_wanted = Signal(str, QPoint)  # key of a flow, global position
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.entries: tuple[LegendEntry, ...] = ()  # what is listed
+        self._rects: list[QRect] = []
+        self._chosen_key = ""
+        self._current = 0
+        self._hovered = -1
+        named(self, "topologyLegend", tr("Subflows"))
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setMouseTracking(True)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def set_entries(self, entries: Sequence[LegendEntry]) -> None:
+        """List other subflows."""
+        self.entries = tuple(entries)
+        self._current = min(self._current, max(len(self.entries) - 1, 0))
+        self._lay_out()
+        self.setAccessibleDescription("; ".join(entry.text for entry in self.entries))
+
+    def set_chosen(self, key: str) -> None:
+        """Mark the entries of a flow."""
+        self._chosen_key = key
+        self.update()
+
+    def hasHeightForWidth(self) -> bool:
+        """The height follows from how many rows the width makes."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height that all entries need at a width."""
+        rects = self._rects_for(width)
+        return rects[-1].bottom() + 1 + 5 if rects else 0
+
+    def sizeHint(self) -> QSize:
+        """Return one row's size."""
+        return QSize(200, self.heightForWidth(max(self.width(), 200)))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the height that is needed; the width may be anything."""
+        return QSize(80, self.heightForWidth(max(self.width(), 80)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Wrap anew."""
+        super().resizeEvent(event)
+        self._lay_out()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw the entries."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for index, (entry, rect) in enumerate(zip(self.entries, self._rects, strict=True)):
+            self._paint_entry(painter, index, entry, rect)
+
+    def _paint_entry(self, painter: QPainter, index: int, entry: LegendEntry, rect: QRect) -> None:
+        tokens = current_tokens()
+        is_chosen = entry.key == self._chosen_key
+        if is_chosen or index == self._hovered:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.info_fill if is_chosen else tokens.button_hover))
+            painter.drawRoundedRect(rect, 5, 5)
+        if self.hasFocus() and index == self._current:
+            painter.setPen(QPen(QColor(tokens.accent), 1.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(rect.adjusted(1, 1, -1, -1), 5, 5)
+        middle = rect.center().y() + 0.5
+        left = rect.left() + _PADDING.width()
+        pen = QPen(QColor(entry.colour), 4, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap)
+        if entry.is_dashed:
+            pen.setDashPattern([1.6, 0.8])
+        painter.setPen(pen)
+        painter.drawLine(QPointF(left, middle), QPointF(left + _SWATCH, middle))
+        painter.setPen(QColor(tokens.text))
+        text_rect = rect.adjusted(_PADDING.width() + _SWATCH + _GAP, 0, -_PADDING.width(), 0)
+        if entry.has_events:
+            paint_clock(painter, QPointF(text_rect.right() - _CLOCK + 1, middle), _CLOCK, tokens)
+            text_rect.adjust(0, 0, -2 * _CLOCK - 4, 0)
+            painter.setPen(QColor(tokens.text))
+        text = self.fontMetrics().elidedText(entry.text, Qt.TextElideMode.ElideRight, text_rect.width())
+        painter.drawText(text_rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+
+    # --- mouse and keyboard -----------------------------------------------------------------------------------------
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Mark what a click would choose."""
+        self._set_hovered(self._index_at(event.position().toPoint()))
+
+    def leaveEvent(self, _event: QEvent) -> None:
+        """Mark nothing."""
+        self._set_hovered(-1)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Choose the flow of an entry."""
+        index = self._index_at(event.position().toPoint())
+        if index >= 0 and event.button() == Qt.MouseButton.LeftButton:
+            self._choose(index)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Ask for the menu of an entry's flow."""
+        is_by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        index = self._current if is_by_key else self._index_at(event.pos())
+        if 0 <= index < len(self.entries):
+            self._choose(index)
+            at = self.mapToGlobal(self._rects[index].bottomLeft()) if is_by_key else event.globalPos()
+            self.menu_wanted.emit(self.entries[index].key, at)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Walk with the arrow keys."""
+        steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
+        key = Qt.Key(event.key())
+        if key in steps and self.entries:
+            self._choose((self._current + steps[key]) % len(self.entries))
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.entries:
+            self._choose(self._current)
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show which entry is meant."""
+        super().focusInEvent(event)
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Hide it again."""
+        super().focusOutEvent(event)
+        self.update()
+
+    def event(self, event: QEvent) -> bool:
+        """Show the tooltip of the entry under the mouse."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            index = self._index_at(event.pos())
+            if index >= 0:
+                QToolTip.showText(event.globalPos(), self.entries[index].tip, self, self._rects[index])
+            else:
+                QToolTip.hideText()
+            return True
+        return super().event(event)
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _choose(self, index: int) -> None:
+        self._current = index
+        self.update()
+        self.chosen.emit(self.entries[index].key)
+
+    def _set_hovered(self, index: int) -> None:
+        if index != self._hovered:
+            self._hovered = index
+            self.update()
+
+    def _index_at(self, position: QPoint) -> int:
+        return next((index for index, rect in enumerate(self._rects) if rect.contains(position)), -1)
+
+    def _lay_out(self) -> None:
+        self._rects = self._rects_for(self.width())
+        self.updateGeometry()
+        self.update()
+
+    def _rects_for(self, width: int) -> list[QRect]:
+        """Return the rectangles of all entries at a width; rows beyond the most there may be narrow the entries."""
+        metrics = QFontMetrics(self.font())
+        height = metrics.height() + 2 * _PADDING.height()
+        fixed = 2 * _PADDING.width() + _SWATCH + _GAP + 2
+        wanted = [
+            fixed + metrics.horizontalAdvance(entry.text) + (2 * _CLOCK + 4 if entry.has_events else 0)
+            for entry in self.entries
+        ]
+        rects: list[QRect] = []
+        for most in (width, 260, 190, 150, 120, 96):
+            rects = []
+            x, y = 4, 5
+            for each in wanted:
+                each = min(each, most, max(width - 8, 60))
+                if x > 4 and x + each > width - 4:
+                    x, y = 4, y + height
+                rects.append(QRect(x, y, each, height))
+                x += each + 2
+            if not rects or (y - 5) // height < _MOST_ROWS:
+                return rects
+        return rects

@@ -11,14 +11,17 @@ from PySide6.QtGui import QColor, QTransform
 from PySide6.QtWidgets import QGraphicsScene
 
 from subflow_app.features.editor.core.topology import Hop, PictureLink, SubflowPath, TopologyPicture
-from subflow_app.features.editor.qt.topology.captions import describe_link, link_caption
+from subflow_app.features.editor.qt.topology.drawing_items import PreviewItem, Ribbon
 from subflow_app.features.editor.qt.topology.geometry import link_curve
-from subflow_app.features.editor.qt.topology.items import NODE_RADIUS, CanvasItem, Lane, LinkItem, NodeItem
-from subflow_app.features.editor.qt.topology.label_item import LabelItem, label_scale
-from subflow_app.features.editor.qt.topology.label_room import LabelRoom
-from subflow_app.features.editor.qt.topology.look import Look
-from subflow_app.features.editor.qt.topology.note_item import NoteItem
-from subflow_app.features.editor.qt.topology.preview import PreviewItem, Ribbon
+from subflow_app.features.editor.qt.topology.items import NODE_RADIUS, CanvasItem, Lane, LinkItem, Look, NodeItem
+from subflow_app.features.editor.qt.topology.labels import (
+    LabelItem,
+    LabelRoom,
+    NoteItem,
+    describe_link,
+    label_scale,
+    link_caption,
+)
 from subflow_app.toolkit.plain_text import as_written
 from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr

@@ -1,30 +1,154 @@
-"""The topology panel: the canvas with its notices, zoom buttons and legend, kept in step with a document."""
+"""The topology panel: the canvas with its notices, zoom buttons and legend, kept in step with a document.
+
+Putting the nodes of a picture in order: each action one step that can be undone, and the switches around it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QAction, QResizeEvent, QUndoStack
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QWidget
 
+from subflow_app.features.editor.core import layout
+from subflow_app.features.editor.core.layout import GRID, Axis, Edge, Point
 from subflow_app.features.editor.core.scenario_doc import Change, ScenarioDoc
 from subflow_app.features.editor.core.topology import picture_of
-from subflow_app.features.editor.qt import commands
-from subflow_app.features.editor.qt.topology.arranging import Arranging
+from subflow_app.features.editor.qt import documents
 from subflow_app.features.editor.qt.topology.canvas import TopologyCanvas
-from subflow_app.features.editor.qt.topology.captions import UNREAD, copies_text, describe_link, describe_path
 from subflow_app.features.editor.qt.topology.event_strip import EventStrip
-from subflow_app.features.editor.qt.topology.legend import Legend, LegendEntry
-from subflow_app.features.editor.qt.topology.look import Look
-from subflow_app.features.editor.qt.topology.minimap import Minimap
-from subflow_app.features.editor.qt.topology.overlays import Notice, ZoomBar
+from subflow_app.features.editor.qt.topology.items import Look
+from subflow_app.features.editor.qt.topology.labels import UNREAD, copies_text, describe_link, describe_path
+from subflow_app.features.editor.qt.topology.overlays import Legend, LegendEntry, Minimap, Notice, ZoomBar
 from subflow_app.features.editor.qt.topology.scene import TopologyScene
-from subflow_app.features.editor.qt.topology.tool_strip import ToolStrip
+from subflow_app.features.editor.qt.topology.tools import ToolStrip
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, set_style
 from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
+from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary.language import tr, trn
 from subflow_app.vocabulary.palette import hex_colour
+
+_MOST_AT_ONCE = 100  # nodes, which are laid out before anybody notices
+
+
+class Arranging(QObject):
+    """Arranges the selected nodes of one panel.
+
+    Args:
+        canvas: whose nodes are moved.
+        scene: what it shows.
+        document: the document that is shown now.
+        undo_stack: where the steps go.
+        parent: owner.
+    """
+
+    changed = Signal()  # a large picture begins to be laid out, or is
+    dropped = Signal(str)  # why new places are not taken, and what to do
+
+    def __init__(
+        self,
+        canvas: TopologyCanvas,
+        scene: TopologyScene,
+        document: Callable[[], ScenarioDoc],
+        undo_stack: QUndoStack,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._canvas = canvas
+        self._scene = scene
+        self._document = document
+        self._undo_stack = undo_stack
+        self._workers: Workers | None = None
+        self._is_laying_out = False
+
+    def use_workers(self, workers: Workers) -> None:
+        """Lay out large pictures by these from now on, so that the window goes on meanwhile."""
+        self._workers = workers
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """Names of the selected nodes."""
+        return tuple(key.partition(".")[2] for key in self._scene.chosen if key.startswith("nodes."))
+
+    @property
+    def is_allowed(self) -> bool:
+        """Whether nodes can be moved now: the file can be edited, and nodes are neither locked nor being laid out."""
+        return not self._is_laying_out and self._document().is_toml and self._canvas.can_move_nodes
+
+    def align(self, edge: Edge) -> None:
+        """Put the selected nodes on one line."""
+        self._move(layout.aligned(self._places(), edge))
+
+    def distribute(self, axis: Axis) -> None:
+        """Space the selected nodes evenly."""
+        self._move(layout.distributed(self._places(), axis))
+
+    def lay_out(self) -> None:
+        """Find new places for the selected nodes, or for all if fewer than two are selected."""
+        picture, scenario = self._scene.picture, self._document().sketch
+        if picture is None or scenario is None:
+            return
+        names = self.selected if len(self.selected) > 1 else tuple(picture.places)
+        places = self._places(names)
+        find = partial(
+            layout.laid_out,
+            list(places),
+            [item.link.ends for item in picture.links.values()],
+            {flow.source for flow in scenario.flows.values()},
+            {flow.destination for flow in scenario.flows.values()},
+            places,
+        )
+        if self._workers is None or len(places) <= _MOST_AT_ONCE:
+            self._take(find())
+            return
+        self._set_laying_out(True)
+        doc, text = self._document(), self._document().text
+        self._workers.start(
+            "lay-out",
+            find,
+            succeeded=lambda found: self._on_found(doc, text, found),
+            failed=self._on_failed,
+        )
+
+    def set_grid(self, is_on: bool) -> None:
+        """Let drags snap to a grid, or not."""
+        self._canvas.set_grid(GRID if is_on else None)
+
+    def set_locked(self, is_locked: bool) -> None:
+        """Keep nodes where they are, or let them be moved again."""
+        self._canvas.set_locked(is_locked)
+
+    def _on_found(self, doc: ScenarioDoc, text: str, found: Mapping[str, Point]) -> None:
+        self._set_laying_out(False)
+        if self._document() is doc and doc.text == text:
+            self._take(found)
+        else:
+            self.dropped.emit(tr("The scenario changed during the layout, so nothing was moved. Lay it out again."))
+
+    def _on_failed(self, error: Exception) -> None:
+        self._set_laying_out(False)
+        self.dropped.emit(tr("The nodes cannot be laid out: {reason}", reason=error))
+
+    def _set_laying_out(self, is_laying_out: bool) -> None:
+        self._is_laying_out = is_laying_out
+        self.changed.emit()
+
+    def _take(self, found: Mapping[str, Point]) -> None:
+        self._move(found)
+        if self._scene.picture is not None and len(found) == len(self._scene.picture.places):
+            self._canvas.fit()
+
+    def _places(self, names: tuple[str, ...] | None = None) -> dict[str, Point]:
+        positions = self._scene.node_positions()
+        return {name: (positions[name].x(), positions[name].y()) for name in (names or self.selected)}
+
+    def _move(self, places: Mapping[str, Point]) -> None:
+        before = self._places(tuple(places)) if places else {}
+        moved = {name: at for name, at in places.items() if at != before[name]}
+        if moved and self.is_allowed:
+            documents.move_nodes(self._undo_stack, self._document(), moved)
 
 
 class TopologyView(QWidget):
@@ -346,7 +470,7 @@ class TopologyView(QWidget):
 
     def _on_nodes_moved(self, places: Mapping[str, QPointF], session: int) -> None:
         points = {name: (at.x(), at.y()) for name, at in places.items()}
-        commands.move_nodes(self._undo_stack, self.doc, points, session)
+        documents.move_nodes(self._undo_stack, self.doc, points, session)
 
     def _show_menu(self, key: str, position: QPoint) -> None:
         menu = self.build_menu(key)
@@ -385,12 +509,12 @@ class TopologyView(QWidget):
     def _add_event(self, link: str) -> None:
         scenario = self.doc.last_valid
         half = scenario.duration_s / 2 if scenario else 1.0
-        commands.add_event(self._undo_stack, self.doc, {"at": f"{half:g}s", "link": link, "up": False})
+        documents.add_event(self._undo_stack, self.doc, {"at": f"{half:g}s", "link": link, "up": False})
         events = self.doc.data.get("events", [])
         self.activated.emit(f"events.{len(events) - 1}")
 
     def _place_automatically(self, node: str) -> None:
-        commands.set_value(self._undo_stack, self.doc, f"nodes.{node}.at", None)
+        documents.set_value(self._undo_stack, self.doc, f"nodes.{node}.at", None)
 
     # --- glue -------------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.features.editor.core.algorithm_choices import AlgorithmChoice
-from subflow_app.features.editor.qt.algorithm_list import AlgorithmList
+from subflow_app.features.editor.qt.scenario_fields import AlgorithmList
 from subflow_app.features.running.core.run_queue import MOST_AT_ONCE
 from subflow_app.foundation.toml_edit import TomlValue
 from subflow_app.toolkit.plain_text import Label
