@@ -23,7 +23,7 @@ from PySide6.QtTest import QTest
 from tests.helpers.journey import SIZE, Journey
 from tests.helpers.window import ScriptedDialogs, at_rest, make_window
 
-from subflow_app.features.explain.core.decision_steps import ExplainedDecision
+from subflow_app.features.explain.core.explained import ExplainedDecision
 from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.features.forking.qt.feature import ForkFeature
 from subflow_app.features.playhead.qt.feature import PlayheadFeature

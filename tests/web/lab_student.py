@@ -10,7 +10,7 @@ from tests.helpers.browsers import Browser, wait_until
 from tests.helpers.hands import Hands
 from tests.helpers.pages import READY
 
-from subflow_app.features.exporting.core.lab_page_scenarios import group_of, label_of
+from subflow_app.features.exporting.core.lab_page import group_of, label_of
 from subflow_app.features.labs.core.lab import CHOICE, SKETCH, Lab, Step
 from subflow_app.features.labs.core.session import quantity
 from subflow_app.features.labs.core.solution import Order, curve_points, parse_order

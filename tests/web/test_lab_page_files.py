@@ -11,10 +11,13 @@ import pytest
 from tests.helpers.labs import small_lab
 from tests.helpers.pages import packed_text
 
-from subflow_app.features.exporting.core.lab_page import lab_document, write_lab_page
-from subflow_app.features.exporting.core.lab_page_checks import check_document
-from subflow_app.features.exporting.core.lab_page_scenarios import beyond_pages
-from subflow_app.features.exporting.core.markdown_html import markdown_html
+from subflow_app.features.exporting.core.lab_page import (
+    beyond_pages,
+    check_document,
+    lab_document,
+    markdown_html,
+    write_lab_page,
+)
 from subflow_app.features.exporting.core.page_import import read_page
 from subflow_app.features.labs.core.lab import Lab
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab, parse_lab

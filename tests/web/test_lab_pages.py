@@ -13,8 +13,7 @@ from tests.helpers.browsers import Browser, Chromium, wait_until
 from tests.helpers.pages import READY
 from tests.web.lab_student import LabStudent
 
-from subflow_app.features.exporting.core.lab_page import write_lab_page
-from subflow_app.features.exporting.core.lab_page_scenarios import beyond_pages
+from subflow_app.features.exporting.core.lab_page import beyond_pages, write_lab_page
 from subflow_app.features.labs.core.lab import Lab
 from subflow_app.features.labs.core.lab_file import load_lab, shipped_labs
 from subflow_app.features.labs.core.publishing import publish

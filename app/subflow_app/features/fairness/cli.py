@@ -102,11 +102,11 @@ def fairness(
 def _weigh(runs: list[str], name: str, csv_file: Path | None, database: Path | None, *, as_json: bool) -> None:
     from subflow_app.features.fairness.core.trade_offs import (
         TradeOffKind,
+        point_table,
         points_document,
         trade_off_points,
         write_points,
     )
-    from subflow_app.features.fairness.core.trade_offs_text import point_table
     from subflow_app.features.traces.core.traces import StoredTraces
 
     if name not in list(TradeOffKind):

@@ -48,8 +48,8 @@ def fork(
     (links.wifi.loss=5%, or of one direction links.wifi.reverse.loss=5%), and open, backup and controller of a flow
     (flows.download/2.open=false is its second subflow). Exit codes are those of `run`.
     """
+    from subflow_app.features.forking.core.draft import read_settings
     from subflow_app.features.forking.core.figures import figures_document, figures_table, fork_figures
-    from subflow_app.features.forking.core.keys import read_settings
     from subflow_app.features.forking.core.origin import ForkOrigin
     from subflow_app.features.forking.core.plan import ForkPlan, check_time
     from subflow_app.features.forking.core.words import fork_text

@@ -31,7 +31,7 @@ from subflow_app.features.exporting.core.page_import import read_page
 from subflow_app.features.exporting.core.run_export import RunExport, export_stored_run
 from subflow_app.features.exporting.core.verification import verify_bundle
 from subflow_app.features.exporting.core.web_page import stored_run_document, write_page
-from subflow_app.features.forking.core.keys import read_settings as fork_changes
+from subflow_app.features.forking.core.draft import read_settings as fork_changes
 from subflow_app.features.forking.core.origin import ForkOrigin
 from subflow_app.features.forking.core.plan import ForkPlan
 from subflow_app.features.kernel.core.plan import plan_network

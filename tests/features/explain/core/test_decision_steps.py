@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
 
-from subflow_app.features.explain.core.decision_steps import DecisionSteps
 from subflow_app.features.explain.core.decisions import RuleSource, rule_sources
+from subflow_app.features.explain.core.explained import DecisionSteps
 from subflow_app.features.explain.core.replay import Replay
 from subflow_app.features.running.core.runs import RunJob
 from subflow_sim.decisions import DecisionLimits, rules
@@ -33,7 +33,7 @@ def walk(store: Store, decisions: DecisionLimits | None = None) -> DecisionSteps
 @pytest.mark.parametrize("owner", ["download/1", "download"])
 def test_steps_visit_every_decision_once(store: Store, monkeypatch: pytest.MonkeyPatch, owner: str) -> None:
     # Packets are scheduled many at an instant, more than are fetched at once.
-    monkeypatch.setattr("subflow_app.features.explain.core.decision_steps._FETCHED", 30)
+    monkeypatch.setattr("subflow_app.features.explain.core.explained._FETCHED", 30)
     walked = walk(store, DecisionLimits())
     everything = [*Replay.stored(store, 1).explain(owner, 2.0, before=10_000).before]
     point = walked.go_to(owner, 2.0)

@@ -11,10 +11,9 @@ from tests.helpers.scenario_texts import TWO_PATHS
 from tests.helpers.scripts import write_scenario
 
 from subflow_app.features.editor.core.scenario_source import open_scenario
-from subflow_app.features.explain.core.decisions import ToldDecisions
+from subflow_app.features.explain.core.decisions import ToldDecisions, reduction_behind
 from subflow_app.features.explain.core.explained import explained
 from subflow_app.features.explain.core.replay import Replay
-from subflow_app.features.explain.core.worked_rules import reduction_behind
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.foundation.errors import InputError
 from subflow_sim.decisions import DecisionLimits
@@ -47,7 +46,7 @@ def in_words(told: ToldDecisions) -> tuple[list[str], list[str]]:
 def test_simulated_again_they_are_the_same_to_the_last_bit(
     store: Store, monkeypatch: pytest.MonkeyPatch, owner: str, is_prepared: bool
 ) -> None:
-    monkeypatch.setattr("subflow_app.features.explain.core.snapshots.FIRST_SPACING", 1 << 12)
+    monkeypatch.setattr("subflow_app.features.explain.core.replay.FIRST_SPACING", 1 << 12)
     recorded = Replay.stored(store, run(store, decisions=DecisionLimits()))
     plain = Replay.stored(store, run(store))
     if is_prepared:

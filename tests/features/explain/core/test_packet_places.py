@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.helpers.instants import P, make_instant
 
-from subflow_app.features.explain.core.packet_places import QueueStack, Track, packet_places
+from subflow_app.features.explain.core.instants import QueueStack, Track, packet_places
 
 LINKS = ("wifi/forward", "wifi/reverse", "lte/forward")
 SUBFLOWS = ("download.1/1", "download.2/1", "cross")

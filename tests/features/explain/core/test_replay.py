@@ -14,8 +14,7 @@ from tests.helpers.scenario_texts import TWO_PATHS
 
 import subflow_app
 from subflow_app.features.editor.core.scenario_source import open_scenario
-from subflow_app.features.explain.core.replay import Replay, ReplayCancelledError
-from subflow_app.features.explain.core.snapshots import FIRST_SPACING
+from subflow_app.features.explain.core.replay import FIRST_SPACING, Replay, ReplayCancelledError
 from subflow_app.features.forking.core.origin import ForkOrigin
 from subflow_app.features.running.core.runs import RunJob, RunResult
 from subflow_app.foundation.errors import InputError

@@ -9,8 +9,8 @@ import pytest
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_scenario
 
+from subflow_app.features.explain.core.instants import RunSamples, sample_at
 from subflow_app.features.explain.core.run_events import DEFAULT_KINDS, GROUPS, KINDS, TICKED, RunEvents, is_of
-from subflow_app.features.explain.core.run_samples import RunSamples, sample_at
 from subflow_app.features.running.core.live_changes import LiveChange
 from subflow_app.features.traces.core.events import DECISION
 from subflow_app.features.traces.core.traces import SUBFLOW, LiveTraces, TraceMark, select_keys

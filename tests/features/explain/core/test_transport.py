@@ -5,8 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subflow_app.features.explain.core.time_texts import parse_time, shown_time
-from subflow_app.features.explain.core.transport import SPEEDS, Transport, neighbour_s, speed_label
+from subflow_app.features.explain.core.transport import (
+    SPEEDS,
+    Transport,
+    neighbour_s,
+    parse_time,
+    shown_time,
+    speed_label,
+)
 from subflow_app.foundation.errors import InputError
 
 

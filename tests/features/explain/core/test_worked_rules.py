@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from subflow_app.features.explain.core.worked_rules import WorkedRule, all_worked, worked
+from subflow_app.features.explain.core.decisions import WorkedRule, all_worked, worked
 from subflow_sim import controllers
 from subflow_sim.decisions import DecisionLimits, Decisions, Explanation, expressions
 from subflow_sim.params import Algorithm

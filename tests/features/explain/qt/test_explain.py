@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
 
+from subflow_app.features.explain.core.decisions import WorkedRule
 from subflow_app.features.explain.core.replay import Replay
-from subflow_app.features.explain.core.worked_rules import WorkedRule
 from subflow_app.features.explain.qt.feature import ExplainFeature, deciding_owner
 from subflow_app.features.explain.qt.panel import ExplainPanel, prr_text
 from subflow_app.features.playhead.qt.feature import PlayheadFeature

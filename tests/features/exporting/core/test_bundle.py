@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 from subflow_app.features.catalog.core.catalog import app_catalog
-from subflow_app.features.exporting.core.bundle import write_bundle
-from subflow_app.features.exporting.core.crate import CrateFile, crate_text
+from subflow_app.features.exporting.core.bundle import CrateFile, crate_text, write_bundle
 from subflow_app.features.exporting.core.verification import verify_bundle
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.foundation.citation import citation_cff, citation_text

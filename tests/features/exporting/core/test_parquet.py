@@ -12,8 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subflow_app.features.exporting.core import parquet
-from subflow_app.features.exporting.core.parquet import Column, Names, Numbers, parquet_bytes
-from subflow_app.features.exporting.core.thrift import I32, I64, Field, List, Struct, Text, encoded, varint
+from subflow_app.features.exporting.core.parquet import (
+    I32,
+    I64,
+    Column,
+    Field,
+    List,
+    Names,
+    Numbers,
+    Struct,
+    Text,
+    encoded,
+    parquet_bytes,
+    varint,
+)
 
 VALUES = st.one_of(st.just(float("nan")), st.floats(width=32, allow_nan=False))
 

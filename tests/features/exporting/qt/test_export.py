@@ -17,8 +17,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.features.exporting.qt.export_dialog import FigureDialog
-from subflow_app.features.exporting.qt.figure_source import FigureSource, shown_plan
+from subflow_app.features.exporting.qt.export_dialog import FigureDialog, FigureSource, shown_plan
 from subflow_app.features.paper.core.figure_choice import FigureChoice
 from subflow_app.features.paper.core.figure_process import FigureProcess
 from subflow_app.features.plots.qt.curve_id import CurveId
@@ -441,7 +440,7 @@ from tests.helpers.fake_runs import finished_traces
 from subflow_app.features.paper.core.figure_choice import FigureChoice
 from subflow_app.features.paper.core.figure_process import FigureProcess
 from subflow_app.features.exporting.qt.export_dialog import FigureDialog
-from subflow_app.features.exporting.qt.figure_source import FigureSource
+from subflow_app.features.exporting.qt.export_dialog import FigureSource
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.toolkit.workers import Workers
 view = PlotView()

@@ -10,6 +10,7 @@ from tests.helpers.table_traces import TableTraces
 
 from subflow_app.features.fairness.core.analysis import (
     FairnessAnalysis,
+    PoolingGain,
     analysis_document,
     distance,
     run_analysis,
@@ -17,7 +18,6 @@ from subflow_app.features.fairness.core.analysis import (
     shared_index,
 )
 from subflow_app.features.fairness.core.analysis_text import meaning, share_table, window_text
-from subflow_app.features.fairness.core.pooling import PoolingGain
 from subflow_app.features.traces.core.traces import TraceMark
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.resources import find_scenario

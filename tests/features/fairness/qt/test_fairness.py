@@ -22,7 +22,7 @@ from subflow_app.features.fairness.core.analysis_view import (
     scenario_view,
 )
 from subflow_app.features.fairness.qt.feature import FairnessFeature
-from subflow_app.features.fairness.qt.share_model import (
+from subflow_app.features.fairness.qt.shares import (
     BAR,
     BAR_ROLE,
     GOODPUT,
@@ -31,8 +31,8 @@ from subflow_app.features.fairness.qt.share_model import (
     NAME,
     POOLING,
     ShareModel,
+    SharesPage,
 )
-from subflow_app.features.fairness.qt.shares import SharesPage
 from subflow_app.foundation.errors import InputError
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.latest_reader import LatestReader

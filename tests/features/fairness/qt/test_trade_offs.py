@@ -15,7 +15,7 @@ from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.fairness.core.trade_offs import Point, TradeOffKind, trade_off_points
 from subflow_app.features.fairness.qt.feature import FairnessFeature
-from subflow_app.features.fairness.qt.trade_offs import TradeOffPage
+from subflow_app.features.fairness.qt.panel import TradeOffPage
 from subflow_app.foundation.errors import AppError
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.plotting.painted_axes import ticks

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
 
-from subflow_app.features.forking.core.keys import read_settings
+from subflow_app.features.forking.core.draft import read_settings
 from subflow_app.features.forking.core.origin import ForkOrigin
 from subflow_app.foundation.errors import InputError
 from subflow_sim.scenario import Scenario, parse_scenario

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.features.exporting.qt.figure_source import shown_plan
+from subflow_app.features.exporting.qt.export_dialog import shown_plan
 from subflow_app.features.forking.core.draft import ForkDraft
 from subflow_app.features.forking.core.origin import ForkOrigin
 from subflow_app.features.forking.qt.dialog import ForkDialog

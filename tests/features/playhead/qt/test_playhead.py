@@ -21,7 +21,7 @@ from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.qt.topology.view import TopologyView
-from subflow_app.features.explain.core.packet_places import PacketPlaces
+from subflow_app.features.explain.core.instants import PacketPlaces
 from subflow_app.features.explain.core.run_events import RunEvents
 from subflow_app.features.playhead.qt.canvas_show import CanvasShow
 from subflow_app.features.playhead.qt.events_panel import EventsPanel

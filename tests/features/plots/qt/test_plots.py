@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
-from subflow_app.features.exporting.qt.figure_source import shown_plan
+from subflow_app.features.exporting.qt.export_dialog import shown_plan
 from subflow_app.features.plots.core import PLOTS, PLOTS_BY_ID, TIME, Curve
 from subflow_app.features.plots.core.drawing.choices import CurveChoices
 from subflow_app.features.plots.core.drawing.colouring import BY_SUBFLOW

@@ -16,8 +16,8 @@ from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
 from subflow_app.features.exporting.core.exports import export_shown
-from subflow_app.features.exporting.qt.figure_source import shown_plan
-from subflow_app.features.forking.core.ghosts import Ghost
+from subflow_app.features.exporting.qt.export_dialog import shown_plan
+from subflow_app.features.forking.core.words import Ghost
 from subflow_app.features.plots.core import Bar, Curve, PlotSpec
 from subflow_app.features.plots.core.drawing.choices import CurveChoices
 from subflow_app.features.plots.core.drawing.colouring import BY_SUBFLOW

@@ -17,7 +17,7 @@ from subflow_app.features.assess.core.criteria import criterion_facts, load_doss
 from subflow_app.features.assess.core.job import Assessment, Judgement, judgement, search_judgement
 from subflow_app.features.breaking.core.break_text import METHOD, failure_words, margin_text, told_of
 from subflow_app.features.breaking.core.job import BreakJob
-from subflow_app.features.exporting.core.crate import METADATA, CrateFile, crate_text
+from subflow_app.features.exporting.core.bundle import METADATA, CrateFile, crate_text
 from subflow_app.features.gallery.core.coverage import problems
 from subflow_app.features.gallery.core.figure import experiment_figure, measure_text, shown_value
 from subflow_app.features.gallery.core.report import figure_caption, version_blocks

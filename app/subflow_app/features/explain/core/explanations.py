@@ -13,7 +13,7 @@ from subflow_sim.decisions import meanings
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from subflow_app.features.explain.core.worked_rules import WorkedRule
+    from subflow_app.features.explain.core.decisions import WorkedRule
     from subflow_sim.decisions import Explanation, Number
     from subflow_store import EventExtent
 

@@ -28,7 +28,7 @@ from subflow_app.vocabulary.language import tr, translatable
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QStatusBar
 
-    from subflow_app.features.explain.core.decision_steps import DecisionSteps, ExplainedDecision
+    from subflow_app.features.explain.core.explained import DecisionSteps, ExplainedDecision
     from subflow_app.features.explain.core.replay import Replay
     from subflow_app.features.explain.qt.panel import ExplainPanel
     from subflow_app.features.plots.qt.curve_id import CurveId
@@ -309,7 +309,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
 
     def _walk(self, run: int) -> DecisionSteps:
         """The walk through a run, made when it is first needed; called in a worker, one at a time."""
-        from subflow_app.features.explain.core.decision_steps import DecisionSteps
+        from subflow_app.features.explain.core.explained import DecisionSteps
 
         walk = self._walks.get(run)
         if walk is None:

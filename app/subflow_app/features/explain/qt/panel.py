@@ -1,41 +1,248 @@
-"""The panel that explains a point: what happened, by which rule, with which numbers, and where that is written."""
+"""The panel that explains a point: what happened, by which rule, with which numbers, and where that is written.
+
+The numbers that went into a decision, as a table; of a script those that its names stand for.
+
+The lines of a script that a decision executed, with their numbers filled in; one of them is that of the moment.
+
+The line in which a watch is written, and the watches there are, each with a button that removes it.
+"""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QAction, QDesktopServices, QResizeEvent
+from PySide6.QtCore import QModelIndex, Qt, QUrl, Signal
+from PySide6.QtGui import QAction, QDesktopServices, QFontDatabase, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QLabel,
+    QLineEdit,
     QProgressBar,
     QPushButton,
     QScrollArea,
     QTableView,
+    QToolButton,
     QWidget,
 )
 
-from subflow_app.features.explain.core.decision_steps import ExplainedDecision
-from subflow_app.features.explain.core.decisions import rule_sources
+from subflow_app.features.explain.core.decisions import WorkedRule, rule_sources
+from subflow_app.features.explain.core.explained import ExplainedDecision
 from subflow_app.features.explain.core.explanations import CAUSES, amount_text
 from subflow_app.features.explain.core.watches import known_names
-from subflow_app.features.explain.core.worked_rules import WorkedRule
-from subflow_app.features.explain.qt.number_table import COLUMNS, SCRIPT_COLUMNS, script_numbers
-from subflow_app.features.explain.qt.script_lines import ScriptLines
-from subflow_app.features.explain.qt.watch_row import WatchRow
+from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.models.table_model import TableModel
-from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, muted
 from subflow_app.toolkit.widgets.action_buttons import action_buttons
+from subflow_app.toolkit.widgets.elided_label import ElidedLabel
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.formula_view import FormulaView, Span
+from subflow_app.toolkit.widgets.problem_label import ProblemLabel
 from subflow_app.toolkit.widgets.shorthand import h_box, named, pages, v_box
 from subflow_app.toolkit.widgets.tables import set_up_table
 from subflow_app.vocabulary.language import tr, translatable
-from subflow_app.vocabulary.tables import Column
-from subflow_sim.decisions import Explanation, Number
+from subflow_app.vocabulary.tables import Column, NumberColumn
+from subflow_sim.decisions import Explanation, Number, meanings
+from subflow_sim.script.vocabulary import OBJECTS
+from subflow_sim.script_steps import ExecutedLine, Step, last_values
+
+if TYPE_CHECKING:
+    from subflow_app.features.explain.core.watches import Watch
+
+
+_CLAIM = "is_"
+
+
+def meaning_of(number: Number) -> str:
+    """Empty: an older version's number, whose name has to do."""
+    return tr(meanings().get(number.name, ""))
+
+
+def value_text(number: Number) -> str:
+    """The value of a number without its name and unit."""
+    if number.subflows is not None:
+        return "{" + ", ".join(map(str, number.subflows)) + "}"
+    if number.name.rpartition(".")[2].startswith(_CLAIM):
+        return tr("yes") if number.value else tr("no")
+    if math.isnan(number.value):
+        return "–"
+    return f"{number.value:.6g}".replace("inf", "∞")
+
+
+@cache
+def _fields() -> Mapping[str, tuple[str, str]]:
+    """Unit and help by what scripts read: "w.cwnd"."""
+    return {f"{kind}.{field.name}": (field.symbol, field.help) for kind, own in OBJECTS.items() for field in own}
+
+
+def script_numbers(steps: Sequence[Step]) -> list[Number]:
+    """What the names of a script stand for after these steps, in the order in which they came."""
+    return [Number(name, _fields().get(name, ("", ""))[0], value) for name, value in last_values(steps).items()]
+
+
+COLUMNS: tuple[Column[Number], ...] = (
+    Column(translatable("Number"), lambda number: number.name.removeprefix(_CLAIM)),
+    NumberColumn(translatable("Value"), value_text),
+    Column(translatable("Unit"), lambda number: number.unit),
+    Column(translatable("Meaning"), meaning_of),
+)
+
+SCRIPT_COLUMNS: tuple[Column[Number], ...] = (
+    Column(translatable("Name"), lambda number: number.name),
+    *COLUMNS[1:3],
+    Column(translatable("Meaning"), lambda number: _fields().get(number.name, ("", ""))[1]),
+)
+
+
+_MARGIN = 8  # px
+_LEAST_WIDTH = 120  # px; of the column that tells what was executed
+
+
+def _with_numbers(line: ExecutedLine) -> str:
+    result = {"yes": tr("yes"), "no": tr("no")}.get(line.result, line.result)
+    says_more = line.filled not in (line.source, line.result.removeprefix("= "))
+    return f"{line.filled} {result}".rstrip() if says_more else result
+
+
+_COLUMNS: tuple[Column[ExecutedLine], ...] = (
+    NumberColumn(translatable("Line"), lambda line: line.line),
+    Column(translatable("Executed"), lambda line: line.source),
+    Column(translatable("With its numbers"), _with_numbers),
+)
+
+
+class ScriptLines(QWidget):
+    """Shows the lines of one decision."""
+
+    moved = Signal()  # another line is the one of the moment
+    opened = Signal()  # the script is wanted where that line is
+
+    def __init__(self, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
+        """No lines yet; ``actions`` go from line to line."""
+        super().__init__(parent)
+        self.told: Explanation | None = None  # the decision
+        self.lines: Sequence[ExecutedLine] = ()
+        self.title = named(muted(ElidedLabel(self)), "explain_script")
+        self._model: TableModel[ExecutedLine] = TableModel(_COLUMNS, self, tip=lambda line: line.text)
+        self._model.aligns_headings = False
+        words = tr("Lines of the script that were executed")
+        self.table = set_up_table(QTableView(self), "explain_lines", words, self._model, is_single=True)
+        self.table.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.table.selectionModel().currentRowChanged.connect(self._on_row)
+        self.table.doubleClicked.connect(lambda _index: self.opened.emit())
+        head = h_box(None, (self.title, 1), *action_buttons(actions), spacing=2)
+        v_box(self, head, (self.table, 1), margins=0, spacing=2)
+
+    def show_lines(self, told: Explanation | None) -> None:
+        """Shows those of a decision from the first on; None: no script decided."""
+        self.told = told
+        self.lines = told.lines if told is not None else ()
+        self._model.show_rows(self.lines)
+        self.table.resizeColumnsToContents()
+        self.setVisible(bool(self.lines))
+        self._share_width()
+        if self.lines:
+            self.table.selectRow(0)
+
+    @property
+    def position(self) -> int:
+        """Which of the lines is that of the moment, from 0; -1: there is none."""
+        return self.table.currentIndex().row() if self.lines else -1
+
+    @property
+    def line(self) -> ExecutedLine | None:
+        """The line of the moment."""
+        return self.lines[self.position] if self.position >= 0 else None
+
+    def step(self, by: int) -> None:
+        """Makes the line before (-1) or after (1) that of the moment."""
+        wanted = self.position + by
+        if 0 <= wanted < len(self.lines):
+            self.table.selectRow(wanted)
+            self.table.scrollTo(self._model.index(wanted, 0))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leaves half of the width to the numbers."""
+        super().resizeEvent(event)
+        self._share_width()
+
+    def _share_width(self) -> None:
+        self.table.setColumnWidth(
+            1, min(self.table.sizeHintForColumn(1) + _MARGIN, max(_LEAST_WIDTH, self.width() // 2))
+        )
+
+    def _on_row(self, _row: QModelIndex, _before: QModelIndex) -> None:
+        self.moved.emit()
+
+
+_MOST_LETTERS = 24
+
+
+class WatchRow(QWidget):
+    """Asks for expressions and shows those that are watched."""
+
+    asked = Signal(str)  # an expression shall be watched
+    removed = Signal(object)  # Watch: no more
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Nothing is watched."""
+        super().__init__(parent)
+        self.problem = ProblemLabel("explain_watch_problem", 200, self)
+        self.line = named(
+            QLineEdit(self),
+            "explain_watch",
+            tr("Expression to watch"),
+            tr("Its value at each decision of the script becomes a curve"),
+        )
+        self.line.setClearButtonEnabled(True)
+        self.line.returnPressed.connect(self._ask)
+        self.line.textEdited.connect(lambda _text: self.problem.say(""))
+        self.button = named(QPushButton(tr("Watch"), self), "explain_watch_add")
+        self.button.clicked.connect(self._ask)
+        self._shown = h_box(None, spacing=4)
+        v_box(self, h_box(None, (self.line, 1), self.button, self._shown), self.problem, margins=0, spacing=2)
+
+    def set_names(self, names: Sequence[str]) -> None:
+        """Tells what expressions may name; the first of them stand there as an example."""
+        example = ", ".join(names[:3])
+        self.line.setPlaceholderText(tr("Watch an expression over {names} …", names=example))
+
+    def show_watches(self, watches: Sequence[Watch], share: float | None) -> None:
+        """Shows these, and how much of the runs is simulated again for them, 0 to 1; None: nothing is."""
+        buttons = self.buttons
+        if [each.property("watch") for each in buttons] != list(watches):
+            for button in buttons:
+                self._shown.removeWidget(button)
+                button.setParent(None)
+                button.deleteLater()
+            for watch in watches:
+                self._shown.addWidget(self._made(watch))
+        self.button.setText(tr("Watch") if share is None else tr("{percent} %", percent=round(100 * share)))
+
+    @property
+    def buttons(self) -> list[QToolButton]:
+        """Those that remove watches."""
+        return [each for each in self.findChildren(QToolButton) if each.objectName() == "explain_watched"]
+
+    def _made(self, watch: Watch) -> QToolButton:
+        text = watch.text if len(watch.text) <= _MOST_LETTERS else f"{watch.text[: _MOST_LETTERS - 1]}…"
+        button = named(QToolButton(self), "explain_watched", tr("Do not watch {expression}", expression=watch.text))
+        button.setToolTip(as_written(tr("Do not watch {expression}", expression=watch.text)))
+        button.setText(text.replace("&", "&&"))
+        button.setIcon(icon("close"))
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setProperty("watch", watch)
+        button.clicked.connect(lambda: self.removed.emit(watch))
+        return button
+
+    def _ask(self) -> None:
+        self.problem.say("")
+        self.asked.emit(self.line.text())
+
 
 _EMPTY_TITLE = translatable("Click a curve")
 _EMPTY_TEXT = translatable(

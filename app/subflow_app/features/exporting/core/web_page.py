@@ -2,10 +2,13 @@
 
 The page is one file without any other. It asks no network, and its policy lets it run no script but its own, which
 lie readable in ``assets/web/page``: here they are joined and, but for the one that unpacks them, packed.
+
+Expressions as pages evaluate them: nested lists.
 """
 
 from __future__ import annotations
 
+import ast
 import base64
 import gzip
 import hashlib
@@ -22,15 +25,15 @@ import numpy as np
 
 import subflow_app
 from subflow_app.features.editor.core.topology import picture_of
+from subflow_app.features.explain.core.decisions import RATE_UNITS, formulas, packet_bits
 from subflow_app.features.explain.core.explanations import CAUSES
 from subflow_app.features.explain.core.origin import StoredOrigin
 from subflow_app.features.explain.core.run_events import KINDS, VALUES
-from subflow_app.features.explain.core.worked_rules import RATE_UNITS, formulas, packet_bits
 from subflow_app.features.exporting.core.bundle import with_plain_policies
-from subflow_app.features.exporting.core.expression_document import compiled
 from subflow_app.features.traces.core.traces import LINK, SUBFLOW, TURNS, StoredTraces, Traces, select_keys
 from subflow_app.foundation.catalogues import translated
 from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.expressions import COMPARISONS, Expression
 from subflow_app.foundation.files import write_file
 from subflow_app.foundation.resources import assets_folder
 from subflow_app.foundation.toml_edit import get_value, read_toml, set_value
@@ -52,6 +55,47 @@ if TYPE_CHECKING:
     from subflow_sim.scenario import Link, Scenario
     from subflow_sim.scenario_model import Profile
     from subflow_store import Store
+
+
+_ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
+
+
+def compiled(expression: Expression) -> Any:
+    """An expression as lists of an operation and its operands.
+
+    Numbers are in SI units, texts are `["text", …]`, and numbers that a formula names
+    are those names.
+    """
+    return _node(expression, expression.root)
+
+
+def _node(whole: Expression, node: ast.expr) -> Any:
+    token = whole.at(node)
+    match node:
+        case ast.Name() if token.kind == "name":
+            return token.text
+        case ast.Name():
+            return ["text", token.value] if token.kind == "text" else token.value
+        case ast.Call(args=arguments):
+            return ["call", token.text, *(_node(whole, each) for each in arguments)]
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return ["not", _node(whole, inner)]
+        case ast.UnaryOp(operand=inner):
+            return ["-", 0, _node(whole, inner)]
+        case ast.BinOp(left=left, op=op, right=right):
+            return [_ARITHMETIC[type(op)], _node(whole, left), _node(whole, right)]
+        case ast.IfExp(test=test, body=body, orelse=other):
+            return ["if", _node(whole, test), _node(whole, body), _node(whole, other)]
+        case ast.BoolOp(op=op, values=nodes):
+            return ["or" if isinstance(op, ast.Or) else "and", *(_node(whole, each) for each in nodes)]
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            parts = [_node(whole, each) for each in (left, *others)]
+            symbols = [COMPARISONS[type(op)][0] for op in ops]
+            if symbols == ["in", ".."]:
+                return ["and", ["compare", [">="], [parts[0], parts[1]]], ["compare", ["<="], [parts[0], parts[2]]]]
+            return ["compare", symbols, parts]
+    raise AssertionError(ast.dump(node))
+
 
 FORMAT = 1
 SCRIPTS = (

@@ -98,8 +98,7 @@ class Exports(QObject):
     def ask_figure(self) -> None:
         """Asks how the figure shall be, with a preview, then for the file, and writes it."""
         # Imported here, as is all that figures are made with: a start draws none.
-        from subflow_app.features.exporting.qt.export_dialog import FigureDialog
-        from subflow_app.features.exporting.qt.figure_source import FigureSource
+        from subflow_app.features.exporting.qt.export_dialog import FigureDialog, FigureSource
         from subflow_app.features.paper.core.figure_choice import AS_SHOWN, FigureChoice
         from subflow_app.features.paper.core.figure_process import FigureProcess
 

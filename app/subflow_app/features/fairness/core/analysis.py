@@ -1,15 +1,39 @@
-"""The fairness analysis: what each connection of a run got over a window, beside what would be fair in this network."""
+"""The fairness analysis: what each connection of a run got over a window, beside what would be fair in this network.
+
+What connections really got: their goodput over a window, from the traces of a run.
+
+Resource pooling: what the multipath connections have of their paths together, against what one path would give.
+
+The principle: "make a collection of resources behave like a single pooled resource" (Wischik, Handley, Bagnulo 2008,
+"The resource pooling principle", ACM CCR 38(5)). How far it succeeds is measured between two marks, as Raiciu et al.
+2011 ("Improving datacenter performance and robustness with Multipath TCP", SIGCOMM) do with single-path TCP and the
+optimum:
+
+* the single-path share b: what a connection would get if everybody used one path, the best for it
+  (`single_path_totals`);
+* the pooled share o: its max-min fair share when everybody may split over all paths (`max_min_split`).
+
+With the goodput g of a connection:
+
+    gain       = g / b            above 1: better off than with the best single path (goal 1 of RFC 6356: at least 1)
+    potential  = o / b            what pooling could bring; 1: this topology has nothing to pool
+    efficiency = (g - b)/(o - b)  0: as with single paths, 1: all that can be pooled is; undefined where o = b
+
+In total the same with the sums over the multipath connections.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
-from subflow_app.features.fairness.core.measured import end_of, goodputs, measured_lifetimes, scenario_of
-from subflow_app.features.fairness.core.pooling import PoolingGain, pooling_gains
-from subflow_app.features.traces.core.traces import Traces
+import numpy as np
+
+from subflow_app.features.plots.core.jain import flow_ends_s
+from subflow_app.features.plots.core.spec import transport_flows
+from subflow_app.features.traces.core.traces import FLOW, SUBFLOW, Traces, select_keys
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.number_text import finite
@@ -17,6 +41,149 @@ from subflow_sim.fairness.ideal import IdealShares, ideal_shares
 from subflow_sim.fairness.network import Lifetime, lifetimes
 from subflow_sim.scenario import Scenario
 from subflow_sim.stats import jain_index
+
+_GOODPUT = "goodput_bps"
+
+
+@runtime_checkable
+class OfScenario(Protocol):
+    """Traces that know what was simulated; those of a measurement do not."""
+
+    @property
+    def scenario(self) -> Scenario | None:
+        """The scenario with all events, also those that were live changes; None if it cannot be read."""
+
+
+def scenario_of(traces: Traces) -> Scenario | None:
+    """What was simulated; None if that is not known."""
+    return traces.scenario if isinstance(traces, OfScenario) else None
+
+
+def end_of(traces: Traces) -> float:
+    """How far the samples of a run go, s: less than its duration while it goes on, or where it was stopped."""
+    keys = select_keys(traces, FLOW, _GOODPUT)
+    if not keys:
+        return 0.0
+    time_s, values = traces.read(keys[0])
+    count = min(len(time_s), len(values))
+    return float(time_s[count - 1]) if count else 0.0
+
+
+def measured_lifetimes(scenario: Scenario, traces: Traces) -> dict[str, Lifetime]:
+    """When each connection of a run sent: from its start until it was done or closed, or to the end.
+
+    What arrives starts when its first subflow is established.
+    """
+    planned, ends_s = lifetimes(scenario), flow_ends_s(traces)
+    established: dict[str, float] = {}
+    for mark in traces.marks():
+        if mark.kind == "established":
+            established.setdefault(mark.owner.partition("/")[0], mark.time_s)
+    alive = {}
+    for name in transport_flows(traces):
+        life = planned.get(name)
+        if life is None and name not in established:
+            continue  # a place for a copy that has not come
+        start_s = established[name] if life is None else life.from_s
+        end_s = min(math.inf if life is None else life.to_s, ends_s.get(name, math.inf))
+        alive[name] = Lifetime(start_s, end_s)
+    return alive
+
+
+def goodputs(traces: Traces, from_s: float, to_s: float, alive: Mapping[str, Lifetime]) -> dict[str, float]:
+    """By connection, its mean goodput over the part of a window in which it sends, bit/s; without those that do not.
+
+    A sample is the mean over the interval that ends with it; it counts as far as that lies in the window.
+    """
+    found = {}
+    for key in select_keys(traces, FLOW, _GOODPUT):
+        life = alive.get(key.owner)
+        if life is None:
+            continue
+        start_s, end_s = max(from_s, life.from_s), min(to_s, life.to_s)
+        time_s, values = traces.read(key)
+        count = min(len(time_s), len(values))
+        if count == 0 or end_s <= start_s:
+            continue
+        ends_s = time_s[:count]
+        begins_s = np.concatenate([[0.0], ends_s[:-1]])
+        # What arrives after the end of a flow was sent before it.
+        inside_s = np.clip(np.minimum(ends_s, to_s) - np.maximum(begins_s, start_s), 0.0, None)
+        known = np.nan_to_num(values[:count].astype(np.float64), posinf=0.0, neginf=0.0)
+        span_s = min(end_s, float(ends_s[-1])) - start_s
+        if span_s > 0:
+            found[key.owner] = float(known @ inside_s) / span_s
+    return found
+
+
+def subflow_count(traces: Traces) -> dict[str, int]:
+    """How many subflows each connection can have."""
+    counts: dict[str, int] = {}
+    for owner in dict.fromkeys(key.owner for key in select_keys(traces, SUBFLOW)):
+        flow = owner.partition("/")[0]
+        counts[flow] = counts.get(flow, 0) + 1
+    return counts
+
+
+_NOTHING_TO_POOL = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class PoolingGain:
+    """Goodput of a connection, or of several together, between what a single path gives and what pooling could.
+
+    Attributes:
+        goodput_bps: what it has; NaN: nothing was run.
+        single_path_bps: what it would have with its best path alone.
+        pooled_bps: what it would have if all paths were pooled.
+    """
+
+    goodput_bps: float
+    single_path_bps: float
+    pooled_bps: float
+
+    @property
+    def gain(self) -> float:
+        """Goodput over the single-path share; NaN if there is none."""
+        return _ratio(self.goodput_bps, self.single_path_bps)
+
+    @property
+    def potential(self) -> float:
+        """Pooled share over the single-path share; NaN if there is none."""
+        return _ratio(self.pooled_bps, self.single_path_bps)
+
+    @property
+    def efficiency(self) -> float:
+        """Which part of what pooling could bring has been had; NaN where it could bring nothing."""
+        room_bps = self.pooled_bps - self.single_path_bps
+        if not self.pooled_bps > 0 or not abs(room_bps) > _NOTHING_TO_POOL * self.pooled_bps:
+            return math.nan
+        return _ratio(self.goodput_bps - self.single_path_bps, room_bps)
+
+
+def pooling_gains(
+    multipath: Collection[str],
+    goodputs_bps: Mapping[str, float],
+    single_path_bps: Mapping[str, float],
+    pooled_bps: Mapping[str, float],
+) -> tuple[dict[str, PoolingGain], PoolingGain | None]:
+    """The gain of each multipath connection that anything limits, and of all together; None if there is none."""
+    gains = {
+        name: PoolingGain(goodputs_bps.get(name, math.nan), single_path_bps[name], pooled_bps[name])
+        for name in multipath
+        if name in pooled_bps and math.isfinite(pooled_bps[name]) and math.isfinite(single_path_bps[name])
+    }
+    if not gains:
+        return {}, None
+    sums = (
+        math.fsum(getattr(gain, field) for gain in gains.values())
+        for field in ("goodput_bps", "single_path_bps", "pooled_bps")
+    )
+    return gains, PoolingGain(*sums)
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if math.isfinite(whole) and whole != 0 else math.nan
 
 
 @dataclass(frozen=True, slots=True)

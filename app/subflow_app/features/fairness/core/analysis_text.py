@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from subflow_app.features.fairness.core.analysis import Bottleneck, ConnectionShare, FairnessAnalysis
-from subflow_app.features.fairness.core.pooling import PoolingGain
+from subflow_app.features.fairness.core.analysis import Bottleneck, ConnectionShare, FairnessAnalysis, PoolingGain
 from subflow_app.vocabulary.language import tr, trn
 from subflow_app.vocabulary.number_text import NOTHING, fixed, mbit_text, percent_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable

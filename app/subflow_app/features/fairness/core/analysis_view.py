@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from subflow_app.features.fairness.core.analysis import (
     ConnectionShare,
     FairnessAnalysis,
+    end_of,
     run_analysis,
     scenario_analysis,
 )
-from subflow_app.features.fairness.core.measured import end_of
 from subflow_app.features.plots.core.jain import PLOT as JAIN
 from subflow_app.features.traces.core.traces import Traces
 from subflow_app.foundation.errors import InputError

@@ -3,6 +3,8 @@
 A point is an experiment: runs that differ in their seed alone are one point, the mean with its 95 % interval. A point
 is on the Pareto front if no other is at least as good in both figures and better in one; intervals do not count for
 that.
+
+Trade-offs between runs as a table of text.
 """
 
 from __future__ import annotations
@@ -17,8 +19,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from subflow_app.features.fairness.core.analysis import run_analysis
-from subflow_app.features.fairness.core.measured import end_of, scenario_of
+from subflow_app.features.fairness.core.analysis import end_of, run_analysis, scenario_of
 from subflow_app.features.history.core.run_names import shared_words
 from subflow_app.features.plots.core.bars import repetitions
 from subflow_app.features.plots.core.spec import mean_rates, transport_flows
@@ -30,7 +31,7 @@ from subflow_app.vocabulary.measures import RUN_MEASURES, flow_kind
 from subflow_app.vocabulary.palette import ColourKey
 from subflow_app.vocabulary.pareto import pareto_front
 from subflow_app.vocabulary.picture import Panel, PanelSeries
-from subflow_app.vocabulary.tables import csv_number
+from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, csv_number
 from subflow_sim.stats import Estimate
 
 
@@ -373,3 +374,23 @@ def write_points(points: Sequence[Point], kind: TradeOffKind, path: Path) -> Non
         for point in points
     )
     write_csv(path, ("title", "runs", "is_best", *heads), rows)
+
+
+def point_table(points: Sequence[Point], kind: TradeOffKind, run_ids: Sequence[int]) -> TextTable:
+    """A row per point; those on the Pareto front have a star."""
+    spec = TRADE_OFFS[kind]
+    columns: list[Column[Point]] = [
+        Column("Best", lambda point: "*" if point.is_best else ""),
+        Column("Experiment", lambda point: point.title),
+        *_columns(spec.y.metric, lambda point: point.y),
+        *_columns(spec.x.metric, lambda point: point.x),
+        Column("Runs", lambda point: ", ".join(str(run_ids[run]) for run in point.runs)),
+    ]
+    return TextTable.of(points, columns)
+
+
+def _columns(shown: Measure, found: Callable[[Point], Estimate]) -> tuple[Column[Point], ...]:
+    return (
+        NumberColumn(shown.title, lambda point: found(point).mean, shown.text, shown.unit),
+        NumberColumn("±", lambda point: found(point).ci95, shown.text, shown.unit),
+    )

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.features.fairness.core.analysis_view import AnalysisView
     from subflow_app.features.fairness.core.trade_offs import KnownFigures, Point, TradeOffKind
-    from subflow_app.features.fairness.qt.panel import FairnessPanel
+    from subflow_app.features.fairness.qt.panel import FairnessPanel, TradeOffPage
     from subflow_app.features.fairness.qt.shares import SharesPage
-    from subflow_app.features.fairness.qt.trade_offs import TradeOffPage
     from subflow_app.features.history.qt import History
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.qt.run_control import RunControl

@@ -1,16 +1,177 @@
-"""The fairness panel: a page of shares and one of trade-offs."""
+"""The fairness panel: a page of shares and one of trade-offs.
+
+The page of trade-offs: the plot of points, and below it the same as a table.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QAction, QShowEvent
-from PySide6.QtWidgets import QTabWidget, QWidget
+from collections.abc import Sequence
+from pathlib import Path
 
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QAction, QShowEvent
+from PySide6.QtWidgets import (
+    QSplitter,
+    QTableView,
+    QTabWidget,
+    QToolButton,
+    QWidget,
+)
+
+from subflow_app.features.fairness.core.trade_offs import (
+    TRADE_OFF_TEXTS,
+    TRADE_OFFS,
+    Point,
+    TradeOffKind,
+    interval_text,
+    point_text,
+    short_titles,
+    trade_off_panel,
+    write_points,
+)
 from subflow_app.features.fairness.qt.shares import SharesPage
-from subflow_app.features.fairness.qt.trade_offs import TradeOffPage
+from subflow_app.toolkit.models.table_model import TableModel
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.plotting.panel_view import PanelView
 from subflow_app.toolkit.theme import set_style, tab_style
-from subflow_app.toolkit.widgets.shorthand import named, v_box
-from subflow_app.vocabulary.language import tr
+from subflow_app.toolkit.widgets.choice import Choice
+from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.shorthand import h_box, named, pages, split, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table
+from subflow_app.vocabulary.language import tr, translatable, trn
+from subflow_app.vocabulary.tables import Column
+
+_EMPTY_TITLE = translatable("No runs to weigh")
+_EMPTY_TEXT = translatable(
+    "Overlay runs from the history, such as one scenario with several controllers and seeds: each experiment becomes "
+    "a point here. This view needs {what}."
+)
+
+
+def _columns(points: Sequence[Point], kind: TradeOffKind) -> tuple[Column[Point], ...]:
+    """Experiment, runs, two figures, and whether it is on the front."""
+    spec = TRADE_OFFS[kind]
+    titles = [point.title for point in points]
+    names = dict(zip(titles, short_titles(titles), strict=True))
+    return (
+        Column(tr("Experiment"), lambda point: names[point.title]),
+        Column(tr("Runs"), lambda point: len(point.runs)),
+        Column(spec.y.metric.axis_title, lambda point: interval_text(point.y, spec.y.metric)),
+        Column(spec.x.metric.axis_title, lambda point: interval_text(point.x, spec.x.metric)),
+        Column(tr("Pareto front"), lambda point: tr("on it") if point.is_best else tr("beaten")),
+    )
+
+
+class TradeOffPage(QWidget):
+    """Shows points; what runs they are of, its owner knows."""
+
+    kind_changed = Signal()
+    point_chosen = Signal(object)  # Point
+
+    def __init__(self, export: QAction, parent: QWidget | None = None) -> None:
+        """An empty page with a button for that action."""
+        super().__init__(parent)
+        self.setObjectName("fairness_trade_offs")
+        kinds = ((kind, tr(text)) for kind, text in TRADE_OFF_TEXTS.items())
+        self.kinds = Choice("trade_off_kind", kinds, self, text=tr("Quantities of the plot"))
+        self.kinds.activated.connect(self._on_kind_chosen)
+        self.is_kind_chosen = False
+        button = QToolButton(self, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon, autoRaise=True)
+        button.setDefaultAction(export)
+        self.plot = PanelView("trade_off_plot", tr("Plot of trade-offs"), "", self)
+        self.plot.chosen.connect(self._on_point_chosen)
+        self.model: TableModel[Point] = TableModel(
+            _columns((), TradeOffKind.DELAY), self, tip=lambda point: point_text(point, self.kind)
+        )
+        self.model.translates = False
+        self.table = QTableView(self)
+        set_up_table(self.table, "trade_off_table", tr("Experiments and their figures"), self.model, is_single=True)
+        self.table.selectionModel().currentRowChanged.connect(self._on_row_chosen)
+        self.words = named(Label(self, wordWrap=True), "trade_off_meaning")
+        self.empty = EmptyState("fairness", tr(_EMPTY_TITLE), "")
+        self._pages = pages(self, self.empty, self._content())
+        row = h_box(None, (self.kinds, 1), button, margins=(6, 6, 6, 0))
+        v_box(self, row, (self._pages, 1), margins=0)
+        self.setFocusProxy(self.table)
+        self.show_nothing()
+
+    def _content(self) -> QWidget:
+        content = QWidget(self)
+        border = QSplitter(Qt.Orientation.Horizontal, content, childrenCollapsible=False)
+        parts = split(border, self.plot, self.table, shares=(3, 2))
+        v_box(content, self.words, (parts, 1), margins=(6, 4, 6, 6))
+        return content
+
+    # ---- what its owner uses ----
+
+    @property
+    def kind(self) -> TradeOffKind:
+        """What is weighed."""
+        return TradeOffKind(self.kinds.currentData())
+
+    def propose_kind(self, kind: TradeOffKind) -> None:
+        """Weighs this until a person chooses."""
+        if not self.is_kind_chosen:
+            self.kinds.setCurrentIndex(self.kinds.findData(kind))
+
+    @property
+    def points(self) -> Sequence[Point]:
+        """What is shown."""
+        return self.model.rows
+
+    def show_points(self, points: Sequence[Point], kind: TradeOffKind) -> None:
+        """Shows these; none: says what is needed."""
+        with QSignalBlocker(self.table.selectionModel()):
+            self.model.show_rows(tuple(points), _columns(points, kind))
+        self.plot.show_panel(trade_off_panel(points, kind))
+        if not points:
+            self.show_nothing()
+            return
+        names = short_titles([point.title for point in points])
+        best = [name for name, point in zip(names, points, strict=True) if point.is_best]
+        self.words.setText(
+            trn(
+                "On the Pareto front: {names}. Nothing else is at least as good in both figures.",
+                "On the Pareto front: {names}. For each of them nothing else is at least as good in both figures.",
+                len(best),
+                names=", ".join(best),
+            )
+        )
+        self.table.resizeColumnsToContents()
+        self._pages.setCurrentIndex(1)
+
+    def show_nothing(self, text: str = "") -> None:
+        """Says why there is nothing; left out: how to get something."""
+        self.empty.set_text(tr(_EMPTY_TITLE), text or tr(_EMPTY_TEXT, what=tr(TRADE_OFFS[self.kind].needs)))
+        self._pages.setCurrentIndex(0)
+
+    def write(self, path: Path) -> Path:
+        """Writes the table (.csv) or the plot (.png, .svg, .pdf).
+
+        Raises:
+            AppError: if it cannot be written.
+        """
+        if path.suffix.lower() == ".csv":
+            write_points(self.points, self.kind, path)
+            return path
+        from subflow_app.features.paper.core.panel_file import write_panel
+
+        return write_panel(trade_off_panel(self.points, self.kind), path)
+
+    # ---- inside ----
+
+    def _on_kind_chosen(self) -> None:
+        self.is_kind_chosen = True
+        self.kind_changed.emit()
+
+    def _on_point_chosen(self, number: int) -> None:
+        self.table.selectRow(number)
+
+    def _on_row_chosen(self) -> None:
+        row = self.table.currentIndex().row()
+        self.plot.set_current(row)
+        if 0 <= row < len(self.points):
+            self.point_chosen.emit(self.points[row])
 
 
 class FairnessPanel(QWidget):

@@ -1,33 +1,444 @@
-"""The page of shares: what each connection got of what would be fair, in bars, numbers and words."""
+"""The page of shares: what each connection got of what would be fair, in bars, numbers and words.
+
+What the panel draws itself: bars with the fair shares as marks, and Jain's index over time.
+
+Connections and their shares as a tree: a row per flow, and below it one per copy if it has several.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from html import escape
+from typing import Any, NamedTuple
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import (
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPointF,
+    QRect,
+    QRectF,
+    QSignalBlocker,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
     QHeaderView,
     QLabel,
     QScrollArea,
+    QSizePolicy,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QTreeView,
     QWidget,
 )
 
-from subflow_app.features.fairness.core.analysis import FairnessAnalysis
+from subflow_app.features.fairness.core.analysis import ConnectionShare, FairnessAnalysis
 from subflow_app.features.fairness.core.analysis_text import meaning, window_text
-from subflow_app.features.fairness.core.analysis_view import WINDOW_TEXTS, AnalysisView, WindowChoice
-from subflow_app.features.fairness.qt.drawing import JainCurve, ShareBarDelegate, ShareDelegate
-from subflow_app.features.fairness.qt.share_model import BAR, COLUMNS, NAME, ShareModel
+from subflow_app.features.fairness.core.analysis_view import (
+    WINDOW_TEXTS,
+    AnalysisView,
+    ShareGroup,
+    WindowChoice,
+    grouped,
+)
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.models.table_model import RIGHT, Index
+from subflow_app.toolkit.models.tree_model import TreeModel
+from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, muted, set_style, table_style
 from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.shorthand import h_box, named, pages, v_box
 from subflow_app.vocabulary.language import tr, translatable, trn
+from subflow_app.vocabulary.palette import OKABE_ITO
+
+BAR_ROLE = Qt.ItemDataRole.UserRole + 1  # ShareBar, of the column with the bars
+SORT_ROLE = Qt.ItemDataRole.UserRole + 2  # what rows are ordered by
+
+NAME, BAR, GOODPUT, MAX_MIN, PROPORTIONAL, ONE_PATH, POOLING, LIMITED = range(8)
+
+
+class _Column(NamedTuple):
+    title: str
+    tip: str
+
+
+COLUMNS: tuple[_Column, ...] = (
+    _Column(translatable("Connection"), translatable("The connections, copies of a flow below it")),
+    _Column(
+        translatable("Of its fair share"),
+        translatable(
+            "Goodput while active as a bar, in % of the max-min fair share; the line is that share, the dot the "
+            "proportionally fair one"
+        ),
+    ),
+    _Column(
+        translatable("Goodput while active"),
+        translatable("Payload that arrived in order, per second in which the connection sends"),
+    ),
+    _Column(
+        translatable("Max-min fair"),
+        translatable("No connection could get more without taking from one that has no more than it"),
+    ),
+    _Column(
+        translatable("Proportionally fair"),
+        translatable("The sum of the logarithms is largest: long paths, which use more of the network, get less"),
+    ),
+    _Column(
+        translatable("One path"),
+        translatable("Its share if every connection used only one path, the best for it"),
+    ),
+    _Column(
+        translatable("Pooling"),
+        translatable("Goodput while active divided by what one path would give; for connections with several paths"),
+    ),
+    _Column(translatable("Limited by"), translatable("The links that limit it in the max-min fair split")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ShareBar:
+    """A bar to draw, bit/s; NaN and infinite values are not drawn.
+
+    Attributes:
+        goodput_bps: its length.
+        max_min_bps: where the line is.
+        proportional_bps: where the dot is.
+        full_bps: what the whole width stands for.
+    """
+
+    goodput_bps: float
+    max_min_bps: float
+    proportional_bps: float
+    full_bps: float
+
+
+_FIGURES: dict[int, Callable[[ConnectionShare], float]] = {
+    BAR: lambda share: share.of_max_min,
+    GOODPUT: lambda share: share.goodput_bps,
+    MAX_MIN: lambda share: share.max_min_bps,
+    PROPORTIONAL: lambda share: share.proportional_bps,
+    ONE_PATH: lambda share: share.single_path_bps,
+    POOLING: lambda share: share.pooling.gain if share.pooling is not None else math.nan,
+}
+
+
+class ShareModel(TreeModel):
+    """The tree; sorted by one of its columns, or as the scenario has it."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        """No rows."""
+        super().__init__(parent)
+        self._given: list[ShareGroup] = []  # in the order of the scenario
+        self._groups: list[ShareGroup] = []
+        self._full_bps = 1.0
+        self._sorted_by: tuple[int, Qt.SortOrder] = (-1, Qt.SortOrder.AscendingOrder)
+
+    def set_analysis(self, analysis: FairnessAnalysis | None) -> bool:
+        """Shows these connections; returns whether there are other rows than before."""
+        self._given = [] if analysis is None else grouped(analysis)
+        groups = self._ordered(self._given)
+        shares = [] if analysis is None else analysis.connections
+        rates = [rate for share in shares for rate in (share.goodput_bps, share.max_min_bps, share.proportional_bps)]
+        self._full_bps = max((rate for rate in rates if math.isfinite(rate)), default=1.0) or 1.0
+        if sorted(_names(groups)) == sorted(_names(self._groups)):
+            # What is folded, selected and scrolled to stays, also where the order follows figures that change.
+            self._rearrange(groups)
+            self._tell_all()
+            return False
+        self.beginResetModel()
+        self._groups = groups
+        self.endResetModel()
+        return True
+
+    def _tell_all(self) -> None:
+        last = len(COLUMNS) - 1
+        if self._groups:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self._groups) - 1, last))
+        for row, group in enumerate(self._groups):
+            if group.has_copies:
+                parent = self.index(row, 0)
+                self.dataChanged.emit(self.index(0, 0, parent), self.index(len(group.shares) - 1, last, parent))
+
+    # ---- Qt ----
+
+    def count(self, above: int | None) -> int:
+        """Flows, or the copies of one that has several."""
+        if above is None:
+            return len(self._groups)
+        return len(self._groups[above].shares) if self._groups[above].has_copies else 0
+
+    def columnCount(self, _parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """The same for all rows."""
+        return len(COLUMNS)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Titles, and what the figures mean."""
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return tr(COLUMNS[section].title)
+        return tr(COLUMNS[section].tip) if role == Qt.ItemDataRole.ToolTipRole else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Texts, bars and what a screen reader says."""
+        if not index.isValid():
+            return None
+        group, share = self._at(index)
+        column = index.column()
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(group, share, column)
+        if role == BAR_ROLE and column == BAR:
+            rates = [_figure(group, share, _FIGURES[each]) for each in (GOODPUT, MAX_MIN, PROPORTIONAL)]
+            return ShareBar(rates[0], rates[1], rates[2], self._full_bps)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return as_written(self._sentence(group, share))
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return self._sentence(group, share) if column == BAR else self._text(group, share, column)
+        if role == Qt.ItemDataRole.TextAlignmentRole and GOODPUT <= column <= POOLING:
+            return RIGHT
+        return None
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Orders flows and copies by a column; -1: as the scenario has it."""
+        self._sorted_by = (column, order)
+        self._rearrange(self._ordered(self._given))
+
+    def _rearrange(self, groups: list[ShareGroup]) -> None:
+        """Puts the same rows into another order."""
+        self.layoutAboutToBeChanged.emit()
+        before, self._groups = self._groups, groups
+        places = {group.name: row for row, group in enumerate(self._groups)}
+        for index in self.persistentIndexList():
+            flow = before[index.internalId() - 1 if index.internalId() else index.row()]
+            row, of = places[flow.name], 0
+            if index.internalId():
+                names = [share.name for share in self._groups[row].shares]
+                row, of = names.index(flow.shares[index.row()].name), row + 1
+            self.changePersistentIndex(index, self.createIndex(row, index.column(), of))
+        self.layoutChanged.emit()
+
+    # ---- inside ----
+
+    def _at(self, index: Index) -> tuple[ShareGroup, ConnectionShare | None]:
+        """The flow, and its connection unless the row stands for several."""
+        of = index.internalId()
+        if of:
+            return self._groups[of - 1], self._groups[of - 1].shares[index.row()]
+        group = self._groups[index.row()]
+        return group, None if group.has_copies else group.shares[0]
+
+    def _text(self, group: ShareGroup, share: ConnectionShare | None, column: int) -> str:
+        if column == NAME:
+            if share is not None:
+                return share.name
+            return trn("{name}: mean of {count}", "{name}: mean of {count}", len(group.shares), name=group.name)
+        if column == LIMITED:
+            return ", ".join(_limits(group, share)) or fmt.MISSING
+        value = _figure(group, share, _FIGURES[column])
+        if column == BAR:
+            return fmt.ratio(value, 3)
+        if column == POOLING:
+            return fmt.MISSING if math.isnan(value) else f"{value:.2f}×"
+        return fmt.rate(value)
+
+    def _sentence(self, group: ShareGroup, share: ConnectionShare | None) -> str:
+        goodput, fair, proportional = (
+            _figure(group, share, _FIGURES[column]) for column in (GOODPUT, MAX_MIN, PROPORTIONAL)
+        )
+        return tr(
+            "{name}: goodput while active {goodput}, max-min fair {fair}, proportionally fair {proportional}",
+            name=self._text(group, share, NAME),
+            goodput=fmt.rate(goodput),
+            fair=fmt.rate(fair),
+            proportional=fmt.rate(proportional),
+        )
+
+    def _ordered(self, groups: Sequence[ShareGroup]) -> list[ShareGroup]:
+        column, order = self._sorted_by
+        if column < 0:
+            return list(groups)
+        is_falling = order is Qt.SortOrder.DescendingOrder
+
+        def key(group: ShareGroup, share: ConnectionShare | None) -> tuple[int, Any]:
+            if column in (NAME, LIMITED):
+                return (0, _natural(self._text(group, share, column)))
+            value = _figure(group, share, _FIGURES[column])
+            # What is not known comes last in either order.
+            return (-1 if is_falling else 1, 0.0) if math.isnan(value) else (0, value)
+
+        inner = [
+            ShareGroup(group.name, tuple(sorted(group.shares, key=lambda s: key(group, s), reverse=is_falling)))
+            for group in groups
+        ]
+        return sorted(inner, key=lambda g: key(g, None if g.has_copies else g.shares[0]), reverse=is_falling)
+
+
+def _figure(group: ShareGroup, share: ConnectionShare | None, figure: Callable[[ConnectionShare], float]) -> float:
+    return group.mean(figure) if share is None else figure(share)
+
+
+def _limits(group: ShareGroup, share: ConnectionShare | None) -> Sequence[str]:
+    shares = group.shares if share is None else (share,)
+    return list(dict.fromkeys(name for each in shares for name in each.bottlenecks))
+
+
+def _names(groups: Sequence[ShareGroup]) -> list[tuple[str, ...]]:
+    return [(group.name, *sorted(share.name for share in group.shares)) for group in groups]
+
+
+def _natural(text: str) -> list[tuple[int, int, str]]:
+    """download.2 before download.10."""
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in text.replace(".", "/").split("/")]
+
+
+_BAR_WIDTH, _TEXT = 170, "1000 %"
+_NEAR_SHARE = 0.1  # so far from the fair share a bar has the colour of what is well
+
+
+class ShareDelegate(QStyledItemDelegate):
+    """Gives rows the height that those of tables have."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """Text with air."""
+        size = super().sizeHint(option, index)
+        return QSize(size.width() + 12, option.fontMetrics.height() + 8)
+
+
+class ShareBarDelegate(ShareDelegate):
+    """Draws the goodput as a bar, the max-min fair share as a line, the proportionally fair one as a dot."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """Room for a bar and its percentage."""
+        size = super().sizeHint(option, index)
+        return QSize(_BAR_WIDTH + option.fontMetrics.horizontalAdvance(_TEXT), size.height())
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Draws the background as any cell has it, then bar, marks and percentage."""
+        own = QStyleOptionViewItem(option)
+        self.initStyleOption(own, index)
+        text, own.text = own.text, ""
+        style = own.widget.style()
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, own, painter, own.widget)
+        bar = index.data(BAR_ROLE)
+        if not isinstance(bar, ShareBar):
+            return
+        tokens = current_tokens()
+        is_selected = bool(own.state & QStyle.StateFlag.State_Selected)
+        ink = QColor(tokens.highlighted_text if is_selected else tokens.text)
+        painter.save()
+        painter.setPen(ink)
+        room = own.fontMetrics.horizontalAdvance(_TEXT)
+        rect: QRect = own.rect
+        painter.drawText(
+            rect.adjusted(0, 0, -6, 0), int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), text
+        )
+        draw_bar(painter, QRectF(rect).adjusted(6, 4, -room - 10, -4), bar, tokens, ink)
+        painter.restore()
+
+
+def draw_bar(painter: QPainter, rect: QRectF, bar: ShareBar, tokens: Tokens, ink: QColor) -> None:
+    """One bar within a rectangle."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    scale = rect.width() / bar.full_bps
+    if math.isfinite(bar.goodput_bps):
+        painter.fillRect(
+            QRectF(rect.left(), rect.top() + 2, max(1.0, bar.goodput_bps * scale), rect.height() - 4),
+            bar_colour(bar, tokens),
+        )
+    if math.isfinite(bar.max_min_bps):
+        x = rect.left() + bar.max_min_bps * scale
+        painter.setPen(QPen(ink, 2.0))
+        painter.drawLine(QPointF(x, rect.top() - 1), QPointF(x, rect.bottom() + 1))
+    if math.isfinite(bar.proportional_bps):
+        centre = QPointF(rect.left() + bar.proportional_bps * scale, rect.center().y())
+        painter.setPen(QPen(ink, 1.2))
+        painter.setBrush(QColor(tokens.base))
+        painter.drawEllipse(centre, 3.2, 3.2)
+
+
+def bar_colour(bar: ShareBar, tokens: Tokens) -> QColor:
+    """Green near the max-min fair share, orange above, blue below: told apart also by those who mix red and green."""
+    share = bar.goodput_bps / bar.max_min_bps if 0 < bar.max_min_bps < math.inf else 1.0
+    name = "green" if abs(share - 1) <= _NEAR_SHARE else "orange" if share > 1 else "sky"
+    colour = QColor(OKABE_ITO[name])
+    return colour.lighter(115) if tokens.is_dark else colour
+
+
+class JainCurve(QWidget):
+    """Jain's index over time, small: from 0 at the bottom to 1 at the top, the whole run from left to right."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """An empty curve."""
+        super().__init__(parent)
+        self.setObjectName("fairness_jain_curve")
+        self._points: list[tuple[float, float]] = []
+        self._duration_s = 1.0
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(120)
+
+    def sizeHint(self) -> QSize:
+        """Three lines of text high."""
+        return QSize(220, self.fontMetrics().height() * 3 + 6)
+
+    def show_curve(self, time_s: NDArray[np.float64], values: NDArray[np.float32], duration_s: float) -> None:
+        """Shows these samples of a run that takes so long."""
+        count = min(len(time_s), len(values))
+        step = max(1, count // 400)
+        known = np.isfinite(values[:count:step])
+        self._points = list(
+            zip(time_s[:count:step][known].tolist(), values[:count:step][known].astype(float).tolist(), strict=True)
+        )
+        self._duration_s = duration_s or 1.0
+        text = tr("Jain index over time, last 5 s of each instant, from 0 to 1 over {end} s", end=f"{duration_s:g}")
+        self.setToolTip(as_written(text))
+        self.setAccessibleName(text)
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draws axes with their ends, and the curve."""
+        tokens = current_tokens()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        font = painter.font()
+        font.setPointSizeF(font.pointSizeF() * 0.82)
+        painter.setFont(font)
+        metrics = painter.fontMetrics()
+        left, below = metrics.horizontalAdvance("0") + 6, metrics.height()
+        area = QRectF(left, 3, self.width() - left - 4, self.height() - below - 5)
+        painter.setPen(QColor(tokens.muted_text))
+        painter.drawText(QPointF(0, area.top() + metrics.ascent() - 3), "1")
+        painter.drawText(QPointF(0, area.bottom()), "0")
+        painter.drawText(QPointF(left, self.height() - metrics.descent()), "0 s")
+        end = f"{self._duration_s:g} s"
+        painter.drawText(
+            QPointF(self.width() - metrics.horizontalAdvance(end) - 4, self.height() - metrics.descent()), end
+        )
+        painter.fillRect(area, QColor(tokens.alternate_base))
+        painter.setPen(QColor(tokens.grid))
+        painter.drawLine(area.topLeft(), area.topRight())
+        painter.setPen(QColor(tokens.border))
+        painter.drawLine(area.bottomLeft(), area.bottomRight())
+        painter.setPen(QPen(QColor(tokens.accent), 1.6))
+        points = [
+            QPointF(area.left() + time_s / self._duration_s * area.width(), area.bottom() - value * area.height())
+            for time_s, value in self._points
+        ]
+        painter.drawPolyline(QPolygonF(points))
+        painter.end()
+
 
 SCENARIO = -1
 """In place of the position of a run: the scenario of the window, of which there is the ideal alone."""

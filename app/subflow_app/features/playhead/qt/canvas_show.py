@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from subflow_app.features.editor.qt.topology.view import TopologyView
-from subflow_app.features.explain.core.packet_places import PacketPlaces, Track, packet_places
-from subflow_app.features.explain.core.run_samples import SubflowGauge
+from subflow_app.features.explain.core.instants import PacketPlaces, SubflowGauge, Track, packet_places
 from subflow_app.features.playhead.qt.gauges import Gauge, Gauges
 from subflow_app.features.playhead.qt.packet_item import PacketItem
 from subflow_app.features.playhead.qt.playhead import Playhead

@@ -296,7 +296,7 @@ def _events_of_job(job: RunJob) -> RunEvents:
 
 def _events_of_stored(traces: Traces) -> RunEvents:
     from subflow_app.features.explain.core.run_events import RunEvents
-    from subflow_app.features.fairness.core.measured import scenario_of
+    from subflow_app.features.fairness.core.analysis import scenario_of
 
     # Measured traces have no scenario; what is marked in them is known all the same.
     return RunEvents(traces, scenario_of(traces), decisions=traces.events(DECISION.name))

@@ -12,7 +12,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPixmap
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from subflow_app.features.explain.core.packet_places import Floats, PacketPlaces
+from subflow_app.features.explain.core.instants import Floats, PacketPlaces
 from subflow_app.toolkit.theme import current_tokens
 
 DATA, ACK, DATAGRAM = 0, 1, 2  # as in `Instant`, which is not loaded before there is one

@@ -19,8 +19,8 @@ from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.toolkit.workers import Workers
 
 if TYPE_CHECKING:
+    from subflow_app.features.explain.core.instants import RunSamples
     from subflow_app.features.explain.core.run_events import RunEvents
-    from subflow_app.features.explain.core.run_samples import RunSamples
     from subflow_app.features.explain.core.seek_loop import SeekableRun, SeekLoop
     from subflow_app.features.running.core.live_changes import LiveChange
     from subflow_app.features.traces.core.traces import Traces
@@ -153,7 +153,7 @@ class Playhead(QObject):
             self.transport.set_run(0.0, 0.0)
         else:
             # Imported here: a window without runs does without; so it is with the loop of seeks.
-            from subflow_app.features.explain.core.run_samples import RunSamples
+            from subflow_app.features.explain.core.instants import RunSamples
 
             self.samples = RunSamples(run.traces)
             self.transport.set_run(run.traces.duration_s, self._known_s(), follows=run.goes_on)

@@ -8,8 +8,7 @@ from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QComboBox, QLineEdit, QSizePolicy, QToolButton, QWidget
 
-from subflow_app.features.explain.core.time_texts import parse_time, shown_time
-from subflow_app.features.explain.core.transport import SPEEDS, speed_label
+from subflow_app.features.explain.core.transport import SPEEDS, parse_time, shown_time, speed_label
 from subflow_app.features.history.core.run_names import shared_words
 from subflow_app.features.playhead.qt.playhead import Playhead
 from subflow_app.foundation.errors import InputError

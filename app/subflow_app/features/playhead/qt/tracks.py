@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from subflow_app.features.editor.qt.topology.items import LANE_PITCH, LinkItem, node_reach
-from subflow_app.features.explain.core.packet_places import Track
+from subflow_app.features.explain.core.instants import Track
 
 # How far packets keep to the right of the middle of their lane, in shares of the distance of lanes.
 _SIDE_SHARE = 0.18

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from subflow_app.features.forking.core.ghosts import Ghost, find_ghosts, ghost_title
+from subflow_app.features.forking.core.words import Ghost, find_ghosts, ghost_title
 from subflow_app.features.history.core.plot_columns import PlotColumn, plot_columns
 from subflow_app.features.history.core.run_names import run_names
 from subflow_app.features.plots.core import TIME, Bar, Curve, PlotSpec

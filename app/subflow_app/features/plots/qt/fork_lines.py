@@ -7,7 +7,7 @@ from typing import Any
 
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
 
-from subflow_app.features.forking.core.ghosts import Ghost
+from subflow_app.features.forking.core.words import Ghost
 from subflow_app.features.plots.qt.curve_item import make_pen
 from subflow_app.features.plots.qt.time_plot import TimePlot
 from subflow_app.toolkit.theme import LIGHT, Tokens

@@ -244,7 +244,7 @@ class ShownRuns(QObject):
         self._plots.set_waiting("")
 
     def _show(self, runs: list[tuple[Traces, int | None]], *, is_chosen: bool = False) -> None:
-        from subflow_app.features.forking.core.ghosts import forks_first
+        from subflow_app.features.forking.core.words import forks_first
 
         self._give_up()
         runs = [runs[position] for position in forks_first([traces for traces, _ in runs])]
