@@ -20,7 +20,7 @@ from subflow_app.features.exporting.core.gallery_page import PAGE_NAME, gallery_
 from subflow_app.features.exporting.core.live_figure import LiveFigure, live_figure
 from subflow_app.features.exporting.core.web_page import shared_parts
 from subflow_app.features.gallery.core.exhibits import read_exhibit
-from subflow_app.features.gallery.core.recipe_files import recipe_names
+from subflow_app.features.gallery.core.recipe_reader import recipe_names
 from subflow_app.features.library.core.shipped import open_library
 from subflow_app.foundation.errors import InputError
 

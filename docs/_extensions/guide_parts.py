@@ -226,7 +226,7 @@ def words(of: str) -> str:
 
 def experiments(paper: str) -> str:
     """The recipes of a paper."""
-    from subflow_app.features.gallery.core.recipe_files import recipes_of
+    from subflow_app.features.gallery.core.recipe_reader import recipes_of
 
     rows = [(_code(each.name), _prose(each.figure), _prose(each.title)) for each in recipes_of(paper)]
     return _table(("Id", "Figure", "Content"), rows) if rows else ""
@@ -262,7 +262,7 @@ def explorables() -> str:
 
 def rulings() -> str:
     """How ambiguities of the papers are settled."""
-    from subflow_app.features.gallery.core.rulings import rulings as all_rulings
+    from subflow_app.features.gallery.core.recipe import rulings as all_rulings
 
     rows = [(name, _prose(each.problem), _prose(each.ruling)) for name, each in all_rulings().items()]
     return _table(("Id", "Open point", "Reading"), rows)

@@ -19,7 +19,7 @@ from tests.helpers.browsers import Browser, Chromium, Firefox, chromium_path, fi
 from tests.helpers.pages import data_of
 
 from subflow_app.features.exporting.core.gallery_page import PAGE_NAME
-from subflow_app.features.gallery.core.recipe_files import recipe_names
+from subflow_app.features.gallery.core.recipe_reader import recipe_names
 from subflow_app.features.guide.core import GuidePage, guide_page
 from subflow_app.features.plots.core import PLOTS
 from subflow_app.shell.commands import app

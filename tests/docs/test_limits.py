@@ -20,7 +20,7 @@ from subflow_app.features.editor.core import graph_files, recovery
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.exporting.core import verification
 from subflow_app.features.gallery.core import axis
-from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.gallery.core.recipe_reader import load_recipe
 from subflow_app.features.history.core import run_query
 from subflow_app.features.labs.core import progress, result_file
 from subflow_app.features.measured.core import measured_table, pcap_reader

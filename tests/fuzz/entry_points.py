@@ -176,7 +176,7 @@ def _read_plan(path: Path) -> None:
 
 
 def _read_recipe(path: Path) -> None:
-    from subflow_app.features.gallery.core.recipe_files import load_recipe
+    from subflow_app.features.gallery.core.recipe_reader import load_recipe
 
     load_recipe(str(path))
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.gallery.core.recipe import Recipe
-from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.gallery.core.recipe_reader import load_recipe
 from subflow_app.features.gallery.core.results import Results
 from subflow_store.values import Records
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from subflow_app.features.gallery.core.recipe_files import recipe_names
+from subflow_app.features.gallery.core.recipe_reader import recipe_names
 
 ROOT = Path(__file__).resolve().parents[2]
 SUFFIXES = {".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp"}

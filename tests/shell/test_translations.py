@@ -30,7 +30,7 @@ from tests.helpers.messages import FOLDER, ROOT, Key, collect
 from tests.shell.test_actions import named_like_commands
 
 from subflow_app.features.about.qt import AboutDialog
-from subflow_app.features.gallery.core.rulings import rulings
+from subflow_app.features.gallery.core.recipe import rulings
 from subflow_app.features.settings.qt import SettingsDialog
 from subflow_app.foundation.catalogues import use_language
 from subflow_app.foundation.problem_texts import ERRORS, FORMS, problem_text

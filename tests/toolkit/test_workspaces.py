@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.window import at_rest, make_window
 from tests.helpers.worn_window import close_window
 
-from subflow_app.features.gallery.core import recipe_files
+from subflow_app.features.gallery.core import recipe_reader
 from subflow_app.foundation.catalogues import use_language
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.panels import DEFAULT_WORKSPACE, PANELS, WORKSPACES
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.one_window
 def _no_experiments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The gallery, which some workspaces show, would read all experiments for each database."""
     (tmp_path / "experiments").mkdir()
-    monkeypatch.setattr(recipe_files, "experiments_folder", lambda: tmp_path / "experiments")
+    monkeypatch.setattr(recipe_reader, "experiments_folder", lambda: tmp_path / "experiments")
 
 
 def opened(window: MainWindow) -> set[str]:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication, QWidget
 
-from subflow_app.features.history.qt.run_table import RunTable
-from subflow_app.features.history.qt.run_view import RunView
+from subflow_app.features.history.qt.run_table import RunTable, RunView
 
 if TYPE_CHECKING:
     from subflow_store import Store

@@ -83,7 +83,7 @@ def reproduce(
     Exit code: 0 when everything ran, whether claims hold or not; 1 when some runs failed, 2 for a wrong recipe or
     name, 130 after Ctrl-C, 143 after SIGTERM.
     """
-    from subflow_app.features.gallery.core.recipe_files import chosen_recipes
+    from subflow_app.features.gallery.core.recipe_reader import chosen_recipes
 
     if retrain_steps is not None and not is_retrained:
         raise InputError("--retrain-steps goes with --retrain")

@@ -204,7 +204,7 @@ def _chosen(names: Sequence[str]) -> tuple[Sequence[Recipe], Sequence[Lab], bool
     Raises:
         InputError: if a name is neither that of an experiment, a paper nor a lab.
     """
-    from subflow_app.features.gallery.core.recipe_files import chosen_recipes
+    from subflow_app.features.gallery.core.recipe_reader import chosen_recipes
     from subflow_app.features.labs.core.lab_file import LAB_SUFFIX, lab_names, load_lab
     from subflow_app.features.library.core.contents import ARENA_NAMES
     from subflow_app.vocabulary.language import ENGLISH

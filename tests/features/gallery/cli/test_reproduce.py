@@ -15,7 +15,7 @@ import pytest
 from tests.features.gallery.core.tiny import RECIPE, write_tiny
 from tests.helpers.command_line import Subflow
 
-from subflow_app.features.gallery.core.recipe_files import recipe_names
+from subflow_app.features.gallery.core.recipe_reader import recipe_names
 from subflow_app.features.gallery.core.results import Results
 from subflow_store import open_store
 from subflow_store.errors import StoreError

@@ -9,7 +9,7 @@ import pytest
 from tests.features.gallery.core.tiny import RECIPE, write_tiny
 
 from subflow_app.features.gallery.core.recipe import CauseKind, Recipe
-from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.gallery.core.recipe_reader import load_recipe
 from subflow_app.features.gallery.core.report_tables import settlement_table, trial_table
 from subflow_app.features.gallery.core.reproduction import Reproduction
 from subflow_app.features.gallery.core.results import Results, Settlement, settlement_counts, stored_results

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.features.gallery.core import cost, cost_kind
-from subflow_app.features.gallery.core.cost import decisions, heap_bytes, measure_cost, network_bytes
-from subflow_app.features.gallery.core.cost_kind import CostKind
+from subflow_app.features.gallery.core import cost_kind
+from subflow_app.features.gallery.core.cost_kind import CostKind, decisions, heap_bytes, measure_cost, network_bytes
 from subflow_app.features.gallery.core.recipe import Recipe
-from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.gallery.core.recipe_reader import load_recipe
 from subflow_app.features.gallery.core.results import Results
 from subflow_app.foundation.errors import RecipeError
 from subflow_app.foundation.jobs.executors import executor_maker
@@ -71,7 +70,7 @@ def _little_to_look_through() -> None:
 @pytest.fixture(autouse=True)
 def _one_run_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """A measurement is as good as one run allows: these tests look at no number closely."""
-    monkeypatch.setattr(cost, "LEAST_CPU_S", 0.0)
+    monkeypatch.setattr(cost_kind, "LEAST_CPU_S", 0.0)
 
 
 def written(folder: Path, text: str = RECIPE) -> Recipe:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from subflow_app.features.gallery.core.kinds import KINDS
-from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.gallery.core.recipe_reader import load_recipe
 from subflow_app.features.gallery.core.results import Results
 from subflow_app.foundation.jobs.executors import executor_maker
 from subflow_store import Store

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from tests.features.gallery.core.tiny import write_tiny
 
-from subflow_app.features.gallery.core.measure_kind import Measure
 from subflow_app.features.gallery.core.measures import MEASURES
-from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.gallery.core.recipe import Measure
+from subflow_app.features.gallery.core.recipe_reader import load_recipe
 from subflow_app.features.gallery.core.reproduction import Reproduction
 from subflow_app.features.gallery.core.run_data import RunData, average, matches, total, trailing_mean
 from subflow_app.features.gallery.core.runs_kind import RunValues

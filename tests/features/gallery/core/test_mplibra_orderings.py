@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from subflow_app.features.gallery.core.kinds import KINDS
-from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.gallery.core.recipe_reader import load_recipe
 from subflow_app.features.gallery.core.results import Results, stored_results
 from subflow_app.foundation.jobs.executors import executor_maker
 from subflow_store import open_store

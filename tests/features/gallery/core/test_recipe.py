@@ -8,9 +8,8 @@ import pytest
 from tests.features.gallery.core.tiny import RECIPE, write_tiny
 
 from subflow_app.features.gallery.core.planning import plan_experiment
-from subflow_app.features.gallery.core.recipe import PAPERS
-from subflow_app.features.gallery.core.recipe_files import chosen_recipes, load_recipe, recipe_names
-from subflow_app.features.gallery.core.rulings import rulings
+from subflow_app.features.gallery.core.recipe import PAPERS, rulings
+from subflow_app.features.gallery.core.recipe_reader import chosen_recipes, load_recipe, recipe_names
 from subflow_app.foundation.errors import InputError, RecipeError
 
 

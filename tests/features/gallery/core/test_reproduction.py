@@ -11,7 +11,7 @@ import pytest
 from tests.features.gallery.core.tiny import RECIPE, write_tiny
 
 from subflow_app.features.gallery.core.recipe import Recipe
-from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.gallery.core.recipe_reader import load_recipe
 from subflow_app.features.gallery.core.reproduction import Reproduction, Reproductions, expected_s
 from subflow_app.features.gallery.core.results import Results, VerdictKind, stored_results
 from subflow_app.features.gallery.core.runs_kind import RunValues

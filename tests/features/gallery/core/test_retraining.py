@@ -6,7 +6,7 @@ import pytest
 
 from subflow_app.features.gallery.core.kinds import KINDS
 from subflow_app.features.gallery.core.recipe import Recipe
-from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.gallery.core.recipe_reader import load_recipe
 from subflow_app.features.gallery.core.results import Results
 from subflow_app.features.gallery.core.retraining import Retraining, policies_of, with_policies
 from subflow_app.features.training.core import kept_trainings

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from subflow_app.features.gallery.core.training_curves import TrainingCurve, common_level
+from subflow_app.features.gallery.core.training_kind import TrainingCurve, common_level
 
 
 def curve(values: list[float], budget: float = 100.0) -> TrainingCurve:

@@ -11,15 +11,14 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.experiments import TINY, tiny_recipe
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.features.gallery.core import recipe_files
+from subflow_app.features.gallery.core import recipe_reader
 from subflow_app.features.gallery.core.exhibits import Exhibit
-from subflow_app.features.gallery.core.recipe import CauseKind
-from subflow_app.features.gallery.core.reproduction_queue import QueuedState, ReproductionQueue
+from subflow_app.features.gallery.core.recipe import CauseKind, experiments_folder, rulings
+from subflow_app.features.gallery.core.reproduction import QueuedState, ReproductionQueue
 from subflow_app.features.gallery.core.results import Settlement
-from subflow_app.features.gallery.core.rulings import experiments_folder, rulings
+from subflow_app.features.gallery.qt.cards import COUNTS_ROLE, PICTURE_ROLE, ExperimentModel
 from subflow_app.features.gallery.qt.experiment_page import ExperimentPage
 from subflow_app.features.gallery.qt.feature import GalleryFeature
-from subflow_app.features.gallery.qt.list_model import COUNTS_ROLE, PICTURE_ROLE, ExperimentModel
 from subflow_app.features.gallery.qt.session import GallerySession
 from subflow_app.features.library.core import shipped
 from subflow_app.features.library.core.building import LibraryBuild
@@ -43,7 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     made.mkdir()
     shutil.copy(experiments_folder() / "rulings.toml", made)
     tiny_recipe(made, name="drl-cc-tiny")
-    monkeypatch.setattr(recipe_files, "experiments_folder", lambda: made)
+    monkeypatch.setattr(recipe_reader, "experiments_folder", lambda: made)
     monkeypatch.setattr("subflow_app.features.gallery.qt.session.jobs_beside_window", lambda: 1)
     return made
 
@@ -204,7 +203,7 @@ def test_shipped_results_are_shown_and_copied_when_their_runs_are_opened(
     folder: Path, window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     library = tmp_path / "library.db"
-    LibraryBuild(library, recipes=[recipe_files.load_recipe(str(folder / "drl-cc-tiny.toml"))], labs=[]).run()
+    LibraryBuild(library, recipes=[recipe_reader.load_recipe(str(folder / "drl-cc-tiny.toml"))], labs=[]).run()
     monkeypatch.setattr(shipped, "shipped_library", lambda: library)
     window.docks.set_open("gallery", True)
     gallery = window.features[GalleryFeature].session

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from subflow_app.features.history.core.plot_columns import plot_columns
+from subflow_app.features.history.core.run_names import plot_columns
 
 
 def test_each_run_has_a_column_in_their_order() -> None:

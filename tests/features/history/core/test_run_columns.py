@@ -10,19 +10,17 @@ import pytest
 
 from subflow_app.features.history.core.run_columns import (
     COLUMNS,
-    MORE_COLUMNS,
-    column,
-    read_totals,
-    recorded_column,
-    sorted_runs,
-)
-from subflow_app.features.history.core.run_groups import (
     GROUPINGS,
+    MORE_COLUMNS,
     SWEEP,
     RunGroup,
+    column,
     grouped,
     mean_interval,
+    read_totals,
+    recorded_column,
     shared_beginning,
+    sorted_runs,
     with_sweeps,
 )
 from subflow_store import RunFork, RunRow, RunStart, open_store

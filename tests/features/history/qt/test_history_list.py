@@ -15,9 +15,9 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs, make_window
 from tests.helpers.worn_window import close_window
 
-from subflow_app.features.history.core.run_groups import RunGroup
-from subflow_app.features.history.qt.key_dialog import KeyDialog
-from subflow_app.features.history.qt.run_view import shortened
+from subflow_app.features.history.core.run_columns import RunGroup
+from subflow_app.features.history.qt.list_bar import KeyDialog
+from subflow_app.features.history.qt.run_table import shortened
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.widgets.tag_line import TagLine
 from subflow_store import RunRow, RunStart, Store, StoreError, open_store

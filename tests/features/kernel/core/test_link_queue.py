@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from subflow_app.features.kernel.core.link_queue import LinkQueue
+from subflow_app.features.kernel.core.emulator import LinkQueue
 from subflow_app.features.kernel.core.network_plan import LinkPlan, RedPlan
 
 MS = 1_000_000  # ns

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 
-from subflow_app.features.kernel.core.tcp_info import parse_tcp_info
+from subflow_app.features.kernel.core.endpoint import parse_tcp_info
 
 
 def info_bytes(values: dict[int, tuple[str, int]], length: int = 248) -> bytes:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.helpers.command_line import Subflow
 
-from subflow_app.features.gallery.core.recipe_files import load_recipe, recipe_names
+from subflow_app.features.gallery.core.recipe_reader import load_recipe, recipe_names
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab
 from subflow_app.features.library.core import contents
 from subflow_app.features.library.core.building import MOST_BYTES

@@ -12,8 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 from tests.helpers.experiments import GOODPUT, TINY, FixedValues, tiny_results
 
-from subflow_app.features.gallery.core.figure import experiment_figure, published_values
-from subflow_app.features.gallery.core.series_colours import OURS, series_colours
+from subflow_app.features.gallery.core.figure import OURS, experiment_figure, published_values, series_colours
 from subflow_app.features.paper.core.figure_plan import FigureKind
 from subflow_app.features.paper.core.figure_worker import KINDS, _renderer
 from subflow_app.features.paper.core.packed_values import pack, unpack

@@ -25,7 +25,7 @@ from typing import Any
 from subflow_app.features.arena.core.entrants import Entrant
 from subflow_app.features.breaking.core.claim_file import ClaimFile, claim_names, load_claim
 from subflow_app.features.gallery.core.recipe import Recipe
-from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.gallery.core.recipe_reader import load_recipe
 from subflow_app.foundation.errors import ArenaError, ClaimFileError, ExportError, RecipeError
 from subflow_app.foundation.files import made_folder, write_file
 from subflow_app.foundation.resources import resource_path

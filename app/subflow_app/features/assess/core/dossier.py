@@ -18,12 +18,17 @@ from subflow_app.features.assess.core.job import Assessment, Judgement, judgemen
 from subflow_app.features.breaking.core.break_text import METHOD, failure_words, margin_text, told_of
 from subflow_app.features.breaking.core.job import BreakJob
 from subflow_app.features.exporting.core.bundle import METADATA, CrateFile, crate_text
-from subflow_app.features.gallery.core.coverage import problems
 from subflow_app.features.gallery.core.figure import experiment_figure, measure_text, shown_value
 from subflow_app.features.gallery.core.report import figure_caption, version_blocks
-from subflow_app.features.gallery.core.report_csv import results_csv, verdicts_csv
-from subflow_app.features.gallery.core.report_tables import ours_text, seeds_text, verdict_table, why_text
-from subflow_app.features.gallery.core.results import Results
+from subflow_app.features.gallery.core.report_tables import (
+    ours_text,
+    results_csv,
+    seeds_text,
+    verdict_table,
+    verdicts_csv,
+    why_text,
+)
+from subflow_app.features.gallery.core.results import Results, problems
 from subflow_app.features.paper.core.panel_forms import interval_text
 from subflow_app.features.paper.core.report import Block, Heading, Listing, Paragraph, Picture, Report
 from subflow_app.features.paper.core.report_file import render_report

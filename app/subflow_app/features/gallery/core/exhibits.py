@@ -6,15 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from subflow_app.features.gallery.core.coverage import is_complete, n_finished, n_wanted, problems
 from subflow_app.features.gallery.core.figure import experiment_figure
 from subflow_app.features.gallery.core.recipe import SOURCES, Recipe
-from subflow_app.features.gallery.core.recipe_files import load_recipe
+from subflow_app.features.gallery.core.recipe_reader import load_recipe
 from subflow_app.features.gallery.core.results import (
     SETTLEMENTS,
     Results,
     Settled,
     Verdict,
+    is_complete,
+    n_finished,
+    n_wanted,
+    problems,
     settlement_counts,
     stored_results,
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
-from subflow_app.features.gallery.core.measure_kind import MeasureKind
+from subflow_app.features.gallery.core.recipe import MeasureKind
 
 if TYPE_CHECKING:
     from subflow_app.features.gallery.core.recipe import Recipe

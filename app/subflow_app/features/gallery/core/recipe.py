@@ -69,24 +69,131 @@ says = "Documents are twice as large."
 seeds = "1..10"                         # also set, scenario, axis, measures, series, quick, and tables of the kind
 [variants."16 MB".series.LIA.set]
 "flows.download.size" = "16MB"
+
+The ambiguity register: how what the papers leave open is read.
+
+How a measure is declared: what it is, in which unit, and which options a recipe may give it.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.features.gallery.core.axis import AxisPoint, ExperimentAxis
-from subflow_app.features.gallery.core.measure_kind import Measure
+from subflow_app.foundation.resources import resource_path
 from subflow_app.foundation.toml_edit import TomlValue
 from subflow_app.vocabulary.language import translatable
+from subflow_sim.parameter import Param
+from subflow_sim.units import UNITS, Dimension
 
 if TYPE_CHECKING:
     from subflow_app.foundation.claims import Claim
     from subflow_app.vocabulary.picture import PanelForm
+
+
+RULINGS_FILE = "rulings.toml"
+"""It lies beside the recipes, which name its ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """How something that a paper leaves open is read.
+
+    Attributes:
+        id: "A1".
+        problem: what is open.
+        ruling: what we take it for.
+    """
+
+    id: str
+    problem: str
+    ruling: str
+
+
+def experiments_folder() -> Path:
+    """Where the shipped recipes are.
+
+    Raises:
+        ResourceError: if it is missing.
+    """
+    return resource_path("experiments")
+
+
+@cache
+def rulings() -> Mapping[str, Ruling]:
+    """The ambiguity register by id, in order.
+
+    Raises:
+        ResourceError: if it is missing.
+    """
+    tree = tomllib.loads((experiments_folder() / RULINGS_FILE).read_text(encoding="utf-8"))
+    return {name: Ruling(name, table["problem"], table["ruling"]) for name, table in tree.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureKind:
+    """What `of` of a measure may name.
+
+    Attributes:
+        name: by which recipes find it.
+        help: formula and meaning, in a sentence or two.
+        dimension: of its values; NUMBER: none.
+        options: that a recipe may give it.
+        is_sampled: whether it can be told from the time series of a run alone.
+        has_trace: whether it has a course over time (or over monitor intervals, steps of a training).
+    """
+
+    name: str
+    help: str
+    dimension: Dimension
+    options: tuple[Param, ...] = ()
+    is_sampled: bool = False
+    has_trace: bool = False
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """In which its values can be shown; empty text: without."""
+        return tuple(UNITS.get(self.dimension, {"": 1}))
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A measure of a recipe.
+
+    Attributes:
+        name: by which checks and panels call it.
+        kind: what is measured.
+        label: for people.
+        unit: that it is shown in, of scenario files; empty: none.
+        options: SI values by key, those left out with their defaults.
+    """
+
+    name: str
+    kind: MeasureKind
+    label: str
+    unit: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_signed(self) -> bool:
+        """True for utilities and returns; rates, times, sizes, counts and ratios are not negative."""
+        return self.kind.name in ("utility", "return")
+
+    @property
+    def needs_traces(self) -> bool:
+        """Whether time series have to be kept for it."""
+        return self.kind.is_sampled or any(self.options.get(key) is not None for key in TIMED_OPTIONS)
+
+
+TIMED_OPTIONS = ("since", "until", "over_time")
+"""Options that make a figure one of a part of the run, which time series alone tell."""
+
 
 PAPERS: Mapping[str, str] = {
     "drl-cc": "DRL-CC",

@@ -1,8 +1,12 @@
-"""Reads recipes of experiments: every key by its declaration, and every name that has to be that of something else."""
+"""Reads recipes of experiments: every key by its declaration, and every name that has to be that of something else.
+
+The recipes of experiments by name: those that ship, those of a paper, and files of the user.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,30 +14,35 @@ from typing import Any
 from subflow_app.features.gallery.core.axis import ExperimentAxis, read_axis, read_set
 from subflow_app.features.gallery.core.kind import Kind
 from subflow_app.features.gallery.core.kinds import KINDS
-from subflow_app.features.gallery.core.measure_kind import Measure
 from subflow_app.features.gallery.core.recipe import (
     FORMS,
+    PAPERS,
+    RULINGS_FILE,
     SOURCES,
     Cause,
     CauseKind,
     Check,
+    Measure,
     Panel,
     Published,
     Quick,
     Recipe,
     Series,
     Variant,
+    experiments_folder,
+    rulings,
 )
-from subflow_app.features.gallery.core.rulings import rulings
 from subflow_app.features.sweeps.core.plan_file import noted_seeds
 from subflow_app.features.sweeps.core.sweep_plan import DEFAULT_SAMPLE_INTERVAL_S
 from subflow_app.foundation.claims import Claim
-from subflow_app.foundation.errors import RecipeError
+from subflow_app.foundation.errors import InputError, RecipeError
 from subflow_app.foundation.expressions import ClaimError, Function
 from subflow_app.foundation.expressions import Kind as ArgumentKind
+from subflow_app.foundation.resources import is_to_read, way_on
 from subflow_app.foundation.toml_edit import TomlValue
-from subflow_app.foundation.toml_files import checked, prose, scenario_beside
+from subflow_app.foundation.toml_files import checked, prose, read_text, scenario_beside
 from subflow_sim.errors import ParamError
+from subflow_sim.gate import is_file
 from subflow_sim.parameter import Param, kind_name
 from subflow_sim.plain_text import did_you_mean, either
 from subflow_sim.report import Report
@@ -501,3 +510,68 @@ def _overlaid(tree: Mapping[str, Any], over: Mapping[str, Any], levels: int | No
         below = {"set": 0, "at": 1}.get(key) if levels is None else levels - 1
         merged[key] = _overlaid(dict(old or {}), value, below) if is_table else value
     return merged
+
+
+RECIPE_SUFFIX = ".toml"
+
+
+def recipe_names() -> tuple[str, ...]:
+    """Names of the shipped recipes, those of a paper together and in order; the folder is the list."""
+    names = [path.stem for path in experiments_folder().glob(f"*{RECIPE_SUFFIX}") if path.name != RULINGS_FILE]
+    return tuple(sorted(names, key=_order))
+
+
+def load_recipe(name_or_path: str) -> Recipe:
+    """Read a recipe file, or a shipped recipe by name.
+
+    Raises:
+        InputError: if there is no such file or name; `RecipeError` with all that is wrong with it.
+    """
+    path = _find(name_or_path)
+    return read_recipe(path, read_text(path, RecipeError, "a recipe"))
+
+
+def chosen_recipes(names: Sequence[str]) -> tuple[Recipe, ...]:
+    """The recipes for what the user typed: ids, ids of papers, files, or "all"; each once, in the order of the list.
+
+    Raises:
+        InputError: if there is none of a name; `RecipeError` if one is not usable.
+    """
+    found: dict[str, None] = {}
+    shipped = recipe_names()
+    for name in names or ("all",):
+        if name == "all":
+            found.update(dict.fromkeys(shipped))
+        elif name in PAPERS and not is_file(Path(name)):
+            of_paper = [each for each in shipped if load_recipe(each).paper == name]
+            found.update(dict.fromkeys(of_paper))
+        else:
+            found[name] = None
+    return tuple(map(load_recipe, found))
+
+
+def recipes_of(paper: str) -> tuple[Recipe, ...]:
+    """The shipped recipes of a paper, in order."""
+    return tuple(recipe for recipe in map(load_recipe, recipe_names()) if recipe.paper == paper)
+
+
+def _find(name_or_path: str) -> Path:
+    path = Path(name_or_path)
+    if is_to_read(path):
+        return path
+    names = recipe_names()
+    if name_or_path in names:
+        return experiments_folder() / f"{name_or_path}{RECIPE_SUFFIX}"
+    if path.suffix == RECIPE_SUFFIX or len(path.parts) > 1:
+        raise InputError(f"{name_or_path}: no such recipe file")
+    listed = f"papers: {', '.join(PAPERS)}; `subflow reproduce --list` lists the experiments"
+    close = way_on(name_or_path, [*names, *PAPERS, "all"], listed)
+    raise InputError(f"{name_or_path}: no such experiment or paper; {close}")
+
+
+def _order(name: str) -> tuple[int, list[tuple[int, int, str]]]:
+    """By paper, then with numbers in words by size: fig9a before fig11a."""
+    papers = list(PAPERS)
+    paper = next((place for place, each in enumerate(papers) if name.startswith(each)), len(papers))
+    parts = re.split(r"(\d+)", name)
+    return paper, [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]

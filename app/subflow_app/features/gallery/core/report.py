@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from subflow_app.features.gallery.core.coverage import problems
 from subflow_app.features.gallery.core.figure import experiment_figure
-from subflow_app.features.gallery.core.recipe import SOURCES
-from subflow_app.features.gallery.core.report_csv import results_csv, verdicts_csv
+from subflow_app.features.gallery.core.recipe import SOURCES, rulings
 from subflow_app.features.gallery.core.report_tables import (
     count_table,
     published_table,
+    results_csv,
     rulings_table,
     seeds_text,
     settings_table,
@@ -25,9 +24,9 @@ from subflow_app.features.gallery.core.report_tables import (
     trial_table,
     verdict_counts,
     verdict_table,
+    verdicts_csv,
 )
-from subflow_app.features.gallery.core.results import Results, VerdictKind
-from subflow_app.features.gallery.core.rulings import rulings
+from subflow_app.features.gallery.core.results import Results, VerdictKind, problems
 from subflow_app.features.paper.core.panel_plan import PanelFigure
 from subflow_app.features.paper.core.report import Block, Heading, Listing, Paragraph, Picture, Report, citation_blocks
 from subflow_app.features.paper.core.report_file import render_report

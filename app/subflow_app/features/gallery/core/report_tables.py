@@ -1,13 +1,16 @@
-"""The tables of a report on experiments: verdicts and their counts, what the paper prints, rulings, settings."""
+"""The tables of a report on experiments: verdicts and their counts, what the paper prints, rulings, settings.
+
+The numbers of experiments as CSV: a line for each value of each run, and one for each check.
+"""
 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from subflow_app.features.gallery.core.coverage import n_finished, n_wanted
 from subflow_app.features.gallery.core.figure import cell_of, published_values, shown_value
-from subflow_app.features.gallery.core.recipe import SOURCES, CauseKind
+from subflow_app.features.gallery.core.recipe import SOURCES, CauseKind, Ruling
 from subflow_app.features.gallery.core.results import (
     SETTLEMENTS,
     Explanation,
@@ -17,15 +20,17 @@ from subflow_app.features.gallery.core.results import (
     Trial,
     Verdict,
     VerdictKind,
+    n_finished,
+    n_wanted,
     settlement_counts,
 )
-from subflow_app.features.gallery.core.rulings import Ruling
 from subflow_app.features.paper.core.panel_forms import interval_text, number_text
 from subflow_app.foundation.toml_edit import TomlValue, render
 from subflow_app.vocabulary.language import translatable
 from subflow_app.vocabulary.number_text import NOTHING, duration_text
 from subflow_app.vocabulary.plain_text import capitalised
-from subflow_app.vocabulary.tables import Column, TextColumn, TextTable, text_columns
+from subflow_app.vocabulary.tables import Column, TextColumn, TextTable, csv_flag, csv_number, csv_text, text_columns
+from subflow_sim.units import Dimension
 
 _MOST_VALUES = 8
 _SHOWN = {True: translatable("shown"), False: translatable("not shown"), None: translatable("not run")}
@@ -241,3 +246,68 @@ def seeds_text(seeds: Sequence[int]) -> str:
 
 def _changes_text(values: Mapping[str, TomlValue]) -> str:
     return ", ".join(f"{key} = {render(value)}" for key, value in values.items())
+
+
+_SI: Mapping[Dimension, str] = defaultdict(
+    str,
+    {
+        Dimension.RATE: "bit/s",
+        Dimension.TIME: "s",
+        Dimension.SIZE: "B",
+        Dimension.QUEUE: "pkt",
+    },
+)
+RESULT_COLUMNS = ("experiment", "quick", "series", "point", "seed", "measure", "unit", "value")
+VERDICT_COLUMNS = (
+    "experiment",
+    "quick",
+    "figure",
+    "check",
+    "kind",
+    "ours",
+    "expected",
+    "verdict",
+    "cause",
+    "shown",
+    "why",
+)
+
+
+def results_csv(every: Sequence[Results]) -> str:
+    """A line for each measured value, in SI units; what was not measured has none."""
+    rows = []
+    for results in every:
+        recipe = results.recipe
+        for series in results.series:
+            for point in results.points:
+                for measure in recipe.measures.values():
+                    cell = results.cell(measure.name, series, point)
+                    place = (recipe.name, csv_flag(results.is_quick), series, point)
+                    for seed, value in zip(results.seeds, cell.values, strict=False):
+                        if math.isfinite(value):
+                            rows.append((*place, seed, measure.name, _SI[measure.kind.dimension], csv_number(value)))
+    return csv_text(RESULT_COLUMNS, rows)
+
+
+def verdicts_csv(every: Sequence[Results]) -> str:
+    """A line for each check."""
+    rows = []
+    for results in every:
+        recipe = results.recipe
+        for verdict in results.verdicts():
+            rows.append(
+                (
+                    recipe.name,
+                    csv_flag(results.is_quick),
+                    recipe.figure,
+                    verdict.check.says,
+                    "band" if verdict.outcome.is_band else "claim",
+                    ours_text(verdict),
+                    expected_text(verdict),
+                    verdict.kind.value,
+                    "" if verdict.explanation is None else verdict.explanation.cause.kind.value,
+                    "" if verdict.explanation is None else shown_text(verdict.explanation),
+                    why_text(verdict),
+                )
+            )
+    return csv_text(VERDICT_COLUMNS, rows)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from subflow_app.features.gallery.core.kind import Values
-from subflow_app.features.gallery.core.measure_kind import MeasureKind
 from subflow_app.features.gallery.core.measures import MEASURES, RunMeasure
 from subflow_app.features.gallery.core.measuring import capacity_course
 from subflow_app.features.gallery.core.planning import ExperimentPlan, Part, Place, plan_experiment
+from subflow_app.features.gallery.core.recipe import MeasureKind
 from subflow_app.features.gallery.core.run_data import RunData
 from subflow_app.features.sweeps.core.plan_file import plan_text
 from subflow_app.features.sweeps.core.sweep_job import SweepJob

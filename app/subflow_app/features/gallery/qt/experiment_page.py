@@ -1,21 +1,29 @@
-"""One experiment, large: its figure, what the paper claims, the verdicts, the paper's numbers beside ours, and why."""
+"""One experiment, large: its figure, what the paper claims, the verdicts, the paper's numbers beside ours, and why.
+
+The figure of an experiment, drawn for the room and the theme there are, by the process that draws for paper.
+
+Tables of a few sentences: columns of wrapped text, rows as high as they need.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QAction, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
+    QHeaderView,
     QPlainTextEdit,
+    QSizePolicy,
     QSplitter,
+    QTableView,
     QTabWidget,
     QWidget,
 )
 
 from subflow_app.features.gallery.core.exhibits import Exhibit
-from subflow_app.features.gallery.core.recipe import SOURCES
+from subflow_app.features.gallery.core.recipe import SOURCES, rulings
 from subflow_app.features.gallery.core.report_tables import (
     published_table,
     rulings_table,
@@ -23,16 +31,130 @@ from subflow_app.features.gallery.core.report_tables import (
     trial_table,
     verdict_table,
 )
-from subflow_app.features.gallery.core.reproduction_queue import QueuedState
-from subflow_app.features.gallery.core.rulings import rulings
-from subflow_app.features.gallery.qt.figure_view import FigureView
-from subflow_app.features.gallery.qt.text_table import TextTableView
-from subflow_app.features.gallery.qt.texts import cause_text, counts_text, state_text, takes_text, verdict_text
+from subflow_app.features.gallery.core.reproduction import QueuedState
+from subflow_app.features.gallery.qt.cards import cause_text, counts_text, state_text, takes_text, verdict_text
+from subflow_app.toolkit.models.text_table_model import TextTableModel
 from subflow_app.toolkit.plain_text import Label
-from subflow_app.toolkit.theme import muted
+from subflow_app.toolkit.theme import CELL_PADDING, muted
 from subflow_app.toolkit.widgets.action_buttons import action_buttons
 from subflow_app.toolkit.widgets.shorthand import h_box, heading, named, split, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table
 from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.tables import TextTable
+
+
+class FigureView(Label):
+    """Shows a picture as large as it fits; `resized` asks for one of another size."""
+
+    resized = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Nothing yet."""
+        super().__init__(parent)
+        self.setObjectName("gallery_figure")
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.setMinimumSize(QSize(240, 140))
+        # The picture follows the room there is, not the other way round.
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setWordWrap(True)
+        self.content = QPixmap()  # what is shown, before it is scaled
+
+    def show_picture(self, content: bytes, words: str) -> None:
+        """Shows a PNG; ``words`` say what is seen."""
+        self.content = QPixmap()
+        self.content.loadFromData(content)
+        self.setAccessibleName(tr("Figure"))
+        self.setAccessibleDescription(words)
+        self._fit()
+
+    def show_words(self, text: str) -> None:
+        """Says why there is no figure."""
+        self.content = QPixmap()
+        self.setText(text)
+        self.setAccessibleName(tr("Figure"))
+        self.setAccessibleDescription(text)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Scales, and asks for a sharper one."""
+        super().resizeEvent(event)
+        self._fit()
+        self.resized.emit()
+
+    def _fit(self) -> None:
+        if self.content.isNull():
+            return
+        ratio = self.devicePixelRatioF()
+        scaled = self.content.scaled(
+            self.size() * ratio, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
+        )
+        scaled.setDevicePixelRatio(ratio)
+        self.setPixmap(scaled)
+
+
+_MOST_SHARE = 0.4  # of the width
+
+
+class _WrappedTable(TextTableModel):
+    """Cells of several lines begin at the same height."""
+
+    translates = True
+    aligns_headings = False
+    left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
+    right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop
+
+
+class TextTableView(QTableView):
+    """A table whose rows follow the width there is."""
+
+    def __init__(self, name: str, text: str, parent: QWidget | None = None) -> None:
+        """An empty table with this object name and accessible name."""
+        super().__init__(parent)
+        self.text_model = _WrappedTable(self)
+        self.setModel(self.text_model)
+        set_up_table(self, name, text)
+        self.setWordWrap(True)
+        self.setTextElideMode(Qt.TextElideMode.ElideNone)
+        self.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+        self.horizontalHeader().sectionResized.connect(lambda *_sizes: self.resizeRowsToContents())
+
+    def show_table(self, table: TextTable) -> None:
+        """Shows another one."""
+        self.text_model.show_table(table)
+        self._share_out()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Gives columns their share of the new width."""
+        super().resizeEvent(event)
+        self._share_out()
+
+    def _share_out(self) -> None:
+        """Columns get what their texts need, and those with long texts share what is left."""
+        columns = self.text_model.columnCount()
+        if not columns:
+            return
+        header = self.horizontalHeader()
+        # A last section that takes what is left would take it from those before it.
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        # Not what the view has in mind, which is how wide a cell is that has been broken into lines already.
+        rows, width_of = self.text_model.table.rows, self.fontMetrics().horizontalAdvance
+        needed = [
+            max([header.sectionSizeHint(column), *(width_of(row[column]) + 2 * CELL_PADDING for row in rows)]) + 12
+            for column in range(columns)
+        ]
+        room = self.viewport().width()
+        if sum(needed) > room:
+            fair = room // columns
+            spare = room - sum(width for width in needed if width <= fair)
+            # A single cell of many words would leave the others a word a line.
+            most = round(_MOST_SHARE * room)
+            long = sum(min(width, most) for width in needed if width > fair)
+            needed = [width if width <= fair else max(80, spare * min(width, most) // long) for width in needed]
+        for column, width in enumerate(needed):
+            header.resizeSection(column, width)
+        self.resizeRowsToContents()
+
 
 _FIGURE_SHARE = (7, 3)
 

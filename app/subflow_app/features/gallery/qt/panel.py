@@ -15,10 +15,9 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.features.gallery.core.exhibits import Exhibit
-from subflow_app.features.gallery.core.reproduction_queue import QueuedState, left_s
-from subflow_app.features.gallery.qt.card_delegate import CardDelegate
+from subflow_app.features.gallery.core.reproduction import QueuedState, left_s
+from subflow_app.features.gallery.qt.cards import EXHIBIT_ROLE, CardDelegate, ExperimentModel
 from subflow_app.features.gallery.qt.experiment_page import ExperimentPage
-from subflow_app.features.gallery.qt.list_model import EXHIBIT_ROLE, ExperimentModel
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.theme import set_style
 from subflow_app.toolkit.widgets.empty_state import EmptyState

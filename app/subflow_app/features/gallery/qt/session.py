@@ -15,11 +15,11 @@ from PySide6.QtGui import QPixmap
 
 from subflow_app.features.gallery.core.exhibits import Exhibit, announce_exhibit, read_exhibit, run_ids
 from subflow_app.features.gallery.core.recipe import Recipe
-from subflow_app.features.gallery.core.recipe_files import recipe_names
+from subflow_app.features.gallery.core.recipe_reader import recipe_names
 from subflow_app.features.gallery.core.report import figure_caption, write_report
-from subflow_app.features.gallery.core.reproduction_queue import QueuedState, ReproductionQueue
+from subflow_app.features.gallery.core.reproduction import QueuedState, ReproductionQueue
 from subflow_app.features.gallery.core.results import Results
-from subflow_app.features.gallery.qt.card_delegate import PICTURE_SIZE
+from subflow_app.features.gallery.qt.cards import PICTURE_SIZE
 from subflow_app.features.gallery.qt.panel import GalleryPanel
 from subflow_app.features.library.core.copying import copy_experiment, copy_to_go_on
 from subflow_app.features.library.core.shipped import open_library

@@ -1,24 +1,200 @@
-"""The bar above the list of runs: search, saved searches, grouping, columns, and how many runs there are."""
+"""The bar above the list of runs: search, saved searches, grouping, columns, and how many runs there are.
+
+The search field of the history: completes names and values, and says below what it does not understand.
+
+Chooses among some hundred names: a list with ticks, and a line that narrows it down.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
+from html import escape
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QSignalBlocker, QStringListModel, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPalette, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCompleter,
+    QDialog,
+    QDialogButtonBox,
+    QLineEdit,
+    QListView,
+    QMenu,
+    QToolButton,
+    QWidget,
+)
 
-from subflow_app.features.history.core.run_columns import COLUMNS, MORE_COLUMNS, NAME
-from subflow_app.features.history.core.run_groups import GROUPINGS
-from subflow_app.features.history.qt.search_field import SearchField, help_html
+from subflow_app.features.history.core.run_columns import COLUMNS, GROUPINGS, MORE_COLUMNS, NAME
+from subflow_app.features.history.core.run_query import (
+    Completion,
+    QueryError,
+    Vocabulary,
+    complete_query,
+    help_lines,
+    parse_query,
+)
+from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.toolkit.dialogs import Dialogs
 from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.toolkit.preferences import Preferences
-from subflow_app.toolkit.theme import muted
+from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, muted
 from subflow_app.toolkit.widgets.choice import Choice
-from subflow_app.toolkit.widgets.shorthand import h_box, named
+from subflow_app.toolkit.widgets.shorthand import h_box, named, timer, v_box
+from subflow_app.toolkit.widgets.tables import sorting
 from subflow_app.vocabulary.language import tr
+from subflow_store.conditions import Condition
+
+# A search goes to the database when the person stops typing for this long.
+_SEARCH_DELAY_MS = 150
+# What is half written is mostly wrong: it is said only once the person seems to have stopped.
+_ERROR_DELAY_MS = 700
+_COMPLETIONS = 40  # more nobody reads; typing on narrows them down
+
+
+class SearchField(QWidget):
+    """A line for a query, and room below for what is wrong with it."""
+
+    asked = Signal()  # another query is due; `conditions` has it
+    confirmed = Signal()  # by Return
+    left_downwards = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """An empty query."""
+        super().__init__(parent)
+        self.conditions: list[Condition] = []
+        self.vocabulary: Vocabulary | None = None
+        self.line = named(QLineEdit(self, clearButtonEnabled=True), "history_search", tr("Search runs"), help_html())
+        self.line.setPlaceholderText(tr("Search: words, tag:paper, goodput>5Mbit/s, links.wifi.loss>0…  (Ctrl+F)"))
+        self.line.addAction(icon("search", "muted_text"), QLineEdit.ActionPosition.LeadingPosition)
+        self.error = named(Label(self, wordWrap=True), "history_search_error")
+        self.error.setForegroundRole(QPalette.ColorRole.BrightText)
+        self.error.hide()
+        v_box(self, self.line, self.error, margins=0, spacing=2)
+        self._texts = QStringListModel(self)
+        self._found: list[Completion] = []
+        self._completer = QCompleter(self._texts, self)
+        self._completer.setWidget(self.line)
+        self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
+        self._completer.activated[str].connect(self._on_completion_chosen)  # type: ignore[index] # overloaded signal
+        self._search_timer = timer(self, self._search, _SEARCH_DELAY_MS, is_single=True)
+        self._error_timer = timer(self, self._show_error, _ERROR_DELAY_MS, is_single=True)
+        self._problem: QueryError | None = None
+        self.line.textChanged.connect(self._on_text_changed)
+        self.line.textEdited.connect(self._complete)
+        self.line.returnPressed.connect(self._on_return)
+        self.line.installEventFilter(self)
+        self.setFocusProxy(self.line)
+        follow_theme(self._recolour)
+
+    @property
+    def text(self) -> str:
+        """What is written."""
+        return self.line.text()
+
+    def set_text(self, text: str) -> None:
+        """Writes a query and asks it at once."""
+        self.line.setText(text)
+        self._search()
+
+    def parse(self) -> bool:
+        """Understands what is written; False if it cannot be, and the conditions stay those from before."""
+        self._search_timer.stop()
+        try:
+            self.conditions = parse_query(self.text, self.vocabulary.keys if self.vocabulary is not None else None)
+        except QueryError as error:
+            self._problem = error
+            return False
+        self._problem = None
+        self._show_error()
+        return True
+
+    def start(self) -> None:
+        """Puts the cursor here."""
+        self.line.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.line.selectAll()
+
+    def eventFilter(self, watched: object, event: QEvent) -> bool:
+        """Down leaves for the list; Escape empties the field."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if event.key() == Qt.Key.Key_Down:
+                self.left_downwards.emit()
+                return True
+            if event.key() == Qt.Key.Key_Escape and self.text:
+                self.set_text("")
+                return True
+        return False
+
+    # ---- inside ----
+
+    def _on_text_changed(self) -> None:
+        self._search_timer.start()
+        self._error_timer.stop()
+
+    def _search(self) -> None:
+        if self.parse():
+            self.asked.emit()
+        else:
+            self._error_timer.start()
+
+    def _on_return(self) -> None:
+        if self.parse():
+            self.asked.emit()
+            self.confirmed.emit()
+        else:
+            self._show_error()
+
+    def _show_error(self) -> None:
+        self._error_timer.stop()
+        problem = self._problem
+        told = "" if problem is None else problem_text(str(problem))
+        self.error.setText(told)
+        self.error.setVisible(problem is not None)
+        # What assistive technology reads on the field itself.
+        self.line.setAccessibleDescription(told)
+        self._recolour(current_tokens())
+
+    def _recolour(self, tokens: Tokens) -> None:
+        border, focused = (tokens.border, tokens.accent) if self.error.isHidden() else (tokens.error, tokens.error)
+        self.line.setStyleSheet(
+            f"#history_search {{ border: 1px solid {border}; border-radius: 5px; padding: 3px 4px;"
+            f" background: {tokens.base}; }} #history_search:focus {{ border-color: {focused}; }}"
+        )
+
+    def _complete(self, text: str) -> None:
+        cursor = self.line.cursorPosition()
+        found = complete_query(text, cursor, self.vocabulary or Vocabulary())[:_COMPLETIONS]
+        self._found = found
+        popup = self._completer.popup()
+        assert popup is not None
+        # Values are offered at once, names when two letters of them are there.
+        if not found or (cursor - found[0].start < 2 and not text[: found[0].start].endswith((":", "="))):
+            popup.hide()
+            return
+        self._texts.setStringList([each.text for each in found])
+        rectangle = self.line.rect()
+        rectangle.setWidth(min(rectangle.width(), 420))
+        self._completer.complete(rectangle)
+
+    def _on_completion_chosen(self, chosen: str) -> None:
+        completion = next((each for each in self._found if each.text == chosen), None)
+        if completion is None:
+            return
+        text = self.text
+        # A value is complete, and another term may follow.
+        gap = "" if chosen.endswith((":", ">")) or chosen in (self.vocabulary or Vocabulary()).keys else " "
+        self.line.setText(text[: completion.start] + chosen + gap + text[completion.end :])
+        self.line.setCursorPosition(completion.start + len(chosen) + len(gap))
+
+
+def help_html() -> str:
+    """The query language as a table."""
+    rows = "".join(
+        f"<tr><td style='padding-right: 12px'><b>{escape(form)}</b></td><td>{escape(tr(tip))}</td></tr>"
+        for form, tip in help_lines()
+    )
+    return f"<p>{escape(tr('All words and conditions must hold.'))}</p><table>{rows}</table>"
 
 
 class ListBar(QWidget):
@@ -131,7 +307,6 @@ class ListBar(QWidget):
         self.columns_chosen.emit([each for each in self._columns if each != key] + [key] * is_on)
 
     def _ask_keys(self) -> None:
-        from subflow_app.features.history.qt.key_dialog import KeyDialog
 
         vocabulary = self.search.vocabulary
         keys = vocabulary.keys if vocabulary is not None else ()
@@ -139,3 +314,39 @@ class ListBar(QWidget):
         chosen = self._dialogs.ask(partial(KeyDialog, tr("Recorded values as columns"), keys, known))
         if chosen is not None:
             self.columns_chosen.emit([key for key in self._columns if key not in keys] + list(chosen))
+
+
+class KeyDialog(QDialog):
+    """The names, those that are chosen ticked."""
+
+    def __init__(self, title: str, keys: Sequence[str], chosen: Collection[str], parent: QWidget | None) -> None:
+        """Lists ``keys``."""
+        super().__init__(parent)
+        self.setObjectName("key_dialog")
+        self.setWindowTitle(title)
+        self.resize(460, 520)
+        self._model = QStandardItemModel(self)
+        for key in keys:
+            item = QStandardItem(key)
+            item.setCheckable(True)
+            item.setEditable(False)
+            item.setCheckState(Qt.CheckState.Checked if key in chosen else Qt.CheckState.Unchecked)
+            self._model.appendRow(item)
+        narrowed = sorting(self._model, self)
+        self.line = named(QLineEdit(self, clearButtonEnabled=True), "key_filter", tr("Part of the name"))
+        self.line.setPlaceholderText(tr("Part of the name, e.g. loss"))
+        self.line.textChanged.connect(narrowed.setFilterFixedString)
+        view = named(QListView(self), "key_list", title)
+        view.setModel(narrowed)
+        view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        view.setUniformItemSizes(True)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        v_box(self, self.line, view, buttons)
+
+    @property
+    def answer(self) -> list[str]:
+        """The ticked names."""
+        items = (self._model.item(number) for number in range(self._model.rowCount()))
+        return [item.text() for item in items if item.checkState() == Qt.CheckState.Checked]

@@ -11,14 +11,12 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QWidget
 
-from subflow_app.features.history.core.run_columns import TRANSFERS, column
-from subflow_app.features.history.core.run_groups import GROUPINGS, SWEEP
+from subflow_app.features.history.core.run_columns import GROUPINGS, SWEEP, TRANSFERS, column
 from subflow_app.features.history.core.run_query import Vocabulary
 from subflow_app.features.history.qt.changes import HistoryCommand, RunChanges, change_tags
 from subflow_app.features.history.qt.list_bar import ListBar
 from subflow_app.features.history.qt.run_reader import Listing, RunReader
-from subflow_app.features.history.qt.run_table import DEFAULT_COLUMNS, RunTable
-from subflow_app.features.history.qt.run_view import RunView
+from subflow_app.features.history.qt.run_table import DEFAULT_COLUMNS, RunTable, RunView
 from subflow_app.toolkit.dialogs import Dialogs
 from subflow_app.toolkit.preferences import Preferences
 from subflow_app.toolkit.widgets.empty_state import EmptyState

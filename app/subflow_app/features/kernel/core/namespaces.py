@@ -1,4 +1,9 @@
-"""Anonymous network namespaces: they live as long as a process holds them and change nothing outside."""
+"""Anonymous network namespaces: they live as long as a process holds them and change nothing outside.
+
+The few netlink requests that set up a namespace: veth pairs, addresses, routes, MPTCP endpoints. Needs no `ip`.
+
+Source: linux/rtnetlink.h, if_link.h, if_addr.h, genetlink.h, mptcp_pm.h; rtnetlink(7).
+"""
 
 from __future__ import annotations
 
@@ -134,3 +139,188 @@ def hurry(priority: int) -> str:
         os.setpriority(os.PRIO_PROCESS, 0, -20)
         return "nice"
     return "normal"
+
+
+_NETLINK_ROUTE, _NETLINK_GENERIC = 0, 16
+_NLM_F_REQUEST, _NLM_F_ACK, _NLM_F_EXCL, _NLM_F_CREATE = 0x1, 0x4, 0x200, 0x400
+_NLMSG_ERROR = 2
+_NLA_F_NESTED = 0x8000
+_RTM_NEWLINK, _RTM_NEWADDR, _RTM_NEWROUTE = 16, 20, 24
+_IFLA_ADDRESS, _IFLA_IFNAME, _IFLA_MTU, _IFLA_LINKINFO, _IFLA_NET_NS_FD, _IFLA_GSO_MAX_SEGS = 1, 3, 4, 18, 28, 40
+_IFLA_INFO_KIND, _IFLA_INFO_DATA, _VETH_INFO_PEER = 1, 2, 1
+_IFF_UP, _IFF_NOARP = 0x1, 0x80
+_IFA_ADDRESS, _IFA_LOCAL = 1, 2
+_RTA_OIF = 4
+_RT_TABLE_MAIN, _RTPROT_STATIC, _RT_SCOPE_LINK, _RTN_UNICAST = 254, 4, 253, 1
+_GENL_ID_CTRL, _CTRL_CMD_GETFAMILY, _CTRL_ATTR_FAMILY_ID, _CTRL_ATTR_FAMILY_NAME = 16, 3, 1, 2
+_MPTCP_PM_VERSION, _MPTCP_PM_CMD_ADD_ADDR, _MPTCP_PM_CMD_DEL_ADDR = 1, 1, 2
+_MPTCP_PM_CMD_SET_LIMITS, _MPTCP_PM_CMD_SET_FLAGS = 5, 7
+_MPTCP_PM_ATTR_ADDR, _MPTCP_PM_ATTR_RCV_ADD_ADDRS, _MPTCP_PM_ATTR_SUBFLOWS = 1, 2, 3
+_PM_ADDR_FAMILY, _PM_ADDR_ID, _PM_ADDR_ADDR4, _PM_ADDR_FLAGS, _PM_ADDR_IF_IDX = 1, 2, 3, 6, 7
+_PM_ADDR_FLAG_SUBFLOW, _PM_ADDR_FLAG_BACKUP = 2, 4
+
+
+def _attribute(kind: int, value: bytes) -> bytes:
+    """One attribute, padded to four bytes."""
+    return struct.pack("=HH", 4 + len(value), kind) + value + bytes(-len(value) % 4)
+
+
+def _text(kind: int, value: str) -> bytes:
+    return _attribute(kind, value.encode() + b"\0")
+
+
+def _number(kind: int, value: int) -> bytes:
+    return _attribute(kind, struct.pack("=I", value))
+
+
+def _address(text: str) -> bytes:
+    return socket.inet_aton(text)
+
+
+def _mac(text: str) -> bytes:
+    return bytes.fromhex(text.replace(":", ""))
+
+
+def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
+    while len(data) >= 4:
+        length, kind = struct.unpack_from("=HH", data)
+        yield kind & ~_NLA_F_NESTED, data[4:length]
+        data = data[(length + 3) & ~3 :]
+
+
+class Netlink:
+    """A netlink socket of the namespace in which it was made; raises OSError with what the kernel says."""
+
+    def __init__(self, protocol: int) -> None:
+        self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol)
+        self._sequence = 0
+
+    def __enter__(self) -> Netlink:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    @classmethod
+    def route(cls) -> Netlink:
+        """For links, addresses and routes."""
+        return cls(_NETLINK_ROUTE)
+
+    @classmethod
+    def generic(cls) -> Netlink:
+        """For the MPTCP path manager."""
+        return cls(_NETLINK_GENERIC)
+
+    def add_veth_pair(
+        self, name: str, *, peer_name: str, peer_namespace: int, mac: str, peer_mac: str, mtu_bytes: int
+    ) -> None:
+        """A cable: one end here, the other in the namespace of that file descriptor."""
+        peer = (
+            _interface(0, 0, 0)
+            + _text(_IFLA_IFNAME, peer_name)
+            + _attribute(_IFLA_ADDRESS, _mac(peer_mac))
+            + _number(_IFLA_MTU, mtu_bytes)
+            + _number(_IFLA_NET_NS_FD, peer_namespace)
+        )
+        data = _attribute(_VETH_INFO_PEER | _NLA_F_NESTED, peer)
+        info = _text(_IFLA_INFO_KIND, "veth") + _attribute(_IFLA_INFO_DATA | _NLA_F_NESTED, data)
+        self._change(
+            _RTM_NEWLINK,
+            _interface(0, 0, 0)
+            + _text(_IFLA_IFNAME, name)
+            + _attribute(_IFLA_ADDRESS, _mac(mac))
+            + _number(_IFLA_MTU, mtu_bytes)
+            + _attribute(_IFLA_LINKINFO | _NLA_F_NESTED, info),
+        )
+
+    def set_up(self, name: str, *, asks_no_neighbours: bool = False, packets_per_segment: int | None = None) -> None:
+        """Bring an interface up.
+
+        Args:
+            name: of the interface.
+            asks_no_neighbours: no ARP; frames go to the interface's own MAC address.
+            packets_per_segment: limit of segmentation offload; 1: the stack hands over single packets.
+        """
+        flags = _IFF_UP | (_IFF_NOARP if asks_no_neighbours else 0)
+        body = _interface(socket.if_nametoindex(name), flags, flags)
+        if packets_per_segment is not None:
+            body += _number(_IFLA_GSO_MAX_SEGS, packets_per_segment)
+        self._change(_RTM_NEWLINK, body, create=False)
+
+    def add_address(self, name: str, address: str) -> None:
+        """An IPv4 address of its own (/32) on an interface."""
+        body = struct.pack("=BBBBI", socket.AF_INET, 32, 0, 0, socket.if_nametoindex(name))
+        self._change(
+            _RTM_NEWADDR,
+            body + _attribute(_IFA_LOCAL, _address(address)) + _attribute(_IFA_ADDRESS, _address(address)),
+        )
+
+    def add_default_route(self, name: str) -> None:
+        """Everything goes out through that interface."""
+        body = struct.pack(
+            "=BBBBBBBBI",
+            *(socket.AF_INET, 0, 0, 0),
+            *(_RT_TABLE_MAIN, _RTPROT_STATIC, _RT_SCOPE_LINK, _RTN_UNICAST, 0),
+        )
+        self._change(_RTM_NEWROUTE, body + _number(_RTA_OIF, socket.if_nametoindex(name)))
+
+    def limit_subflows(self, count: int) -> None:
+        """Let the MPTCP connections of this namespace open so many subflows beside the first, and take no addresses."""
+        self._mptcp(
+            _MPTCP_PM_CMD_SET_LIMITS,
+            _number(_MPTCP_PM_ATTR_RCV_ADD_ADDRS, 0) + _number(_MPTCP_PM_ATTR_SUBFLOWS, count),
+        )
+
+    def add_subflow_address(self, name: str, number: int, address: str, *, is_backup: bool = False) -> None:
+        """Have every MPTCP connection of this namespace open a subflow from there, those that there are at once."""
+        self._change_address(_MPTCP_PM_CMD_ADD_ADDR, name, number, address, is_backup=is_backup)
+
+    def remove_subflow_address(self, name: str, number: int, address: str) -> None:
+        """Have them close it."""
+        self._change_address(_MPTCP_PM_CMD_DEL_ADDR, name, number, address)
+
+    def set_backup(self, name: str, number: int, address: str, *, is_backup: bool) -> None:
+        """Have them tell their peers that it is a backup, or none any more (MP_PRIO)."""
+        self._change_address(_MPTCP_PM_CMD_SET_FLAGS, name, number, address, is_backup=is_backup)
+
+    def _change_address(self, command: int, name: str, number: int, address: str, *, is_backup: bool = False) -> None:
+        body = (
+            _attribute(_PM_ADDR_FAMILY, struct.pack("=H", socket.AF_INET))
+            + _attribute(_PM_ADDR_ID, bytes([number]))
+            + _attribute(_PM_ADDR_ADDR4, _address(address))
+            + _number(_PM_ADDR_FLAGS, _PM_ADDR_FLAG_SUBFLOW | (_PM_ADDR_FLAG_BACKUP if is_backup else 0))
+            + _attribute(_PM_ADDR_IF_IDX, struct.pack("=i", socket.if_nametoindex(name)))
+        )
+        self._mptcp(command, _attribute(_MPTCP_PM_ATTR_ADDR | _NLA_F_NESTED, body))
+
+    def _mptcp(self, command: int, attributes: bytes) -> None:
+        self._request(self._mptcp_family(), _NLM_F_ACK, struct.pack("=BBH", command, _MPTCP_PM_VERSION, 0) + attributes)
+
+    def _mptcp_family(self) -> int:
+        body = struct.pack("=BBH", _CTRL_CMD_GETFAMILY, 1, 0) + _text(_CTRL_ATTR_FAMILY_NAME, "mptcp_pm")
+        reply = self._request(_GENL_ID_CTRL, 0, body)
+        for kind, value in _attributes(reply[4:]):
+            if kind == _CTRL_ATTR_FAMILY_ID:
+                return int(struct.unpack("=H", value)[0])
+        raise OSError(errno.ENOENT, "the kernel has no MPTCP path manager")
+
+    def _change(self, kind: int, body: bytes, *, create: bool = True) -> None:
+        self._request(kind, _NLM_F_ACK | (_NLM_F_CREATE | _NLM_F_EXCL if create else 0), body)
+
+    def _request(self, kind: int, flags: int, body: bytes) -> bytes:
+        """Send one request; the body of the answer, or OSError if it is a refusal."""
+        self._sequence += 1
+        header = struct.pack("=IHHII", 16 + len(body), kind, _NLM_F_REQUEST | flags, self._sequence, 0)
+        self._socket.sendall(header + body)
+        reply = self._socket.recv(65536)
+        length, answer_kind = struct.unpack_from("=IH", reply)
+        if answer_kind == _NLMSG_ERROR:
+            (code,) = struct.unpack_from("=i", reply, 16)
+            if code:
+                raise OSError(-code, os.strerror(-code))
+        return reply[16:length]
+
+
+def _interface(index: int, flags: int, changed: int) -> bytes:
+    """The fixed part of a message on links (struct ifinfomsg)."""
+    return struct.pack("=BBHiII", socket.AF_UNSPEC, 0, 0, index, flags, changed)

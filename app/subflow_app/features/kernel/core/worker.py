@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from subflow_app.features.kernel.core import namespaces
-from subflow_app.features.kernel.core.emulator import Emulator, Route
+from subflow_app.features.kernel.core.emulator import NANOSECONDS, Emulator, Route
 from subflow_app.features.kernel.core.endpoint import (
     HOST_INTERFACE,
     RECEIVER_ADDRESS,
@@ -27,8 +27,7 @@ from subflow_app.features.kernel.core.endpoint import (
     run_connections,
     sender_address,
 )
-from subflow_app.features.kernel.core.link_queue import NANOSECONDS
-from subflow_app.features.kernel.core.netlink import Netlink
+from subflow_app.features.kernel.core.namespaces import Netlink
 from subflow_app.features.kernel.core.network_plan import FlowPlan, NetworkPlan
 
 _EMULATOR_PRIORITY, _ENDPOINT_PRIORITY = 20, 10

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from subflow_app.features.gallery.core.coverage import is_complete
-from subflow_app.features.gallery.core.recipe_files import load_recipe, recipe_names
-from subflow_app.features.gallery.core.results import stored_results
+from subflow_app.features.gallery.core.recipe_reader import load_recipe, recipe_names
+from subflow_app.features.gallery.core.results import is_complete, stored_results
 from subflow_app.features.labs.core.lab_file import shipped_labs
 from subflow_app.features.library.core.records import of_experiment, of_lab, run_signatures, signature
 from subflow_store.values import Records

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QGraphicsWidget, QStyleOptionGraphicsItem, QWidget
 
-from subflow_app.features.history.core.plot_columns import PlotColumn
+from subflow_app.features.history.core.run_names import PlotColumn
 from subflow_app.toolkit.plain_text import as_written
 from subflow_app.toolkit.widgets.shorthand import sized
 

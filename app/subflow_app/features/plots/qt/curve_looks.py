@@ -9,8 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from subflow_app.features.forking.core.words import Ghost, find_ghosts, ghost_title
-from subflow_app.features.history.core.plot_columns import PlotColumn, plot_columns
-from subflow_app.features.history.core.run_names import run_names
+from subflow_app.features.history.core.run_names import PlotColumn, plot_columns, run_names
 from subflow_app.features.plots.core import TIME, Bar, Curve, PlotSpec
 from subflow_app.features.plots.core.bars import Group, repetitions
 from subflow_app.features.plots.core.drawing.bins import RAW_S, bin_width_s, in_bins, sample_intervals_s

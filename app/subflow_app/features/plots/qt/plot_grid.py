@@ -11,7 +11,7 @@ from typing import Any
 
 from PySide6.QtGui import QFont
 
-from subflow_app.features.history.core.plot_columns import PlotColumn
+from subflow_app.features.history.core.run_names import PlotColumn
 from subflow_app.features.plots.qt.column_title import ColumnTitle
 from subflow_app.features.plots.qt.plot_item import INNER_AXIS_HEIGHT, INNER_AXIS_WIDTH, LEAST_HEIGHT
 from subflow_app.features.plots.qt.stacked_plot import StackedPlot

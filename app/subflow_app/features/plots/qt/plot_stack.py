@@ -10,7 +10,7 @@ from PySide6.QtGui import QFont, QKeyEvent, QPainter, QShowEvent, QWindow
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
-from subflow_app.features.history.core.plot_columns import PlotColumn
+from subflow_app.features.history.core.run_names import PlotColumn
 from subflow_app.features.plots.core import BARS, TIME, Curve, PlotSpec
 from subflow_app.features.plots.qt.bar_plot import BarPlot
 from subflow_app.features.plots.qt.curve_id import CurveId

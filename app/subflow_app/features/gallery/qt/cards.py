@@ -1,0 +1,412 @@
+"""The experiments of the gallery as a tree: papers, and below each what they show.
+
+Draws the rows of the gallery: papers as headings, experiments as cards with figure, badges and progress.
+
+How the gallery says things: verdicts with their signs, states, times.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPixmap
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from subflow_app.features.gallery.core.exhibits import Exhibit, paper_order, summed_counts
+from subflow_app.features.gallery.core.recipe import PAPERS
+from subflow_app.features.gallery.core.report_tables import mark, settled_mark, shown_text
+from subflow_app.features.gallery.core.reproduction import QueuedState, expected_s
+from subflow_app.features.gallery.core.results import SETTLEMENTS, Settled, Settlement, Verdict, VerdictKind
+from subflow_app.features.library.core.thumbnails import HEIGHT_PX, WIDTH_PX
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.models.table_model import Index
+from subflow_app.toolkit.models.tree_model import TreeModel
+from subflow_app.toolkit.plain_text import as_written
+from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.widgets.shorthand import sized
+from subflow_app.vocabulary.language import tr, translatable, trn
+
+VERDICTS: Mapping[VerdictKind, str] = {
+    VerdictKind.INSIDE: translatable("inside band"),
+    VerdictKind.OUTSIDE: translatable("outside band"),
+    VerdictKind.HOLDS: translatable("claim holds"),
+    VerdictKind.FAILS: translatable("claim fails"),
+    VerdictKind.NOT_MEASURED: translatable("not measured"),
+}
+
+
+def verdict_text(kind: VerdictKind) -> str:
+    """``✓ inside band``: the sign tells it without colours."""
+    return f"{mark(kind)} {tr(VERDICTS[kind])}"
+
+
+def cause_text(verdict: Verdict) -> str:
+    """``reading, shown``; empty of what is met, or has no cause."""
+    told = verdict.explanation
+    if told is None:
+        return ""
+    return f"{tr(told.cause.kind.value)}, {tr(shown_text(told))}"
+
+
+def badges(counts: Mapping[Settled, int]) -> list[tuple[str, str]]:
+    """Signs, and signs with counts: met, not met for a cause that is shown, not explained, not measured."""
+    found: dict[str, int] = {}
+    for way in SETTLEMENTS:
+        found[settled_mark(way)] = found.get(settled_mark(way), 0) + counts.get(way, 0)
+    return [(sign, f"{sign} {fmt.count(count)}") for sign, count in found.items() if count]
+
+
+def counts_text(counts: Mapping[Settled, int]) -> str:
+    """``5 of 9 checks met, 3 noise, 1 not explained``; empty without any."""
+    total = sum(counts.values())
+    if not total:
+        return ""
+    met = tr("{met} of {total} checks met", met=fmt.count(counts.get(Settlement.MET, 0)), total=fmt.count(total))
+    others = [f"{fmt.count(counts[way])} {tr(way.value)}" for way in SETTLEMENTS[1:] if counts.get(way)]
+    return ", ".join((met, *others))
+
+
+def takes_text(exhibit: Exhibit) -> str:
+    """How long quick and full runs take."""
+    if exhibit.recipe is None:
+        return ""
+    quick, full = (expected_s(exhibit.recipe, is_quick=is_quick) for is_quick in (True, False))
+    parts = []
+    if math.isfinite(quick):
+        parts.append(tr("quick {time}", time=fmt.duration(quick)))
+    if math.isfinite(full):
+        parts.append(tr("full {time}", time=fmt.duration(full)))
+    return tr("Takes about: {times}", times=", ".join(parts)) if parts else ""
+
+
+def state_text(exhibit: Exhibit, queued: QueuedState | None) -> str:
+    """Where an experiment stands, in a line."""
+    if exhibit.problem:
+        return exhibit.problem.splitlines()[0]
+    if queued is not None and not queued.is_over:
+        length = tr("quick") if queued.is_quick else tr("full")
+        if queued.state == "running":
+            told = tr("{length} run: {percent} %", length=length, percent=round(100 * queued.fraction))
+            if math.isfinite(queued.eta_s) and queued.eta_s > 0:
+                return tr("{done}, {time} left", done=told, time=fmt.duration(queued.eta_s))
+            return told
+        return tr("{length} run: {state}", length=length, state=tr(queued.state))
+    if queued is not None and queued.state == "failed":
+        return tr("failed: {reason}", reason=queued.problem.splitlines()[0] if queued.problem else "–")
+    results = exhibit.results
+    if results is None:
+        return tr("not run yet") if exhibit.is_read else ""
+    told = _there_text(exhibit, tr("quick") if results.is_quick else tr("full"))
+    return tr("{state}, shipped with Subflow", state=told) if exhibit.is_shipped else told
+
+
+def _there_text(exhibit: Exhibit, length: str) -> str:
+    """How much of it was run."""
+    if exhibit.is_begun:
+        return tr(
+            "{length} run: {done} of {total} runs exist",
+            length=length,
+            done=fmt.count(exhibit.finished),
+            total=fmt.count(exhibit.wanted),
+        )
+    return tr("{length} run", length=length)
+
+
+def spoken(exhibit: Exhibit, queued: QueuedState | None) -> str:
+    """What a screen reader says of an experiment."""
+    figure = "" if exhibit.recipe is None else tr("figure {figure}", figure=exhibit.recipe.figure)
+    parts = [exhibit.title, figure, state_text(exhibit, queued), counts_text(exhibit.counts)]
+    return ". ".join(part for part in parts if part)
+
+
+EXHIBIT_ROLE = Qt.ItemDataRole.UserRole + 1
+"""The experiment of a row; None for a paper."""
+QUEUED_ROLE = Qt.ItemDataRole.UserRole + 2
+"""Where it stands in the queue; None: it is not there."""
+PICTURE_ROLE = Qt.ItemDataRole.UserRole + 3
+"""Its figure, small; None: there is none."""
+COUNTS_ROLE = Qt.ItemDataRole.UserRole + 4
+"""How often each verdict came out, of an experiment or a paper."""
+
+
+class ExperimentModel(TreeModel):
+    """Papers are rows, experiments their children; an experiment that changes is drawn again, and nothing else."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        """Empty."""
+        super().__init__(parent)
+        self._papers: list[str] = []
+        self._members: list[list[Exhibit]] = []
+        self._queued: Mapping[str, QueuedState] = {}
+        self._pictures: dict[str, QPixmap] = {}
+
+    # ---- what its owner says ----
+
+    def show_exhibits(self, exhibits: Sequence[Exhibit]) -> None:
+        """Shows these."""
+        self.beginResetModel()
+        ordered = paper_order(exhibits)
+        self._papers, self._members = list(ordered), list(ordered.values())
+        self.endResetModel()
+
+    def replace(self, exhibit: Exhibit) -> None:
+        """Shows another state of one of them."""
+        index = self.index_of(exhibit.name)
+        if index.isValid():
+            self._members[index.parent().row()][index.row()] = exhibit
+            self.dataChanged.emit(index, index)
+            self.dataChanged.emit(index.parent(), index.parent())
+
+    def show_queue(self, states: Mapping[str, QueuedState]) -> None:
+        """Shows what waits and goes on."""
+        before, self._queued = self._queued, dict(states)
+        for name in {*before, *states}:
+            if before.get(name) != states.get(name):
+                index = self.index_of(name)
+                if index.isValid():
+                    self.dataChanged.emit(index, index)
+
+    def set_picture(self, name: str, picture: QPixmap | None) -> None:
+        """Shows a figure, small; None takes it away."""
+        if picture is None:
+            self._pictures.pop(name, None)
+        else:
+            self._pictures[name] = picture
+        index = self.index_of(name)
+        if index.isValid():
+            self.dataChanged.emit(index, index)
+
+    def forget_pictures(self) -> None:
+        """They have the colours of another theme."""
+        self._pictures.clear()
+
+    def exhibits(self) -> list[Exhibit]:
+        """All of them, in order."""
+        return [exhibit for members in self._members for exhibit in members]
+
+    def index_of(self, name: str) -> QModelIndex:
+        """Where an experiment stands; invalid if it does not."""
+        for row, members in enumerate(self._members):
+            for place, exhibit in enumerate(members):
+                if exhibit.name == name:
+                    return self.index(place, 0, self.index(row, 0))
+        return QModelIndex()
+
+    def under(self, index: Index) -> list[Exhibit]:
+        """The experiment of a row, or all of a paper."""
+        if not index.isValid():
+            return []
+        if not index.internalId():
+            return list(self._members[index.row()])
+        return [self._members[index.internalId() - 1][index.row()]]
+
+    # ---- QAbstractItemModel ----
+
+    def count(self, above: int | None) -> int:
+        """Papers, or the experiments of one."""
+        return len(self._papers) if above is None else len(self._members[above])
+
+    def columnCount(self, _parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """One."""
+        return 1
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object | None:
+        """Titles, and what the delegate draws beside them."""
+        if not index.isValid():
+            return None
+        if not index.internalId():
+            return self._paper_data(index.row(), role)
+        exhibit = self._members[index.internalId() - 1][index.row()]
+        queued = self._queued.get(exhibit.name)
+        if role == Qt.ItemDataRole.DisplayRole:
+            return exhibit.title
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return spoken(exhibit, queued)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            lines = [exhibit.recipe.claim if exhibit.recipe else exhibit.problem, counts_text(exhibit.counts)]
+            return as_written("\n".join(line for line in (*lines, takes_text(exhibit)) if line))
+        found: Mapping[int, object | None] = {
+            EXHIBIT_ROLE: exhibit,
+            QUEUED_ROLE: queued,
+            PICTURE_ROLE: self._pictures.get(exhibit.name),
+            COUNTS_ROLE: exhibit.counts,
+        }
+        return found.get(role)
+
+    def _paper_data(self, row: int, role: int) -> object | None:
+        members = self._members[row]
+        counts = summed_counts(members)
+        title = PAPERS.get(self._papers[row]) or tr("Recipes that cannot be read")
+        if role == Qt.ItemDataRole.DisplayRole:
+            return title
+        if role == COUNTS_ROLE:
+            return counts
+        if role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
+            number = trn("{count} experiment", "{count} experiments", len(members))
+            return ", ".join(part for part in (title, number, counts_text(counts)) if part)
+        return None
+
+
+PICTURE_SIZE = QSize(WIDTH_PX, HEIGHT_PX)
+"""Of the figure of a card, logical px."""
+_MARGIN, _GAP = 6, 8
+_BAR = 4
+_PAD = 5  # beside a word in a frame
+
+
+class CardDelegate(QStyledItemDelegate):
+    """Draws with the colours of the theme; text is elided, never cut."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """Cards are as high as their figure or their three lines."""
+        line = option.fontMetrics.height()
+        if index.data(EXHIBIT_ROLE) is None:
+            return QSize(160, line + 2 * _MARGIN)
+        return QSize(260, max(PICTURE_SIZE.height(), 3 * line + _BAR + _GAP) + 2 * _MARGIN)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Draws a row."""
+        painter.save()
+        tokens = current_tokens()
+        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        rect = option.rect
+        painter.fillRect(rect, QColor(tokens.highlight if is_selected else tokens.base))
+        exhibit = index.data(EXHIBIT_ROLE)
+        ink = QColor(tokens.highlighted_text if is_selected else tokens.text)
+        if isinstance(exhibit, Exhibit):
+            self._draw_card(painter, rect, index, exhibit, ink, option.font, is_selected=is_selected)
+        else:
+            self._draw_paper(painter, rect, index, ink, option.font, is_selected=is_selected)
+        if option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QColor(tokens.highlighted_text if is_selected else tokens.accent))
+            painter.drawRect(rect.adjusted(1, 1, -2, -2))
+        painter.restore()
+
+    def _draw_paper(
+        self,
+        painter: QPainter,
+        rect: QRect,
+        index: QModelIndex | QPersistentModelIndex,
+        ink: QColor,
+        font: QFont,
+        *,
+        is_selected: bool,
+    ) -> None:
+        bold = sized(font, is_bold=True)
+        painter.setFont(bold)
+        room = rect.adjusted(_MARGIN, 0, -_MARGIN, 0)
+        width = self._draw_badges(painter, room, index, ink, is_selected=is_selected)
+        painter.setPen(ink)
+        title = QFontMetrics(bold).elidedText(
+            str(index.data()), Qt.TextElideMode.ElideRight, room.width() - width - _GAP
+        )
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, title)
+
+    def _draw_card(
+        self,
+        painter: QPainter,
+        rect: QRect,
+        index: QModelIndex | QPersistentModelIndex,
+        exhibit: Exhibit,
+        ink: QColor,
+        font: QFont,
+        *,
+        is_selected: bool,
+    ) -> None:
+        tokens = current_tokens()
+        room = rect.adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
+        place = QRect(room.topLeft(), PICTURE_SIZE)
+        self._draw_picture(
+            painter, place, index.data(PICTURE_ROLE), font, tr("no figure yet") if exhibit.is_read else ""
+        )
+        text = room.adjusted(PICTURE_SIZE.width() + _GAP, 0, 0, 0)
+        line = QFontMetrics(font).height()
+        bold = sized(font, is_bold=True)
+        queued = index.data(QUEUED_ROLE)
+        muted = ink if is_selected else QColor(tokens.muted_text)
+        figure = "" if exhibit.recipe is None else _figure_text(exhibit.recipe.figure)
+        top = QRect(text.left(), text.top(), text.width(), line)
+        taken = self._draw_shipped(painter, top, muted, font) if exhibit.is_shipped else 0
+        self._line(painter, top.adjusted(0, 0, -taken, 0), exhibit.title, bold, ink)
+        second = top.translated(0, line)
+        width = self._draw_badges(painter, second, index, ink, is_selected=is_selected)
+        self._line(painter, second.adjusted(0, 0, -width - _GAP, 0), figure, font, muted)
+        known = queued if isinstance(queued, QueuedState) else None
+        is_wrong = bool(exhibit.problem) or (known is not None and known.state == "failed")
+        third = second.translated(0, line)
+        self._line(
+            painter,
+            third,
+            state_text(exhibit, known),
+            font,
+            QColor(tokens.error) if is_wrong and not is_selected else muted,
+        )
+        if known is not None and known.state == "running":
+            track = QRectF(text.left(), third.bottom() + 3, text.width(), _BAR)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.border))
+            painter.drawRect(track)
+            painter.setBrush(QColor(tokens.highlighted_text if is_selected else tokens.accent))
+            painter.drawRect(QRectF(track.left(), track.top(), track.width() * known.fraction, track.height()))
+
+    def _draw_shipped(self, painter: QPainter, room: QRect, ink: QColor, font: QFont) -> int:
+        """A frame with a word at the right of the room; returns how much of the room it takes."""
+        small = sized(font, 0.85)
+        painter.setFont(small)
+        painter.setPen(ink)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        width = painter.fontMetrics().horizontalAdvance(tr("shipped")) + 2 * _PAD
+        frame = QRectF(room.right() - width + 0.5, room.top() + 1.5, width, room.height() - 2)
+        painter.drawRoundedRect(frame, 3, 3)
+        painter.drawText(frame, int(Qt.AlignmentFlag.AlignCenter), tr("shipped"))
+        return width + _GAP
+
+    def _draw_picture(self, painter: QPainter, place: QRect, picture: object, font: QFont, otherwise: str) -> None:
+        tokens = current_tokens()
+        painter.fillRect(place, QColor(tokens.alternate_base))
+        if isinstance(picture, QPixmap) and not picture.isNull():
+            painter.drawPixmap(place, picture)
+        else:
+            small = sized(font, 0.85)
+            painter.setFont(small)
+            painter.setPen(QColor(tokens.muted_text))
+            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+            painter.drawText(place.adjusted(4, 2, -4, -2), int(flags), otherwise)
+        painter.setPen(QColor(tokens.border))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(place.adjusted(0, 0, -1, -1))
+
+    def _draw_badges(
+        self,
+        painter: QPainter,
+        room: QRect,
+        index: QModelIndex | QPersistentModelIndex,
+        ink: QColor,
+        *,
+        is_selected: bool,
+    ) -> int:
+        """At the right of the room; returns how wide they are."""
+        tokens = current_tokens()
+        colours = {"✓": tokens.ok, "∵": tokens.muted_text, "✗": tokens.error, "–": tokens.muted_text}
+        right = room.right()
+        for sign, text in reversed(badges(index.data(COUNTS_ROLE) or {})):
+            width = painter.fontMetrics().horizontalAdvance(text)
+            painter.setPen(ink if is_selected else QColor(colours[sign]))
+            place = QRect(right - width, room.top(), width + 1, room.height())
+            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+            right -= width + _GAP
+        return room.right() - right
+
+    def _line(self, painter: QPainter, room: QRect, text: str, font: QFont, ink: QColor) -> None:
+        painter.setFont(font)
+        painter.setPen(ink)
+        shown = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+
+
+def _figure_text(figure: str) -> str:
+    return tr("Figure {figure}", figure=figure) if figure[:1].isdecimal() else figure
