@@ -11,8 +11,8 @@ import pytest
 from tests.helpers.plain_english import broken
 from tests.helpers.printed_code import PAGES, ROOT
 
-from subflow_app.features.labs.core.facts import texts_of
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab
+from subflow_app.features.labs.core.runner import texts_of
 
 HELP = sorted((ROOT / "assets" / "help").glob("*.md"))
 EXPLORABLES = sorted((ROOT / "assets" / "explorables").glob("*.toml"))

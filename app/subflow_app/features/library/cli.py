@@ -78,8 +78,7 @@ def build(
 @library_app.command()
 def info(file: LibraryFile = None, as_json: Json = False) -> None:
     """Show the library's size, contents and version."""
-    from subflow_app.features.library.core.contents import versions
-    from subflow_app.features.library.core.records import run_signatures, signature
+    from subflow_app.features.library.core.contents import run_signatures, signature, versions
     from subflow_app.features.library.core.shipped import schema_version
     from subflow_store.values import Records
 
@@ -115,8 +114,7 @@ def list_entries(file: LibraryFile = None, as_json: Json = False) -> None:
 
     Lists the experiments, the labs and the arena, each with its runs and signature.
     """
-    from subflow_app.features.library.core.contents import entries
-    from subflow_app.features.library.core.records import run_signatures
+    from subflow_app.features.library.core.contents import entries, run_signatures
 
     with _opened(file) as store:
         found = list(entries(store))

@@ -129,7 +129,7 @@ def _print_columns(table: MeasuredTable) -> None:
 
 
 def _unit(column: RawColumn) -> str:
-    from subflow_app.features.measured.core.quantities import BY_NAME
+    from subflow_app.features.measured.core.measured_table import BY_NAME
 
     return column.unit or (BY_NAME[column.target.name].unit if column.target is not None else "")
 

@@ -13,7 +13,7 @@ from subflow_app.features.gallery.core.recipe_reader import load_recipe
 from subflow_app.features.gallery.core.report_tables import settlement_table, trial_table
 from subflow_app.features.gallery.core.reproduction import Reproduction
 from subflow_app.features.gallery.core.results import Results, Settlement, settlement_counts, stored_results
-from subflow_app.features.library.core.records import of_experiment
+from subflow_app.features.library.core.contents import of_experiment
 from subflow_app.foundation.errors import RecipeError
 from subflow_store import Store, open_store
 

@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 
-from subflow_app.features.labs.core.facts import texts_of
 from subflow_app.features.labs.core.lab import Lab, Prediction, Question, Target
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab
 from subflow_app.features.labs.core.misconceptions import mistake_of
 from subflow_app.features.labs.core.progress import Predicted
-from subflow_app.features.labs.core.runner import run_lab
+from subflow_app.features.labs.core.runner import run_lab, texts_of
 from subflow_app.features.labs.core.session import read_prediction
 from subflow_app.features.labs.core.solution import parse_order
 from subflow_app.foundation.errors import LabError

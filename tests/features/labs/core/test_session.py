@@ -12,11 +12,16 @@ from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.labs.core.lab import Lab
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab
-from subflow_app.features.labs.core.other_text import is_other_text, other_text_notice
-from subflow_app.features.labs.core.outcomes import answer_text, missing_text
-from subflow_app.features.labs.core.progress import Answered, ProgressFolder, document_of, progress_of
+from subflow_app.features.labs.core.progress import (
+    Answered,
+    ProgressFolder,
+    document_of,
+    is_other_text,
+    other_text_notice,
+    progress_of,
+)
 from subflow_app.features.labs.core.runner import LabRunner, run_lab
-from subflow_app.features.labs.core.session import LabSession, StepState, quantity
+from subflow_app.features.labs.core.session import LabSession, StepState, answer_text, missing_text, quantity
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.foundation.errors import InputError, LabError
 from subflow_store import Store, open_store

@@ -28,9 +28,8 @@ from subflow_app.features.labs.core.result_file import result_document, write_re
 from subflow_app.features.labs.core.runner import LabRunner, run_lab
 from subflow_app.features.labs.core.solution import parse_order
 from subflow_app.features.labs.qt.feature import LabFeature
-from subflow_app.features.labs.qt.places import PREDICTION, place_of, place_of_widget, reveal
-from subflow_app.features.labs.qt.sketch import SketchCanvas, round_ticks
-from subflow_app.features.labs.qt.spotlight import Spotlight
+from subflow_app.features.labs.qt.forms import SketchCanvas, round_ticks
+from subflow_app.features.labs.qt.places import PREDICTION, Spotlight, place_of, place_of_widget, reveal
 from subflow_app.features.labs.qt.step_page import StepPage
 from subflow_app.features.labs.qt.teacher import Teacher
 from subflow_app.features.plots.core import PLOTS_BY_ID
@@ -379,7 +378,7 @@ def test_what_a_step_speaks_of_is_found(window: MainWindow) -> None:
 
 
 def test_long_options_are_broken_into_lines_and_not_cut(qtbot: QtBot) -> None:
-    from subflow_app.features.labs.qt.option_button import OptionButton
+    from subflow_app.features.labs.qt.forms import OptionButton
 
     short, long = OptionButton("Yes"), OptionButton("A queue that is nearly full loses nothing " * 3)
     qtbot.addWidget(short)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from subflow_app.features.labs.qt.step_text import StepText
+from subflow_app.features.labs.qt.step_page import StepText
 from subflow_app.toolkit.widgets.formula_view import FormulaView
 
 

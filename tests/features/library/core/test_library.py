@@ -22,7 +22,7 @@ from subflow_app.features.labs.core.lab import Lab
 from subflow_app.features.library.core import building, contents, shipped
 from subflow_app.features.library.core.building import LibraryBuild
 from subflow_app.features.library.core.checking import check, sample
-from subflow_app.features.library.core.contents import entries_of, versions
+from subflow_app.features.library.core.contents import entries_of, of_experiment, of_lab, versions
 from subflow_app.features.library.core.copying import (
     SHIPPED_TAG,
     copy,
@@ -31,7 +31,6 @@ from subflow_app.features.library.core.copying import (
     copy_lab,
     copy_to_go_on,
 )
-from subflow_app.features.library.core.records import of_experiment, of_lab
 from subflow_app.features.library.core.shipped import open_library, shipped_outcomes
 from subflow_app.foundation.errors import LibraryError
 from subflow_sim import Simulation, parse_scenario

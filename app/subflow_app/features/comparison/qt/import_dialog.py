@@ -19,11 +19,18 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.features.editor.qt.scenario_fields import TimeBox
-from subflow_app.features.measured.core.clock import TIME_UNITS
 from subflow_app.features.measured.core.measured_run import MeasuredRun, keep_run, make_run
-from subflow_app.features.measured.core.measured_table import CLOCKS, Clock, MeasuredTable, RawColumn, ReadingOptions
-from subflow_app.features.measured.core.quantities import BY_NAME, units_of
+from subflow_app.features.measured.core.measured_table import (
+    BY_NAME,
+    CLOCKS,
+    Clock,
+    MeasuredTable,
+    RawColumn,
+    ReadingOptions,
+    units_of,
+)
 from subflow_app.features.measured.core.reading import read_trace, told
+from subflow_app.features.measured.core.text_lines import TIME_UNITS
 from subflow_app.foundation.errors import AppError
 from subflow_app.toolkit.models.table_model import Index, TableModel
 from subflow_app.toolkit.plain_text import Label

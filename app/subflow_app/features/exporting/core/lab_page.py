@@ -39,7 +39,7 @@ from subflow_app.features.exporting.core.web_page import (
     run_document,
     told_words,
 )
-from subflow_app.features.labs.core.explored import Exploration
+from subflow_app.features.labs.core.checks import Exploration
 from subflow_app.features.labs.core.functions import functions
 from subflow_app.features.labs.core.lab import NUMBER, SKETCH, Lab, Prediction, Question, Step
 from subflow_app.features.labs.core.lab_file import parse_lab

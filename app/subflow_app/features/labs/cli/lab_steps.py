@@ -270,7 +270,7 @@ def step_document(step: Step, session: LabSession | None) -> dict[str, Any]:
 
 def begun_session(lab: Lab) -> LabSession | None:
     """The way through a lab that was begun; None: it was not, or not with this text."""
-    from subflow_app.features.labs.core.other_text import other_text_notice
+    from subflow_app.features.labs.core.progress import other_text_notice
     from subflow_app.features.labs.core.session import LabSession
 
     progress = _folder().peek(lab.name)
@@ -348,7 +348,7 @@ def _check_text(lab: Lab, progress: Progress, called: str) -> None:
     Raises:
         InputError: if it was begun with another one, with the command that begins anew.
     """
-    from subflow_app.features.labs.core.other_text import other_text_notice
+    from subflow_app.features.labs.core.progress import other_text_notice
 
     if told := other_text_notice(lab, progress):
         anew = f"`subflow labs begin {called} --anew` begins it anew, and keeps what was done before in a file"
@@ -378,7 +378,7 @@ def _chosen(said: str, options: tuple[str, ...]) -> str:
 
 
 def _missing(work: _Work, step: Step, judgement: Judgement | None) -> list[str]:
-    from subflow_app.features.labs.core.outcomes import missing_text
+    from subflow_app.features.labs.core.session import missing_text
 
     session, called = work.session, work.called
     if step.prediction is not None and session.step_progress(step).prediction is None:
@@ -412,7 +412,7 @@ def _tell(
 
 
 def _told(session: LabSession, step: Step | None, answered: Question | None) -> list[str]:
-    from subflow_app.features.labs.core.outcomes import answer_text, prediction_text
+    from subflow_app.features.labs.core.session import answer_text, prediction_text
 
     if step is None:
         return []
@@ -461,7 +461,7 @@ def _opened(lab: Lab, step: Step) -> str:
 
 
 def _print_said(session: LabSession, step: Step) -> None:
-    from subflow_app.features.labs.core.outcomes import answer_text, prediction_text
+    from subflow_app.features.labs.core.session import answer_text, prediction_text
 
     made = session.step_progress(step)
     if step.prediction is not None and made.prediction is not None:

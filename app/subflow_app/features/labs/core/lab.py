@@ -74,7 +74,7 @@ from pathlib import Path
 from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.editor.core.scenario_source import open_scenario, with_overrides
 from subflow_app.features.editor.core.scripts import add_script
-from subflow_app.features.labs.core.explored import Exploration
+from subflow_app.features.labs.core.checks import Exploration
 from subflow_app.features.labs.core.sealing import Sealed
 from subflow_app.foundation.resources import resource_path
 from subflow_sim.gate import is_file

@@ -1,4 +1,7 @@
-"""Reads the files of labs, and says all that is wrong with one: file, line, key, value, and what is allowed."""
+"""Reads the files of labs, and says all that is wrong with one: file, line, key, value, and what is allowed.
+
+What the calls in checks of labs name, as far as that can be known without a run: steps, keys, figures.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,9 @@ from typing import Any
 
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.editor.core.scripts import check_script_name
+from subflow_app.features.labs.core.checks import Exploration
 from subflow_app.features.labs.core.explorables import explorable_names, load_explorable
-from subflow_app.features.labs.core.explored import Exploration
-from subflow_app.features.labs.core.functions import functions
+from subflow_app.features.labs.core.functions import FIGURES, PARTS, functions
 from subflow_app.features.labs.core.lab import (
     LEVELS,
     NEEDS,
@@ -28,13 +31,13 @@ from subflow_app.features.labs.core.lab import (
     first_text,
     script_beside,
 )
-from subflow_app.features.labs.core.lab_language import KeyProblem, check_calls
 from subflow_app.features.labs.core.misconceptions import SKETCH_FUNCTIONS
+from subflow_app.features.labs.core.scenario_values import is_key
 from subflow_app.features.labs.core.sealing import Sealed
 from subflow_app.features.labs.core.solution import SolutionError, parse_order
 from subflow_app.foundation.claims import Claim
 from subflow_app.foundation.errors import InputError, LabError
-from subflow_app.foundation.expressions import UNIT_WORTH, ClaimError, Expression
+from subflow_app.foundation.expressions import UNIT_WORTH, Call, ClaimError, Expression
 from subflow_app.foundation.resources import find_scenario, is_to_read, resource_path, way_on
 from subflow_app.foundation.toml_edit import TomlEditError
 from subflow_app.foundation.toml_files import checked, read_text
@@ -49,6 +52,69 @@ from subflow_sim.script import kind_of
 from subflow_sim.section_reader import read_section
 from subflow_sim.toml_map import Path as Place
 from subflow_sim.units import UNITS, Dimension
+
+_PAIRS = {"last": 0, "runs": 0, "seeds": 0, "over": 2}
+_KEYS = ("value", "text", "is_on")
+_WHICH = ("first", "last", "best")
+
+
+class KeyProblem(Exception):  # noqa: N818 - told as a problem of the file
+    """A call names what cannot be."""
+
+    def __init__(self, message: str, allowed: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.allowed = allowed
+
+
+def check_calls(calls: Iterable[Call], steps_before: Sequence[str]) -> None:
+    """Look at what calls name.
+
+    Args:
+        calls: of a claim or an expression.
+        steps_before: ids of the steps before the one that it belongs to.
+
+    Raises:
+        KeyProblem: for the first that cannot be.
+    """
+    for call in calls:
+        _check(call, steps_before)
+
+
+def _check(call: Call, steps_before: Sequence[str]) -> None:
+    texts = call.texts
+    if call.name == "run_of" and texts and texts[0] is not None and texts[0] not in steps_before:
+        raise KeyProblem(f'no step before this one has the id "{texts[0]}"', either(list(steps_before)))
+    if call.name in _KEYS and texts:
+        _check_key(texts[-1])
+    elif call.name == "count" and texts and texts[-1] is not None and texts[-1] not in PARTS:
+        raise KeyProblem(f'"{texts[-1]}" cannot be counted', either(PARTS))
+    elif call.name == "changed" and len(texts) == 3:
+        _check_key(texts[2])
+    elif call.name == "training_return" and len(texts) == 2 and texts[1] is not None and texts[1] not in _WHICH:
+        raise KeyProblem(f'a training has no "{texts[1]}" return', either(_WHICH))
+    if call.name == "over" and texts and texts[0] not in FIGURES:
+        raise KeyProblem(
+            f'"{texts[0]}" is not a figure of a run{did_you_mean(str(texts[0]), FIGURES)}', either(FIGURES)
+        )
+    if call.name in _PAIRS:
+        _check_pairs(call, texts[_PAIRS[call.name] :])
+
+
+def _check_pairs(call: Call, pairs: Sequence[str | None]) -> None:
+    if len(pairs) % 2:
+        raise KeyProblem(f"{call.name}(…) has a key without its value", f"{call.name}('KEY', VALUE, …)")
+    for key in pairs[::2]:
+        if key is None:
+            raise KeyProblem(f"{call.name}(…) has a value where a key is expected", f"{call.name}('KEY', VALUE, …)")
+        _check_key(key)
+
+
+def _check_key(key: str | None) -> None:
+    if key is not None and not is_key(key):
+        allowed = 'a dotted key of a scenario, e.g. "links.wifi.queue", "flows.download.controller" or "duration"'
+        raise KeyProblem(f'scenarios have no key "{key}"', allowed)
+
 
 LAB_SUFFIX = ".md"
 

@@ -1,13 +1,16 @@
 """What is kept of a student's way through a lab: a JSON file that is replaced whole, so that a crash costs nothing.
 
 A file that cannot be read is set aside under another name and told; it is never overwritten.
+
+Whether a lab was begun with another text of it: progress is kept by a lab's name, and files share names.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,8 +19,10 @@ from typing import Any
 from subflow_app.features.labs.core.evidence import Begin
 from subflow_app.features.labs.core.lab import Lab
 from subflow_app.foundation.errors import LabError
-from subflow_app.vocabulary.language import tr
-from subflow_sim.gate import is_there, json_tree, read_file
+from subflow_app.foundation.resources import resource_path
+from subflow_app.foundation.toml_files import read_text
+from subflow_app.vocabulary.language import LANGUAGES, tr
+from subflow_sim.gate import is_file, is_there, json_tree, read_file
 from subflow_sim.whole_file import write_whole
 
 _log = logging.getLogger(__name__)
@@ -308,3 +313,33 @@ def _free_name(path: Path, why: str) -> Path:
         for number in range(1, 10_000)
         if not is_there(each := path.with_name(f"{path.stem}.{why}-{number}{path.suffix}"))
     )
+
+
+def is_other_text(lab: Lab, begun_with: str) -> bool:
+    """Whether a hash is not that of the lab's file; a shipped lab is the same lab in each language.
+
+    Args:
+        lab: as it is now.
+        begun_with: hash of the file that it was begun with.
+    """
+    return begun_with != lab.file_hash and begun_with not in _hashes(lab)
+
+
+def other_text_notice(lab: Lab, progress: Progress | None) -> str:
+    """Why progress cannot go on in a lab: it was made in another text of it, whose steps it fits. Empty: it can."""
+    if progress is None or not is_other_text(lab, progress.lab_hash):
+        return ""
+    return tr(
+        "The lab {lab} was begun with another text than that of {file}, so it cannot be continued there.",
+        lab=lab.name,
+        file=lab.path,
+    )
+
+
+def _hashes(lab: Lab) -> Iterator[str]:
+    shipped = resource_path("labs")
+    if shipped in lab.path.parents:
+        for folder in (shipped, *(shipped / language for language in LANGUAGES)):
+            path = folder / lab.path.name
+            if is_file(path):
+                yield hashlib.sha256(read_text(path, LabError, "a lab").encode()).hexdigest()

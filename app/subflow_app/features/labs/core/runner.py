@@ -2,10 +2,13 @@
 
 What is wrong with a lab that can be read shows here: a check that its solution does not meet, or one that holds before
 anything was done.
+
+Numbers that the texts of a lab state: whether the runs of its solution give them.
 """
 
 from __future__ import annotations
 
+import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -17,14 +20,15 @@ from typing import TYPE_CHECKING, Any
 from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.core.scenario_source import open_scenario, with_overrides
-from subflow_app.features.labs.core.evidence import EvidenceReader
-from subflow_app.features.labs.core.facts import fact_problems
-from subflow_app.features.labs.core.lab import Lab, Step, script_beside
+from subflow_app.features.labs.core import checks
+from subflow_app.features.labs.core.evidence import Evidence, EvidenceReader
+from subflow_app.features.labs.core.lab import Fact, Lab, Prediction, Question, Step, script_beside
 from subflow_app.features.labs.core.progress import Progress
 from subflow_app.features.labs.core.session import Judgement, LabSession, quantity, read_prediction
 from subflow_app.features.labs.core.solution import Order, SolutionError, parse_order
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.foundation.errors import AppError, LabError
+from subflow_app.foundation.expressions import UNIT_WORTH, Missing
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.toml_edit import Lines, TomlEditError, TomlValue
 from subflow_app.vocabulary.number_text import ordinal
@@ -34,6 +38,54 @@ from subflow_sim.script import compile_script, kind_of
 
 if TYPE_CHECKING:
     from subflow_store import Store
+
+
+_ABOUT = 0.05
+
+
+def fact_problems(step: Step, evidence: Evidence) -> Iterator[str]:
+    """What is wrong with the facts of a step, once it was done.
+
+    Args:
+        step: of a lab.
+        evidence: as it was judged by.
+    """
+    texts = "\n".join(texts_of(step))
+    for fact in step.facts:
+        told = f"{'about ' if fact.is_about else ''}{fact.number} {fact.unit}".strip()
+        if not _states(texts, fact.number):
+            yield f"none of its texts contains the fact {told}"
+        found = checks.number(fact.expression, evidence)
+        if isinstance(found, Missing):
+            yield f"the fact {told} = {fact.expression} is not known: {found.reason}"
+            continue
+        value = found / UNIT_WORTH.get(fact.unit, 1.0)
+        if abs(value - float(fact.number)) > _leeway(fact):
+            yield f"its texts state {told}, and {fact.expression} is {value:.6g} {fact.unit}".rstrip()
+
+
+def texts_of(step: Step) -> Iterator[str]:
+    """All that a step says to a student."""
+    yield from (step.title, step.text, step.not_yet, *step.hints)
+    every: list[Prediction | Question] = [*step.questions, *([step.prediction] if step.prediction is not None else [])]
+    for asked in every:
+        yield from (asked.ask, asked.why, *asked.options, *(mistake.why for mistake in asked.mistakes))
+
+
+def _states(texts: str, number: str) -> bool:
+    """Whether texts have a number as it is written; German ones have a comma where English ones have a point."""
+    written = re.escape(number).replace(r"\.", "[.,]")
+    return re.search(rf"(?<![\d.,]){written}(?!\d|[.,]\d)", texts) is not None
+
+
+def _leeway(fact: Fact) -> float:
+    """Half of the last digit, or 5 % of a number that is meant roughly."""
+    if fact.is_about:
+        return _ABOUT * abs(float(fact.number))
+    mantissa, _, exponent = fact.number.partition("e")
+    digits = len(mantissa.partition(".")[2]) - int(exponent or 0)
+    return 0.5 * 10.0**-digits * (1 + 1e-9)
+
 
 MOST_WALL_S = 600.0
 """A training of a solution may take this long."""

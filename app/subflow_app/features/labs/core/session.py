@@ -1,6 +1,8 @@
 """A student's way through a lab: which step is next, what is missing in it, and what was predicted and answered.
 
 `judge` looks at what was done; it reads the store, so that it belongs into a worker. `take` then moves on.
+
+Feedback on predictions, answers and gaps: the same words in window and terminal.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import numpy as np
 from subflow_app.features.labs.core import checks
 from subflow_app.features.labs.core.evidence import Begin, Evidence, EvidenceReader
 from subflow_app.features.labs.core.lab import CHOICE, NUMBER, SKETCH, Lab, Prediction, Question, Step
+from subflow_app.features.labs.core.misconceptions import mistake_of
 from subflow_app.features.labs.core.progress import (
     Answered,
     Predicted,
@@ -29,11 +32,13 @@ from subflow_app.features.labs.core.progress import (
 )
 from subflow_app.features.labs.core.solution import SolutionError, curve_points
 from subflow_app.foundation.errors import InputError
-from subflow_app.foundation.expressions import UNIT_WORTH, ClaimError, Expression, Missing
+from subflow_app.foundation.expressions import UNIT_WORTH, ClaimError, Expression, Missing, numbers_text
 from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.number_text import MINUS
 
 if TYPE_CHECKING:
     from subflow_store import Store
+
 
 ATTEMPTS = 2
 """After so many wrong answers the right one is told; it has to be given all the same."""
@@ -425,3 +430,67 @@ def _check_prediction(prediction: Prediction, value: PredictionValue) -> None:
     if not is_fitting:
         shown = f'"{value}"' if prediction.kind != SKETCH else tr("a curve of fewer than two points")
         raise InputError(tr("{value} does not answer the prediction", value=shown))
+
+
+def prediction_text(step: Step, made: Predicted) -> str:
+    """Outcome of the prediction of a step, and why; before it has one, that it is saved, and the next thing to do."""
+    prediction = step.prediction
+    assert prediction is not None
+    if made.came is None:
+        return f"{tr('Prediction saved.')} {step.not_yet or tr('Now run the scenario.')}"
+    said = (_gap_text(prediction, made, made.came), mistake_of(prediction, made), prediction.why)
+    return " ".join(filter(None, said))
+
+
+def missing_text(step: Step, judgement: Judgement) -> str:
+    """Reason why the check of a step does not hold yet; empty if it holds."""
+    told = judgement.check
+    if told is None and step.prediction is not None:
+        if judgement.ran_early:
+            return tr("You ran before you predicted: predict the result now, then run again.")
+        return tr("First enter your prediction below the text, then run.")
+    if told is None or told.holds:
+        return ""
+    if judgement.ran_early:
+        return tr("You ran before you predicted: run again, now that you have predicted.")
+    return step.not_yet or told.why
+
+
+def answer_text(question: Question, given: tuple[Answered, ...], *, is_done: bool) -> str:
+    """Feedback on the last of the given answers.
+
+    Args:
+        question: that was asked.
+        given: at least one answer.
+        is_done: whether the question needs no further one.
+    """
+    last = given[-1]
+    why = question.told_to(last.value, is_right=is_done)
+    if is_done:
+        return f"{tr('Right.')} {why}".strip()
+    told = f"{tr('Not right.')} {why}".strip()
+    if len(given) < ATTEMPTS or question.sealed is not None:
+        return told
+    right = tr("The right answer is {answer}. Enter it to continue.", answer=_text(last.right, question.unit))
+    return f"{told} {right} {question.why}".strip()
+
+
+def _gap_text(prediction: Prediction, made: Predicted, came: str | float) -> str:
+    if made.is_right is not None:
+        if made.is_right:
+            return tr("Your prediction was right.")
+        return tr("The outcome was different: {what}.", what=came)
+    assert isinstance(came, float)
+    came_text = numbers_text(came, prediction.unit)
+    if isinstance(made.value, tuple):
+        return tr("On average, your curve is off by {gap}.", gap=came_text)
+    assert isinstance(made.value, float)
+    said = numbers_text(made.value, prediction.unit)
+    if not came:
+        return tr("You predicted {said}; the result was {came}.", said=said, came=came_text)
+    share = f"{(made.value - came) / came:+.0%}".replace("%", " %").replace("-", MINUS)
+    return tr("You predicted {said}; the result was {came}: off by {share}.", said=said, came=came_text, share=share)
+
+
+def _text(value: str | float, unit: str) -> str:
+    return value if isinstance(value, str) else numbers_text(value, unit)

@@ -1,28 +1,297 @@
-"""What a step asks: predictions and questions, with what was said and what came of it."""
+"""What a step asks: predictions and questions, with what was said and what came of it.
+
+An option of a question: a radio button whose text is broken into lines, however narrow its panel is.
+
+A small canvas to draw an expected curve on, by mouse or keys; later the curve of the run is laid over it.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
     QLineEdit,
     QPushButton,
+    QRadioButton,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionButton,
+    QStyleOptionFocusRect,
+    QStylePainter,
     QWidget,
 )
 
-from subflow_app.features.labs.core.lab import NUMBER, SKETCH, Question, Step
-from subflow_app.features.labs.core.outcomes import answer_text, prediction_text
+from subflow_app.features.labs.core.lab import NUMBER, SKETCH, Prediction, Question, Step
 from subflow_app.features.labs.core.progress import Answered, Predicted, PredictionValue
-from subflow_app.features.labs.core.session import quantity
-from subflow_app.features.labs.qt.option_button import OptionButton
-from subflow_app.features.labs.qt.sketch import SketchCanvas
+from subflow_app.features.labs.core.session import answer_text, prediction_text, quantity
 from subflow_app.foundation.errors import InputError
-from subflow_app.foundation.expressions import numbers_text
+from subflow_app.foundation.expressions import UNIT_WORTH, numbers_text
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import Tokens, current_tokens
 from subflow_app.toolkit.widgets.shorthand import h_box, heading, named, v_box
 from subflow_app.vocabulary.language import tr
+
+_LEAST_WIDTH = 160
+_WIDE = 260
+_ALIGNMENT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextWordWrap)
+
+
+class OptionButton(QRadioButton):
+    """Qt's own radio buttons keep their text in one line, and a long one makes the page wider than its panel."""
+
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        """Not chosen."""
+        super().__init__(text, parent)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def hasHeightForWidth(self) -> bool:
+        """Lines need height."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """The height of all lines in px."""
+        contents = self._part(QStyle.SubElement.SE_RadioButtonContents, QSize(width, self.height()))
+        room = QRect(0, 0, max(1, contents.width()), 10_000)
+        lines = self.fontMetrics().boundingRect(room, _ALIGNMENT, self._shown()).height()
+        return max(super().sizeHint().height(), lines + 6)
+
+    def sizeHint(self) -> QSize:
+        """One line if it is short."""
+        width = min(super().sizeHint().width(), _WIDE)
+        return QSize(width, self.heightForWidth(width))
+
+    def minimumSizeHint(self) -> QSize:
+        """Narrow; how high it is then depends on its width."""
+        return QSize(min(super().sizeHint().width(), _LEAST_WIDTH), super().sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The style's button, with the text in lines."""
+        painter = QStylePainter(self)
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        option.rect = self._part(QStyle.SubElement.SE_RadioButtonIndicator, self.size())
+        painter.drawPrimitive(QStyle.PrimitiveElement.PE_IndicatorRadioButton, option)
+        contents = self._part(QStyle.SubElement.SE_RadioButtonContents, self.size())
+        painter.drawItemText(
+            contents, _ALIGNMENT, self.palette(), self.isEnabled(), self._shown(), QPalette.ColorRole.WindowText
+        )
+        if self.hasFocus():
+            focus = QStyleOptionFocusRect()
+            focus.initFrom(self)
+            focus.rect = contents
+            painter.drawPrimitive(QStyle.PrimitiveElement.PE_FrameFocusRect, focus)
+
+    def _shown(self) -> str:
+        return self.text().replace("&&", "&")
+
+    def _part(self, element: QStyle.SubElement, size: QSize) -> QRect:
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        option.rect = QRect(0, 0, size.width(), size.height())
+        return self.style().subElementRect(element, option, self)
+
+
+COLUMNS = 61
+"""So many heights are drawn at most, at equal distances in time."""
+
+_DEFAULT_UNTIL_S = 60.0
+_DEFAULT_TOP = 100.0  # in the unit of the sketch
+_KEY_STEPS = 20  # from bottom to top
+_LEFT, _RIGHT, _ABOVE, _BELOW = 46, 10, 8, 24
+_HEIGHT = 190
+
+
+def round_ticks(top: float) -> list[float]:
+    """Where an axis from 0 to `top` has its ticks: two to five steps of 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(top))
+    step = next(step for step in (0.2 * power, 0.5 * power, power, 2.0 * power) if top / step < 6)
+    return [round(number * step, 12) for number in range(math.floor(top / step + 1e-9) + 1)]
+
+
+class SketchCanvas(QWidget):
+    """Draws one curve over time. Arrow keys move the pen and its height; Delete begins anew."""
+
+    def __init__(self, prediction: Prediction, parent: QWidget | None = None) -> None:
+        """Nothing drawn yet."""
+        super().__init__(parent)
+        named(self, "lab_sketch", tr("Sketch of {what}", what=prediction.sketch))
+        self.setAccessibleDescription(
+            tr("Draw with the mouse, or move the pen with the arrow keys: left and right in time, up and down.")
+        )
+        self.setToolTip(self.accessibleDescription())
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._unit = prediction.unit
+        self._worth = UNIT_WORTH.get(prediction.unit, 1.0)
+        self._until_s = prediction.until_s or _DEFAULT_UNTIL_S
+        self._top = prediction.top or _DEFAULT_TOP * self._worth
+        self._heights: NDArray[np.float64] = np.full(COLUMNS, np.nan)
+        self._pen = 0  # column that the keys move
+        self._last: int | None = None  # column that the mouse was over
+        self._is_closed = False
+        self.curve: tuple[NDArray[np.float64], NDArray[np.float32]] | None = None  # that of the run
+
+    def points(self) -> tuple[tuple[float, float], ...]:
+        """What was drawn: (s, SI)."""
+        times = np.linspace(0.0, self._until_s, COLUMNS)
+        drawn = np.isfinite(self._heights)
+        return tuple(zip(times[drawn].tolist(), self._heights[drawn].tolist(), strict=True))
+
+    def show_points(self, points: tuple[tuple[float, float], ...]) -> None:
+        """Shows a curve that was drawn before."""
+        times, heights = np.array(points, np.float64).T
+        columns = np.linspace(0.0, self._until_s, COLUMNS)
+        inside = (columns >= times[0] - 1e-9) & (columns <= times[-1] + 1e-9)
+        self._heights = np.where(inside, np.interp(columns, times, heights), np.nan)
+        self.update()
+
+    def show_curve(self, times: NDArray[np.float64], values: NDArray[np.float32]) -> None:
+        """Lays the curve of a run over it; the axis grows as far as that needs."""
+        self.curve = (times, values)
+        seen = values[(times <= self._until_s) & np.isfinite(values)]
+        if len(seen):
+            self._top = max(self._top, float(np.max(seen)) * 1.05)
+        self.update()
+
+    def set_closed(self) -> None:
+        """It cannot be changed any more."""
+        self._is_closed = True
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Wide, and not high."""
+        return QSize(320, _HEIGHT)
+
+    # ---- drawing with mouse and keys ----
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Sets the pen down."""
+        if event.button() == Qt.MouseButton.LeftButton and not self._is_closed:
+            self._last = None
+            self._draw_to(event.position())
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Draws."""
+        if event.buttons() & Qt.MouseButton.LeftButton and not self._is_closed:
+            self._draw_to(event.position())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Moves the pen, or takes away what is drawn."""
+        moves = {
+            Qt.Key.Key_Left: (-1, 0),
+            Qt.Key.Key_Right: (1, 0),
+            Qt.Key.Key_Up: (0, 1),
+            Qt.Key.Key_Down: (0, -1),
+        }
+        key = Qt.Key(event.key())
+        if self._is_closed or (key not in moves and key not in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)):
+            super().keyPressEvent(event)
+            return
+        if key in moves:
+            across, up = moves[key]
+            before = self._heights[self._pen]
+            height = 0.0 if math.isnan(before) else float(before)
+            self._pen = min(COLUMNS - 1, max(0, self._pen + across))
+            height = min(self._top, max(0.0, height + up * self._top / _KEY_STEPS))
+            if up or math.isnan(self._heights[self._pen]):
+                self._heights[self._pen] = height
+        else:
+            self._heights[:] = np.nan
+            self._pen = 0
+        self.update()
+
+    def _draw_to(self, position: QPointF) -> None:
+        area = self._area()
+        across = (position.x() - area.left()) / max(1.0, area.width())
+        column = min(COLUMNS - 1, max(0, round(across * (COLUMNS - 1))))
+        height = min(1.0, max(0.0, (area.bottom() - position.y()) / max(1.0, area.height()))) * self._top
+        if self._last is None:
+            self._heights[column] = height
+        else:
+            # A quick stroke passes over columns: they lie on the line between.
+            first, last = sorted((self._last, column))
+            ends = np.array([self._heights[self._last], height])
+            if column < self._last:
+                ends = ends[::-1]
+            self._heights[first : last + 1] = (
+                np.linspace(ends[0], ends[1], last - first + 1) if last > first else height
+            )
+        self._last = self._pen = column
+        self.update()
+
+    # ---- painting ----
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Axes, the curve that was drawn, and that of the run."""
+        tokens, area = current_tokens(), self._area()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillRect(self.rect(), QColor(tokens.base))
+        small = self.font()
+        small.setPointSizeF(max(7.0, small.pointSizeF() - 1.5))
+        painter.setFont(small)
+        for height in round_ticks(self._top / self._worth):
+            y = area.bottom() - height * self._worth / self._top * area.height()
+            painter.setPen(QColor(tokens.grid))
+            painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
+            painter.setPen(QColor(tokens.muted_text))
+            place = QRectF(0, y - 8, _LEFT - 5, 16)
+            painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{height:g}")
+        for time_s in round_ticks(self._until_s):
+            x = area.left() + time_s / self._until_s * area.width()
+            # The last one stays inside.
+            place = QRectF(min(x - 40, self.width() - 80), area.bottom() + 3, 80, 18)
+            where = Qt.AlignmentFlag.AlignHCenter if x + 40 <= self.width() else Qt.AlignmentFlag.AlignRight
+            painter.drawText(place, where, f"{time_s:g} s")
+        painter.drawText(QRectF(area.left() + 4, area.top(), 80, 16), Qt.AlignmentFlag.AlignLeft, self._unit)
+        if self.curve is not None:
+            times, values = self.curve
+            shown = times <= self._until_s
+            self._line(painter, times[shown], values[shown].astype(np.float64), QPen(QColor(tokens.accent), 1.5))
+        pen = QPen(QColor(tokens.warning), 2.5)
+        pen.setStyle(Qt.PenStyle.DashLine if self.curve is not None else Qt.PenStyle.SolidLine)
+        self._line(painter, np.linspace(0.0, self._until_s, COLUMNS), self._heights, pen)
+        if not self._is_closed:
+            self._paint_state(painter, area)
+        if self.hasFocus():
+            painter.setPen(QPen(QColor(tokens.accent), 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+
+    def _paint_state(self, painter: QPainter, area: QRectF) -> None:
+        tokens = current_tokens()
+        height = self._heights[self._pen]
+        if math.isnan(height):
+            painter.setPen(QColor(tokens.muted_text))
+            painter.drawText(area, Qt.AlignmentFlag.AlignCenter, tr("draw here"))
+        elif self.hasFocus():
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.warning))
+            painter.drawEllipse(self._place(self._pen * self._until_s / (COLUMNS - 1), float(height)), 4, 4)
+
+    def _line(self, painter: QPainter, times: NDArray[np.float64], values: NDArray[np.float64], pen: QPen) -> None:
+        painter.setPen(pen)
+        known = np.isfinite(values)
+        polygon = QPolygonF(
+            [self._place(float(time), float(value)) for time, value in zip(times[known], values[known], strict=True)]
+        )
+        painter.drawPolyline(polygon)
+
+    def _place(self, time_s: float, value: float) -> QPointF:
+        area = self._area()
+        share = min(1.0, max(0.0, value / self._top))
+        return QPointF(area.left() + time_s / self._until_s * area.width(), area.bottom() - share * area.height())
+
+    def _area(self) -> QRectF:
+        return QRectF(self.rect()).adjusted(_LEFT, _ABOVE, -_RIGHT, -_BELOW)
 
 
 class AskForm(QFrame):

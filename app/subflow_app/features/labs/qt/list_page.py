@@ -1,8 +1,15 @@
-"""The page of all labs: a table, what the selected one is about, and the button that begins it or goes on."""
+"""The page of all labs: a table, what the selected one is about, and the button that begins it or goes on.
+
+The labs as a table: what each is about, and how far the student is.
+
+A lab as a web page, from the list of labs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QItemSelection, Qt, Signal
 from PySide6.QtGui import QPalette
@@ -14,15 +21,63 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from subflow_app.features.exporting.core.lab_page import check_page, write_lab_page
 from subflow_app.features.exporting.core.web_page import is_offered
 from subflow_app.features.labs.core.lab import Lab
-from subflow_app.features.labs.qt.list_model import COLUMNS, LEVELS, ListedLab
+from subflow_app.features.labs.core.progress import ProgressFolder, other_text_notice
+from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.resources import resource_path
 from subflow_app.toolkit.models.table_model import TableModel
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
 from subflow_app.toolkit.widgets.tables import set_up_table
-from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.tables import Column
+
+if TYPE_CHECKING:
+    from subflow_app.features.exporting.qt.exporting import Exports
+
+
+LEVELS = {
+    "beginner": translatable("beginner"),
+    "intermediate": translatable("intermediate"),
+    "advanced": translatable("advanced"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ListedLab:
+    """A lab in the list.
+
+    Attributes:
+        lab: it.
+        passed: how many of its steps are passed; None: it was not begun, or not with this text.
+        other_text: why what was begun cannot go on here; empty: it can.
+    """
+
+    lab: Lab
+    passed: int | None
+    other_text: str = ""
+
+    @classmethod
+    def of(cls, lab: Lab, folder: ProgressFolder) -> ListedLab:
+        """A lab with what is kept of it."""
+        progress = folder.peek(lab.name)
+        other_text = other_text_notice(lab, progress)
+        return cls(lab, None if progress is None or other_text else progress.passed(lab), other_text)
+
+
+def _done(listed: ListedLab) -> str:
+    steps = len(listed.lab.steps)
+    return "" if listed.passed is None else "✓" if listed.passed == steps else f"{listed.passed} / {steps}"
+
+
+COLUMNS: tuple[Column[ListedLab], ...] = (
+    Column(translatable("No."), lambda listed: listed.lab.number, widest="00"),
+    Column(translatable("Lab"), lambda listed: listed.lab.title),
+    Column(translatable("Done"), _done, widest="0 / 00"),
+    Column(translatable("Minutes"), lambda listed: listed.lab.minutes),
+)
 
 
 class LabListPage(QWidget):
@@ -141,3 +196,20 @@ def _about(lab: Lab) -> str:
     is_shipped = resource_path("labs") in lab.path.parents
     head = f"**{lab.title}**" if is_shipped else f"**{lab.title}** ({lab.path.name})"
     return "\n\n".join(part for part in (head, facts, goals, missing if lab.missing else "") if part)
+
+
+def ask_lab_page(exports: Exports, lab: Lab, say: Callable[[str], object], *, key: str) -> None:
+    """Asks for a place, and writes the page in the background.
+
+    Args:
+        exports: ask, write and tell of it.
+        lab: of the page.
+        say: tells why the lab cannot be one, before a place is asked for.
+        key: of the course; empty: it is for none.
+    """
+    try:
+        check_page(lab)
+    except AppError as error:
+        say(str(error))
+    else:
+        exports.ask_page(lab.name, lambda path: write_lab_page(lab, path, key=key))

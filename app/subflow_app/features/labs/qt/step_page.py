@@ -1,4 +1,7 @@
-"""The page of one step: its text, what it asks, what is missing, and the ways on."""
+"""The page of one step: its text, what it asks, what is missing, and the ways on.
+
+The text of a step: paragraphs of Markdown, and between them blocks of formulas, typeset.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +23,68 @@ from PySide6.QtWidgets import (
 from subflow_app.features.labs.core.lab import Step
 from subflow_app.features.labs.core.session import LabSession, StepState
 from subflow_app.features.labs.qt.forms import PredictionForm, QuestionForm
-from subflow_app.features.labs.qt.step_text import StepText
 from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens, muted, set_style
 from subflow_app.toolkit.widgets.elided_label import ElidedLabel
+from subflow_app.toolkit.widgets.formula_view import FormulaView, Span
 from subflow_app.toolkit.widgets.shorthand import h_box, heading, named, v_box
+from subflow_app.vocabulary.formula_text import block_formulas, split_blocks
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.features.labs.qt.explorable_view import ExplorableView
+
+
+_INDENT = 24
+
+
+class StepText(QWidget):
+    """Shows a text; its formulas are drawn by the code that draws those of rules."""
+
+    link_clicked = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Nothing yet."""
+        super().__init__(parent)
+        self.setObjectName("lab_text")
+        self._text = ""
+        self._body = QWidget(self)
+        self._outside = v_box(self, self._body, margins=0)
+
+    def text(self) -> str:
+        """What is shown, as Markdown."""
+        return self._text
+
+    def show_text(self, text: str) -> None:
+        """Shows another one."""
+        self._text = text
+        old, self._body = self._body, QWidget(self)
+        inside = v_box(self._body, margins=0, spacing=10)
+        for is_block, part in split_blocks(text):
+            if is_block:
+                inside.addLayout(h_box(None, _INDENT, (_formulas(part), 1)))
+            else:
+                inside.addWidget(self._words(part))
+        self._outside.replaceWidget(old, self._body)
+        old.hide()
+        old.deleteLater()
+
+    def _words(self, text: str) -> QLabel:
+        label = Label(wordWrap=True, alignment=Qt.AlignmentFlag.AlignTop, textFormat=Qt.TextFormat.MarkdownText)
+        flags = Qt.TextInteractionFlag
+        label.setTextInteractionFlags(
+            flags.TextSelectableByMouse | flags.LinksAccessibleByMouse | flags.LinksAccessibleByKeyboard
+        )
+        label.linkActivated.connect(self.link_clicked)
+        label.setText(text)
+        return label
+
+
+def _formulas(block: str) -> FormulaView:
+    view = FormulaView("lab_formula")
+    view.set_lines([(Span(formula, is_formula=True),) for formula in block_formulas(block)])
+    return view
 
 
 class StepPage(QWidget):

@@ -1,4 +1,7 @@
-"""Teaches: the list of labs, the lab that is under way, and what its steps speak of."""
+"""Teaches: the list of labs, the lab that is under way, and what its steps speak of.
+
+What the panel of labs shows: the list of labs, or a step of the one that was begun.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QDesktopServices, QHideEvent, QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from subflow_app.features.labs.core.evidence import Begin
 from subflow_app.features.labs.core.lab_file import listed_labs, load_lab
-from subflow_app.features.labs.core.other_text import other_text_notice
-from subflow_app.features.labs.core.outcomes import missing_text
-from subflow_app.features.labs.core.progress import ProgressFolder
+from subflow_app.features.labs.core.progress import ProgressFolder, other_text_notice
 from subflow_app.features.labs.core.result_file import result_document, write_result
-from subflow_app.features.labs.core.session import LabSession
+from subflow_app.features.labs.core.session import LabSession, missing_text
 from subflow_app.features.labs.core.solution import parse_order
-from subflow_app.features.labs.qt.lab_page import ask_lab_page
-from subflow_app.features.labs.qt.list_model import ListedLab
-from subflow_app.features.labs.qt.panel import LabPanel
-from subflow_app.features.labs.qt.places import PREDICTION, place_of, place_of_widget, reveal
-from subflow_app.features.labs.qt.spotlight import Spotlight
+from subflow_app.features.labs.qt.list_page import LabListPage, ListedLab, ask_lab_page
+from subflow_app.features.labs.qt.places import PREDICTION, Spotlight, place_of, place_of_widget, reveal
+from subflow_app.features.labs.qt.step_page import StepPage
 from subflow_app.features.running.qt.queue.session import QueueSession
 from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.features.training.qt.session import TrainingSession
@@ -46,6 +46,31 @@ if TYPE_CHECKING:
     from subflow_app.features.labs.qt.ports import LabPorts
     from subflow_app.features.sweeps.qt.new_dialog import SweepSuggestion
     from subflow_store import Store
+
+
+class LabPanel(QStackedWidget):
+    """The list is in front at first."""
+
+    seen = Signal()
+    hidden = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Both pages, without labs."""
+        super().__init__(parent)
+        self.list, self.step = LabListPage(), StepPage()
+        self.addWidget(self.list)
+        self.addWidget(self.step)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Says that there is somebody to teach."""
+        super().showEvent(event)
+        self.seen.emit()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Says that nobody looks."""
+        super().hideEvent(event)
+        self.hidden.emit()
+
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import zstandard
 
 from subflow_app.features.gallery.core.results import stored_results
-from subflow_app.features.library.core.records import of_experiment, of_lab
+from subflow_app.features.library.core.contents import of_experiment, of_lab
 from subflow_app.features.running.core.run_key import simulator_version
 from subflow_app.foundation.paths import trainings_directory
 from subflow_store.errors import RunNotFound, StoreCorrupt

@@ -14,25 +14,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.features.measured.core.clock import TIME_UNITS, Steps, guess_time_unit, time_of
-from subflow_app.features.measured.core.lines import text_lines
 from subflow_app.features.measured.core.measured_table import (
+    COUNTERS,
+    METRIC_NAMES,
     MOST_CELLS,
+    OWNER_NAMES,
+    TIME_NAMES,
+    Heading,
     MeasuredTable,
     RawColumn,
     ReadingOptions,
     distinct_targets,
     guess_target,
-)
-from subflow_app.features.measured.core.quantities import (
-    COUNTERS,
-    METRIC_NAMES,
-    OWNER_NAMES,
-    TIME_NAMES,
-    Heading,
     read_heading,
     unit_named,
 )
+from subflow_app.features.measured.core.text_lines import TIME_UNITS, Steps, guess_time_unit, text_lines, time_of
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.number_text import count_text
 from subflow_sim.gate import open_file

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 import subflow_app
 from subflow_app.features.comparison.core.conditions import MEASURED_TAG
 from subflow_app.features.measured.core.measured_table import (
+    BY_NAME,
     LEAST_INTERVAL_S,
     MOST_CELLS,
     MOST_SAMPLES,
@@ -23,8 +24,9 @@ from subflow_app.features.measured.core.measured_table import (
     MeasuredTable,
     RawColumn,
     Target,
+    factor,
+    units_of,
 )
-from subflow_app.features.measured.core.quantities import BY_NAME, factor, units_of
 from subflow_app.features.traces.core.traces import LINK, SUBFLOW
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.number_text import count_text, ordinal

@@ -7,9 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from subflow_app.features.measured.core.csv_reader import read_csv
-from subflow_app.features.measured.core.measured_table import MeasuredTable, RawColumn, ReadingOptions, parse_target
+from subflow_app.features.measured.core.measured_table import (
+    BY_NAME,
+    MeasuredTable,
+    RawColumn,
+    ReadingOptions,
+    parse_target,
+    unit_named,
+    units_of,
+)
 from subflow_app.features.measured.core.pcap_reader import looks_like_pcap, read_pcap
-from subflow_app.features.measured.core.quantities import BY_NAME, unit_named, units_of
 from subflow_app.features.measured.core.ss_reader import looks_like_ss, read_ss
 from subflow_app.foundation.errors import InputError
 from subflow_sim.gate import open_file

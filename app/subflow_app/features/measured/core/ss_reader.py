@@ -11,8 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from subflow_app.features.measured.core.clock import Steps, guess_time_unit, time_of
-from subflow_app.features.measured.core.lines import text_lines
 from subflow_app.features.measured.core.measured_table import (
     MOST_CELLS,
     MOST_MSS_BYTES,
@@ -21,6 +19,7 @@ from subflow_app.features.measured.core.measured_table import (
     ReadingOptions,
     Target,
 )
+from subflow_app.features.measured.core.text_lines import Steps, guess_time_unit, text_lines, time_of
 from subflow_app.features.traces.core.traces import SUBFLOW
 from subflow_app.foundation.errors import InputError
 

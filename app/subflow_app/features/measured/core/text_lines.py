@@ -1,17 +1,39 @@
-"""Times as files have them: any unit, epochs, dates; those that go back, and those that stand twice."""
+"""The lines of a text that may have any size and any bytes.
+
+Times as files have them: any unit, epochs, dates; those that go back, and those that stand twice.
+"""
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.features.measured.core.measured_table import Clock
+from subflow_app.features.measured.core.measured_table import MOST_LINE_BYTES, Clock
 from subflow_app.foundation.errors import InputError
-from subflow_sim.gate import MOST_SECONDS
+from subflow_sim.gate import MOST_SECONDS, open_file
+
+
+def text_lines(path: Path, encoding: str) -> Iterator[str]:
+    """The lines with their ends; bytes that are not text are replaced.
+
+    Raises:
+        InputError: if a line is too long to be one.
+        OSError: if the file cannot be read.
+    """
+    with open_file(path) as file, io.TextIOWrapper(file, encoding, errors="replace", newline="") as text:
+        number = 0
+        while line := text.readline(MOST_LINE_BYTES + 1):
+            number += 1
+            if len(line) > MOST_LINE_BYTES:
+                raise InputError(f"{path.name}: line {number} is longer than {MOST_LINE_BYTES / 1e6:g} MB")
+            yield line
+
 
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0}
 
