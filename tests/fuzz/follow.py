@@ -34,7 +34,7 @@ def follow(store: Store, run_id: int, folder: Path, chance: int) -> None:
     from subflow_app.features.history.cli import run_document, shown_document
     from subflow_app.features.history.core.run_comparison import compare_settings, run_figures, settings_text
     from subflow_app.features.plots.core import PLOTS, TIME
-    from subflow_app.features.plots.core.measured import measured_value
+    from subflow_app.features.plots.core.bar_plots import measured_value
     from subflow_app.features.traces.core.summary_text import summary_line, summary_tables
     from subflow_app.foundation.json_document import json_text
 

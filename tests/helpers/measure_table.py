@@ -23,7 +23,7 @@ from subflow_app.features.history.core.run_columns import column, read_totals
 from subflow_app.features.paper.core.report import build_report, read_runs
 from subflow_app.features.paper.core.report_file import render_report
 from subflow_app.features.plots.core import PLOTS_BY_ID
-from subflow_app.features.plots.qt.legend_values import mean_values
+from subflow_app.features.plots.qt.legend_model import mean_values
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.features.traces.core.summary_text import flow_table, link_table
 from subflow_app.features.traces.core.traces import StoredTraces

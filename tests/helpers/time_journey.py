@@ -26,8 +26,8 @@ from tests.helpers.window import ScriptedDialogs, at_rest, make_window
 from subflow_app.features.explain.core.explained import ExplainedDecision
 from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.features.forking.qt.feature import ForkFeature
+from subflow_app.features.playhead.qt.canvas_show import PacketItem
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
-from subflow_app.features.playhead.qt.packet_item import PacketItem
 from subflow_app.features.playhead.qt.playhead import Playhead
 from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.features.sweeps.qt.feature import SweepFeature

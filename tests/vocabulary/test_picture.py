@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from subflow_app.features.plots.core.drawing.summaries import mean_of_seeds
+from subflow_app.features.plots.core.drawing import mean_of_seeds
 from subflow_app.features.plots.core.spec import Curve
 from subflow_app.vocabulary.measures import measure
 from subflow_app.vocabulary.palette import ColourKey

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from PySide6.QtWidgets import QApplication
 
 from subflow_app.features.plots.core import Curve, PlotSpec
-from subflow_app.features.plots.core.drawing.bins import RAW_S
-from subflow_app.features.plots.core.drawing.choices import CurveChoices
+from subflow_app.features.plots.core.drawing import RAW_S, CurveChoices
 from subflow_app.features.plots.qt.plot_stack import PlotStack
 from subflow_app.features.plots.qt.time_plot import TimePlot
 from subflow_app.features.traces.core.events import AGENT, DECISION, INTERVAL, EventLog

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from subflow_app.features.plots.core.drawing.bins import BIN_WIDTHS_S, RAW_S
-from subflow_app.features.plots.core.drawing.colouring import BY_CONTROLLER, BY_RUN, BY_SUBFLOW, ColourBy
+from subflow_app.features.plots.core.drawing import BIN_WIDTHS_S, BY_CONTROLLER, BY_RUN, BY_SUBFLOW, RAW_S, ColourBy
 from subflow_app.features.plots.core.spec import AGENTS, CONNECTION, INTERVALS
 from subflow_app.features.running.core.stepping import StepSize
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from subflow_app.features.plots.core import GROUPS, PLOTS
-from subflow_app.features.plots.core.drawing.colouring import BY_RUN
+from subflow_app.features.plots.core.drawing import BY_RUN
 from subflow_app.features.plots.qt.plot_view import DEFAULT_PLOTS
 from subflow_app.shell.choices import BINS, COLOURS, PLOT_KEYS, THEMES
 from subflow_app.toolkit.action_spec import PLOTS_SHOWN, ActionSpec, Need, Scope

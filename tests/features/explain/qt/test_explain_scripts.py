@@ -18,7 +18,7 @@ from subflow_app.features.editor.core.scenario_source import open_scenario
 from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.features.explain.qt.panel import ExplainPanel
 from subflow_app.features.plots.core import PlotSpec
-from subflow_app.features.plots.qt.plot_texts import title_of
+from subflow_app.features.plots.qt.curve_id import title_of
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.foundation.errors import InputError

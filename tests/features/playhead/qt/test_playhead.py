@@ -23,10 +23,9 @@ from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.features.explain.core.instants import PacketPlaces
 from subflow_app.features.explain.core.run_events import RunEvents
-from subflow_app.features.playhead.qt.canvas_show import CanvasShow
+from subflow_app.features.playhead.qt.canvas_show import ACK, DATA, DATAGRAM, CanvasShow, PacketItem
 from subflow_app.features.playhead.qt.events_panel import EventsPanel
 from subflow_app.features.playhead.qt.feature import PlayheadFeature, PlotsShow
-from subflow_app.features.playhead.qt.packet_item import ACK, DATA, DATAGRAM, PacketItem
 from subflow_app.features.playhead.qt.playhead import Playhead, ScrubbedRun
 from subflow_app.features.playhead.qt.strip import TransportStrip, _told_apart
 from subflow_app.features.plots.qt.plot_view import PlotView

@@ -9,9 +9,19 @@ from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
 from subflow_app.features.plots.core import PLOTS_BY_ID, Curve
-from subflow_app.features.plots.core.drawing.bins import RAW_S, bin_width_s, in_bins
-from subflow_app.features.plots.core.drawing.colouring import BY_CONTROLLER, BY_RUN, BY_SUBFLOW, Colouring
-from subflow_app.features.plots.core.drawing.summaries import mean_of_seeds, nearest_member, percentiles, with_crowds
+from subflow_app.features.plots.core.drawing import (
+    BY_CONTROLLER,
+    BY_RUN,
+    BY_SUBFLOW,
+    RAW_S,
+    Colouring,
+    bin_width_s,
+    in_bins,
+    mean_of_seeds,
+    nearest_member,
+    percentiles,
+    with_crowds,
+)
 from subflow_app.vocabulary.palette import TOTAL, ColourKey
 from subflow_sim.stats import Estimate
 

@@ -15,9 +15,8 @@ from tests.helpers.table_traces import TableTraces as Table
 
 from subflow_app.features.plots import core as plots
 from subflow_app.features.plots.core import PLOTS, PLOTS_BY_ID, PlotSpec, averaged, interval_text, samples_to_average
+from subflow_app.features.plots.core.bar_plots import convergence_time, measured_value
 from subflow_app.features.plots.core.bars import bar_places, flow_bars, make_bar, repetitions
-from subflow_app.features.plots.core.convergence import convergence_time
-from subflow_app.features.plots.core.measured import measured_value
 from subflow_app.features.plots.core.spec import AGENTS, CONNECTION, FAIRNESS, INTERVALS, STATISTICS, transport_colours
 from subflow_app.features.traces.core.traces import FLOW, LINK, SUBFLOW, LiveTraces, TraceMark, select_keys
 from subflow_app.vocabulary import palette

@@ -9,7 +9,7 @@ from tests.helpers.fake_runs import finished_traces
 
 from subflow_app.features.plots.core import PLOTS_BY_ID
 from subflow_app.features.plots.qt.curve_id import curve_id
-from subflow_app.features.plots.qt.curve_looks import CurveLooks
+from subflow_app.features.plots.qt.fed_plots import CurveLooks
 from subflow_app.features.traces.core.traces import LiveTraces
 
 THROUGHPUT = PLOTS_BY_ID["throughput"]

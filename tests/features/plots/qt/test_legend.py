@@ -23,10 +23,8 @@ from subflow_app.features.history.core.run_columns import column
 from subflow_app.features.plots.core import PLOTS_BY_ID
 from subflow_app.features.plots.core.spec import measured_mean
 from subflow_app.features.plots.qt.curve_id import CurveId
-from subflow_app.features.plots.qt.legend import Legend
-from subflow_app.features.plots.qt.legend_model import BRIEF_ROLE, WORDS_ROLE
-from subflow_app.features.plots.qt.legend_splitter import LegendSplitter
-from subflow_app.features.plots.qt.legend_values import LegendValues, flow_words
+from subflow_app.features.plots.qt.legend import Legend, LegendSplitter
+from subflow_app.features.plots.qt.legend_model import BRIEF_ROLE, WORDS_ROLE, LegendValues, flow_words
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.features.traces.core.summary_text import flow_table

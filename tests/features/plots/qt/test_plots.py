@@ -16,8 +16,7 @@ from tests.helpers.fake_simulation import make_flow, make_scenario
 
 from subflow_app.features.exporting.qt.export_dialog import shown_plan
 from subflow_app.features.plots.core import PLOTS, PLOTS_BY_ID, TIME, Curve
-from subflow_app.features.plots.core.drawing.choices import CurveChoices
-from subflow_app.features.plots.core.drawing.colouring import BY_SUBFLOW
+from subflow_app.features.plots.core.drawing import BY_SUBFLOW, CurveChoices
 from subflow_app.features.plots.qt.curve_id import CurveId, curve_id
 from subflow_app.features.plots.qt.curve_item import TraceCurve
 from subflow_app.features.plots.qt.legend import Legend

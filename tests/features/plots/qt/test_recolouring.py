@@ -13,8 +13,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
-from subflow_app.features.plots.core.drawing.choices import CurveChoices
-from subflow_app.features.plots.core.drawing.colouring import BY_SUBFLOW
+from subflow_app.features.plots.core.drawing import BY_SUBFLOW, CurveChoices
 from subflow_app.features.plots.qt.bar_plot import BarPlot
 from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.features.plots.qt.legend_model import CURVE_ROLE

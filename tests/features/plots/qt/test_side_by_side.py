@@ -19,8 +19,7 @@ from subflow_app.features.exporting.core.exports import export_shown
 from subflow_app.features.exporting.qt.export_dialog import shown_plan
 from subflow_app.features.forking.core.words import Ghost
 from subflow_app.features.plots.core import Bar, Curve, PlotSpec
-from subflow_app.features.plots.core.drawing.choices import CurveChoices
-from subflow_app.features.plots.core.drawing.colouring import BY_SUBFLOW
+from subflow_app.features.plots.core.drawing import BY_SUBFLOW, CurveChoices
 from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.features.plots.qt.figure import figure_content
 from subflow_app.features.plots.qt.figure_file import FigureSize
@@ -192,9 +191,7 @@ def test_pin_cursors_marks_and_logarithms_are_in_every_column(view: PlotView) ->
 def test_fork_and_its_ghost_stay_in_one_column(view: PlotView, monkeypatch: pytest.MonkeyPatch) -> None:
     original, other, fork = (run_of(controller) for controller in ("lia", "olia", "lia"))
     ghost = Ghost(original=1, fork=0, at_s=5.0, changes=())
-    monkeypatch.setattr(
-        "subflow_app.features.plots.qt.curve_looks.find_ghosts", lambda runs: {1: ghost} if runs else {}
-    )
+    monkeypatch.setattr("subflow_app.features.plots.qt.fed_plots.find_ghosts", lambda runs: {1: ghost} if runs else {})
     view.show_runs([fork, original, other])
     view.set_side_by_side(True)
 

@@ -7,7 +7,7 @@ from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
 from subflow_app.features.plots.core import PLOTS_BY_ID
-from subflow_app.features.plots.core.drawing.choices import CurveChoices
+from subflow_app.features.plots.core.drawing import CurveChoices
 from subflow_app.features.plots.qt.plot_stack import PlotStack
 
 

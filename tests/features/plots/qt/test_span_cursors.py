@@ -10,7 +10,7 @@ from tests.helpers.fake_runs import finished_traces
 from tests.helpers.table_traces import TableTraces
 
 from subflow_app.features.plots.qt.plot_view import PlotView
-from subflow_app.features.plots.qt.span_model import COLUMNS
+from subflow_app.features.plots.qt.span import COLUMNS
 from subflow_app.features.traces.core.traces import SUBFLOW
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.theme import DARK, set_current

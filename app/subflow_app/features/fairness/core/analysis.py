@@ -31,7 +31,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from subflow_app.features.plots.core.jain import flow_ends_s
+from subflow_app.features.plots.core.curve_plots import flow_ends_s
 from subflow_app.features.plots.core.spec import transport_flows
 from subflow_app.features.traces.core.traces import FLOW, SUBFLOW, Traces, select_keys
 from subflow_app.foundation.errors import InputError

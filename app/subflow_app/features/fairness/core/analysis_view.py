@@ -17,7 +17,7 @@ from subflow_app.features.fairness.core.analysis import (
     run_analysis,
     scenario_analysis,
 )
-from subflow_app.features.plots.core.jain import PLOT as JAIN
+from subflow_app.features.plots.core.curve_plots import JAIN
 from subflow_app.features.traces.core.traces import Traces
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import tr, translatable

@@ -13,8 +13,7 @@ import numpy as np
 
 from subflow_app.features.paper.core.figure_plan import PlotData
 from subflow_app.features.plots.core import TIME, Curve
-from subflow_app.features.plots.core.drawing.bins import RAW_S, bin_width_s, in_bins, sample_intervals_s
-from subflow_app.features.plots.core.drawing.summaries import mean_of_seeds
+from subflow_app.features.plots.core.drawing import RAW_S, bin_width_s, in_bins, mean_of_seeds, sample_intervals_s
 from subflow_app.features.traces.core.traces import LINK
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.owners import label_of, split_owner

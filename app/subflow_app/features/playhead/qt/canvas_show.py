@@ -1,27 +1,388 @@
-"""The playhead on the canvas: packets move, queues fill, links show what they carry, windows show as gauges."""
+"""The playhead on the canvas: packets move, queues fill, links show what they carry, windows show as gauges.
+
+The windows of subflows at the time of the playhead: one gauge each, below the canvas.
+
+The packets of an instant on the canvas: one item paints them all, because thousands of items could not move.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+import numpy as np
+from PySide6.QtCore import QLineF, QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QPolygonF,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QGraphicsItem, QSizePolicy, QStyleOptionGraphicsItem, QWidget
 
 from subflow_app.features.editor.qt.topology.view import TopologyView
-from subflow_app.features.explain.core.instants import PacketPlaces, SubflowGauge, Track, packet_places
-from subflow_app.features.playhead.qt.gauges import Gauge, Gauges
-from subflow_app.features.playhead.qt.packet_item import PacketItem
+from subflow_app.features.explain.core.instants import Floats, PacketPlaces, SubflowGauge, Track, packet_places
 from subflow_app.features.playhead.qt.playhead import Playhead
 from subflow_app.features.playhead.qt.tracks import track_of
 from subflow_app.features.plots.core.spec import transport_colours
 from subflow_app.features.traces.core.traces import Traces, owner_label
+from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme
-from subflow_app.toolkit.widgets.shorthand import timer
-from subflow_app.vocabulary.language import tr
+from subflow_app.toolkit.widgets.shorthand import named, timer
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.owners import split_owner
 from subflow_app.vocabulary.palette import hex_colour
 
 if TYPE_CHECKING:
     from subflow_app.features.plots.qt.plot_view import PlotView
+
+
+_LEAST_WIDTH, _MOST_ROWS, _TOP = 300, 4, 3
+_LEAST_BAR, _GAP = 32, 8
+_STATES = {
+    "closed": translatable("closed"),
+    "joining": translatable("joining"),
+    "recovery": translatable("recovery"),
+    "loss": translatable("timeout"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """A subflow: what it is called, its colour, and its window."""
+
+    label: str
+    colour: str
+    window: SubflowGauge
+
+
+class Gauges(QWidget):
+    """Of each subflow a bar as long as its window: filled by what is in flight, with a mark at ssthresh."""
+
+    chosen = Signal(str)  # name of a flow that was clicked
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Without a subflow."""
+        super().__init__(parent)
+        named(self, "playhead_gauges", tr("cwnd of the subflows"))
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.gauges: tuple[Gauge, ...] = ()  # what is shown
+        self._full_pkts = 1.0
+
+    def show_gauges(self, gauges: Sequence[Gauge], full_pkts: float) -> None:
+        """Shows these; a bar of the whole length is a window of ``full_pkts``."""
+        had = len(self.gauges)
+        self.gauges = tuple(gauges)
+        self._full_pkts = max(full_pkts, 1.0)
+        self.setAccessibleDescription("\n".join(f"{each.label}: {_words(each.window)}" for each in gauges[:20]))
+        if len(gauges) != had:
+            self.updateGeometry()
+        self.update()
+
+    # ---- where they are ----
+
+    @property
+    def _columns(self) -> int:
+        return max(1, min(len(self.gauges), self.width() // self._least_width))
+
+    @property
+    def _least_width(self) -> int:
+        return max(_LEAST_WIDTH, self.fontMetrics().averageCharWidth() * 40)
+
+    @property
+    def _row_height(self) -> int:
+        return self.fontMetrics().height() + 5
+
+    def sizeHint(self) -> QSize:
+        """A few rows at most: the picture needs the room."""
+        rows = min(_MOST_ROWS, math.ceil(len(self.gauges) / self._columns)) if self.gauges else 1
+        return QSize(self._least_width, rows * self._row_height + 6)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Shares the new width out."""
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self.updateGeometry()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Chooses the flow of a gauge, as an entry of the legend does."""
+        gauge = self._gauge_at(event.position().toPoint())
+        if gauge is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.chosen.emit(split_owner(gauge.window.owner).name)
+
+    def _gauge_at(self, at: QPoint) -> Gauge | None:
+        row, column = (at.y() - _TOP) // self._row_height, at.x() * self._columns // max(self.width(), 1)
+        number = row * self._columns + column
+        return self.gauges[number] if row >= 0 and number < len(self._shown()) else None
+
+    def _shown(self) -> tuple[Gauge, ...]:
+        room = self._columns * _MOST_ROWS
+        return self.gauges if len(self.gauges) <= room else self.gauges[: room - 1]
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draws them row by row."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        columns, shown = self._columns, self._shown()
+        width = self.width() // columns
+        for number, gauge in enumerate(shown):
+            row, column = divmod(number, columns)
+            area = QRect(column * width + 8, row * self._row_height + _TOP, width - 16, self._row_height)
+            self._paint_gauge(painter, area, gauge)
+        if len(shown) < len(self.gauges):
+            area = QRect((columns - 1) * width + 8, (_MOST_ROWS - 1) * self._row_height + _TOP, width, self._row_height)
+            painter.setPen(QColor(current_tokens().muted_text))
+            more = tr("and {count} more", count=len(self.gauges) - len(shown))
+            painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, more)
+
+    def _paint_gauge(self, painter: QPainter, area: QRect, gauge: Gauge) -> None:
+        tokens, window, metrics = current_tokens(), gauge.window, self.fontMetrics()
+        name_width, text_width = self._widths(area.width())
+        painter.setPen(QColor(tokens.text))
+        name = metrics.elidedText(gauge.label, Qt.TextElideMode.ElideMiddle, name_width - 6)
+        left = QRect(area.left(), area.top(), name_width, area.height())
+        painter.drawText(left, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
+        bar = QRectF(
+            area.left() + name_width, area.top() + 4, area.width() - name_width - text_width, area.height() - 8
+        )
+        colour = QColor(gauge.colour)
+        faint = QColor(colour)
+        faint.setAlphaF(0.28)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(tokens.grid))
+        painter.drawRoundedRect(bar, 2, 2)
+        for value, brush in ((window.cwnd_pkts, faint), (window.inflight_pkts, colour)):
+            if math.isfinite(value):
+                painter.setBrush(brush)
+                part = QRectF(bar)
+                part.setWidth(bar.width() * self._share(value))
+                painter.drawRoundedRect(part, 2, 2)
+        if math.isfinite(window.cwnd_pkts):
+            x = bar.left() + bar.width() * self._share(window.cwnd_pkts)
+            painter.setPen(QPen(colour, 2))
+            painter.drawLine(QPointF(x, bar.top()), QPointF(x, bar.bottom()))
+        if math.isfinite(window.ssthresh_pkts) and window.ssthresh_pkts <= self._full_pkts:
+            # A small roof over the bar.
+            x = bar.left() + bar.width() * self._share(window.ssthresh_pkts)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.text))
+            top = bar.top()
+            painter.drawPolygon(QPolygonF([QPointF(x - 3.5, top - 3), QPointF(x + 3.5, top - 3), QPointF(x, top + 3)]))
+        alarm = {"recovery": tokens.warning, "loss": tokens.error}.get(window.state)
+        if alarm:
+            painter.setPen(QPen(QColor(alarm), 1.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(bar, 2, 2)
+        painter.setPen(QColor(alarm or tokens.muted_text))
+        right = QRect(area.right() - text_width + 6, area.top(), text_width - 6, area.height())
+        words = metrics.elidedText(_short(window), Qt.TextElideMode.ElideRight, right.width())
+        painter.drawText(right, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
+
+    def _widths(self, width: int) -> tuple[int, int]:
+        """Of names and of numbers, so that both are read whole and leave a bar, where there is room for all three."""
+        metrics, shown = self.fontMetrics(), self._shown()
+        numbers = max(metrics.horizontalAdvance(text) for text in ("888 pkt", *(_short(each.window) for each in shown)))
+        names = max((metrics.horizontalAdvance(each.label) for each in shown), default=0)
+        # Of a state the colour tells as well: its word gives way before a name does.
+        least = metrics.horizontalAdvance("8888 pkt") + _GAP
+        numbers = max(least, min(numbers + _GAP, width - names - _GAP - _LEAST_BAR))
+        return min(names + _GAP, width - numbers - _LEAST_BAR), numbers
+
+    def _share(self, pkts: float) -> float:
+        return min(max(pkts / self._full_pkts, 0.0), 1.0)
+
+
+def _short(window: SubflowGauge) -> str:
+    cwnd = fmt.packets(window.cwnd_pkts)
+    state = tr(_STATES[window.state]) if window.state in _STATES else ""
+    return f"{cwnd}, {state}" if state else cwnd
+
+
+def _words(window: SubflowGauge) -> str:
+    """All of it, for screen readers."""
+    return tr(
+        "cwnd {cwnd}, ssthresh {ssthresh}, in flight {inflight}{state}",
+        cwnd=fmt.packets(window.cwnd_pkts),
+        ssthresh=fmt.packets(window.ssthresh_pkts),
+        inflight=fmt.packets(window.inflight_pkts),
+        state=f", {tr(_STATES[window.state])}" if window.state in _STATES else "",
+    )
+
+
+DATA, ACK, DATAGRAM = 0, 1, 2  # as in `Instant`, which is not loaded before there is one
+_Z = 12.0  # over links, under nodes
+# Sizes in scene units, and no smaller than so many pixels.
+_DOT, _LEAST_DOT_PX = 4.8, 3.2
+_SQUARE = 4.2
+_TICK, _TICK_WIDTH, _LEAST_TICK_PX = 4.4, 1.5, 3.6
+_HALO = 1.5
+_MOST_WITH_EDGES = 600
+_REACH = 12.0
+_TEXT_ZOOM, _TEXT, _LEAST_TEXT_PX = 0.3, 9.5, 8.5
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Packets that look alike: dots and squares at points, ACKs as ticks across their way, of length 1."""
+
+    kind: int
+    colour: QColor
+    x: Floats
+    y: Floats
+    across_x: Floats
+    across_y: Floats
+
+    def ticks(self, length: float) -> list[QLineF]:
+        """Them as lines."""
+        dx, dy = self.across_x * length / 2, self.across_y * length / 2
+        columns = ((self.x - dx).tolist(), (self.y - dy).tolist(), (self.x + dx).tolist(), (self.y + dy).tolist())
+        return [QLineF(*ends) for ends in zip(*columns, strict=True)]
+
+
+class PacketItem(QGraphicsItem):
+    """Data as round dots, ACKs as ticks across their way, datagrams as squares, in the colours of the plots."""
+
+    def __init__(self) -> None:
+        """Shows none."""
+        super().__init__()
+        self._groups: tuple[_Group, ...] = ()
+        self._counts: tuple[tuple[QPointF, str], ...] = ()
+        self._bounds = QRectF()
+        self._tick_length = 0.0
+        self._tick_lines: dict[int, list[QLineF]] = {}  # by group
+        self.places: PacketPlaces | None = None
+        self.setZValue(_Z)
+
+    def show_places(self, places: PacketPlaces | None, colours: Mapping[int, str]) -> None:
+        """Shows these packets; None shows none.
+
+        Args:
+            places: where they are, scene units.
+            colours: ``#RRGGBB`` by number of the subflow.
+        """
+        self.prepareGeometryChange()
+        self.places = places
+        self._groups = () if places is None else tuple(_groups(places, colours))
+        self._tick_lines = {}
+        self._counts = (
+            ()
+            if places is None
+            else tuple((QPointF(mark.x, mark.y), f"{mark.waiting}") for mark in places.queues if mark.waiting > 1)
+        )
+        self._bounds = _bounds(places)
+        self.update()
+
+    def boundingRect(self) -> QRectF:
+        """Everything that is drawn."""
+        return self._bounds
+
+    def shape(self) -> QPainterPath:
+        """Nothing: clicks mean the links below."""
+        return QPainterPath()
+
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
+        """Draws all of them."""
+        zoom = option.levelOfDetailFromTransform(painter.worldTransform())
+        grown = max(1.0, _LEAST_DOT_PX / (_DOT * zoom))
+        for number, group in enumerate(self._groups):
+            if group.kind == ACK:
+                pen = QPen(group.colour, grown * _TICK_WIDTH)
+                pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+                painter.setPen(pen)
+                painter.drawLines(self._ticks(number, max(_TICK, _LEAST_TICK_PX / zoom)))
+        self._paint_dots(painter, zoom, grown)
+        if zoom >= _TEXT_ZOOM:
+            painter.setPen(QColor(current_tokens().text))
+            font = painter.font()
+            size = max(_TEXT, _LEAST_TEXT_PX / zoom)
+            font.setPixelSize(round(size))
+            painter.setFont(font)
+            for at, text in self._counts:
+                # Begins where it would at its own size, so that an enlarged one does not cover the queue.
+                where = QRectF(at.x() - 0.32 * _TEXT * len(text), at.y() - size, 6 * size, 2 * size)
+                painter.drawText(where, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+
+    def _ticks(self, number: int, length: float) -> list[QLineF]:
+        """Of a group; they are made once for every zoom."""
+        if length != self._tick_length:
+            self._tick_length = length
+            self._tick_lines = {}
+        if number not in self._tick_lines:
+            self._tick_lines[number] = self._groups[number].ticks(length)
+        return self._tick_lines[number]
+
+    def _paint_dots(self, painter: QPainter, zoom: float, grown: float) -> None:
+        """Stamps data and datagrams: each kind is painted once and copied, which takes half as long as points."""
+        way = painter.worldTransform()
+        ratio = painter.device().devicePixelRatioF()
+        # Edges tell neighbours apart; where packets are so dense that they overlap, edges would cover them.
+        is_sparse = self.places is not None and len(self.places) <= _MOST_WITH_EDGES
+        ground = QColor(current_tokens().base).rgba() if is_sparse else 0
+        painter.save()
+        painter.resetTransform()
+        for group in self._groups:
+            if group.kind == ACK:
+                continue
+            stamp = _stamp(group.kind, group.colour.rgba(), ground, round(zoom * grown * 64), ratio)
+            half = stamp.width() / ratio / 2
+            x = group.x * way.m11() + way.dx() - half
+            y = group.y * way.m22() + way.dy() - half
+            for left, top in zip(x.tolist(), y.tolist(), strict=True):
+                painter.drawPixmap(QPointF(left, top), stamp)
+        painter.restore()
+
+
+@lru_cache(maxsize=256)
+def _stamp(kind: int, colour: int, ground: int, scale_64: int, ratio: float) -> QPixmap:
+    """A dot or a square with its edge, at a zoom (in 64ths) and for a screen of so many pixels per unit."""
+    zoom = scale_64 / 64
+    side = math.ceil((_DOT + _HALO) * zoom * ratio) + 2
+    picture = QPixmap(side, side)
+    picture.setDevicePixelRatio(ratio)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.translate(side / ratio / 2, side / ratio / 2)
+    painter.scale(zoom, zoom)
+    for shade, width in ((ground, _HALO), (colour, 0.0)):
+        size = (_DOT if kind == DATA else _SQUARE) + width
+        pen = QPen(QColor.fromRgba(shade), size)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap if kind == DATA else Qt.PenCapStyle.SquareCap)
+        painter.setPen(pen)
+        painter.drawPoint(QPointF(0.0, 0.0))
+    painter.end()
+    return picture
+
+
+def _groups(places: PacketPlaces, colours: Mapping[int, str]) -> list[_Group]:
+    groups = []
+    # One number for kind and subflow, so that one pass finds the groups.
+    keys = places.subflow.astype(np.int64) * 4 + places.kind
+    for key in np.unique(keys).tolist():
+        rows = np.flatnonzero(keys == key)
+        kind, colour = key % 4, QColor(colours.get(key // 4, "#808080"))
+        columns = (places.x, places.y, places.across_x, places.across_y)
+        groups.append(_Group(kind, colour, *(column[rows] for column in columns)))
+    return groups
+
+
+def _bounds(places: PacketPlaces | None) -> QRectF:
+    if places is None or not len(places):
+        return QRectF()
+    left, top = float(places.x.min()), float(places.y.min())
+    rect = QRectF(left, top, float(places.x.max()) - left, float(places.y.max()) - top)
+    # With room for the number of a queue, enlarged as in the least zoom that has numbers.
+    height = _LEAST_TEXT_PX / _TEXT_ZOOM
+    return rect.adjusted(-_REACH - 20, -_REACH - height, _REACH + 2 * height, _REACH + height)
+
 
 # Packets of the moment before are faint once the state that is wanted takes so long to come.
 _STALE_MS, _STALE_OPACITY = 100, 0.25

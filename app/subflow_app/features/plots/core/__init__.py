@@ -9,19 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from subflow_app.features.plots.core import (
-    controller_bars,
-    convergence,
-    drops,
-    fairness_bars,
-    goodput_bars,
-    jain,
-    loss_ratio,
-    phase,
-    rtt_cdf,
-    throughput,
-    throughput_cdf,
-)
+from subflow_app.features.plots.core import bar_plots, curve_plots, distributions
 from subflow_app.features.plots.core.bars import Bar, interval_text
 from subflow_app.features.plots.core.spec import (
     BARS,
@@ -63,7 +51,7 @@ __all__ = [
 ]
 
 PLOTS: tuple[PlotSpec, ...] = (
-    throughput.PLOT,
+    curve_plots.THROUGHPUT,
     column_plot(
         "cwnd",
         "Congestion window",
@@ -89,8 +77,8 @@ PLOTS: tuple[PlotSpec, ...] = (
         "goodput", "Goodput", "goodput_bps", FLOW, unit="Mbit/s", figures=((FLOW, "goodput_bps"),), is_rate=True
     ),
     column_plot("inflight", "In flight", "inflight_pkts", SUBFLOW, unit="packets", **TRANSPORT),
-    drops.PLOT,
-    loss_ratio.PLOT,
+    curve_plots.DROPS,
+    curve_plots.LOSS,
     column_plot(
         "utilisation",
         "Link utilisation",
@@ -102,14 +90,14 @@ PLOTS: tuple[PlotSpec, ...] = (
         is_rate=True,
         ceiling=1.0,
     ),
-    rtt_cdf.PLOT,
-    throughput_cdf.PLOT,
-    phase.PLOT,
-    goodput_bars.PLOT,
-    controller_bars.PLOT,
-    jain.PLOT,
-    fairness_bars.PLOT,
-    convergence.PLOT,
+    distributions.RTT_CDF,
+    distributions.THROUGHPUT_CDF,
+    distributions.PHASE,
+    bar_plots.GOODPUT_BARS,
+    bar_plots.CONTROLLER_BARS,
+    curve_plots.JAIN,
+    bar_plots.FAIRNESS_BARS,
+    bar_plots.CONVERGENCE,
     column_plot(
         "schedule_share",
         "Schedule shares",

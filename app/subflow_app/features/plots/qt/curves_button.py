@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QAbstractScrollArea, QMenu, QToolButton
 
-from subflow_app.features.plots.qt.plot_texts import bins_text
+from subflow_app.features.plots.qt.curve_id import bins_text
 from subflow_app.toolkit.theme import Tokens, set_style
 from subflow_app.toolkit.widgets.shorthand import sized
 from subflow_app.vocabulary.language import tr

@@ -1,4 +1,7 @@
-"""The legend beside the plots: what each line is, switches for it, and its value: of which time stands above them."""
+"""The legend beside the plots: what each line is, switches for it, and its value: of which time stands above them.
+
+Where the legend lies: beside the plots or below them, whichever leaves them more, until it is dragged.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +29,13 @@ from PySide6.QtGui import (
     QPalette,
     QPen,
     QPixmap,
+    QResizeEvent,
 )
 from PySide6.QtWidgets import (
     QColorDialog,
     QHeaderView,
     QMenu,
+    QSplitter,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -40,8 +45,14 @@ from PySide6.QtWidgets import (
 
 from subflow_app.features.plots.core import Curve
 from subflow_app.features.plots.qt.curve_id import CurveId
-from subflow_app.features.plots.qt.legend_model import BRIEF_ROLE, CURVE_ROLE, WORDS_ROLE, LegendModel, line_colour
-from subflow_app.features.plots.qt.legend_values import LegendValues
+from subflow_app.features.plots.qt.legend_model import (
+    BRIEF_ROLE,
+    CURVE_ROLE,
+    WORDS_ROLE,
+    LegendModel,
+    LegendValues,
+    line_colour,
+)
 from subflow_app.toolkit.theme import current_tokens, muted, set_style
 from subflow_app.toolkit.widgets.elided_label import ElidedLabel
 from subflow_app.toolkit.widgets.shorthand import heading, named, sized, v_box
@@ -369,3 +380,71 @@ def _head(label: ElidedLabel) -> ElidedLabel:
     label.setBackgroundRole(QPalette.ColorRole.AlternateBase)
     label.setAutoFillBackground(True)
     return label
+
+
+# Narrower than this, px, the legend goes below the plots, and where it would take more than this share of the width
+# although all of it has room below. It takes what it needs, and at most these shares of the room.
+_LEAST_WIDTH_BESIDE = 640
+_WIDE_LEGEND = 0.32
+_MOST_LEGEND_BESIDE = 0.4
+_MOST_LEGEND_BELOW = 0.28
+
+
+class LegendSplitter(QSplitter):
+    """Plots and their legend."""
+
+    def __init__(self, plots: QWidget, stack: QWidget, legend: Legend, parent: QWidget | None = None) -> None:
+        """Takes both in.
+
+        Args:
+            plots: what lies beside or above the legend.
+            stack: the plots in it, with the least height that they have before they are scrolled.
+            legend: asks for its place again when it needs another size.
+            parent: as for any widget.
+        """
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self.setObjectName("plot_splitter")
+        self.setChildrenCollapsible(False)
+        self._stack, self._legend = stack, legend
+        self._is_dragged = False
+        self.addWidget(plots)
+        self.addWidget(legend)
+        self.setStretchFactor(0, 1)
+        self.setStretchFactor(1, 0)
+        legend.resized.connect(self.place)
+        self.splitterMoved.connect(self._on_moved)
+
+    def place(self) -> None:
+        """Gives the legend its place and what it needs, unless a person did."""
+        if self._is_dragged:
+            return
+        is_below = self._is_legend_below()
+        # Below the plots, width is cheap and height is dear.
+        self._legend.set_on_one_line(is_below and self._legend.fits_on_one_line(self.width()))
+        self.setOrientation(Qt.Orientation.Vertical if is_below else Qt.Orientation.Horizontal)
+        hint = self._legend.sizeHint()
+        whole, needed, most = (
+            (self.height(), hint.height(), _MOST_LEGEND_BELOW)
+            if is_below
+            else (self.width(), hint.width(), _MOST_LEGEND_BESIDE)
+        )
+        legend = min(needed, round(whole * most))
+        self.setSizes([whole - legend, legend])
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Follows the room: what was dragged stays while the legend stays on its side."""
+        super().resizeEvent(event)
+        if (self.orientation() == Qt.Orientation.Vertical) != self._is_legend_below():
+            self._is_dragged = False
+        self.place()
+
+    def _is_legend_below(self) -> bool:
+        if self.width() < _LEAST_WIDTH_BESIDE:
+            return True
+        if self._legend.width_beside <= _WIDE_LEGEND * self.width():
+            return False
+        room = min(_MOST_LEGEND_BELOW * self.height(), self.height() - self._stack.minimumHeight())
+        return self._legend.height_below(self.width()) <= room
+
+    def _on_moved(self) -> None:
+        self._is_dragged = True

@@ -1,8 +1,12 @@
-"""The stacked plots: those over time above each other with one axis and one crosshair, the others below in pairs."""
+"""The stacked plots: those over time above each other with one axis and one crosshair, the others below in pairs.
+
+The values at the crosshair as text behind the title of a plot, for when there is no legend.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
@@ -15,21 +19,47 @@ from subflow_app.features.plots.core import BARS, TIME, Curve, PlotSpec
 from subflow_app.features.plots.qt.bar_plot import BarPlot
 from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.features.plots.qt.fed_plots import FedPlots
-from subflow_app.features.plots.qt.fork_lines import ForkLines
 from subflow_app.features.plots.qt.plot_grid import PlotGrid
 from subflow_app.features.plots.qt.plot_item import PAPER_WIDTH
-from subflow_app.features.plots.qt.readout import readout
-from subflow_app.features.plots.qt.span_cursors import NAMES, SpanCursors
-from subflow_app.features.plots.qt.span_model import SpanRow
-from subflow_app.features.plots.qt.span_table import span_rows
+from subflow_app.features.plots.qt.span import SpanRow, span_rows
 from subflow_app.features.plots.qt.stacked_plot import StackedPlot
+from subflow_app.features.plots.qt.time_lines import NAMES, ForkLines, SpanCursors
 from subflow_app.features.plots.qt.time_plot import TimePlot, plot_row
 from subflow_app.features.plots.qt.xy_plot import XYPlot
 from subflow_app.features.traces.core.traces import Traces
+from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.plotting.legend_strip import LegendStrip
+from subflow_app.toolkit.plotting.title_item import Span
 from subflow_app.toolkit.theme import LIGHT, Tokens, current_tokens, follow_theme
 from subflow_app.toolkit.widgets.shorthand import named
+from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
+
+
+def readout(
+    at_time: Mapping[CurveId, float],
+    time_s: float | None,
+    curves: Mapping[CurveId, Curve],
+    hidden: frozenset[CurveId],
+    tokens: Tokens,
+) -> list[Span]:
+    """The values of the visible curves of a plot at a time, s, in its unit; nothing for None."""
+    if time_s is None:
+        return []
+    spans = [Span(f"   {tr('at {time} s', time=fmt.number(time_s, 4))}", tokens.muted_text)]
+    # The same line of several runs stands together: "wifi 3.5 / 3.7".
+    values: dict[tuple[str, str], list[str]] = {}
+    lines: dict[tuple[str, str], Curve] = {}
+    for key, value in at_time.items():
+        if key not in hidden and math.isfinite(value):
+            values.setdefault((key.owner, key.kind), []).append(fmt.number(value))
+            lines.setdefault((key.owner, key.kind), curves[key])
+    for line, texts in values.items():
+        colour = palette.hex_colour(lines[line].colour, dark=tokens.is_dark)
+        spans.append(Span(f"   {lines[line].label} ", tokens.muted_text))
+        spans.append(Span(" / ".join(texts), colour, bold=True))
+    return spans
+
 
 _ZOOM_STEP = 1.25
 _HIT_PX = 8.0  # how far from a curve a click still means it

@@ -1,4 +1,7 @@
-"""The plots with their legend and their empty state; exists without pyqtgraph, which it loads when asked to."""
+"""The plots with their legend and their empty state; exists without pyqtgraph, which it loads when asked to.
+
+Which traces are behind the curves that are visible; free of pyqtgraph, because the view exists before it.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,17 @@ from PySide6.QtWidgets import QMenu, QSplitter, QWidget
 
 from subflow_app.features.history.core.run_names import told_apart
 from subflow_app.features.plots.core import PLOTS, PLOTS_BY_ID, TIME, PlotSpec
-from subflow_app.features.plots.core.drawing.choices import CurveChoices
-from subflow_app.features.plots.qt.curve_id import run_names
-from subflow_app.features.plots.qt.legend_model import LegendModel
-from subflow_app.features.plots.qt.legend_values import LegendValues, mean_values, present_values, summed_up, values_at
-from subflow_app.features.plots.qt.plot_texts import left_out_text
-from subflow_app.features.plots.qt.span_panel import SpanPanel
-from subflow_app.features.plots.qt.visible_keys import visible_keys
+from subflow_app.features.plots.core.drawing import CurveChoices
+from subflow_app.features.plots.qt.curve_id import CurveId, left_out_text, run_names
+from subflow_app.features.plots.qt.legend_model import (
+    LegendModel,
+    LegendValues,
+    mean_values,
+    present_values,
+    summed_up,
+    values_at,
+)
+from subflow_app.features.plots.qt.span import SpanPanel
 from subflow_app.features.traces.core.traces import SeriesKey, Traces
 from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.empty_state import EmptyState
@@ -28,12 +35,24 @@ from subflow_app.vocabulary.language import tr
 from subflow_store.values import RunRow
 
 if TYPE_CHECKING:
-    from subflow_app.features.plots.qt.curve_id import CurveId
     from subflow_app.features.plots.qt.curves_button import CurvesButton
     from subflow_app.features.plots.qt.legend import Legend
     from subflow_app.features.plots.qt.plot_stack import PlotStack
     from subflow_app.features.plots.qt.popped_plot import PoppedPlot
     from subflow_app.toolkit.plotting.plot_scroll import PlotScroll
+
+
+def visible_keys(
+    stacks: Sequence[PlotStack], specs: Sequence[PlotSpec], runs: Sequence[Traces], hidden: frozenset[CurveId]
+) -> list[list[SeriesKey]]:
+    """Per run, the traces behind the lines that are not hidden, also those that a median or a mean stands for."""
+    visible = {behind for stack in stacks for key in stack.curves if key not in hidden for behind in stack.behind(key)}
+    # The total of a flow is made of its subflows, so their traces are the data behind it.
+    return [
+        [key for spec in specs for key in spec.series(traces) if (run, key.owner) in visible]
+        for run, traces in enumerate(runs)
+    ]
+
 
 _MOST_LINES_AT_ONCE = 60  # more are listed in a turn of their own, and their values told a few times a second
 _LINES_MS = 30
@@ -118,8 +137,7 @@ class PlotView(QWidget):
         if self._stack is not None:
             return
         from subflow_app.features.plots.qt.curves_button import CurvesButton
-        from subflow_app.features.plots.qt.legend import Legend
-        from subflow_app.features.plots.qt.legend_splitter import LegendSplitter
+        from subflow_app.features.plots.qt.legend import Legend, LegendSplitter
         from subflow_app.features.plots.qt.plot_stack import PlotStack
         from subflow_app.toolkit.plotting.plot_scroll import PlotScroll
 

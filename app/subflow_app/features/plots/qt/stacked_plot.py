@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPen
 
 from subflow_app.features.plots.core import TIME, Bar, Curve, PlotSpec
-from subflow_app.features.plots.qt.curve_id import CurveId
+from subflow_app.features.plots.qt.curve_id import CurveId, axis_of, title_of
 from subflow_app.features.plots.qt.curve_item import curve_pen
 from subflow_app.features.plots.qt.plot_item import (
     PAPER_WIDTH,
@@ -19,7 +19,6 @@ from subflow_app.features.plots.qt.plot_item import (
     label_style,
     make_plot_item,
 )
-from subflow_app.features.plots.qt.plot_texts import axis_of, title_of
 from subflow_app.features.traces.core.traces import TraceMark
 from subflow_app.toolkit.plotting.title_item import Span, TitleItem
 from subflow_app.toolkit.plotting.view_box import PlotViewBox

@@ -12,10 +12,9 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QFont
 
 from subflow_app.features.plots.core import Curve, PlotSpec
-from subflow_app.features.plots.qt.curve_id import CurveId, curve_id
+from subflow_app.features.plots.qt.curve_id import CurveId, curve_id, x_axis_of
 from subflow_app.features.plots.qt.curve_item import make_pen
 from subflow_app.features.plots.qt.plot_item import show_bottom_axis
-from subflow_app.features.plots.qt.plot_texts import x_axis_of
 from subflow_app.features.plots.qt.stacked_plot import StackedPlot, make_crosshair
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.plotting.title_item import Span

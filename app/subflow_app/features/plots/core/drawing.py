@@ -1,23 +1,152 @@
-"""Curves that stand for many: the median of very many flows with percentile bands, the mean of seeds with its interval.
+"""How a person wants curves to be drawn, in all plots of a window.
+
+What the colours of curves and bars tell apart: the subflows of each run, its controllers, or the runs themselves.
+
+How smooth curves over time are drawn: as the samples of the run, or as their means over bins of equal length.
+
+Curves that stand for many: the median of very many flows with percentile bands, the mean of seeds with its interval.
 
 A hundred flows are three hundred lines, and five seeds of one experiment are five lines for one answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.features.plots.core.drawing.bins import samples_in
-from subflow_app.features.plots.core.spec import Band, Curve, bin_means
-from subflow_app.features.traces.core.traces import LINK
+from subflow_app.features.plots.core.spec import Band, Curve, averaged, bin_means, samples_to_average
+from subflow_app.features.traces.core.traces import LINK, Traces
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.owners import label_of, split_owner
+from subflow_app.vocabulary.palette import TOTAL, ColourKey
 from subflow_app.vocabulary.picture import interval_ends
 from subflow_sim.stats import CONFIDENCE, half_width
+
+ColourBy = Literal["run", "controller", "subflow"]
+BY_RUN: ColourBy = "run"
+BY_CONTROLLER: ColourBy = "controller"
+BY_SUBFLOW: ColourBy = "subflow"
+
+# The total of a flow is darker than its parts, where they have one hue.
+_SHADE_OF_TOTAL = 2
+
+
+class Colouring:
+    """Colours and dashes of the lines of several runs."""
+
+    def __init__(self, runs: Sequence[Traces], by: ColourBy, ranks: Sequence[int]) -> None:
+        """Tells apart what ``by`` says.
+
+        Args:
+            runs: that are shown.
+            by: of a single run, colour by run is colour by subflow.
+            ranks: of each run, its place among what is told apart as a run: a fork and its original have the same.
+        """
+        self._ranks = tuple(ranks)
+        self.by: ColourBy = BY_SUBFLOW if by == BY_RUN and len(set(ranks)) < 2 else by
+        names = dict.fromkeys(name for traces in runs for name in traces.controllers.values())
+        hues = {name: hue for hue, name in enumerate(names)}
+        self._hues: list[Mapping[str, int]] = [
+            {flow: hues[name] for flow, name in traces.controllers.items()} for traces in runs
+        ]
+
+    def colour(self, own: ColourKey, run: int, owner: str) -> ColourKey:
+        """The colour of a line whose own one, among the lines of its run, is ``own``."""
+        if self.by == BY_RUN:
+            return _of_hue(self._ranks[run], own)
+        if self.by == BY_CONTROLLER:
+            hue = self._hues[run].get(owner.partition("/")[0])
+            # What no controller governs, as links, keeps its own.
+            return own if hue is None else _of_hue(hue, own)
+        return own
+
+    def dash(self, own: ColourKey, run: int) -> int:
+        """Number of the dash pattern: what the hue does not tell apart."""
+        if self.by == BY_RUN or (self.by == BY_CONTROLLER and len(set(self._ranks)) < 2):
+            return max(0, own.hue)
+        return self._ranks[run]
+
+
+def _of_hue(hue: int, own: ColourKey) -> ColourKey:
+    """A line of this hue, whose shade says which line of its run it is."""
+    return ColourKey(hue, own.shade + (_SHADE_OF_TOTAL if own.hue == TOTAL else own.hue))
+
+
+@dataclass(frozen=True, slots=True)
+class CurveChoices:
+    """What was chosen.
+
+    Attributes:
+        bin_s: in bins of which length curves over time are drawn, s; zero: as sampled, None: as the zoom asks for.
+        colour_by: what colours tell apart.
+        seeds_averaged: whether runs of one experiment are drawn as their mean, where they are enough.
+        crowds_summed_up: whether of very many flows the median is drawn.
+        ghosts_shown: whether originals are drawn behind their forks.
+    """
+
+    bin_s: float | None = None
+    colour_by: ColourBy = BY_RUN
+    seeds_averaged: bool = True
+    crowds_summed_up: bool = True
+    ghosts_shown: bool = True
+
+
+RAW_S = 0.0
+"""The bin of the samples as they are."""
+BIN_WIDTHS_S = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+"""Bins to choose from, s; else the time in view says which."""
+
+# More points of a rate than this are not a line but a band of noise: 200 s are drawn as means of 1 s.
+MOST_RATE_POINTS = 250
+# States at an instant are not noise: their saw-teeth and peaks stay as long as a screen has a pixel for each sample.
+MOST_STATE_POINTS = 1000
+
+
+def sample_intervals_s(curves: Sequence[Curve]) -> tuple[float, ...]:
+    """The intervals between the samples of curves over time, each once, s."""
+    return tuple(dict.fromkeys(interval for interval in map(sample_interval_s, curves) if interval is not None))
+
+
+def sample_interval_s(curve: Curve) -> float | None:
+    """Between the samples of a curve over time, s; None while that is not known."""
+    return float(curve.time_s[1] - curve.time_s[0]) if len(curve.time_s) > 1 else None
+
+
+def bin_width_s(intervals_s: Sequence[float], span_s: float, *, chosen_s: float | None, is_rate: bool) -> float:
+    """The bins that curves of one plot are drawn with, s; zero: as they are.
+
+    All curves of a plot have the same bins, also when the runs of an overlay were sampled differently.
+
+    Args:
+        intervals_s: between the samples of the curves, s.
+        span_s: how much of the time is in view.
+        chosen_s: what a person chose; None: as wide as the time in view asks for.
+        is_rate: whether samples are means over the interval that ends there.
+    """
+    if not intervals_s:
+        return RAW_S
+    interval_s = min(intervals_s)
+    if chosen_s is None:
+        samples = samples_to_average(interval_s, span_s, MOST_RATE_POINTS if is_rate else MOST_STATE_POINTS)
+    else:
+        samples = round(chosen_s / interval_s)
+    return samples * interval_s if samples > 1 else RAW_S
+
+
+def samples_in(curve: Curve, bin_s: float) -> int:
+    """How many samples of a curve one bin holds; at least one."""
+    interval_s = sample_interval_s(curve)
+    return 1 if interval_s is None else max(1, round(bin_s / interval_s))
+
+
+def in_bins(curve: Curve, bin_s: float) -> Curve:
+    """The curve with the mean of each bin in place of its samples."""
+    return curve if bin_s == RAW_S else replace(averaged(curve, samples_in(curve, bin_s)), bin_s=bin_s)
+
 
 MOST_FLOWS = 12
 """Of a run, that have a line each; of more the median is drawn."""

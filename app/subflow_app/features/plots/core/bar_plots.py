@@ -1,0 +1,267 @@
+"""Mean goodput of each flow, that of transfers while active, with its interval over the runs.
+
+Mean goodput of the flows of each controller, of transfers while active, with its interval over the runs.
+
+Jain's fairness index of each experiment: its mean over the runs, with its interval.
+
+How long each flow takes to reach the share that it ends up with.
+
+Means of curves over the measured interval, with the digits of the summary where both are the same number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from statistics import fmean
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.features.history.core.run_columns import RunColumn, Value, column
+from subflow_app.features.plots.core.bars import Bar, flow_bars, make_bar, repetitions
+from subflow_app.features.plots.core.curve_plots import jain_over_time
+from subflow_app.features.plots.core.spec import (
+    FAIRNESS,
+    STATISTICS,
+    Curve,
+    PlotSpec,
+    averaged,
+    column_curves,
+    mean_rates,
+    measured_mean,
+    no_curves,
+    transport_colours,
+    transport_flows,
+)
+from subflow_app.features.traces.core.traces import FLOW, LINK, SUBFLOW, Traces
+from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.language import translatable
+from subflow_app.vocabulary.measures import rate_measure
+from subflow_app.vocabulary.number_text import finite
+from subflow_app.vocabulary.owners import trace_owner, written
+
+_COLUMN = "goodput_bps"
+
+
+def run_index(traces: Traces) -> float:
+    """Jain's index of the goodputs while active of the tcp and mptcp flows; NaN while nothing arrived.
+
+    While a run goes on it is that of the mean goodputs from the end of the warm-up to now.
+    """
+    if traces.row is not None and traces.row.jain is not None:
+        return traces.row.jain
+    means = mean_rates(traces, _COLUMN)
+    rates = np.array([means[flow] for flow in transport_flows(traces) if flow in means])
+    return float(jain_over_time(rates[:, np.newaxis], np.array([len(rates)]))[0])
+
+
+def fairness_bars(runs: Sequence[Traces]) -> list[Bar]:
+    """A bar per experiment, 1/n to 1."""
+    groups = [group for group in repetitions(runs) if FAIRNESS_BARS.reads(group.runs[0])]
+    made = []
+    for rank, group in enumerate(groups):
+        values = [run_index(traces) for traces in group.runs]
+        made.append(make_bar(group.title, group.title, palette.ColourKey(rank, 0), group, values, kind="run"))
+    return made
+
+
+FAIRNESS_BARS = PlotSpec(
+    id="fairness_bars",
+    title="Fairness",
+    y_label="Jain index of goodputs",
+    unit="",
+    scale=1.0,
+    columns=((FLOW, _COLUMN),),
+    curves=no_curves,
+    bars=fairness_bars,
+    ceiling=1.0,
+    least_flows=2,
+    needs="at least two tcp or mptcp flows, because one flow shares nothing",
+    group=FAIRNESS,
+)
+
+
+_BAND = 0.25
+_STAYS = 5  # seconds
+_SHARE = 4  # the share is the mean of the last quarter of its life
+
+
+def convergence_bars(runs: Sequence[Traces]) -> list[Bar]:
+    """A bar per flow and experiment: s from its first byte that arrives."""
+    return flow_bars(runs, transport_colours, convergence_times, note=translatable("not converged"))
+
+
+def convergence_times(traces: Traces) -> Mapping[str, float]:
+    """By tcp or mptcp flow, seconds from its first byte until it has converged; NaN if it does not."""
+    wanted = transport_flows(traces)
+    times: dict[str, float] = {}
+    for curve in column_curves(traces, FLOW, _COLUMN):
+        if curve.owner in wanted:
+            interval_s = float(curve.time_s[0]) if len(curve.time_s) else 1.0
+            seconds = averaged(curve, max(1, round(1.0 / interval_s)))
+            times[curve.owner] = convergence_time(seconds.values)
+    return times
+
+
+def convergence_time(rates: NDArray[np.float32]) -> float:
+    """Seconds until a rate has converged, from its first second that is not zero.
+
+    The earliest t such that the rate in each second from t to t + 5 s is within 25 % of the share.
+
+    DEVIATION: the source takes the ideal equal rate as the share. In a topology of several paths that depends on the
+    goal of the controllers, so each flow is compared with what it has in the last quarter of its own life.
+
+    Args:
+        rates: float32 [n], mean rate in each second.
+
+    Returns:
+        s; NaN for a rate that does not converge, or lives for less than 10 s.
+
+    Source: Dong et al. 2015, PCC (NSDI), section 4.2.2, "forward-looking" convergence time.
+    """
+    known = np.nan_to_num(rates.astype(np.float64), posinf=0.0, neginf=0.0)
+    alive = np.flatnonzero(known > 0)
+    if len(alive) == 0 or alive[-1] - alive[0] + 1 < 2 * _STAYS:
+        return math.nan
+    life = known[alive[0] : alive[-1] + 1]
+    share = life[-(len(life) // _SHARE) :].mean()
+    is_near = np.abs(life - share) <= _BAND * share
+    stays = np.lib.stride_tricks.sliding_window_view(is_near, _STAYS).all(axis=1)
+    first = np.flatnonzero(stays)
+    return float(first[0]) if len(first) else math.nan
+
+
+CONVERGENCE = PlotSpec(
+    id="convergence",
+    title="Convergence time",
+    y_label="Time to ±25 % of final share",
+    unit="s",
+    scale=1.0,
+    columns=((FLOW, _COLUMN),),
+    curves=no_curves,
+    bars=convergence_bars,
+    needs="a tcp or mptcp flow",
+    group=FAIRNESS,
+)
+
+
+_TOTAL = "total"
+_ROUNDING = 1e-5  # of samples, which are float32, and of their mean
+
+
+def measured_value(spec: PlotSpec, curve: Curve, figures: Mapping[str, Value], warmup_s: float) -> float:
+    """The mean of a curve over the measured interval, weighted by time, without gaps; SI, NaN for no samples.
+
+    The samples of a rate are means themselves. Their mean is the number that the summary has, but for the rounding of
+    the samples, so that the summary's number stands for it with all its digits. A summary has other means of a state
+    (of cwnd over the time established, of the RTT over packets): those are not the mean of the curve.
+
+    Args:
+        spec: plot of the curve.
+        curve: whole, over time.
+        figures: of the run, as `run_figures` has them; empty where it has no summary.
+        warmup_s: where the warm-up ends on the curve's time, s.
+    """
+    mean = measured_mean(curve, warmup_s)
+    told = _told(spec, curve, figures) if spec.is_rate else math.nan
+    return told if math.isclose(told, mean, rel_tol=_ROUNDING, abs_tol=_ROUNDING) else mean
+
+
+def _told(spec: PlotSpec, curve: Curve, figures: Mapping[str, Value]) -> float:
+    names = dict(spec.figures)
+    if curve.kind == _TOTAL and "subflow" in names:
+        # The summary has the parts: their sum agrees with each of them.
+        parts = list(_parts(figures, curve.owner, names["subflow"]))
+        return math.fsum(parts) if parts else math.nan
+    value = figures.get(_key(curve, names[curve.kind])) if curve.kind in names else None
+    return float(value) if isinstance(value, int | float) else math.nan
+
+
+def flow_rates(traces: Traces) -> dict[str, float]:
+    """The rates by which flows are compared, by flow, bit/s of payload: of transfers while active, else goodputs.
+
+    While a run goes on they are means from the end of the warm-up to now; NaN before the first sample.
+    """
+    rates = mean_rates(traces, "goodput_bps")
+    for flow in (traces.row.summary or {}).get("flows", ()) if traces.row is not None else ():
+        rate = finite(flow.get(rate_measure(flow).key))
+        owner = trace_owner(FLOW, str(flow.get("name")))
+        if rate is not None and owner in rates:
+            rates[owner] = rate
+    return rates
+
+
+def figure_column(spec: PlotSpec) -> RunColumn | None:
+    """How the list of runs shows the means of this plot's curves; None if no summary has them, or in other units."""
+    if not spec.figures:
+        return None
+    shown = column(spec.figures[0][1])
+    return shown if shown.scale == spec.scale else None
+
+
+def _key(curve: Curve, figure: str) -> str:
+    if curve.kind == "all":
+        return figure
+    return f"{'links' if curve.kind == LINK else 'flows'}.{written(curve.owner)}.{figure}"
+
+
+def _parts(figures: Mapping[str, Value], flow: str, figure: str) -> Iterator[float]:
+    """The figure of each subflow of a flow; they are numbered from 1."""
+    for number in count(1):
+        value = figures.get(f"flows.{written(flow)}/{number}.{figure}")
+        if not isinstance(value, int | float):
+            return
+        yield value
+
+
+def goodput_bars(runs: Sequence[Traces]) -> list[Bar]:
+    """A bar per flow and experiment, bit/s of payload after the warm-up."""
+    return flow_bars(runs, transport_colours, flow_rates, note=translatable("no samples"))
+
+
+GOODPUT_BARS = PlotSpec(
+    id="goodput_bars",
+    title="Mean goodput",
+    y_label="Mean goodput, of transfers while active",
+    unit="Mbit/s",
+    scale=1e-6,
+    columns=((FLOW, _COLUMN),),
+    curves=no_curves,
+    bars=goodput_bars,
+    group=STATISTICS,
+)
+
+
+def controller_bars(runs: Sequence[Traces]) -> list[Bar]:
+    """A bar per controller and experiment: of each run the mean over the flows that it controls, bit/s of payload."""
+    names = dict.fromkeys(name for traces in runs for name in traces.controllers.values())
+    groups = repetitions(runs)
+    made = []
+    for rank, name in enumerate(names):
+        for group in groups:
+            values = [_mean(traces, name) for traces in group.runs if name in traces.controllers.values()]
+            if values:
+                made.append(make_bar(name, name, palette.ColourKey(rank, 0), group, values, kind="controller"))
+    return made
+
+
+def _mean(traces: Traces, controller: str) -> float:
+    means = flow_rates(traces)
+    own = [means[flow] for flow, name in traces.controllers.items() if name == controller and flow in means]
+    return fmean(own) if own else math.nan
+
+
+CONTROLLER_BARS = PlotSpec(
+    id="controller_bars",
+    title="Mean goodput by controller",
+    y_label="Mean goodput per flow, of transfers while active",
+    unit="Mbit/s",
+    scale=1e-6,
+    columns=((FLOW, _COLUMN), (SUBFLOW, _COLUMN)),
+    curves=no_curves,
+    bars=controller_bars,
+    needs="a tcp or mptcp flow",
+    group=STATISTICS,
+)

@@ -1,0 +1,226 @@
+"""Throughput of each subflow, and the total of each flow that has more than one.
+
+Share of the packets of each subflow that were lost, over the last second.
+
+Packets that each link direction dropped: queue overflow, random loss, and while the link was down.
+
+Jain's fairness index among the flows, over the last seconds of each instant.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.features.plots.core.spec import (
+    FAIRNESS,
+    Curve,
+    PlotSpec,
+    column_curves,
+    trailing_sum,
+    transport_colours,
+    transport_flows,
+)
+from subflow_app.features.traces.core.traces import FLOW, LINK, SUBFLOW, Traces
+from subflow_app.vocabulary import palette
+
+_THROUGHPUT = "throughput_bps"
+_ARRIVALS_COLUMN = "goodput_bps"
+
+
+def throughput_curves(traces: Traces) -> list[Curve]:
+    """Flow by flow: its subflows, then their total (a flow with one subflow is its own total), bit/s.
+
+    A cbr or onoff flow has no subflows; its curve is what arrives.
+    """
+    colours = transport_colours(traces)
+    subflows: dict[str, list[Curve]] = {}
+    for curve in column_curves(traces, SUBFLOW, _THROUGHPUT):
+        subflows.setdefault(curve.owner.partition("/")[0], []).append(curve)
+    arrivals = {curve.owner: curve for curve in column_curves(traces, FLOW, _ARRIVALS_COLUMN)}
+    drawn: list[Curve] = []
+    for flow in dict.fromkeys((*arrivals, *subflows)):
+        parts = subflows.get(flow, [])
+        drawn.extend(parts)
+        if not parts:
+            drawn.append(arrivals[flow])
+        elif len(parts) > 1:
+            # A live run publishes samples while we read: the total is as long as the shortest part.
+            count = min(len(part.values) for part in parts)
+            total = np.stack([part.values[:count] for part in parts]).sum(axis=0, dtype=np.float32)
+            label = f"{traces.labels[flow]} · total"
+            drawn.append(Curve(label, flow, "total", colours[flow], parts[0].time_s[:count], total))
+    return drawn
+
+
+THROUGHPUT = PlotSpec(
+    id="throughput",
+    title="Throughput",
+    y_label="Throughput",
+    unit="Mbit/s",
+    scale=1e-6,
+    columns=((SUBFLOW, _THROUGHPUT), (FLOW, _ARRIVALS_COLUMN)),
+    curves=throughput_curves,
+    figures=((SUBFLOW, _THROUGHPUT), (FLOW, _ARRIVALS_COLUMN)),
+    is_rate=True,
+)
+
+
+_LOSSES, _RATE = "losses_pkts", "throughput_bps"
+_WINDOW_S = 1.0
+# What a packet carries besides its payload, bytes: 1500 on the wire with the default of 1448.
+_HEADER_BYTES = 52
+
+
+def loss_curves(traces: Traces) -> list[Curve]:
+    """One curve per subflow, 0 to 1: lost / (lost + delivered) in the last second; NaN where nothing was either.
+
+    A packet counts when its fate is known, not when it was sent, so that a burst of losses after an idle second is 1.
+    """
+    wire_bits = 8 * (traces.mss_bytes + _HEADER_BYTES)
+    delivered = {curve.owner: curve for curve in column_curves(traces, SUBFLOW, _RATE)}
+    made = []
+    for losses in column_curves(traces, SUBFLOW, _LOSSES):
+        arrived = delivered.get(losses.owner)
+        if arrived is None:
+            continue  # of a measurement, which need not have both
+        # A live run publishes samples while we read.
+        count = min(len(losses.values), len(arrived.values))
+        time_s = losses.time_s[:count]
+        interval_s = float(time_s[0]) if count else _WINDOW_S
+        lost_pkts = trailing_sum(losses.values[:count], interval_s, _WINDOW_S)
+        arrived_pkts = trailing_sum(arrived.values[:count], interval_s, _WINDOW_S) * interval_s / wire_bits
+        known = lost_pkts + arrived_pkts
+        share = np.divide(lost_pkts, known, out=np.full(count, np.nan), where=known > 0)
+        made.append(replace(losses, time_s=time_s, values=share.astype(np.float32)))
+    return made
+
+
+LOSS = PlotSpec(
+    id="loss_ratio",
+    title="Loss ratio",
+    y_label="Lost in the last second",
+    unit="%",
+    scale=100.0,
+    columns=((SUBFLOW, _LOSSES), (SUBFLOW, _RATE)),
+    curves=loss_curves,
+    is_joined=True,
+    figures=((SUBFLOW, "loss_ratio"),),
+    needs="a tcp or mptcp flow",
+)
+
+
+_DROPPED = "drops_pkts"
+
+
+def drop_curves(traces: Traces) -> list[Curve]:
+    """One curve per link direction, packets/s: mean over the sampling interval that ends there."""
+    return [_per_second(curve) for curve in column_curves(traces, LINK, _DROPPED)]
+
+
+def _per_second(curve: Curve) -> Curve:
+    # Samples stand at whole multiples of the interval, so that the time of the first is the interval.
+    interval_s = float(curve.time_s[0]) if len(curve.time_s) else 1.0
+    return replace(curve, values=(curve.values / interval_s).astype(np.float32))
+
+
+DROPS = PlotSpec(
+    id="drops",
+    title="Drops",
+    y_label="Drops",
+    unit="packets/s",
+    scale=1.0,
+    columns=((LINK, _DROPPED),),
+    curves=drop_curves,
+    is_rate=True,
+)
+
+
+_ACKED = "goodput_bps"
+WINDOW_S = 5.0
+ALL_FLOWS = "all flows"
+
+
+def jain_curves(traces: Traces) -> list[Curve]:
+    """One curve, 1/n to 1; NaN where fewer than two flows are active or nothing arrived.
+
+    The rates that are compared are the goodputs of tcp and mptcp flows over the last 5 s, or since they became active.
+    A flow is active from its first byte that arrives until its transfer is complete or all its subflows are closed: one
+    that starves counts with nothing.
+
+    Source: Jain, Chiu, Hawe 1984 (DEC-TR-301).
+    """
+    rates = [curve for curve in column_curves(traces, FLOW, _ACKED) if curve.owner in transport_flows(traces)]
+    # A live run publishes samples while we read.
+    count = min((len(curve.values) for curve in rates), default=0)
+    colour = palette.ColourKey(palette.TOTAL, 0)
+    if len(rates) < 2 or count == 0:
+        return [Curve(ALL_FLOWS, ALL_FLOWS, "all", colour, np.empty(0), np.empty(0, np.float32))]
+    time_s = rates[0].time_s[:count]
+    interval_s = float(time_s[0])
+    ends_s = flow_ends_s(traces)
+    means, active = np.zeros((len(rates), count)), np.zeros((len(rates), count), np.bool_)
+    for row, curve in enumerate(rates):
+        values = curve.values[:count]
+        is_on = (np.cumsum(values > 0) > 0) & (time_s <= ends_s.get(curve.owner, math.inf) + interval_s)
+        samples = trailing_sum(is_on.astype(np.float32), interval_s, WINDOW_S)
+        sums = trailing_sum(np.where(is_on, values, 0.0).astype(np.float32), interval_s, WINDOW_S)
+        means[row] = np.divide(sums, samples, out=np.zeros(count), where=samples > 0)
+        active[row] = is_on
+    index = jain_over_time(np.where(active, means, 0.0), active.sum(axis=0))
+    return [Curve(ALL_FLOWS, ALL_FLOWS, "all", colour, time_s, index.astype(np.float32))]
+
+
+def jain_over_time(rates: NDArray[np.float64], flows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Jain's index at each time.
+
+    Args:
+        rates: float64 [n_flows, n], each >= 0; zero where a flow does not count.
+        flows: int64 [n], how many count.
+
+    Returns:
+        float64 [n], 1/flows to 1; NaN where fewer than two count or every rate is zero.
+    """
+    squares = flows * np.square(rates).sum(axis=0)
+    index = np.full(len(flows), np.nan)
+    np.divide(np.square(rates.sum(axis=0)), squares, out=index, where=(flows > 1) & (squares > 0))
+    return index
+
+
+def flow_ends_s(traces: Traces) -> dict[str, float]:
+    """When flows ended, s, of those that did."""
+    subflows = {key.owner for key in traces.keys() if key.scope == SUBFLOW}  # noqa: SIM118 - a sequence
+    ends: dict[str, float] = {}
+    closed: dict[str, float] = {}
+    for mark in traces.marks():
+        if mark.kind == "completed":
+            ends[mark.owner] = mark.time_s
+        elif mark.kind == "closed":
+            closed[mark.owner] = mark.time_s
+        elif mark.kind == "established":
+            # Subflows may be opened again.
+            closed.pop(mark.owner, None)
+    for flow in {owner.partition("/")[0] for owner in closed}:
+        own = {owner for owner in subflows if owner.partition("/")[0] == flow}
+        if own <= closed.keys():
+            ends.setdefault(flow, max(closed[owner] for owner in own))
+    return ends
+
+
+JAIN = PlotSpec(
+    id="jain",
+    title="Fairness over time",
+    y_label="Jain index, last 5 s",
+    unit="",
+    scale=1.0,
+    columns=((FLOW, _ACKED),),
+    curves=jain_curves,
+    figures=(("all", "jain"),),
+    ceiling=1.0,
+    least_flows=2,
+    needs="at least two tcp or mptcp flows, because one flow shares nothing",
+    group=FAIRNESS,
+)
