@@ -135,7 +135,7 @@ def plots() -> str:
 
 def recipes() -> str:
     """The recipes that make the policies that ship."""
-    from subflow_app.features.training.core.recipes import recipe_names
+    from subflow_app.features.training.core.training_setup import recipe_names
 
     return ", ".join(map(_code, recipe_names()))
 

@@ -25,7 +25,7 @@ from typer._click.exceptions import MissingParameter, UsageError
 
 from subflow_app.distribution import DISTRIBUTION
 from subflow_app.features.catalog.core.catalog import app_catalog
-from subflow_app.features.training.core.recipes import load_recipe
+from subflow_app.features.training.core.training_setup import load_recipe
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.resources import find_scenario
 from subflow_app.shell.commands import app

@@ -182,8 +182,7 @@ def _read_recipe(path: Path) -> None:
 
 
 def _read_training_recipe(path: Path) -> None:
-    from subflow_app.features.training.core.recipes import load_recipe
-    from subflow_app.features.training.core.training_setup import prepare, request_of
+    from subflow_app.features.training.core.training_setup import load_recipe, prepare, request_of
 
     prepare(request_of(load_recipe(str(path))), path.parent)
 

@@ -353,8 +353,7 @@ def queries() -> Sequence[bytes]:
 def training_configs() -> Sequence[bytes]:
     import tempfile
 
-    from subflow_app.features.training.core.recipes import load_recipe, recipe_names
-    from subflow_app.features.training.core.training_setup import prepare, request_of
+    from subflow_app.features.training.core.training_setup import load_recipe, prepare, recipe_names, request_of
 
     with tempfile.TemporaryDirectory(prefix="subflow-fuzz-") as folder:
         config = prepare(request_of(load_recipe(recipe_names()[0])), folder)

@@ -35,9 +35,9 @@ from subflow_app.features.comparison.qt.feature import CompareFeature
 from subflow_app.features.editor.qt import documents
 from subflow_app.features.gallery.qt.feature import GalleryFeature
 from subflow_app.features.labs.qt.feature import LabFeature
-from subflow_app.features.running.qt.queue.enqueue_dialog import Enqueueing
+from subflow_app.features.running.qt.enqueue_dialog import Enqueueing
+from subflow_app.features.script.qt.desk import NewScript
 from subflow_app.features.script.qt.feature import ScriptFeature
-from subflow_app.features.script.qt.new_dialog import NewScript
 from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.foundation.session_log import SESSION_LOG
 from subflow_app.shell.app import make_application

@@ -23,9 +23,9 @@ from subflow_app.features.history.core.run_query import help_lines
 from subflow_app.features.paper.core.paper_styles import LEGENDS, STYLES
 from subflow_app.features.plots.core import GROUPS, PLOTS
 from subflow_app.features.settings.core import SETTINGS
-from subflow_app.features.training.core.recipes import load_recipe, recipe_names
 from subflow_app.features.training.core.training_draft import PARAMS as TRAINING_PARAMS
 from subflow_app.features.training.core.training_draft import training_label
+from subflow_app.features.training.core.training_setup import load_recipe, recipe_names
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.shell.actions import ACTIONS
 from subflow_app.shell.choices import SPEEDS

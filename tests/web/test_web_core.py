@@ -14,8 +14,7 @@ from tests.web.conftest import stored_run
 from tools.web import sources_digest
 
 from subflow_app.features.catalog.core.catalog import app_catalog
-from subflow_app.features.training.core.agent_explanations import agent_decisions_around
-from subflow_app.features.training.core.agent_reasons import stored_reasons
+from subflow_app.features.training.core.agent_explanations import agent_decisions_around, stored_reasons
 from subflow_sim import parse_scenario
 from subflow_sim.portable import portable, portable_choices, signature_of
 from subflow_store import open_store

@@ -17,9 +17,15 @@ from tools.measure.learning import LearningFigure
 
 from subflow_agents import Command, ReportKind, TrainingConfig
 from subflow_app.features.policies.core import card_of
-from subflow_app.features.training.core.recipes import load_recipe, recipe_names
 from subflow_app.features.training.core.training import TrainingJob
-from subflow_app.features.training.core.training_setup import TrainingRequest, check_torch, prepare, request_of
+from subflow_app.features.training.core.training_setup import (
+    TrainingRequest,
+    check_torch,
+    load_recipe,
+    prepare,
+    recipe_names,
+    request_of,
+)
 from subflow_app.foundation.errors import TrainingError
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.json_document import number

@@ -33,7 +33,7 @@ from subflow_app.features.paper.cli import figure_worker, report
 from subflow_app.features.running import cli as run
 from subflow_app.features.script import cli as scripts
 from subflow_app.features.sweeps.cli import sweep, sweeps
-from subflow_app.features.training.cli import agents, evaluate, promote, train, trainings
+from subflow_app.features.training.cli import agents, train, trainings
 from subflow_app.features.training.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
 from subflow_app.foundation.own_program import FIGURE_WORKER
 from subflow_app.shell import selftest_command as selftest
@@ -96,7 +96,7 @@ app.command()(run.run)
 app.command()(sweep.sweep)
 app.add_typer(sweeps.sweeps_app, name="sweeps")
 app.command(cls=TrainCommand)(train.train)
-app.command()(evaluate.evaluate)
+app.command()(agents.evaluate)
 app.add_typer(trainings.trainings_app, name="trainings")
 app.add_typer(labs.labs_app, name="labs")
 app.add_typer(library.library_app, name="library")
@@ -126,7 +126,7 @@ app.command("compare-kernel")(compare_kernel.compare_kernel)
 app.command(KERNEL_WORKER_COMMAND, hidden=True)(compare_kernel.kernel_worker)
 app.command(FIGURE_WORKER, hidden=True)(figure_worker.figure_worker)
 app.command(TRAIN_WORKER_COMMAND, hidden=True)(train.train_worker)
-agents.agents_app.command()(promote.promote)
+agents.agents_app.command()(agents.promote)
 app.add_typer(agents.agents_app, name="agents")
 app.add_typer(scripts.controllers_app, name="controllers")
 app.add_typer(scripts.schedulers_app, name="schedulers")

@@ -21,7 +21,7 @@ from subflow_app.features.gallery.qt.feature import GalleryFeature
 from subflow_app.features.guide.qt import GuideFeature
 from subflow_app.features.labs.qt.feature import LabFeature
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
-from subflow_app.features.running.qt.queue.session import QueueSession
+from subflow_app.features.running.qt.queue import QueueSession
 from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.features.training.qt.agent_feature import AgentFeature

@@ -9,7 +9,7 @@ from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from subflow_app.features.running.core.stepping import speed_text
-from subflow_app.features.running.qt.speed_slider import SpeedSlider
+from subflow_app.features.running.qt.run_status import SpeedSlider
 from subflow_app.shell.choices import SPEEDS
 from subflow_app.shell.menus import MENUS, SUBMENU_ICONS, SUBMENUS, TOOLBAR, TOOLBAR_WORDS
 from subflow_app.toolkit.action_bar import ActionBar

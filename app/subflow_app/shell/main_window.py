@@ -27,14 +27,12 @@ from subflow_app.features.guide.qt import HelpPanel
 from subflow_app.features.history.qt import History, HistoryCommand
 from subflow_app.features.paper.qt.reporting import Reports
 from subflow_app.features.plots.qt.plot_view import PlotView
-from subflow_app.features.running.qt.curve_finder import CurveFinder
 from subflow_app.features.running.qt.live_panel import LivePanel, beside_inspector
-from subflow_app.features.running.qt.queue.session import QueueSession
+from subflow_app.features.running.qt.queue import QueueSession
 from subflow_app.features.running.qt.run_control import RunControl
-from subflow_app.features.running.qt.run_opening import RunOpening
 from subflow_app.features.running.qt.run_session import RunSession
 from subflow_app.features.running.qt.run_status import RunStatus
-from subflow_app.features.running.qt.shown_runs import ShownRuns
+from subflow_app.features.running.qt.shown_runs import CurveFinder, RunOpening, ShownRuns
 from subflow_app.features.running.qt.stepping import Stepping
 from subflow_app.features.running.qt.unsaved_runs import UnsavedRuns
 from subflow_app.features.script.qt.feature import ScriptFeature

@@ -5,7 +5,7 @@ from __future__ import annotations
 from subflow_app.features.editor.core.layout import EDGES
 from subflow_app.features.gallery.qt.feature import GALLERY_MENU
 from subflow_app.features.plots.core import GROUPS, PLOTS
-from subflow_app.features.running.qt.queue.session import QUEUE_MENU
+from subflow_app.features.running.qt.queue import QUEUE_MENU
 from subflow_app.features.training.qt.session import TRAINING_MENU
 from subflow_app.shell.choices import BINS, COLOURS, SPEEDS, STEPS, THEMES
 from subflow_app.toolkit.panels import PANELS, WORKSPACES

@@ -52,8 +52,10 @@ def explain(
         agent_decision_lines,
         agent_decisions_around,
         agent_lines,
+        reason_lines,
+        reasons_document,
+        stored_reasons,
     )
-    from subflow_app.features.training.core.agent_reasons import reason_lines, reasons_document, stored_reasons
     from subflow_app.foundation.settings import load_settings
 
     at_s = time_option("--at", at)

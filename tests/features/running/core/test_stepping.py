@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
 
-from subflow_app.features.running.core.live_changes import LiveChange
-from subflow_app.features.running.core.live_state import live_controller, live_link, live_subflows
+from subflow_app.features.running.core.live_changes import LiveChange, live_controller, live_link, live_subflows
 from subflow_app.features.running.core.stepping import (
     MOST_SPEED_STEPS,
     StepSize,

@@ -10,8 +10,8 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.editor.core.algorithm_choices import controller_choices
-from subflow_app.features.running.qt.queue.enqueue_dialog import EnqueueDialog, Enqueueing
-from subflow_app.features.running.qt.queue.table_model import COLUMNS
+from subflow_app.features.running.qt.enqueue_dialog import EnqueueDialog, Enqueueing
+from subflow_app.features.running.qt.queue import COLUMNS
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.toml_edit import read_toml
 from subflow_app.shell.main_window import MainWindow

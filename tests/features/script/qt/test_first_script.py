@@ -15,8 +15,8 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.printed_code import ROOT, blocks
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
+from subflow_app.features.script.qt.desk import NewScript
 from subflow_app.features.script.qt.feature import ScriptFeature
-from subflow_app.features.script.qt.new_dialog import NewScript
 from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_app.shell.main_window import MainWindow
 

@@ -18,9 +18,8 @@ from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 from subflow_app.features.arena.core import results
 from subflow_app.features.comparison.qt.feature import CompareFeature
 from subflow_app.features.editor.core.scripts import scripts_of
-from subflow_app.features.script.qt.desk import ScriptDesk
+from subflow_app.features.script.qt.desk import NewScript, NewScriptDialog, ScriptDesk
 from subflow_app.features.script.qt.feature import ScriptFeature
-from subflow_app.features.script.qt.new_dialog import NewScript, NewScriptDialog
 from subflow_app.features.script.qt.session import CHECK, COMPARE, NEXT_PROBLEM, RESTORE, SAVE
 from subflow_app.foundation.errors import InputError
 from subflow_app.shell.main_window import MainWindow

@@ -12,11 +12,12 @@ from tests.helpers.fake_simulation import FakeSimulation, make_flow, make_scenar
 
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.features.traces.core.traces import SeriesKey
-from subflow_app.features.training.core.agent_explanations import agent_decisions_around, stored_agent_steps
-from subflow_app.features.training.core.agent_reasons import (
+from subflow_app.features.training.core.agent_explanations import (
+    agent_decisions_around,
     reason_lines,
     reasons,
     reasons_document,
+    stored_agent_steps,
     stored_reasons,
     windows_beside,
 )

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from subflow_app.features.training.core.growing_curve import GrowingCurve
+from subflow_app.features.training.core.training_metrics import GrowingCurve
 
 COUNT = 20_000
 

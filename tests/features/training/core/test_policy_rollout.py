@@ -9,8 +9,7 @@ import pytest
 from tests.helpers.policies import make_plan, write_random_policy
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.features.training.core.policy_rollout import observe_policy
-from subflow_app.features.training.core.policy_surface import MOST_OBSERVATIONS, policy_surface
+from subflow_app.features.training.core.policy_surface import MOST_OBSERVATIONS, observe_policy, policy_surface
 from subflow_sim.errors import PolicyError, SimulationError
 
 LONG = TWO_PATHS.replace('duration = "2s"', 'duration = "60s"')

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.features.training.core.recipes import load_recipe, parse_seeds, recipe_names, with_training
+from subflow_app.features.training.core.training_setup import load_recipe, parse_seeds, recipe_names, with_training
 from subflow_app.foundation.errors import InputError, RecipeError
 from subflow_app.foundation.resources import find_scenario
 

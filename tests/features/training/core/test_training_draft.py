@@ -8,7 +8,6 @@ import pytest
 from tests.helpers.fake_trainings import AGENTS, RECIPES
 
 from subflow_app.features.editor.core.form import FormField
-from subflow_app.features.training.core.recipes import load_recipe, recipe_names
 from subflow_app.features.training.core.training_draft import (
     DOCUMENT,
     FROM_FILE,
@@ -17,6 +16,7 @@ from subflow_app.features.training.core.training_draft import (
     TrainingDraft,
     episodes_text,
 )
+from subflow_app.features.training.core.training_setup import load_recipe, recipe_names
 from subflow_app.features.training.core.trainings import _recipe_choice
 from subflow_app.foundation.errors import InputError
 

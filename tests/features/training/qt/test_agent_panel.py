@@ -15,7 +15,7 @@ from tests.features.training.core.test_agent_replay import growing, run_on
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 
 from subflow_app.features.plots.qt.plot_view import PlotView
-from subflow_app.features.training.core import agent_reasons
+from subflow_app.features.training.core import agent_explanations
 from subflow_app.features.training.qt.agent_panel import AgentPanel
 from subflow_app.shell.main_window import MainWindow
 
@@ -78,7 +78,7 @@ def test_a_decision_is_shown_with_all_its_numbers(panel: AgentPanel) -> None:
 def test_what_moved_a_decision_is_told(panel: AgentPanel, monkeypatch: pytest.MonkeyPatch) -> None:
     panel.show_runs([finished_traces(LEARNING)])
     assert panel.why.text().startswith("Why: not known: ")  # nobody has that policy
-    monkeypatch.setattr(agent_reasons, "_policy_of", lambda _agent: ByTheFirst())
+    monkeypatch.setattr(agent_explanations, "_policy_of", lambda _agent: ByTheFirst())
     panel.agents.setCurrentIndex(1)
     panel.agents.activated.emit(1)
     panel.go_to_time(4.0)

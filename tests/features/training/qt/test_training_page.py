@@ -21,9 +21,8 @@ from tests.helpers.worn_window import close_window
 from subflow_app.features.editor.qt.inspector.editors import TextEditor
 from subflow_app.features.training.core.training_draft import DOCUMENT
 from subflow_app.features.training.core.training_progress import TRAINING_ACTIONS, Training
-from subflow_app.features.training.qt.page import TrainPage
+from subflow_app.features.training.qt.page import COLUMNS, TrainPage
 from subflow_app.features.training.qt.promote_dialog import PromoteDialog, Promotion
-from subflow_app.features.training.qt.table_model import COLUMNS
 from subflow_app.foundation.errors import TrainingError
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.shell.main_window import MainWindow

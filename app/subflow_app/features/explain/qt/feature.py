@@ -14,7 +14,7 @@ from PySide6.QtGui import QKeySequence
 from subflow_app.features.explain.qt.watching import Watching
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.script.qt.feature import ScriptFeature
-from subflow_app.features.script.qt.moment import ScriptMoment
+from subflow_app.features.script.qt.ports import ScriptMoment
 from subflow_app.features.traces.core.traces import SUBFLOW, Traces, nearest_mark_s
 from subflow_app.features.training.qt.agent_feature import AgentFeature
 from subflow_app.foundation.errors import InputError

@@ -26,7 +26,7 @@ from subflow_app.features.plots.core import BARS, PLOTS, TIME, Bar, PlotSpec
 from subflow_app.features.plots.core.spec import Curve
 from subflow_app.features.traces.core.events import AGENT, DECISION, INTERVAL, agent_steps_of, stored_object
 from subflow_app.features.traces.core.traces import FLOW, LINK, NANOSECONDS, SUBFLOW, SeriesKey, Traces, select_keys
-from subflow_app.features.training.core.agent_series import number_names, steps_of
+from subflow_app.features.training.core.agent_explanations import number_names, steps_of
 from subflow_app.foundation.errors import ExportError, InputError
 from subflow_app.foundation.files import made_folder, write_csv, write_file
 from subflow_app.foundation.json_document import json_text

@@ -11,8 +11,13 @@ from typing import TYPE_CHECKING, Any
 from subflow_app.features.catalog.core.uses import written_choice
 from subflow_app.features.forking.core.origin import ForkOrigin, ForkState, state_at, with_events
 from subflow_app.features.forking.core.words import BEFORE, difference_text
-from subflow_app.features.running.core.live_changes import LiveChange, with_change
-from subflow_app.features.running.core.live_state import live_controller, live_link, live_subflows
+from subflow_app.features.running.core.live_changes import (
+    LiveChange,
+    live_controller,
+    live_link,
+    live_subflows,
+    with_change,
+)
 from subflow_app.features.running.core.run_recorder import RunPast
 from subflow_app.features.running.core.runs import RunJob, decision_limits
 from subflow_app.features.traces.core.traces import NANOSECONDS

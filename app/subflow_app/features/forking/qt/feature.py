@@ -15,7 +15,7 @@ from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.playhead.qt.playhead import Playhead
 from subflow_app.features.running.core.run_queue import QueuedRun
 from subflow_app.features.running.core.runs import RunJob, RunResult
-from subflow_app.features.running.qt.queue.session import QueueSession
+from subflow_app.features.running.qt.queue import QueueSession
 from subflow_app.features.traces.core.traces import StoredTraces, Traces
 from subflow_app.foundation.errors import InputError
 from subflow_app.toolkit.action_spec import ActionSpec, Need

@@ -23,9 +23,8 @@ from subflow_app.features.gallery.core.recipe import Recipe, Series
 from subflow_app.features.policies.core import card_of
 from subflow_app.features.sweeps.core.sweep_points import PointReader
 from subflow_app.features.training.core.kept_trainings import KeptTraining, KeptTrainings, WantedTraining
-from subflow_app.features.training.core.recipes import load_recipe, recipe_names
 from subflow_app.features.training.core.training_folder import best_policy
-from subflow_app.features.training.core.training_setup import TrainingRequest, request_of
+from subflow_app.features.training.core.training_setup import TrainingRequest, load_recipe, recipe_names, request_of
 from subflow_app.features.training.core.training_worker import TRAINER
 from subflow_app.foundation.errors import RecipeError, TrainingError
 from subflow_app.foundation.json_document import number

@@ -38,9 +38,8 @@ from numpy.typing import NDArray
 from subflow_agents import AgentError, agent_names
 from subflow_app.features.gallery.core.recipe import Measure, MeasureKind
 from subflow_app.features.training.core.kept_trainings import KeptTrainings, WantedTraining, is_same_training
-from subflow_app.features.training.core.recipes import load_recipe
 from subflow_app.features.training.core.training_service import default_limit
-from subflow_app.features.training.core.training_setup import TrainingRequest, check_torch, prepare
+from subflow_app.features.training.core.training_setup import TrainingRequest, check_torch, load_recipe, prepare
 from subflow_app.features.training.core.training_worker import TRAINER
 from subflow_app.foundation.errors import InputError, TrainingError
 from subflow_app.foundation.jobs.progress import JobState

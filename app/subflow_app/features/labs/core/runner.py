@@ -382,7 +382,7 @@ def _typed(values: Mapping[str, str]) -> dict[str, TomlValue]:
 
 
 def _seeds(values: Mapping[str, str]) -> list[int | None]:
-    from subflow_app.features.training.core.recipes import parse_seeds
+    from subflow_app.features.training.core.training_setup import parse_seeds
 
     if "seeds" in values:
         return list(parse_seeds(values["seeds"].replace("..", "-")))

@@ -23,7 +23,7 @@ from subflow_app.features.labs.core.solution import parse_order
 from subflow_app.features.labs.qt.list_page import LabListPage, ListedLab, ask_lab_page
 from subflow_app.features.labs.qt.places import PREDICTION, Spotlight, place_of, place_of_widget, reveal
 from subflow_app.features.labs.qt.step_page import StepPage
-from subflow_app.features.running.qt.queue.session import QueueSession
+from subflow_app.features.running.qt.queue import QueueSession
 from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.features.training.qt.session import TrainingSession
 from subflow_app.foundation.errors import AppError

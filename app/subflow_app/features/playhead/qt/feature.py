@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.core.runs import RunJob
     from subflow_app.features.running.qt.run_control import RunControl
-    from subflow_app.features.running.qt.run_opening import RunOpening
     from subflow_app.features.running.qt.run_session import RunSession
-    from subflow_app.features.running.qt.shown_runs import ShownRuns
+    from subflow_app.features.running.qt.shown_runs import RunOpening, ShownRuns
     from subflow_app.features.traces.core.traces import Traces
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl

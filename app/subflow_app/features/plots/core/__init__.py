@@ -32,7 +32,7 @@ from subflow_app.features.plots.core.spec import (
     samples_to_average,
 )
 from subflow_app.features.traces.core.traces import FLOW, LINK, SUBFLOW
-from subflow_app.features.training.core.agent_series import REWARD
+from subflow_app.features.training.core.agent_explanations import REWARD
 
 __all__ = [
     "BARS",

@@ -21,7 +21,13 @@ from subflow_app.features.traces.core.traces import (
     select_keys,
     transport_owners,
 )
-from subflow_app.features.training.core.agent_series import REWARD, Numbers, learning_subflows, number_series, steps_of
+from subflow_app.features.training.core.agent_explanations import (
+    REWARD,
+    Numbers,
+    learning_subflows,
+    number_series,
+    steps_of,
+)
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.means import time_mean
 from subflow_app.vocabulary.measures import measure

@@ -3,20 +3,20 @@
 A change says what an `[[events]]` entry of a scenario file can say, but for the time, which is the present one. It is
 appended to the text that is stored with the run: that text alone gives the same run again, bit for bit. The document
 from which the run was started stays as it is.
+
+What the links and flows of a run are like at a time: the scenario, with the events and live changes until then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from subflow_app.foundation import toml_edit
 from subflow_app.foundation.toml_edit import TomlValue
-
-if TYPE_CHECKING:
-    from subflow_sim.scenario import Event
+from subflow_sim.link_state import LiveLink, changed_link
+from subflow_sim.scenario import Choice, Event, Flow, Scenario
 
 _NANOSECONDS = 1_000_000_000
 
@@ -71,3 +71,83 @@ def with_change(text: str, values: Mapping[str, TomlValue], at_s: float) -> str:
     if after != {**before, "events": [*before.get("events", []), entry]}:
         return toml_edit.append_table(text, "events", entry)
     return appended
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSubflow:
+    """What events have made of a subflow.
+
+    Attributes:
+        ordinal: from 1 in path order.
+        path: its links.
+        is_open: it was not closed, or was opened again.
+        is_backup: it carries data only while no other is usable.
+    """
+
+    ordinal: int
+    path: tuple[str, ...]
+    is_open: bool
+    is_backup: bool
+
+
+def live_link(
+    scenario: Scenario, changes: Sequence[LiveChange], name: str, direction: str, now_s: float
+) -> LiveLink | None:
+    """A link in one direction ("forward" or "reverse") at that time; None if there is none of that name."""
+    link = scenario.links.get(name)
+    if link is None:
+        return None
+    live = LiveLink(link.reverse if direction == "reverse" else link.forward, True)
+    for event in _until(scenario, changes, now_s):
+        if event.link == name and event.direction in ("both", direction):
+            live = changed_link(live, event)
+    return live
+
+
+def live_subflows(
+    scenario: Scenario, changes: Sequence[LiveChange], name: str, now_s: float
+) -> tuple[LiveSubflow, ...]:
+    """The subflows of a flow at that time; none of a flow of datagrams, or of a name that nothing has."""
+    flow = scenario.flows.get(name)
+    if flow is None or flow.sends_datagrams:
+        return ()
+    events = [event for event in _until(scenario, changes, now_s) if event.flow == name]
+    return tuple(_live_subflow(flow, ordinal, events) for ordinal in range(1, len(flow.paths) + 1))
+
+
+def live_controller(scenario: Scenario, changes: Sequence[LiveChange], name: str, now_s: float) -> Choice | None:
+    """The controller in force at that time; None of a flow of datagrams, or of a name that nothing has.
+
+    Args:
+        scenario: as it was started.
+        changes: made live until then.
+        name: of a flow, or of one of its copies, to which what is done to the flow is done as well.
+        now_s: the time.
+    """
+    base = name.partition(".")[0]
+    flow = scenario.flows.get(base)
+    if flow is None or flow.sends_datagrams:
+        return None
+    controller = flow.controller
+    for event in _until(scenario, changes, now_s):
+        if event.controller is not None and event.flow in (name, base):
+            controller = event.controller
+    return controller
+
+
+def _live_subflow(flow: Flow, ordinal: int, events: Sequence[Event]) -> LiveSubflow:
+    is_open, is_backup = True, ordinal in flow.backup
+    for event in events:
+        if event.subflow not in (None, ordinal):
+            continue
+        is_open = is_open if event.open is None else event.open
+        is_backup = is_backup if event.backup is None else event.backup
+    return LiveSubflow(ordinal, flow.paths[ordinal - 1], is_open, is_backup)
+
+
+def _until(scenario: Scenario, changes: Sequence[LiveChange], now_s: float) -> Iterator[Event]:
+    """Events until then, in the order in which they happened."""
+    live = [change.event for change in changes]
+    # A live change happens a nanosecond after it was made, which a run that holds has not come to.
+    planned = [event for event in scenario.events if event.at_s <= now_s]
+    yield from sorted([*planned, *live], key=lambda event: round(event.at_s * 1e9))

@@ -21,8 +21,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.features.running.core.live_changes import LiveChange, Wanted, with_change
-from subflow_app.features.running.core.run_recorder import RunPast, RunRecorder, finished_row, run_start
-from subflow_app.features.running.core.runnable import RunnableSimulation
+from subflow_app.features.running.core.run_recorder import (
+    RunnableSimulation,
+    RunPast,
+    RunRecorder,
+    finished_row,
+    run_start,
+)
 from subflow_app.features.traces.core.traces import NANOSECONDS, LiveTraces
 from subflow_app.foundation.expected_errors import is_expected, message_of
 from subflow_app.foundation.jobs.progress import JobState

@@ -23,7 +23,7 @@ from subflow_app.features.editor.core.algorithm_choices import own_or_named
 from subflow_app.features.editor.core.form import FieldOption
 from subflow_app.features.editor.core.form_text import completed
 from subflow_app.features.editor.qt.inspector.editors import ChoiceEditor
-from subflow_app.features.running.core.live_state import live_controller, live_link, live_subflows
+from subflow_app.features.running.core.live_changes import live_controller, live_link, live_subflows
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import muted

@@ -1,11 +1,14 @@
-"""From "Run" to a run in the history: joins scenario, runs, plots, database, and what is told about them."""
+"""From "Run" to a run in the history: joins scenario, runs, plots, database, and what is told about them.
+
+What the links are doing while a run goes on, told to the topology picture from the newest samples.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -13,11 +16,12 @@ from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.event_words import change_text
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of_document
 from subflow_app.features.editor.qt.inspector.inspector import Inspector
+from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.features.running.core.live_changes import LiveChange
 from subflow_app.features.running.core.runs import RunJob, RunProgress, RunResult
-from subflow_app.features.running.qt.link_states import LinkStates
 from subflow_app.features.running.qt.live_panel import LivePanel
 from subflow_app.features.running.qt.run_control import RunControl, ended_text
+from subflow_app.features.traces.core.traces import LINK, SeriesKey
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.toolkit import format as fmt
 from subflow_app.vocabulary.language import tr
@@ -25,7 +29,6 @@ from subflow_store import StoreError
 
 if TYPE_CHECKING:
     from subflow_app.features.editor.qt.documents import Documents
-    from subflow_app.features.editor.qt.topology.view import TopologyView
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.qt.run_status import RunStatus
     from subflow_app.features.running.qt.shown_runs import ShownRuns
@@ -33,6 +36,75 @@ if TYPE_CHECKING:
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.preferences import Preferences
+
+
+class _Direction(NamedTuple):
+    owner: str
+    utilisation: SeriesKey
+    queue: SeriesKey
+
+
+class LinkStates:
+    """Feeds one topology view."""
+
+    def __init__(self, view: TopologyView) -> None:
+        """Nothing runs yet."""
+        self._view = view
+        self._job: RunJob | None = None
+        self._text = ""
+        self._directions: list[_Direction] = []
+        self._is_shown = False
+        self._is_held = False
+
+    def hold(self, is_held: bool) -> None:
+        """Leaves the picture to others, or takes it back with the next samples."""
+        self._is_held = is_held
+        if is_held:
+            self._is_shown = False
+
+    def start(self, job: RunJob, shown_text: str) -> None:
+        """Shows this run from now on; ``shown_text`` is the scenario in the picture."""
+        keys = {(key.owner, key.name): key for key in job.traces.keys() if key.scope == LINK}  # noqa: SIM118
+        owners = dict.fromkeys(owner for owner, _ in keys)
+        self._directions = [
+            _Direction(owner, keys[owner, "utilisation"], keys[owner, "queue_pkts"]) for owner in owners
+        ]
+        self._job = job
+        self._text = shown_text
+
+    def update(self, shown_text: str) -> None:
+        """Shows the newest samples; ``shown_text`` is the scenario in the picture, which may have been edited since."""
+        if self._job is None or self._is_held:
+            return
+        if shown_text != self._text:
+            self._clear_picture()
+            return
+        traces = self._job.traces
+        is_down: dict[str, bool] = {}
+        for mark in traces.marks():
+            if mark.kind in ("link_up", "link_down"):
+                is_down[mark.owner] = mark.kind == "link_down"
+        for owner, utilisation, queue in self._directions:
+            _, shares = traces.read(utilisation)
+            _, lengths = traces.read(queue)
+            count = min(len(shares), len(lengths))
+            if count:
+                down = is_down.get(owner, is_down.get(owner.partition("/")[0], False))
+                self._view.set_link_state(owner, float(shares[count - 1]), float(lengths[count - 1]), not down)
+        self._view.set_position(self._job.progress.sim_time_s)
+        self._is_shown = True
+
+    def stop(self) -> None:
+        """Shows the links as they are when nothing runs."""
+        self._job = None
+        self._clear_picture()
+
+    def _clear_picture(self) -> None:
+        if self._is_shown:
+            self._view.clear_link_states()
+            self._view.set_position(None)
+            self._is_shown = False
+
 
 # At full speed the pictures follow this rarely, s.
 _EXPRESS_DRAWING_S = 1.0

@@ -1,4 +1,9 @@
-"""Which runs the plots show: the one that goes on or was run last, stored ones, or several over each other."""
+"""Which runs the plots show: the one that goes on or was run last, stored ones, or several over each other.
+
+From a curve to its run: a click near it selects the run in the history.
+
+What can be opened of the runs that are selected in the history: their plots, and the scenario of one.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +21,17 @@ from subflow_store import RunNotFound, StoreError
 
 if TYPE_CHECKING:
     from subflow_app.features.comparison.core.alignment import Alignment
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.history.qt import History
+    from subflow_app.features.plots.qt.curve_id import CurveId
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.core.runs import RunJob
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.docks import Docks
     from subflow_app.toolkit.workers import Workers
     from subflow_sim.scenario import Scenario
     from subflow_store import RunRow, Store
+
 
 T = TypeVar("T")
 
@@ -252,3 +263,82 @@ class ShownRuns(QObject):
         self._runs, self._is_chosen = runs, is_chosen
         self._say_foreign(False)
         self.changed.emit()
+
+
+class CurveFinder:
+    """Follows clicks on curves of one window."""
+
+    def __init__(
+        self, plots: PlotView, shown: ShownRuns, history: History, docks: Docks, tell: Callable[[str], object]
+    ) -> None:
+        """Finds the runs of the plots in the history."""
+        self._plots = plots
+        self._shown = shown
+        self._history = history
+        self._docks = docks
+        self._tell = tell
+        plots.curve_clicked.connect(self._select)
+        plots.told.connect(tell)
+
+    def find_run(self) -> None:
+        """Opens the history at the run of the curve that was clicked last, or of the line chosen in the legend.
+
+        A search that hides the run is given up for it.
+        """
+        curve = self._plots.current_curve
+        if curve is None:
+            self._tell(tr("Click a curve first, or choose its line in the legend."))
+            return
+        run_id = self._select(curve)
+        if run_id is None:
+            return
+        self._history.reveal([run_id])
+        self._docks.set_open("history", True)
+        self._history.table.setFocus()
+
+    def _select(self, curve: CurveId) -> int | None:
+        """Selects the run in the history as it is; None if it is not kept there."""
+        run_id = self._shown.id_of(curve.run)
+        label, title = self._plots.names_of(curve)
+        if run_id is None:
+            self._tell(tr("{curve} belongs to a run that is not in the history: {run}", curve=label, run=title))
+            return None
+        self._history.select([run_id])
+        self._tell(tr("{curve} belongs to run {number}: {run}", curve=label, number=run_id, run=title))
+        return run_id
+
+
+class RunOpening:
+    """Opens them; what has to be read comes when it is there."""
+
+    def __init__(self, history: History, database: DatabaseControl, shown: ShownRuns, documents: Documents) -> None:
+        """Opens runs that are selected in the history."""
+        self._history = history
+        self._database = database
+        self._shown = shown
+        self._documents = documents
+
+    def show(self) -> None:
+        """Shows the selected runs in the plots."""
+        if self._database.store is not None:
+            # The oldest first: it is A, with which the others are compared, however the list is sorted.
+            self._shown.show_stored(self._database.store, sorted(row.id for row in self._history.selected()))
+
+    def overlay(self) -> None:
+        """Lays the selected runs over those that are shown."""
+        if self._database.store is not None:
+            self._shown.overlay(self._database.store, sorted(row.id for row in self._history.selected()))
+
+    def open_scenario(self) -> None:
+        """Opens the scenario that the selected run was made with."""
+        rows, store = self._history.selected(), self._database.store
+        if len(rows) == 1 and store is not None:
+            self._shown.read_run(store, rows[0].id, self._open_scenario_of)
+
+    def open_scenario_of(self, run_id: int) -> None:
+        """Opens the scenario that a stored run was made with."""
+        if self._database.store is not None:
+            self._shown.read_run(self._database.store, run_id, self._open_scenario_of)
+
+    def _open_scenario_of(self, run: RunRow) -> None:
+        self._documents.open_text(run.scenario_text or "", f"{run.scenario_name} (run {run.id})")

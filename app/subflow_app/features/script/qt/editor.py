@@ -1,33 +1,183 @@
-"""The text of a script: coloured, checked and completed while it is typed."""
+"""The text of a script: coloured, checked and completed while it is typed.
+
+Colours of scripts: hooks and keywords stand out, fields and functions have one each, comments step back.
+
+What keys do to the lines of a script: indent, comment, find the other bracket. Of text alone, without a widget.
+"""
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QKeyEvent, QTextCharFormat, QTextCursor, QTextFormat
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QSyntaxHighlighter,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFormat,
+)
 from PySide6.QtWidgets import QCompleter, QListView, QTextEdit, QToolTip, QWidget
 
-from subflow_app.features.script.qt.colours import ScriptHighlighter
-from subflow_app.features.script.qt.editing import (
-    INDENT,
-    commented,
-    dedented,
-    indent_after,
-    indent_of,
-    indented,
-    other_bracket,
-)
 from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.toolkit.models.table_model import ROW_ROLE, ListModel
 from subflow_app.toolkit.plain_text import as_written
-from subflow_app.toolkit.theme import current_tokens, mixed
+from subflow_app.toolkit.theme import Tokens, current_tokens, mixed
 from subflow_app.toolkit.widgets.code_editor import CodeEditor
 from subflow_app.toolkit.widgets.shorthand import named, timer
 from subflow_app.vocabulary.language import tr
 from subflow_sim.scenario_model import ScriptKind
-from subflow_sim.script import Completion, ScriptProblem, check_script, completions
+from subflow_sim.script import Completion, ScriptProblem, check_script, completions, vocabulary
+
+_DOCSTRING = re.compile(r'"""|\'\'\'')
+_TOKEN = re.compile(
+    r"""(?P<comment>\#.*)
+      | (?P<string>"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?)
+      | (?P<number>(?<![\w.])(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
+      | (?P<field>(?<=\.)[A-Za-z_]\w*)
+      | (?P<word>[A-Za-z_]\w*)""",
+    re.VERBOSE,
+)
+_BOLD = 600
+
+
+class ScriptHighlighter(QSyntaxHighlighter):
+    """Of one document."""
+
+    def __init__(self, document: QTextDocument) -> None:
+        super().__init__(document)
+        self._formats: dict[str, QTextCharFormat] = {}
+        self._words: dict[str, str] = {}
+
+    def set_kind(self, kind: ScriptKind) -> None:
+        """Knows the words of controllers, or of schedulers, from now on."""
+        self._words = dict.fromkeys(keyword.kwlist, "keyword")
+        self._words |= dict.fromkeys(vocabulary.SETTINGS, "keyword")
+        for each in (*vocabulary.FUNCTIONS, *vocabulary.DECLARATIONS):
+            self._words[each.name] = "function"
+        for hook in vocabulary.HOOKS:
+            if hook.kind == kind:
+                self._words[hook.name] = "hook"
+        self.rehighlight()
+
+    def recolour(self, tokens: Tokens) -> None:
+        """Takes the colours of a theme."""
+        colours = {
+            "comment": tokens.muted_text,
+            "string": tokens.ok,
+            "number": tokens.warning,
+            "keyword": tokens.accent,
+            "hook": mixed(tokens.accent, tokens.error, 0.5),
+            "function": tokens.link,
+            "field": mixed(tokens.text, tokens.link, 0.55),
+        }
+        for kind, colour in colours.items():
+            text_format = QTextCharFormat()
+            text_format.setForeground(QColor(colour))
+            text_format.setFontItalic(kind == "comment")
+            if kind in ("keyword", "hook"):
+                text_format.setFontWeight(_BOLD)
+            self._formats[kind] = text_format
+        self.rehighlight()
+
+    def highlightBlock(self, text: str) -> None:
+        """Colours a line; the state behind it says which quotes are still open."""
+        start = 0
+        quotes = ("", '"""', "'''")
+        self.setCurrentBlockState(0)
+        opened = quotes[max(0, self.previousBlockState())]
+        while True:
+            if opened:
+                close = text.find(opened, start)
+                end = len(text) if close < 0 else close + 3
+                begin = start - 3 if start else 0
+                self.setFormat(begin, end - begin, self._formats["string"])
+                if close < 0:
+                    self.setCurrentBlockState(quotes.index(opened))
+                    return
+                start, opened = end, ""
+            found = self._colour_code(text, start)
+            if found is None:
+                return
+            opened, start = text[found : found + 3], found + 3
+
+    def _colour_code(self, text: str, start: int) -> int | None:
+        """Colours up to where long quotes open, if they do."""
+        position = start
+        while (match := _TOKEN.search(text, position)) is not None:
+            if match.lastgroup == "string" and _DOCSTRING.match(text, match.start()):
+                return match.start()
+            kind = match.lastgroup or ""
+            kind = self._words.get(match[0], "") if kind == "word" else kind
+            if kind:
+                self.setFormat(match.start(), match.end() - match.start(), self._formats[kind])
+            position = match.end()
+        return None
+
+
+INDENT = 4
+_PAIRS = {"(": ")", "[": "]", "{": "}"}
+_BACK = {close: open_ for open_, close in _PAIRS.items()}
+_ENDS_BLOCK = re.compile(r"\s*(return|pass)\b")
+_STRING_OR_COMMENT = re.compile(r'"""(?:.|\n)*?(?:"""|\Z)|"[^"\n]*"?|\'[^\'\n]*\'?|#[^\n]*')
+
+
+def indent_of(line: str) -> int:
+    """The spaces that a line begins with."""
+    return len(line) - len(line.lstrip(" "))
+
+
+def indent_after(line: str) -> int:
+    """The spaces that the line after this one begins with; what is behind the cursor is not part of it."""
+    code = _STRING_OR_COMMENT.sub("", line).rstrip()
+    indent = indent_of(line)
+    if code.endswith(":"):
+        return indent + INDENT
+    return max(0, indent - INDENT) if _ENDS_BLOCK.match(line) else indent
+
+
+def indented(lines: Sequence[str]) -> list[str]:
+    """The lines a step to the right; empty ones stay."""
+    return [" " * (INDENT - indent_of(line) % INDENT) + line if line.strip() else line for line in lines]
+
+
+def dedented(lines: Sequence[str]) -> list[str]:
+    """The lines a step to the left, as far as they can go."""
+    return [line[(indent_of(line) - 1) % INDENT + 1 :] if indent_of(line) else line for line in lines]
+
+
+def commented(lines: Sequence[str]) -> list[str]:
+    """The lines as comments, or as code again where all of them are comments."""
+    written = [line for line in lines if line.strip()]
+    if written and all(line.lstrip().startswith("#") for line in written):
+        return [re.sub(r"^(\s*)# ?", r"\1", line) for line in lines]
+    least = min(map(indent_of, written), default=0)
+    return [f"{line[:least]}# {line[least:]}" if line.strip() else line for line in lines]
+
+
+def other_bracket(text: str, position: int) -> int | None:
+    """Where the bracket is that belongs to the one at a position; None: there is none, or it is in a string."""
+    if position >= len(text) or text[position] not in (*_PAIRS, *_BACK):
+        return None
+    # Of strings and comments nothing counts; their places stay.
+    code = _STRING_OR_COMMENT.sub(lambda match: " " * len(match[0]), text)
+    own = code[position]
+    if own == " ":
+        return None
+    other, step = (_PAIRS[own], 1) if own in _PAIRS else (_BACK[own], -1)
+    depth = 0
+    for place in range(position, len(code) if step > 0 else -1, step):
+        depth += (code[place] == own) - (code[place] == other)
+        if depth == 0:
+            return place
+    return None
+
 
 _CHECK_MS = 250  # what is half typed is mostly wrong
 _REST_OF_NAME = re.compile(r"\w*")

@@ -15,8 +15,7 @@ from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
     from subflow_app.features.editor.core.recovery import UnsavedText
-    from subflow_app.features.script.qt.moment import ScriptMoment
-    from subflow_app.features.script.qt.ports import ScriptPorts
+    from subflow_app.features.script.qt.ports import ScriptMoment, ScriptPorts
     from subflow_app.features.script.qt.session import ScriptSession
     from subflow_sim.scenario_model import ScriptKind
 

@@ -1,28 +1,235 @@
-"""The panel of scripts: which one, its text, what is wrong with it, what it stands, and its versions."""
+"""The panel of scripts: which one, its text, what is wrong with it, what it stands, and its versions.
+
+The versions of a script that there are runs of, with what came of them.
+
+Chips that tell what a script stands, each of which opens the run that shows it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QItemSelectionModel, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QSplitter, QStackedWidget, QTableView, QToolButton, QWidget
 
 from subflow_app.features.editor.core.scripts import ScriptPlace
 from subflow_app.features.editor.qt.inspector.inspector import ProblemList
-from subflow_app.features.script.qt.conformance_strip import ConformanceStrip
+from subflow_app.features.history.core.script_versions import ScriptVersion
+from subflow_app.features.script.core.conformance import ARENA, Finding, Question
 from subflow_app.features.script.qt.editor import ScriptEditor, problem_line
-from subflow_app.features.script.qt.versions import VersionList
-from subflow_app.toolkit.theme import muted
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.models.table_model import TableModel, bold
+from subflow_app.toolkit.plain_text import Label, as_written
+from subflow_app.toolkit.theme import Tokens, follow_theme, muted
 from subflow_app.toolkit.widgets.action_buttons import action_buttons
 from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.elided_label import ElidedLabel
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.find_bar import FindBar
-from subflow_app.toolkit.widgets.shorthand import h_box, named, split, v_box
-from subflow_app.vocabulary.language import tr
+from subflow_app.toolkit.widgets.shorthand import h_box, heading, named, split, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table
+from subflow_app.toolkit.widgets.wrap_layout import WrapLayout
+from subflow_app.vocabulary.language import tr, translatable, trn
+from subflow_app.vocabulary.measure import Measure
+from subflow_app.vocabulary.measures import MEASURES, headline_measures
+from subflow_app.vocabulary.plain_text import capitalised
+from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_sim.errors import Problem
 from subflow_sim.script import ScriptProblem
+
+
+def _columns(versions: Sequence[ScriptVersion]) -> list[Column[ScriptVersion]]:
+    """The columns of these versions: the measures that the flows with the script show first, RTT and loss."""
+    flows = [flow for version in versions for flow in version.flows]
+    return [
+        NumberColumn(translatable("Version"), lambda each: each.number, widest="12"),
+        NumberColumn(translatable("Run"), lambda each: each.run.id, widest="1234"),
+        *(_column(each) for each in (*headline_measures(flows), MEASURES["mean_rtt_s"], MEASURES["loss_ratio"])),
+        Column(translatable("Started"), lambda each: each.run.started_at, fmt.moment, widest="28 Nov 2026 09:12"),
+    ]
+
+
+def _column(shown: Measure) -> Column[ScriptVersion]:
+    widest = "Goodput, Mbit/s" if shown.unit == "Mbit/s" else "12.345"
+    return NumberColumn(
+        shown.heading,
+        lambda each: each.figure(shown),
+        shown.text,
+        shown.unit,
+        widest=widest,
+        tip=shown.definition,
+    )
+
+
+class VersionModel(TableModel[ScriptVersion]):
+    """The version that is in the editor stands in bold."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(_columns(()), parent, tip=_tip)
+        self.current = ""
+
+    def other_data(self, row: ScriptVersion, column: int, role: int) -> object | None:
+        if role == Qt.ItemDataRole.FontRole and row.text == self.current:
+            return bold()
+        return None
+
+
+class VersionList(QWidget):
+    """A row for each, the latest at the top."""
+
+    selection_changed = Signal()
+    opened = Signal(object)  # ScriptVersion, whose run is to be shown
+
+    def __init__(self, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
+        """No versions yet, and a button for each action."""
+        super().__init__(parent)
+        self.setObjectName("script_versions")
+        self.model = VersionModel(self)
+        self.table = set_up_table(
+            QTableView(self), "script_version_table", tr("Versions of the script with their results"), self.model
+        )
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.table.selectionModel().selectionChanged.connect(self.selection_changed)
+        self.table.activated.connect(lambda index: self.opened.emit(self.model.row_at(index.row())))
+        none = muted(Label(tr("Each run of this script is kept with its text, and listed here."), self, wordWrap=True))
+        none.setContentsMargins(8, 4, 8, 4)
+        none.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(none)
+        self._pages.addWidget(self.table)
+        title = heading(Label(tr("Versions"), self), is_demi=True)
+        v_box(
+            self, h_box(None, (title, 1), *action_buttons(actions), margins=(8, 2, 6, 0)), (self._pages, 1), margins=0
+        )
+        self.setFocusProxy(self.table)
+
+    @property
+    def versions(self) -> Sequence[ScriptVersion]:
+        """Those that are listed."""
+        return self.model.rows
+
+    @property
+    def selected(self) -> tuple[ScriptVersion, ...]:
+        """Those that are selected, from top to bottom."""
+        rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
+        return tuple(self.model.row_at(row) for row in rows)
+
+    def show_versions(self, versions: Sequence[ScriptVersion], current: str) -> None:
+        """Lists these; what is selected stays so. ``current`` is the text in the editor."""
+        selected = {each.text for each in self.selected}
+        self.model.current = current
+        self.model.show_rows(tuple(versions), _columns(versions))
+        self._pages.setCurrentIndex(1 if versions else 0)
+        flags = QItemSelectionModel.SelectionFlag
+        for row, version in enumerate(versions):
+            if version.text in selected:
+                self.table.selectionModel().select(self.model.index(row, 0), flags.Select | flags.Rows)
+        self.selection_changed.emit()
+
+    def show_current(self, text: str) -> None:
+        """Notes what is in the editor now."""
+        if text != self.model.current:
+            self.model.current = text
+            self.model.say_changed()
+
+
+def _tip(version: ScriptVersion) -> str:
+    runs = trn("{count} run", "{count} runs", version.count)
+    return tr("Version {number}, {runs}; the latest: {name}", number=version.number, runs=runs, name=version.run.name)
+
+
+_ICONS = {"pass": ("ok", "ok"), "fail": ("error", "error"), "error": ("error", "error"), "": ("recent", "muted_text")}
+
+
+class ConformanceStrip(QWidget):
+    """A button for each check, with its number once that is known."""
+
+    opened = Signal(object)  # Finding, whose run is to be shown
+    asked = Signal()  # what is not asked but by a click
+
+    def __init__(self, after: QWidget, parent: QWidget | None = None) -> None:
+        """No questions yet; the keyboard comes from ``after``."""
+        super().__init__(parent)
+        self._after = after
+        named(self, "conformance", tr("Trials of the script"))
+        self._layout = WrapLayout(self)
+        self._chips: dict[str, QToolButton] = {}
+        self._findings: Mapping[str, Finding] = {}
+        follow_theme(self._recolour)
+
+    def show_findings(
+        self, questions: Sequence[Question], findings: Mapping[str, Finding], working: Sequence[Question]
+    ) -> None:
+        """Shows what is known.
+
+        Args:
+            questions: that can be asked.
+            findings: by what was asked.
+            working: on which somebody is at work.
+        """
+        if [question.id for question in questions] != list(self._chips):
+            self._make(questions)
+        self._findings = dict(findings)
+        at_work = {question.id for question in working}
+        for question in questions:
+            is_offered = question is ARENA and not at_work
+            self._tell(question, self._findings.get(question.id), question.id in at_work, is_offered=is_offered)
+
+    def text_of(self, check_id: str) -> str:
+        """What a chip says."""
+        return self._chips[check_id].text()
+
+    def chip(self, check_id: str) -> QToolButton:
+        """One of them."""
+        return self._chips[check_id]
+
+    def _make(self, questions: Sequence[Question]) -> None:
+        for chip in self._chips.values():
+            self._layout.removeWidget(chip)
+            chip.deleteLater()
+        self._chips = {}
+        before = self._after
+        for question in questions:
+            chip = named(QToolButton(self, autoRaise=False), f"conformance_{question.id}")
+            chip.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            chip.clicked.connect(lambda _on=False, question_id=question.id: self._open(question_id))
+            self._layout.addWidget(chip)
+            self._chips[question.id] = chip
+            # Made later than what is below, they would come behind it.
+            QWidget.setTabOrder(before, chip)
+            before = chip
+
+    def _open(self, question_id: str) -> None:
+        if question_id in self._findings:
+            self.opened.emit(self._findings[question_id])
+        else:
+            self.asked.emit()
+
+    def _tell(self, question: Question, finding: Finding | None, is_at_work: bool, *, is_offered: bool) -> None:
+        chip = self._chips[question.id]
+        title, asks = tr(question.title), tr(question.question)
+        asks = capitalised(asks)
+        chip.setEnabled(finding is not None or is_offered)
+        if finding is not None:
+            chip.setText(f"{title} {finding.number}".rstrip())
+            verdict = {"pass": tr("yes"), "fail": tr("no"), "error": tr("the run failed")}[finding.verdict]
+            says = finding.text if question is ARENA else f"{verdict}: {finding.text}"
+            tip = (asks, says, tr("Click to see that run."))
+        else:
+            chip.setText(tr("{title} …", title=title) if is_at_work else title)
+            says = tr("being tried") if is_at_work else tr("not tried yet")
+            tip = (asks, says, *((tr("Click to ask: it takes half a minute at most."),) if is_offered else ()))
+        chip.setToolTip(as_written("\n".join(tip)))
+        chip.setAccessibleName(f"{chip.text()}: {says}")
+        chip.setIcon(icon(*_ICONS[finding.verdict if finding is not None else ""]))
+
+    def _recolour(self, _tokens: Tokens) -> None:
+        for question_id, chip in self._chips.items():
+            finding = self._findings.get(question_id)
+            chip.setIcon(icon(*_ICONS[finding.verdict if finding is not None else ""]))
+
 
 _LEAST = (420, 330)  # px
 _SHARES = (3, 1)  # of the text, and of the versions below it

@@ -1,8 +1,14 @@
-"""Parts of the window that scripts use."""
+"""Parts of the window that scripts use.
+
+A line of a script at the time of a decision.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from subflow_sim.scenario_model import ScriptKind
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QUndoStack
@@ -56,3 +62,20 @@ class ScriptPorts(Protocol):
 
     def tell_failure(self, error: Exception) -> None:
         """Shows an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptMoment:
+    """Where a decision of a script stands.
+
+    Attributes:
+        kind: of the script.
+        name: of it.
+        text: that the run has of it.
+        line: that is executed, from 1.
+    """
+
+    kind: ScriptKind
+    name: str
+    text: str
+    line: int

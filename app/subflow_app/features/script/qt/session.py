@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from subflow_app.features.history.core.script_versions import ScriptVersion
     from subflow_app.features.running.core.runs import RunJob, RunResult
     from subflow_app.features.script.core.conformance import Finding
-    from subflow_app.features.script.qt.moment import ScriptMoment
-    from subflow_app.features.script.qt.ports import ScriptPorts
+    from subflow_app.features.script.qt.ports import ScriptMoment, ScriptPorts
     from subflow_app.foundation.jobs.job import JobOutcome
     from subflow_sim.scenario_model import ScriptKind
     from subflow_store import Store

@@ -1,13 +1,24 @@
-"""``subflow agents``: the trained policies that scenarios can name, and the card of one; `promote` adds one."""
+"""``subflow agents``: the trained policies that scenarios can name, and the card of one; `promote` adds one.
+
+``subflow agents promote``: what a training has learned gets a name that any scenario can use.
+
+``subflow evaluate``: policies and controllers on the same scenario and seeds, with confidence intervals.
+"""
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from subflow_app.terminal.options import Json
-from subflow_app.terminal.terminal import print_json, print_line, print_list
+from subflow_app.features.sweeps.cli.sweep import Cluster
+from subflow_app.foundation.errors import InputError
+from subflow_app.terminal import exit_codes
+from subflow_app.terminal.options import Database, Json, opened_store
+from subflow_app.terminal.terminal import print_json, print_line, print_list, print_note, print_tables
+from subflow_sim.gate import is_file, is_folder
 
 agents_app = typer.Typer(invoke_without_command=True, no_args_is_help=False, help="List the trained policies.")
 
@@ -46,3 +57,141 @@ def show(
         return
     for line in policy_lines(record):
         print_line(line)
+
+
+def promote(
+    trainings: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TRAINING|DIR|FILE...",
+            help="Number of a training or `last`, its folder, or a policy file; several that differ in their seeds.",
+        ),
+    ],
+    name: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Its name in scenarios; default: the training's name.")
+    ] = None,
+    note: Annotated[str, typer.Option(metavar="TEXT", help="Note for its card.")] = "",
+    database: Database = None,
+) -> None:
+    """Copy the best policy of a training into your library.
+
+    This is the policy that was best in the evaluations, or the latest where nothing was evaluated. Scenarios then use
+    it by name: controller = { name = "drl-cc", policy = "NAME" }. From several trainings that differ only in their
+    seed, it copies the best policy, and the card lists all seeds: `subflow agents promote DIR1 DIR2 DIR3 --name NAME`.
+    """
+    from subflow_app.features.training.core.promotion import best_of
+    from subflow_app.features.training.core.promotion import promote as copy_to_library
+    from subflow_sim.errors import PolicyError
+    from subflow_sim.policy import Policy
+
+    sources = dict(_source(training, database) for training in trainings)
+    try:
+        source, told = best_of(tuple(sources))
+        called = sources[source]
+        controller = Policy.load(source).controller
+    except PolicyError as error:
+        raise InputError(str(error)) from error
+    card = {"note": note} if note else {}
+    path = copy_to_library(source, name or called, {**card, **told, "training": called})
+    print_line(f"wrote {path}")
+    print_line(f'scenarios use it by controller = {{ name = "{controller}", policy = "{path.stem}" }}')
+
+
+def _source(training: str, database: Path | None) -> tuple[Path, str]:
+    """The policy file that is meant, and the name of what it is from.
+
+    Raises:
+        InputError: if there is none.
+        RunNotFound: if there is no such training.
+    """
+    from subflow_app.features.training.cli.trainings import training_number
+    from subflow_app.features.training.core.training_folder import best_policy
+    from subflow_app.foundation.paths import file_stem
+
+    given = Path(training)
+    if is_file(given):
+        return given, file_stem(given.stem)
+    if is_folder(given):
+        folder, called = given, given.resolve().name
+    else:
+        with opened_store(database, read_only=True) as store:
+            row = store.trainings.get(training_number(store, training))
+        folder, called = Path(row.folder), row.name
+    path = best_policy(folder)
+    if path is None:
+        raise InputError(f"{folder} has no policy yet")
+    return path, file_stem(called)
+
+
+DEFAULT_SEEDS = "1000000-1000004"
+"""Five that no training uses."""
+
+
+def evaluate(
+    contenders: Annotated[
+        list[str],
+        typer.Argument(metavar="POLICY|AGENT|CONTROLLER...", help="Policy files, or names of policies or controllers."),
+    ],
+    scenario: Annotated[str, typer.Option(metavar="FILE|NAME", help="Scenario to run.")],
+    seeds: Annotated[str, typer.Option(metavar="A-B", help="Seeds of the runs; no training uses 1000000 or above.")] = (
+        DEFAULT_SEEDS
+    ),
+    baselines: Annotated[
+        str | None,
+        typer.Option(metavar="NAME,...", help='Classics to compare with; default: those that suit; "": none.'),
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a value of the scenario. Repeatable."),
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Runs at once; default: one per core.")
+    ] = None,
+    cluster: Cluster = None,
+    as_json: Json = False,
+) -> None:
+    """Compare policies and controllers on the same seeds.
+
+    Each contender controls the same flows: those with a learning agent in the file, else all MPTCP flows, else all
+    TCP flows. Prints the mean over the seeds and its 95 % confidence interval (Student's t) of goodput per flow, RTT,
+    loss and Jain's index, and the goodput as a multiple of the best classic's. A policy decides in the core
+    as in any run; a controller with options is written { name = "mplibra", classic = "lia", policy = "random" }.
+    """
+    from subflow_app.features.catalog.core.uses import Use
+    from subflow_app.features.editor.core.scenario_source import open_scenario
+    from subflow_app.features.training.core.evaluations import EvaluationJob
+    from subflow_app.features.training.core.training_setup import parse_seeds
+    from subflow_app.features.training.core.training_text import evaluation_table
+    from subflow_app.foundation.resources import find_scenario
+    from subflow_app.terminal.progress import in_background
+
+    source = open_scenario(scenario, use=Use.EVALUATE, overrides=overrides or ())
+    for line in source.replaced:
+        print_note(line)
+    path = find_scenario(scenario)
+    listed = None if baselines is None else tuple(name for name in baselines.split(",") if name)
+    job = EvaluationJob(
+        contenders,
+        source,
+        parse_seeds(seeds),
+        baselines=listed,
+        folder=path.parent,
+        name=str(path),
+        threads=threads,
+        cluster=cluster,
+    )
+    for line in job.replaced:
+        print_note(line)
+    started = time.perf_counter()
+    outcome, signal_number = in_background(job, "evaluate")
+    if not signal_number:
+        outcome.check()
+    if signal_number or job.result is None:
+        print_note("stopped")
+        raise typer.Exit(exit_codes.stopped_by(signal_number))
+    document = job.result.to_json() | {"wall_s": time.perf_counter() - started}
+    if as_json:
+        print_json(document)
+        return
+    print_tables(evaluation_table(document))
+    print_line(f"{outcome.progress.runs} runs in {time.perf_counter() - started:.1f} s")

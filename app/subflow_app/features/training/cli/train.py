@@ -184,9 +184,14 @@ def _config(
         InputError: if they do not say enough, or contradict each other.
     """
     from subflow_agents import agent as agent_of_name
-    from subflow_app.features.training.core.recipes import load_recipe
     from subflow_app.features.training.core.training_folder import has_checkpoint
-    from subflow_app.features.training.core.training_setup import TrainingRequest, prepare, request_of, with_changes
+    from subflow_app.features.training.core.training_setup import (
+        TrainingRequest,
+        load_recipe,
+        prepare,
+        request_of,
+        with_changes,
+    )
     from subflow_app.foundation.paths import new_training_directory
 
     if agent is None and recipe is None:
@@ -216,7 +221,7 @@ def _config(
 
 
 def _seeds(text: str | None) -> tuple[int, ...] | None:
-    from subflow_app.features.training.core.recipes import parse_seeds
+    from subflow_app.features.training.core.training_setup import parse_seeds
 
     return None if text is None else parse_seeds(text)
 

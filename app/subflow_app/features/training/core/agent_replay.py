@@ -6,14 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from subflow_app.features.training.core.agent_series import number_names, steps_of
+from subflow_app.features.training.core.agent_explanations import number_names, steps_of
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from subflow_app.features.traces.core.traces import Traces
-    from subflow_app.features.training.core.agent_series import Numbers
+    from subflow_app.features.training.core.agent_explanations import Numbers
     from subflow_sim.agent_steps import AgentDecision, AgentSteps, RunAgent
     from subflow_sim.vec_env import AgentNumber
 
@@ -112,7 +112,7 @@ class AgentReplay:
 
     def why(self, others: Sequence[Traces] = ()) -> list[str]:
         """What moved the decision that is looked at, and its windows beside those of other runs, in words."""
-        from subflow_app.features.training.core.agent_reasons import known_reasons, reason_texts, windows_beside
+        from subflow_app.features.training.core.agent_explanations import known_reasons, reason_texts, windows_beside
 
         decision = self.decision
         if decision is None:

@@ -1,8 +1,44 @@
-"""From what a person asks for to the config of a training, checked before anything slow is imported or begun."""
+"""From what a person asks for to the config of a training, checked before anything slow is imported or begun.
+
+Recipes: what it takes to train the policy of an agent again, as TOML files that people read and write.
+
+format = 1
+agent = "drl-cc"               # required, like the scenario and a budget
+title = "One sentence"
+scenario = "drlcc-sc1"         # name of a shipped one, or a file beside the recipe
+steps = 50000                  # transitions; or minutes = 4, or both
+seed = 1
+num_envs = 8                   # simulations side by side
+threads = 1
+episode = "30s"
+deterministic = false
+checkpoint_every = "1min"
+expected = "4min"              # what it takes on two cores
+families = ["all"]             # networks of the arena to learn on as well: names of families
+families_share = 0.5           # of the episodes
+
+[options]                      # of the agent
+gamma = 0.9
+
+[set]                          # values of the scenario, as with --set
+"links.wifi.loss" = "1%"
+
+[training]                     # in place of the scenario's own block
+
+[evaluation]
+every = 10000                  # transitions; 0: none
+seeds = "1000000-1000004"
+baselines = ["lia", "olia"]
+scenario = "drlcc-sc1"         # left out: the one that is trained on
+networks = 1                   # of each family's validation split; the best policy is chosen by their utility and that
+                               # on the scenario
+families = ["lossy", "walk"]   # left out: all
+"""
 
 from __future__ import annotations
 
 import importlib.util
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,10 +50,190 @@ from subflow_agents.scenarios import require_paths
 from subflow_app.distribution import install_command
 from subflow_app.features.catalog.core.uses import Use, read_scenario, scenario_at
 from subflow_app.features.editor.core.scenario_source import with_contents, with_overrides
-from subflow_app.features.training.core.recipes import Recipe, with_training
-from subflow_app.foundation.errors import InputError, TrainingError
-from subflow_app.foundation.resources import find_scenario
+from subflow_app.foundation.errors import InputError, RecipeError, TrainingError
+from subflow_app.foundation.resources import file_or_shipped, find_scenario, resource_path
+from subflow_app.foundation.toml_files import checked, read_text, scenario_beside
+from subflow_sim.parameter import Param, kind_name
+from subflow_sim.report import Report, toml_text
 from subflow_sim.scenario import read_scenario_text
+from subflow_sim.section_reader import read_section
+from subflow_sim.units import Dimension
+
+RECIPE_SUFFIX = ".toml"
+
+_MAX_SEEDS = 1000
+_SEEDS = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
+
+_RECIPE = (
+    Param("format", Dimension.COUNT, "Version of the file format.", required=True, minimum=1, maximum=1),
+    Param("agent", Dimension.NAME, "The agent to train.", required=True),
+    Param("title", Dimension.TEXT, "Subject of the training, in a sentence."),
+    Param("scenario", Dimension.TEXT, "Scenario to learn on: a shipped one, or a file.", required=True),
+    Param("steps", Dimension.COUNT, "Budget of transitions.", minimum=1),
+    Param("minutes", Dimension.NUMBER, "Budget of time.", minimum=0, exclusive_minimum=True, maximum=1e5),
+    Param("seed", Dimension.COUNT, "Determines everything random.", default=1, minimum=0, maximum=999_999),
+    Param("num_envs", Dimension.COUNT, "Simulations side by side.", minimum=1, maximum=4096),
+    Param("threads", Dimension.COUNT, "Threads of the simulator.", minimum=1, maximum=256),
+    Param("episode", Dimension.TIME, "Length of an episode.", minimum=0, exclusive_minimum=True),
+    Param("deterministic", Dimension.FLAG, "Nothing depends on the clock."),
+    Param("checkpoint_every", Dimension.TIME, "Time between two checkpoints.", minimum=0, exclusive_minimum=True),
+    Param("expected", Dimension.TIME, "Expected time on two cores.", minimum=0, exclusive_minimum=True),
+    Param("families", Dimension.LIST, "Families of networks for some episodes; all: every family."),
+    Param("families_share", Dimension.NUMBER, "Share of these episodes.", minimum=0, exclusive_minimum=True, maximum=1),
+)
+_EVALUATION = (
+    Param("every", Dimension.COUNT, "Transitions between two evaluations; 0: none.", minimum=0),
+    Param("seeds", Dimension.TEXT, 'Seeds of the compared runs, e.g. "1000000-1000004".'),
+    Param("baselines", Dimension.LIST, "Controllers to compare with."),
+    Param("scenario", Dimension.TEXT, "Scenario of the evaluations; left out: that of the training."),
+    Param("networks", Dimension.COUNT, "Networks of each family for choosing the best policy; 0: none.", maximum=100),
+    Param("families", Dimension.LIST, "Their families; left out: all."),
+    Param("home", Dimension.FLAG, "Count the evaluations' scenario for half of the choice; left out: yes."),
+)
+_TABLES = ("options", "set", "training", "evaluation")
+_BUDGET = ("steps", "minutes")
+# Keys of a recipe that are fields of a training's config, and what they are called there.
+_SETTINGS = {
+    **{key: key for key in (*_BUDGET, "seed", "num_envs", "threads", "deterministic", "families", "families_share")},
+    "episode": "episode_s",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A recipe, read and checked by itself; whether agent and scenario go together is for `training_setup` to say.
+
+    Attributes:
+        name: of the file, without its ending.
+        path: of the file.
+        agent: what learns.
+        title: what is learned; may be empty.
+        scenario: path of the scenario file.
+        training: block that takes the place of the scenario's own; None: that stays.
+        overrides: "KEY=VALUE" for the scenario.
+        options: of the agent.
+        evaluation_scenario: path of the scenario to evaluate on; None: the one trained on.
+        settings: fields of `subflow_agents.TrainingConfig` that the recipe gives.
+        expected_s: what it takes on two cores; None if it does not say.
+    """
+
+    name: str
+    path: Path
+    agent: str
+    title: str
+    scenario: Path
+    training: Mapping[str, Any] | None
+    overrides: tuple[str, ...]
+    options: Mapping[str, Any]
+    evaluation_scenario: Path | None
+    settings: Mapping[str, Any]
+    expected_s: float | None
+
+
+def recipe_names() -> tuple[str, ...]:
+    """Names of the shipped recipes, sorted; the folder is the list."""
+    return tuple(sorted(path.stem for path in resource_path("agents/recipes").glob(f"*{RECIPE_SUFFIX}")))
+
+
+def load_recipe(name_or_path: str) -> Recipe:
+    """Read a recipe file, or a shipped recipe by name.
+
+    Raises:
+        InputError: if there is no such file or name; `RecipeError` with all that is wrong with it.
+    """
+    path = _find(name_or_path)
+    text = read_text(path, RecipeError, "a recipe")
+    return checked(text, path, RecipeError, lambda tree, report: _read(path, tree, report))
+
+
+def parse_seeds(text: str) -> tuple[int, ...]:
+    """Seeds as people write them: "1000000-1000004", "3", "1,4,7-9".
+
+    Raises:
+        InputError: if the text is none of that, names no seed or too many.
+    """
+    allowed = f'allowed: up to {_MAX_SEEDS} of them, e.g. "1-5" or "1,4,7-9"'
+    seeds: list[int] = []
+    for part in text.split(","):
+        match = _SEEDS.fullmatch(part.strip())
+        if match is None:
+            raise InputError(f'"{text}" are not seeds; {allowed}')
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first or last - first >= _MAX_SEEDS or len(seeds) + last - first >= _MAX_SEEDS:
+            raise InputError(f'"{text}" are {"not" if last < first else "too many"} seeds; {allowed}')
+        seeds += range(first, last + 1)
+    return tuple(dict.fromkeys(seeds))
+
+
+def _find(name_or_path: str) -> Path:
+    names = recipe_names()
+    listed = f"shipped recipes: {', '.join(names) or 'none'}"
+    missing = "no such recipe file and no shipped recipe of that name"
+    return file_or_shipped(name_or_path, "agents/recipes", RECIPE_SUFFIX, names, missing, listed)
+
+
+def _read(path: Path, tree: Mapping[str, Any], report: Report) -> Recipe:
+    values = read_section(report, (), tree, _RECIPE, also_known=_TABLES)
+    tables = {name: report.expect_table((name,), tree[name], f"a table [{name}]") for name in _TABLES if name in tree}
+    evaluation = read_section(report, ("evaluation",), tables.get("evaluation") or {}, _EVALUATION)
+    if not any(key in tree for key in _BUDGET):
+        report.add(("steps",), "missing", "a budget: steps = 50000, minutes = 4, or both")
+    settings = {setting: values[key] for key, setting in _SETTINGS.items() if values.get(key) is not None}
+    if values.get("checkpoint_every") is not None:
+        settings["checkpoint_minutes"] = values["checkpoint_every"] / 60
+    if evaluation.get("every") is not None:
+        settings["evaluation_every"] = evaluation["every"]
+    if evaluation.get("baselines") is not None:
+        settings["baselines"] = evaluation["baselines"]
+    if evaluation.get("networks") is not None:
+        settings["validation_networks"] = evaluation["networks"]
+    if evaluation.get("families") is not None:
+        settings["validation_families"] = evaluation["families"]
+    if evaluation.get("home") is not None:
+        settings["validation_home"] = evaluation["home"]
+    if evaluation.get("seeds") is not None:
+        try:
+            settings["evaluation_seeds"] = parse_seeds(evaluation["seeds"])
+        except InputError as error:
+            report.add(("evaluation", "seeds"), str(error))
+    overrides = [
+        f"{key}={value if isinstance(value, str) else toml_text(value)}"
+        for key, value in (tables.get("set") or {}).items()
+        if _is_plain(report, key, value)
+    ]
+    return Recipe(
+        name=path.stem,
+        path=path,
+        agent=values.get("agent", ""),
+        title=values.get("title") or "",
+        scenario=scenario_beside(report, ("scenario",), path, values.get("scenario")) or Path(),
+        training=tables.get("training"),
+        overrides=tuple(overrides),
+        options=tables.get("options") or {},
+        evaluation_scenario=scenario_beside(report, ("evaluation", "scenario"), path, evaluation.get("scenario")),
+        settings=settings,
+        expected_s=values.get("expected"),
+    )
+
+
+def _is_plain(report: Report, key: str, value: object) -> bool:
+    if isinstance(value, str | int | float):
+        return True
+    report.add(("set", key), f"this is {kind_name(value)}", "text, a number, true or false")
+    return False
+
+
+def with_training(text: str, training: Mapping[str, Any] | None) -> str:
+    """A scenario's text with another `[training]` block in place of its own; None leaves it as it is."""
+    if training is None:
+        return text
+    import tomlkit
+
+    document = tomlkit.parse(text)
+    document.pop("training", None)
+    document["training"] = dict(training)
+    return tomlkit.dumps(document)
+
 
 OPTION_PREFIX = "options."
 """How `--set` names options of the agent: options.gamma=0.9."""

@@ -16,10 +16,8 @@ import numpy as np
 from subflow_agents import AgentError, Command, OptionSpec, ReportKind, TrainingConfig, agents
 from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import source_of
-from subflow_app.features.training.core.policy_rollout import observe_policy
-from subflow_app.features.training.core.policy_surface import SeenPolicy
+from subflow_app.features.training.core.policy_surface import SeenPolicy, observe_policy
 from subflow_app.features.training.core.promotion import policy_names, promote
-from subflow_app.features.training.core.recipes import load_recipe, recipe_names
 from subflow_app.features.training.core.training import TrainingJob
 from subflow_app.features.training.core.training_draft import (
     DOCUMENT,
@@ -33,7 +31,14 @@ from subflow_app.features.training.core.training_folder import has_checkpoint
 from subflow_app.features.training.core.training_progress import Comparison, Training
 from subflow_app.features.training.core.training_record import sync_all
 from subflow_app.features.training.core.training_service import ServedTraining, TrainingService
-from subflow_app.features.training.core.training_setup import TrainingRequest, check_torch, prepare, request_of
+from subflow_app.features.training.core.training_setup import (
+    TrainingRequest,
+    check_torch,
+    load_recipe,
+    prepare,
+    recipe_names,
+    request_of,
+)
 from subflow_app.features.training.core.training_worker import TRAINER
 from subflow_app.foundation.errors import AppError, InputError, TrainingError
 from subflow_app.foundation.jobs.progress import JobState

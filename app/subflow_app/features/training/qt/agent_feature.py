@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
-from subflow_app.features.training.core.agent_series import learning_subflows
+from subflow_app.features.training.core.agent_explanations import learning_subflows
 from subflow_app.toolkit.feature import FeatureMap, PanelFeature
 from subflow_app.vocabulary.language import translatable
 
