@@ -28,9 +28,8 @@ from subflow_app.features.training.core.training_draft import training_label
 from subflow_app.features.training.core.training_setup import load_recipe, recipe_names
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.shell.actions import ACTIONS
-from subflow_app.shell.choices import SPEEDS
 from subflow_app.shell.help_dialogs import GESTURES
-from subflow_app.shell.menus import MENUS, SUBMENUS
+from subflow_app.shell.menus import MENUS, SPEEDS, SUBMENUS
 from subflow_app.toolkit.action_spec import Scope
 from subflow_app.toolkit.panels import PANELS, WORKSPACES
 from subflow_app.vocabulary.language import ENGLISH, LANGUAGES

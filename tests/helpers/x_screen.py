@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from subflow_app.shell.selftest.surroundings import own_surroundings
+from subflow_app.shell.selftest.runner import own_surroundings
 
 ROOT = Path(__file__).resolve().parents[2]
 

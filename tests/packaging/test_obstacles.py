@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.packaging import obstacles
 
-from subflow_app.shell.selftest.surroundings import own_surroundings
+from subflow_app.shell.selftest.runner import own_surroundings
 
 
 @pytest.fixture(params=[pytest.param("source", marks=pytest.mark.full("starts the program a dozen times")), "bundle"])

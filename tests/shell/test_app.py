@@ -110,7 +110,7 @@ def test_window_starts_without_the_slow_libraries() -> None:
         "subflow_app.features.training.qt.page",
         "subflow_sim.agent_steps",
         "subflow_sim.vec_env",
-        "subflow_app.shell.welcome",
+        "subflow_app.shell.help_dialogs",
     }
     assert moments["listed"] & later == set()
     assert "pyqtgraph" in moments["usable"]
@@ -234,7 +234,7 @@ def test_a_file_that_the_desktop_hands_over_is_opened() -> None:
     code = (
         "from PySide6.QtCore import QCoreApplication\n"
         "from PySide6.QtGui import QFileOpenEvent\n"
-        "from subflow_app.shell.display import application_or_end\n"
+        "from subflow_app.shell.app import application_or_end\n"
         "application = application_or_end(['subflow'], lambda kind, context, text: None)\n"
         "application.file_wanted.connect(print)\n"
         "QCoreApplication.sendEvent(application, QFileOpenEvent('/tmp/My lab.subflow'))\n"

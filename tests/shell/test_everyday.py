@@ -19,8 +19,8 @@ from subflow_app.features.settings.qt import SettingsDialog
 from subflow_app.foundation.resources import resource_path
 from subflow_app.foundation.session_log import SessionLog
 from subflow_app.foundation.settings import Settings, load_settings
+from subflow_app.shell.help_dialogs import WelcomeDialog
 from subflow_app.shell.main_window import MainWindow
-from subflow_app.shell.welcome import WelcomeDialog
 from subflow_app.toolkit.panels import PANELS
 
 pytestmark = pytest.mark.one_window

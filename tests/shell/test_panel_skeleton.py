@@ -37,7 +37,7 @@ def tally(monkeypatch: pytest.MonkeyPatch) -> type[Feature]:
 @pytest.fixture
 def actions(tally: type[Feature]) -> Sequence[ActionSpec[MainWindow]]:
     """Has the action that is made of the line in the list of panels."""
-    return (*ACTIONS, next(row for row in view.rows() if row.id == f"view.{tally.panel_name}"))
+    return (*ACTIONS, next(row for row in view.view_rows() if row.id == f"view.{tally.panel_name}"))
 
 
 def test_a_panel_is_a_file_and_a_line_in_three_lists(tally: type[Feature], window: MainWindow, qtbot: QtBot) -> None:

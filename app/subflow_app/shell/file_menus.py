@@ -1,20 +1,33 @@
-"""The submenus that list files: the shipped examples, and what was opened last."""
+"""The submenus that list files: the shipped examples, and what was opened last.
+
+Files that are dropped on the window: opened by what they are; what cannot be opened is said, with what can.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from subflow_app.features.editor.qt.documents import Documents
-from subflow_app.foundation.resources import scenario_names
+from subflow_app.features.exporting.qt.topology_files import is_graph_file
+from subflow_app.foundation.file_kinds import DATABASE_SUFFIXES, PAGE_SUFFIX, TRACE_SUFFIXES
+from subflow_app.foundation.resources import SCENARIO_SUFFIX, scenario_names
 from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.preferences import Preferences
 from subflow_app.toolkit.widgets.shorthand import named
-from subflow_app.vocabulary.language import tr
-from subflow_sim.gate import is_there
+from subflow_app.vocabulary.language import tr, trn
+from subflow_sim.gate import is_folder, is_there
+
+if TYPE_CHECKING:
+    from subflow_app.features.exporting.qt.topology_files import TopologyFiles
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.notices import Notices
+
 
 # The titles that `menus` places them with.
 EXAMPLES = "Open &example"
@@ -70,3 +83,98 @@ class FileMenus(QObject):
             action.triggered.connect(lambda _checked=False, go=go, argument=argument: go(argument))
         if not entries:
             menu.addAction(tr("None yet")).setEnabled(False)
+
+
+class FileDrops(QObject):
+    """What one window does with files that are dragged over it."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        database: DatabaseControl,
+        topology_files: TopologyFiles,
+        notices: Notices,
+        preferences: Preferences,
+        parent: QObject,
+    ) -> None:
+        """Opens files in these parts of a window."""
+        super().__init__(parent)
+        self._documents = documents
+        self._database = database
+        self._topology_files = topology_files
+        self._notices = notices
+        self._preferences = preferences
+        self._trace_opener: Callable[[Path], object] | None = None
+
+    def set_trace_opener(self, opener: Callable[[Path], object]) -> None:
+        """Has measured traces opened by this."""
+        self._trace_opener = opener
+
+    def enter(self, event: QDragEnterEvent) -> None:
+        """Takes files of any kind: a refusal with its reason is worth more than a cursor that says no."""
+        if _files(event):
+            event.acceptProposedAction()
+
+    def drop(self, event: QDropEvent) -> None:
+        """Opens what was dropped, once the program that it comes from has been answered."""
+        files = _files(event)
+        if files:
+            event.acceptProposedAction()
+            # A question about unsaved changes must not hold that program up.
+            QTimer.singleShot(0, self, lambda: self.open(files))
+
+    def open(self, files: Sequence[Path]) -> None:
+        """Opens one scenario or graph and one database; the other scenarios come to the recent files."""
+        refused = [file for file in files if self._opener(file) is None]
+        usable = [file for file in files if file not in refused]
+        databases = [file for file in usable if file.suffix.lower() in DATABASE_SUFFIXES]
+        traces = [file for file in usable if file.suffix.lower() in TRACE_SUFFIXES]
+        drawings = [file for file in usable if file not in databases and file not in traces]
+        further = [file for file in drawings[1:] if not is_graph_file(file)]
+        for file in reversed(further):
+            self._preferences.change(self._preferences.settings.with_recent_file(file))
+        for file in (*drawings[:1], *databases[:1], *traces[:1]):
+            opener = self._opener(file)
+            if opener is not None:
+                opener(file)
+        said = [self._refusal(file) for file in refused[:3]]
+        if further:
+            said.append(
+                trn(
+                    "{count} further scenario is under File › Open recent.",
+                    "{count} further scenarios are under File › Open recent.",
+                    len(further),
+                )
+            )
+        graphs_left = len(drawings) - 1 - len(further) if drawings else 0
+        if graphs_left > 0 or len(databases) > 1 or len(traces) > 1:
+            said.append(tr("Only the first file was opened: drop graphs, databases and traces one at a time."))
+        if said:
+            self._notices.file_failed(" ".join(said))
+
+    def _opener(self, file: Path) -> Callable[[Path], object] | None:
+        if is_folder(file):
+            return None
+        if is_graph_file(file):
+            return self._topology_files.import_file
+        if file.suffix.lower() == PAGE_SUFFIX:
+            return self._topology_files.import_page
+        if file.suffix.lower() in DATABASE_SUFFIXES:
+            return self._database.open
+        if file.suffix.lower() in TRACE_SUFFIXES:
+            return self._trace_opener
+        return self._documents.open if file.suffix.lower() == SCENARIO_SUFFIX else None
+
+    def _refusal(self, file: Path) -> str:
+        if is_folder(file):
+            return tr("{name} is a folder: drop a scenario, a graph or a database from it.", name=file.name)
+        return tr(
+            "{name} cannot be opened here: drop scenarios (.toml), graphs (.graphml, .gml), web pages of runs"
+            " (.html), databases (.subflow, .db) or measured traces (.csv, .log, .pcap).",
+            name=file.name,
+        )
+
+
+def _files(event: QDropEvent) -> list[Path]:
+    """The files of this computer that are dragged."""
+    return [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]

@@ -40,15 +40,12 @@ from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.features.training.qt.agent_feature import AgentFeature
 from subflow_app.features.training.qt.session import DeskMaker, TrainingSession, open_desk
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.shell.choices import DEFAULT_SPEED, SPEEDS
 from subflow_app.shell.features import KINDS, Features
-from subflow_app.shell.file_drops import FileDrops
-from subflow_app.shell.file_menus import FileMenus
-from subflow_app.shell.main_toolbar import MainToolbar, fill_menu_bar
-from subflow_app.shell.menus import CURVES_MENU, HISTORY_MENU, PLOT_MENU
+from subflow_app.shell.file_menus import FileDrops, FileMenus
+from subflow_app.shell.main_toolbar import MainToolbar, StatusButtons, fill_menu_bar
+from subflow_app.shell.menus import CURVES_MENU, DEFAULT_SPEED, HISTORY_MENU, PLOT_MENU, SPEEDS
 from subflow_app.shell.panel_layout import PanelLayout
 from subflow_app.shell.presentation import Presentation
-from subflow_app.shell.status_buttons import StatusButtons
 from subflow_app.shell.undo_order import UndoOrder
 from subflow_app.shell.window_dialogs import WindowDialogs
 from subflow_app.shell.window_state import WindowStateFile

@@ -38,9 +38,8 @@ def selftest(out: Path | None) -> int:
     Raises:
         InputError: if the file cannot be written.
     """
-    from subflow_app.shell.selftest.outcome import State
+    from subflow_app.shell.selftest.outcome import State, write_report
     from subflow_app.shell.selftest.registry import CHECKS
-    from subflow_app.shell.selftest.report import write_report
     from subflow_app.shell.selftest.runner import run_checks
 
     began = time.perf_counter()

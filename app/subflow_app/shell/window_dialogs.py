@@ -121,7 +121,7 @@ class WindowDialogs(QObject):
 
     def show_welcome(self) -> None:
         """Offers the ways into the program."""
-        from subflow_app.shell.welcome import WelcomeDialog
+        from subflow_app.shell.help_dialogs import WelcomeDialog
 
         preferences = self._ports.preferences
         preferences.change(preferences.settings.with_welcome())

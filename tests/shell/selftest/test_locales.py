@@ -14,7 +14,7 @@ from tests.helpers.locales import made_locales
 from subflow_app.foundation.own_program import SELFTEST_CHECK
 from subflow_app.shell.selftest.checks import own_locale
 from subflow_app.shell.selftest.outcome import ANSWER_FILE
-from subflow_app.shell.selftest.surroundings import own_surroundings
+from subflow_app.shell.selftest.runner import own_surroundings
 
 TOLD = {
     "tr_TR": "tr_TR, numbers as 1.234,5: File",

@@ -17,33 +17,33 @@ from subflow_app.features.gallery.qt import feature as gallery
 from subflow_app.features.playhead.qt import feature as playhead
 from subflow_app.features.script.qt import feature as script
 from subflow_app.features.sweeps.qt import feature as sweeps
-from subflow_app.shell.actions import arrange, edit, file, help, history, queue, run, study, training, view
+from subflow_app.shell.actions import file, run, study, view
 from subflow_app.toolkit.action_spec import ActionSpec
 
 if TYPE_CHECKING:
     from subflow_app.shell.main_window import MainWindow
 
 ACTIONS: tuple[ActionSpec[MainWindow], ...] = (
-    *file.rows(),
-    *edit.rows(),
+    *file.file_rows(),
+    *file.edit_rows(),
     *topology.rows(),
-    *arrange.rows(),
-    *view.rows(),
-    *run.rows(),
-    *queue.rows(),
+    *view.arrange_rows(),
+    *view.view_rows(),
+    *run.run_rows(),
+    *run.queue_rows(),
     *run.agent_rows(),
     *playhead.rows(),
     *forking.rows(),
     *explain.rows(),
-    *training.rows(),
-    *history.rows(),
+    *study.training_rows(),
+    *run.history_rows(),
     *sweeps.rows(),
     *gallery.rows(),
     *arena.rows(),
     *breaking.rows(),
     *script.rows(),
-    *study.rows(),
+    *study.study_rows(),
     *study.import_rows(),
     *study.lab_rows(),
-    *help.rows(),
+    *file.help_rows(),
 )

@@ -1,10 +1,17 @@
-"""Scenario files, the database, and what leaves the program."""
+"""Scenario files, the database, and what leaves the program.
+
+Undo, redo and search.
+
+Help.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from subflow_app.features.crashes.qt.feature import CrashFeature
+from subflow_app.features.guide.qt import GuideFeature
 from subflow_app.toolkit.action_spec import HAS_NODES, NOT_RUNNING, PLOTS_SHOWN, STORE, ActionSpec, Need
 from subflow_app.vocabulary.language import translatable
 
@@ -12,7 +19,7 @@ if TYPE_CHECKING:
     from subflow_app.shell.main_window import MainWindow
 
 
-def rows() -> Iterator[ActionSpec[MainWindow]]:
+def file_rows() -> Iterator[ActionSpec[MainWindow]]:
     """The File menu."""
     yield ActionSpec(
         "file.new",
@@ -178,4 +185,103 @@ def rows() -> Iterator[ActionSpec[MainWindow]]:
         "quit",
         ("Ctrl+Q",),
         lambda w, _: w.close(),
+    )
+
+
+def edit_rows() -> Iterator[ActionSpec[MainWindow]]:
+    """The Edit menu."""
+    yield ActionSpec(
+        "edit.undo",
+        "&Undo",
+        "Undo the last change of the scenario or of the history, whichever was later",
+        "undo",
+        ("Ctrl+Z",),
+        lambda w, _: w.undo_order.undo(),
+        (Need(lambda s: s.can_undo, translatable("nothing to undo")),),
+    )
+    yield ActionSpec(
+        "edit.redo",
+        "&Redo",
+        "Redo the change that was undone",
+        "redo",
+        ("Ctrl+Shift+Z", "Ctrl+Y"),
+        lambda w, _: w.undo_order.redo(),
+        (Need(lambda s: s.can_redo, translatable("nothing to redo")),),
+    )
+    yield ActionSpec(
+        "edit.find_run",
+        "&Find run",
+        "Search the history by name, scenario, controller, tag or note",
+        "search",
+        ("Ctrl+F",),
+        lambda w, _: w.find_run(),
+        (STORE,),
+    )
+
+
+def help_rows() -> Iterator[ActionSpec[MainWindow]]:
+    """The Help menu."""
+    yield ActionSpec(
+        "help.panel",
+        "&Help on this panel",
+        "Explain the panel that has the keyboard focus",
+        "help",
+        ("F1",),
+        lambda w, _: w.window_dialogs.show_help(),
+    )
+    yield ActionSpec(
+        "help.guide_here",
+        "User guide on &this",
+        "Open the user guide in the browser, at the page of the algorithm or panel that has the keyboard focus",
+        "guide",
+        ("Shift+F1",),
+        lambda w, _: w.features[GuideFeature].show_here(),
+    )
+    yield ActionSpec(
+        "help.guide",
+        "User &guide",
+        "Open the user guide in the browser: every view, algorithm, command and key of a scenario file",
+        "guide",
+        ("Ctrl+F1",),
+        lambda w, _: w.features[GuideFeature].show(),
+    )
+    yield ActionSpec(
+        "help.welcome",
+        "&Welcome",
+        "Show the three ways into the program: demo, labs, new topology",
+        "welcome",
+        ("Ctrl+Alt+W",),
+        lambda w, _: w.window_dialogs.show_welcome(),
+    )
+    yield ActionSpec(
+        "help.palette",
+        "Command &palette…",
+        "Find anything that can be done or opened by typing a few letters",
+        "search",
+        ("Ctrl+K", "Ctrl+Shift+P"),
+        lambda w, _: w.window_dialogs.show_palette(),
+    )
+    yield ActionSpec(
+        "help.shortcuts",
+        "&Keyboard shortcuts",
+        "List all shortcuts and mouse gestures",
+        "shortcuts",
+        ("Ctrl+/",),
+        lambda w, _: w.window_dialogs.show_shortcuts(),
+    )
+    yield ActionSpec(
+        "help.crash_reports",
+        "&Crash reports…",
+        "Read what was written when Subflow crashed or showed a bug, to send it by hand",
+        "crash",
+        ("Ctrl+Alt+Shift+F1",),
+        lambda w, _: w.features[CrashFeature].show(),
+    )
+    yield ActionSpec(
+        "help.about",
+        "&About Subflow",
+        "Version, licences and where files are kept",
+        "about",
+        ("Ctrl+Shift+F1",),
+        lambda w, _: w.window_dialogs.show_about(),
     )

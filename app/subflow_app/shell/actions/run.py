@@ -1,21 +1,42 @@
-"""Running the scenario, and walking through what agents decided."""
+"""Running the scenario, and walking through what agents decided.
+
+The queue of runs.
+
+Stored runs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.shell.choices import DEFAULT_SPEED, SPEEDS, STEPS
-from subflow_app.toolkit.action_spec import COMPLETE, RUNNABLE, RUNNING, ActionSpec, Need, possible
+from subflow_app.features.forking.qt.feature import ForkFeature
+from subflow_app.shell.menus import DEFAULT_SPEED, SPEEDS, STEPS
+from subflow_app.toolkit.action_spec import (
+    COMPLETE,
+    NOT_RUNNING,
+    ONE_SELECTED,
+    PLOTS_SHOWN,
+    RUNNABLE,
+    RUNNING,
+    SELECTED,
+    VALID,
+    WRITABLE,
+    ActionSpec,
+    Need,
+    Scope,
+    possible,
+)
 from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:
     from subflow_app.shell.main_window import MainWindow
 
+
 _LINK = Need(lambda s: s.has_live_link, translatable("select a link on the canvas first"))
 
 
-def rows() -> Iterator[ActionSpec[MainWindow]]:
+def run_rows() -> Iterator[ActionSpec[MainWindow]]:
     """The Run menu."""
     yield ActionSpec(
         "run.toggle",
@@ -132,4 +153,207 @@ def agent_rows() -> Iterator[ActionSpec[MainWindow]]:
         ("Alt+End",),
         lambda w, _: w.agent.content.go_to_last(),
         (possible("agent.last", translatable("no later decision of an agent")),),
+    )
+
+
+def queue_rows() -> Iterator[ActionSpec[MainWindow]]:
+    """The Queue submenu of the Run menu."""
+    yield ActionSpec(
+        "queue.add",
+        "&Queue this scenario",
+        "Add a run of the scenario to the queue, which runs while you work",
+        "queue",
+        ("Ctrl+Shift+F5",),
+        lambda w, _: w.queue_session.add(),
+        (COMPLETE, VALID),
+    )
+    yield ActionSpec(
+        "queue.add_several",
+        "Queue &several runs…",
+        "Add runs with several seeds and controllers to the queue",
+        "queue_several",
+        ("Ctrl+Alt+F5",),
+        lambda w, _: w.queue_session.add_several(),
+        (COMPLETE, VALID),
+    )
+    yield ActionSpec(
+        "queue.toggle",
+        "&Pause or resume",
+        "Pause or resume all runs of the queue",
+        "pause",
+        ("Ctrl+Alt+Space",),
+        lambda w, _: w.queue_session.toggle(),
+        (possible("queue.toggle", translatable("no run of the queue is running or waiting")),),
+    )
+    yield ActionSpec(
+        "queue.cancel",
+        "&Cancel",
+        "Stop the selected runs, or take them off the queue; what they have simulated is kept",
+        "stop",
+        ("Alt+Del",),
+        lambda w, _: w.queue_session.cancel(),
+        (possible("queue.cancel", translatable("select runs in the queue that are running or waiting")),),
+        scope=Scope.QUEUE,
+    )
+    yield ActionSpec(
+        "queue.retry",
+        "&Try again",
+        "Queue the selected runs that failed or were cancelled again",
+        "retry",
+        ("Ctrl+R",),
+        lambda w, _: w.queue_session.retry(),
+        (possible("queue.retry", translatable("select runs in the queue that failed or were cancelled")),),
+        scope=Scope.QUEUE,
+    )
+    yield ActionSpec(
+        "queue.up",
+        "Move &up",
+        "Let the selected runs start earlier",
+        "up",
+        ("Alt+Up",),
+        lambda w, _: w.queue_session.move(-1),
+        (possible("queue.move", translatable("select waiting runs in the queue")),),
+        scope=Scope.QUEUE,
+    )
+    yield ActionSpec(
+        "queue.down",
+        "Move &down",
+        "Let the selected runs start later",
+        "down",
+        ("Alt+Down",),
+        lambda w, _: w.queue_session.move(1),
+        (possible("queue.move", translatable("select waiting runs in the queue")),),
+        scope=Scope.QUEUE,
+    )
+    yield ActionSpec(
+        "queue.remove",
+        "&Remove",
+        "Remove the selected runs from the list; stored runs stay stored",
+        "delete",
+        ("Del",),
+        lambda w, _: w.queue_session.remove(),
+        (possible("queue.remove", translatable("select runs in the queue that are not running")),),
+        scope=Scope.QUEUE,
+    )
+    yield ActionSpec(
+        "queue.clear",
+        "Remove &finished",
+        "Remove the finished runs from the list; they stay stored",
+        "clear",
+        ("Shift+Del",),
+        lambda w, _: w.queue_session.clear_finished(),
+        (possible("queue.clear", translatable("the queue has no finished runs")),),
+        scope=Scope.QUEUE,
+    )
+
+
+def history_rows() -> Iterator[ActionSpec[MainWindow]]:
+    """The History menu."""
+    yield ActionSpec(
+        "history.open",
+        "&Open plots",
+        "Show the selected runs in the plots; several are laid over each other",
+        "plots",
+        ("Return",),
+        lambda w, _: w.opening.show(),
+        (SELECTED,),
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.overlay",
+        "Over&lay with current",
+        "Overlay the selected runs on those in the plots",
+        "overlay",
+        ("Ctrl+Return",),
+        lambda w, _: w.opening.overlay(),
+        (SELECTED, PLOTS_SHOWN),
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.clear_overlay",
+        "&Clear overlay",
+        "Show only the first run in the plots",
+        "clear",
+        ("Ctrl+Backspace",),
+        lambda w, _: w.shown.keep_first(),
+        (Need(lambda s: s.runs_shown > 1, translatable("the plots show no second run")),),
+    )
+    yield ActionSpec(
+        "history.fork",
+        "Fork the selected r&un…",
+        "Fork the selected run: change a link or a flow from a time on, with the original as a ghost",
+        "fork",
+        ("Ctrl+Shift+Y",),
+        lambda w, _: w.features[ForkFeature].fork_selected(),
+        (ONE_SELECTED,),
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.rename",
+        "&Rename…",
+        "Rename the selected run",
+        "rename",
+        ("F2",),
+        lambda w, _: w.history.rename_selected(),
+        (ONE_SELECTED, WRITABLE),
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.tag",
+        "&Tags…",
+        "Set the tags of the selected runs, to find them again",
+        "tag",
+        ("Ctrl+T",),
+        lambda w, _: w.history.tag_selected(),
+        (SELECTED, WRITABLE),
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.note",
+        "&Note…",
+        "Write a note on the selected run",
+        "note",
+        ("Ctrl+Shift+N",),
+        lambda w, _: w.history.note_selected(),
+        (ONE_SELECTED, WRITABLE),
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.open_scenario",
+        "Open its &scenario",
+        "Open the scenario of the selected run in the editor, to change it or to run it again",
+        "scenario",
+        ("Ctrl+Shift+Return",),
+        lambda w, _: w.opening.open_scenario(),
+        (ONE_SELECTED,),
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.export",
+        "&Export run…",
+        "Write the selected run to a folder: tables (CSV, Parquet), packets for Wireshark, a bundle to verify",
+        "export_data",
+        ("Ctrl+Alt+E",),
+        lambda w, _: w.run_exports.ask_run(w.history.selected()[0]),
+        (ONE_SELECTED,),
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.delete",
+        "&Delete",
+        "Delete the selected runs; undo brings them back",
+        "delete",
+        ("Del",),
+        lambda w, _: w.history.delete_selected(),
+        (SELECTED, WRITABLE),
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.purge",
+        "Remove deleted runs for &good…",
+        "Free the disk space of all deleted runs; they cannot be brought back then",
+        "purge",
+        ("Ctrl+Shift+Del",),
+        lambda w, _: w.database.ask_purge(asks=w.preferences.settings.confirm_purge),
+        (WRITABLE, NOT_RUNNING),
     )

@@ -1,15 +1,22 @@
-"""What is learnt from several runs."""
+"""What is learnt from several runs.
+
+Training agents.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from subflow_app.features.comparison.qt.feature import CompareFeature
 from subflow_app.features.fairness.qt.feature import FairnessFeature
 from subflow_app.features.labs.qt.feature import LabFeature
-from subflow_app.toolkit.action_spec import WRITABLE, ActionSpec, possible
+from subflow_app.toolkit.action_spec import COMPLETE, NOT_RUNNING, VALID, WRITABLE, ActionSpec, Scope, possible
 from subflow_app.toolkit.feature import FeatureHolder
 from subflow_app.vocabulary.language import translatable
+
+if TYPE_CHECKING:
+    from subflow_app.shell.main_window import MainWindow
 
 
 def import_rows() -> Iterator[ActionSpec[FeatureHolder]]:
@@ -25,7 +32,7 @@ def import_rows() -> Iterator[ActionSpec[FeatureHolder]]:
     )
 
 
-def rows() -> Iterator[ActionSpec[FeatureHolder]]:
+def study_rows() -> Iterator[ActionSpec[FeatureHolder]]:
     """The Study menu."""
     yield ActionSpec(
         "study.compare",
@@ -118,4 +125,87 @@ def lab_rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "compare",
         ("Ctrl+Alt+Shift+4",),
         lambda w, _: w.features[LabFeature].grade_class(),
+    )
+
+
+def training_rows() -> Iterator[ActionSpec[MainWindow]]:
+    """The Train menu."""
+    yield ActionSpec(
+        "train.start",
+        "&Start training",
+        "Train an agent with the settings of the Train page; several trainings can run at once",
+        "train",
+        ("F9",),
+        lambda w, _: w.training_session.start(),
+        (possible("train.start", translatable("open the Train page first: its form defines the training")),),
+        Scope.TRAINING,
+    )
+    yield ActionSpec(
+        "train.toggle",
+        "&Pause",
+        "Pause the selected trainings, resume them, or continue interrupted ones from their last checkpoint",
+        "pause",
+        ("Shift+F9",),
+        lambda w, _: w.training_session.content.toggle(),
+        (
+            possible(
+                "train.toggle", translatable("select a training on the Train page that can be paused or continued")
+            ),
+        ),
+        Scope.TRAINING,
+    )
+    yield ActionSpec(
+        "train.stop",
+        "S&top",
+        "End the selected trainings with a checkpoint, from which they can be continued",
+        "stop",
+        ("Ctrl+F9",),
+        lambda w, _: w.training_session.content.command("stop"),
+        (possible("train.stop", translatable("no selected training is running")),),
+        Scope.TRAINING,
+    )
+    yield ActionSpec(
+        "train.checkpoint",
+        "Write &checkpoint",
+        "Write checkpoints of the selected trainings now",
+        "checkpoint",
+        ("Ctrl+Shift+K",),
+        lambda w, _: w.training_session.content.command("checkpoint"),
+        (possible("train.checkpoint", translatable("no selected training is running")),),
+        Scope.TRAINING,
+    )
+    yield ActionSpec(
+        "train.evaluate",
+        "&Evaluate now",
+        "Compare the selected trainings with the classic controllers on held-out seeds now",
+        "evaluate",
+        ("F8",),
+        lambda w, _: w.training_session.content.command("evaluate"),
+        (possible("train.evaluate", translatable("no selected training is running")),),
+        Scope.TRAINING,
+    )
+    yield ActionSpec(
+        "train.race",
+        "&Race",
+        "Run the scenario in the window with the policy of the selected training and with another controller",
+        "race",
+        ("Shift+F8",),
+        lambda w, _: w.training_session.race(),
+        (
+            possible("train.race", translatable("select one training on the Train page that has a policy")),
+            COMPLETE,
+            VALID,
+            NOT_RUNNING,
+        ),
+        Scope.TRAINING,
+    )
+    yield ActionSpec(
+        "train.promote",
+        "Promote to &library…",
+        "Put the best policy of the selected training into your library, where every scenario can name it",
+        "promote",
+        ("Ctrl+Alt+P",),
+        lambda w, _: w.training_session.promote(),
+        (possible("train.promote", translatable("select one training on the Train page that has a policy")),),
+        Scope.TRAINING,
     )

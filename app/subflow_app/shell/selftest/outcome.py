@@ -1,9 +1,20 @@
-"""What came of a check."""
+"""What came of a check.
+
+What came of a self-test as a file for scripts.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from enum import Enum
+from pathlib import Path
+
+from subflow_app import __version__
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.json_document import json_text
+from subflow_app.foundation.own_program import is_frozen
 
 ANSWER_FILE = "answer.json"
 """Where the process of a check leaves what came of it."""
@@ -41,3 +52,24 @@ class Outcome:
     def line(self) -> str:
         """For people: ``ok      core signature: demo 6dec78914440212e (0.4 s)``."""
         return f"{self.state.value:8}{self.name}: {self.told} ({self.duration_s:.1f} s)"
+
+
+def write_report(path: Path, outcomes: Sequence[Outcome], duration_s: float) -> None:
+    """Writes it, as JSON; without outcomes the self-test has not come to its end, which is not a success.
+
+    Raises:
+        InputError: if it cannot be written.
+    """
+    document = {
+        "version": __version__,
+        "frozen": is_frozen(),
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "passed": bool(outcomes) and all(outcome.state is not State.FAILED for outcome in outcomes),
+        "duration_s": duration_s,
+        "checks": [{**asdict(outcome), "state": outcome.state.value} for outcome in outcomes],
+    }
+    try:
+        path.write_text(json_text(document), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"--out {path} cannot be written: {error.strerror or error}") from error

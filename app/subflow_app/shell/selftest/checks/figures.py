@@ -6,8 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from pathlib import Path
 
-from subflow_app.shell.selftest.check import Check, Place, require
-from subflow_app.shell.selftest.short_run import keep_short_run
+from subflow_app.shell.selftest.check import Check, Place, keep_short_run, require
 
 _STARTS = {"svg": b"<?xml", "pdf": b"%PDF-", "png": b"\x89PNG"}
 

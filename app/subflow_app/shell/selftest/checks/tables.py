@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from subflow_app.shell.selftest.check import Check, Place, is_to_be_here, require
-from subflow_app.shell.selftest.short_run import keep_short_run
+from subflow_app.shell.selftest.check import Check, Place, is_to_be_here, keep_short_run, require
 
 _FORMATS = ("csv", "csv-long", "parquet", "parquet-long", "pcapng", "bundle")
 
