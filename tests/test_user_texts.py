@@ -14,7 +14,7 @@ from tests.helpers.messages import FOLDER
 from tests.helpers.plain_english import broken
 
 from subflow_app.shell.commands import app
-from subflow_app.vocabulary.po_file import read_po
+from subflow_app.vocabulary.language import read_po
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = [

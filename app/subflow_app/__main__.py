@@ -67,7 +67,7 @@ def carry_out() -> int:
     keep_ascii_case()
     # NumPy would begin with a thread per core for products of matrices; ours are small, and PyTorch has its own.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from subflow_app.foundation.own_program import SELFTEST_CHECK
+    from subflow_app.foundation.paths import SELFTEST_CHECK
     from subflow_app.shell.window_command import is_for_window, window_of
 
     words = sys.argv[1:]

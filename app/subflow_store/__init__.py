@@ -31,29 +31,31 @@ from subflow_store.errors import (
     StoreOlder,
     StoreReadOnly,
 )
-from subflow_store.sweep_values import SWEEP_STATES, SweepRecord, SweepRunPlace, SweepRunRow, SweepStart
-from subflow_store.training_values import (
-    TRAINING_STATES,
-    BestPolicy,
-    EvaluationFigure,
-    MetricCurve,
-    TrainingMoment,
-    TrainingRow,
-    TrainingStart,
-)
 from subflow_store.values import (
     FINAL_STATUSES,
+    SWEEP_STATES,
+    TRAINING_STATES,
+    BestPolicy,
     ColumnSpec,
+    EvaluationFigure,
     EventExtent,
     EventTable,
     MarkRow,
     MarkTable,
+    MetricCurve,
     PyramidData,
     RunFork,
     RunRow,
     RunStart,
     SeriesData,
     SeriesInfo,
+    SweepRecord,
+    SweepRunPlace,
+    SweepRunRow,
+    SweepStart,
+    TrainingMoment,
+    TrainingRow,
+    TrainingStart,
 )
 
 if TYPE_CHECKING:

@@ -18,15 +18,12 @@ from subflow_store.checksums import KIND as CHECKSUMS
 from subflow_store.checksums import insert_checksums
 from subflow_store.codec import DISTINCT, SAMPLES, codec
 from subflow_store.database import Database
-from subflow_store.documents import strict_json
 from subflow_store.processes import process_columns
 from subflow_store.recordings import keep
-from subflow_store.rows import insert
+from subflow_store.rows import insert, plain_line, strict_json
 from subflow_store.run_stream import store_values
 from subflow_store.run_values import figure_values, parameter_values
-from subflow_store.sweep_values import sweep_tag
-from subflow_store.texts import plain_line
-from subflow_store.values import Records
+from subflow_store.values import Records, sweep_tag
 from subflow_store.writer import Writer
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from subflow_store.database import Database
 from subflow_store.errors import RunBusy, RunNotFound
 from subflow_store.liveness import ProcessIdentity
 from subflow_store.rows import age_s, now_text, time_of, update
-from subflow_store.training_values import OPEN_STATES, TRAINING_STATES
+from subflow_store.values import OPEN_STATES, TRAINING_STATES
 from subflow_store.writer import Writer
 
 T = TypeVar("T")

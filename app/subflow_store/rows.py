@@ -1,14 +1,35 @@
-"""Rows by their columns: what is inserted and changed one at a time, and how values stand in them."""
+"""Rows by their columns: what is inserted and changed one at a time, and how values stand in them.
+
+Names, notes and tags as they are stored: they may come from other people's files, and are words and nothing else.
+
+Documents as the store keeps them.
+"""
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from sqlite3 import Connection
 from typing import Any
 
-from subflow_store.texts import plain_line, plain_lines
+# Controls of terminals, half characters, and what turns the direction of writing over the rest of a line.
+CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+_IN_LINES = re.compile(rf"[{CONTROLS}]")
+_IN_A_LINE = re.compile(rf"[{CONTROLS}\t\n\u2028\u2029]+")
+
+
+def plain_line(text: str) -> str:
+    """The text on one line, with a space for what is not a character to be read."""
+    return _IN_A_LINE.sub(" ", text).strip()
+
+
+def plain_lines(text: str) -> str:
+    """The text with its lines and tabs, without what is not a character to be read."""
+    return _IN_LINES.sub("", text.replace("\r\n", "\n"))
+
 
 _SEEDS = 1 << 64
 
@@ -76,3 +97,18 @@ def age_s(now: datetime, heartbeat_at: object) -> float:
         return (now - datetime.fromisoformat(str(heartbeat_at))).total_seconds()
     except (ValueError, TypeError):
         return math.inf
+
+
+def strict_json(document: Mapping[str, Any]) -> str:
+    """A document as strict JSON: what JSON cannot say, NaN and infinities, becomes null."""
+    return json.dumps(_finite(document), allow_nan=False, ensure_ascii=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    return value

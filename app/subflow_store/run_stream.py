@@ -15,16 +15,13 @@ from numpy.typing import NDArray
 
 from subflow_store.checksums import insert_checksums
 from subflow_store.codec import SAMPLES
-from subflow_store.documents import strict_json
 from subflow_store.errors import RunClosed, StoreLocked
 from subflow_store.event_ingest import EventIngest
-from subflow_store.headline import headline
 from subflow_store.ingest import PYRAMID_STEPS, SampleIngest
 from subflow_store.liveness import HEARTBEAT_S
-from subflow_store.recording_texts import folded
-from subflow_store.recordings import keep_all
-from subflow_store.rows import insert, now_text, update, upsert
-from subflow_store.run_values import RunValue, figure_values, parameter_values
+from subflow_store.recordings import folded, keep_all
+from subflow_store.rows import insert, now_text, strict_json, update, upsert
+from subflow_store.run_values import RunValue, figure_values, headline, parameter_values
 from subflow_store.streams import STREAMS
 from subflow_store.values import EventTable
 

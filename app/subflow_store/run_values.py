@@ -7,6 +7,8 @@ belongs to a subflow or to a direction of a link has that in its owner's name, a
 
 The table is an index of the documents and can be made of them again. A key once released keeps its meaning; a change
 of it needs a migration that fills the table anew.
+
+The few figures of a run's summary that the list of runs shows and sorts by.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from subflow_store.recording_texts import folded
+from subflow_store.recordings import folded
 
 LONGEST_TEXT = 200
 """Characters of a text that are recorded: nobody looks for a run by more, and embedded tables would fill the file."""
@@ -147,3 +149,33 @@ def _finite(value: float) -> float | None:
     except OverflowError:
         return None
     return number if math.isfinite(number) else None
+
+
+class Headline(NamedTuple):
+    """Figures of a whole run; None where the summary has none."""
+
+    wall_s: float | None
+    packets: int | None
+    goodput_bps: float | None
+    """Sum over the flows."""
+    mean_rtt_s: float | None
+    """Mean of the flows' mean RTTs."""
+    jain: float | None
+
+
+def headline(summary: Mapping[str, Any]) -> Headline:
+    """Read them out of a summary document, as `subflow run --json` prints it.
+
+    Args:
+        summary: may lack any of its parts, as that of a failed run does.
+    """
+    flows = summary.get("flows") or ()
+    goodputs = [flow["goodput_bps"] for flow in flows if flow.get("goodput_bps") is not None]
+    rtts = [flow["mean_rtt_s"] for flow in flows if flow.get("mean_rtt_s") is not None]
+    return Headline(
+        wall_s=summary.get("wall_s"),
+        packets=summary.get("packets"),
+        goodput_bps=sum(goodputs) if goodputs else None,
+        mean_rtt_s=sum(rtts) / len(rtts) if rtts else None,
+        jain=(summary.get("fairness") or {}).get("jain"),
+    )

@@ -11,10 +11,8 @@ from typing import Any, NamedTuple
 
 from subflow_store.damage import row_of, typed
 from subflow_store.database import Database
-from subflow_store.documents import strict_json
 from subflow_store.queries import json_object
-from subflow_store.rows import now_text
-from subflow_store.texts import plain_line
+from subflow_store.rows import now_text, plain_line, strict_json
 from subflow_store.writer import Writer
 
 _COLUMNS = 'search_id, "key", claim, space, entrant, version, made_at, elapsed_s, document'

@@ -25,14 +25,13 @@ from subflow_store.checksums import KIND as CHECKSUMS
 from subflow_store.codec import codec
 from subflow_store.damage import Damage, RowError, is_damage, row_of
 from subflow_store.event_ingest import spans_of
-from subflow_store.headline import headline
 from subflow_store.queries import json_object, summary_document
 from subflow_store.recordings import decoded
 from subflow_store.rows import signed
+from subflow_store.run_values import headline
 from subflow_store.streams import STREAMS
-from subflow_store.training_values import TRAINING_STATES
 from subflow_store.upgrade import tables_of_head
-from subflow_store.values import FINAL_STATUSES
+from subflow_store.values import FINAL_STATUSES, TRAINING_STATES
 
 Row = dict[str, Any]
 

@@ -21,21 +21,19 @@ from subflow_store.copies import CopyStore
 from subflow_store.damage import Damage
 from subflow_store.database import Database
 from subflow_store.errors import RunNotFound, StoreCorrupt, StoreFull, StoreReadOnly
-from subflow_store.forks import ForkStore, insert_fork
 from subflow_store.ingest import CHUNK_SAMPLES, PYRAMID_STEPS
 from subflow_store.liveness import this_process
 from subflow_store.machine import describe_machine
 from subflow_store.processes import process_columns, refuse_running, running_runs
-from subflow_store.recording_texts import folded
-from subflow_store.recordings import keep_all
-from subflow_store.rows import insert, now_text, signed
+from subflow_store.queries import ForkStore, insert_fork
+from subflow_store.recordings import folded, keep_all
+from subflow_store.rows import insert, now_text, plain_line, plain_lines, signed
 from subflow_store.run_stream import RunStream, mark_interrupted, store_values
 from subflow_store.run_values import parameter_values
 from subflow_store.run_writer import RunWriter
 from subflow_store.searches import SearchStore
 from subflow_store.streams import AGENT, DECISION, INTERVAL, STREAMS, StreamSpec
 from subflow_store.sweeps import SweepStore
-from subflow_store.texts import plain_line, plain_lines
 from subflow_store.trainings import TrainingStore
 from subflow_store.values import (
     ColumnSpec,

@@ -1,4 +1,9 @@
-"""The plain values that go into the store and come out of it."""
+"""The plain values that go into the store and come out of it.
+
+The plain values of trainings: what goes in and comes out of `Store.trainings`.
+
+The plain values of sweeps: what goes in and comes out of `Store.sweeps`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from subflow_store.liveness import ProcessIdentity
 
 FINAL_STATUSES = ("finished", "stopped", "failed", "interrupted")
 """What a run can end as; `running` is the only other status."""
@@ -287,3 +294,212 @@ class MarkTable:
         columns = (self.time_ns, self.owner_index, self.kind_index, self.value)
         for time_ns, owner, kind, value in zip(*(column.tolist() for column in columns), strict=True):
             yield MarkRow(time_ns, self.owners[owner], self.kinds[kind], value)
+
+
+TRAINING_STATES = ("waiting", "running", "paused", "finished", "stopped", "failed", "interrupted")
+"""Where a training can stand; any but the first three can be taken up again."""
+
+OPEN_STATES = TRAINING_STATES[:3]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingStart:
+    """What is known when a training begins.
+
+    Attributes:
+        name: what the user sees in the list.
+        agent: what learns, e.g. "drl-cc".
+        scenario_name: name of the scenario or distribution it learns on.
+        scenario_text: that scenario's text (TOML).
+        config: everything the training was asked for, JSON-able.
+        seed: 0 <= seed < 2**64.
+        folder: where its checkpoints and policies are.
+        version: version of Subflow that trains.
+        parent_id: the training whose policy it goes on from.
+        started_at_utc: aware datetime; None stands for now.
+    """
+
+    name: str
+    agent: str
+    scenario_name: str
+    scenario_text: str
+    config: Mapping[str, Any]
+    seed: int
+    folder: str = ""
+    version: str = ""
+    parent_id: int | None = None
+    started_at_utc: datetime | None = None
+
+
+class TrainingRow(NamedTuple):
+    """One training as the list shows it; `scenario_text` and `config` are loaded by `get` alone."""
+
+    id: int
+    name: str
+    agent: str
+    scenario_name: str
+    seed: int
+    state: str
+    """One of TRAINING_STATES; an open one whose process has ended shows as interrupted."""
+    message: str
+    folder: str
+    version: str
+    note: str
+    started_at: datetime
+    updated_at: datetime
+    ended_at: datetime | None
+    elapsed_s: float
+    """Time it has learned, pauses left out."""
+    steps: int
+    best_step: int | None
+    best_score: float | None
+    best_goodput_bps: float | None
+    policy_hash: str
+    parent_id: int | None
+    reports_read: int
+    process_pid: int
+    """The process that trains, on this machine; 0 if there is none."""
+    scenario_text: str | None = None
+    config: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MetricCurve:
+    """One metric over a training; what was learned again after a crash stands once.
+
+    Attributes:
+        step: float64 [n], whole numbers, rising.
+        elapsed_s: float64 [n].
+        values: float64 [n]; NaN where the metric was not reported.
+    """
+
+    step: NDArray[np.float64]
+    elapsed_s: NDArray[np.float64]
+    values: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        """Number of points."""
+        return len(self.step)
+
+
+class TrainingMoment(NamedTuple):
+    """Where a training stands."""
+
+    state: str
+    """One of TRAINING_STATES."""
+    message: str = ""
+    """Why, for one that failed."""
+    process: ProcessIdentity | None = None
+    """Who trains, for an open state."""
+
+
+class BestPolicy(NamedTuple):
+    """The best policy of a training so far."""
+
+    step: int
+    score: float | None
+    goodput_bps: float | None
+    policy_hash: str
+
+
+class EvaluationFigure(NamedTuple):
+    """One figure of an evaluation: a metric of a controller, mean over the seeds with its 95 % confidence interval."""
+
+    step: int
+    controller: str
+    metric: str
+    mean: float | None
+    ci95: float | None
+    """Half width of the interval."""
+    n: int
+    """Seeds."""
+
+
+SWEEP_STATES = TRAINING_STATES
+"""Where a sweep can stand; any but the first three can be taken up again."""
+
+_TAG = "sweep "
+
+
+def sweep_tag(sweep_id: int) -> str:
+    """The tag of the runs that a sweep makes."""
+    return f"{_TAG}{sweep_id}"
+
+
+def is_sweep_tag(tag: str) -> bool:
+    """Whether a tag says of a run that a sweep made it."""
+    return tag.startswith(_TAG) and tag[len(_TAG) :].isdecimal()
+
+
+class SweepRunPlace(NamedTuple):
+    """A run that a sweep needs.
+
+    Attributes:
+        point: number of its combination of values.
+        seed: of the run.
+        key: runs of the same key are the same, bit for bit.
+    """
+
+    point: int
+    seed: int
+    key: str
+
+
+class SweepRunRow(NamedTuple):
+    """A run of a sweep.
+
+    Attributes:
+        point: number of its combination of values.
+        seed: of the run.
+        key: runs of the same key are the same, bit for bit.
+        run_id: of the finished run; None where there is none.
+        message: why there is none; empty if nobody has tried yet.
+    """
+
+    point: int
+    seed: int
+    key: str
+    run_id: int | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class SweepStart:
+    """What is known when a sweep begins.
+
+    Attributes:
+        name: what the user sees in the list.
+        plan: the plan's text.
+        version: of Subflow that makes it.
+        points: the values of each point by key, as text, in order.
+        runs: all that it needs.
+    """
+
+    name: str
+    plan: str
+    version: str
+    points: Sequence[Mapping[str, str]]
+    runs: Sequence[SweepRunPlace]
+
+
+class SweepRecord(NamedTuple):
+    """One sweep as the list shows it; `plan` is loaded by `get` alone."""
+
+    id: int
+    name: str
+    version: str
+    state: str
+    """One of SWEEP_STATES; an open one whose process has ended shows as interrupted."""
+    message: str
+    created_at: datetime
+    updated_at: datetime
+    ended_at: datetime | None
+    process_pid: int
+    """0 unless a living process is at it."""
+    points: int
+    runs: int
+    finished: int
+    """Runs that are there."""
+    failed: int
+    """Runs that were tried and are not there."""
+    plan: str | None = None

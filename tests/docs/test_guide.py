@@ -23,7 +23,7 @@ from subflow_app.features.gallery.core.recipe_reader import recipe_names
 from subflow_app.features.guide.core import GuidePage, guide_page
 from subflow_app.features.plots.core import PLOTS
 from subflow_app.shell.commands import app
-from subflow_app.toolkit.panels import PANELS
+from subflow_app.toolkit.workspaces import PANELS
 from subflow_sim.catalog import controllers, schedulers
 from subflow_sim.params import SECTIONS
 

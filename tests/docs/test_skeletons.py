@@ -56,7 +56,7 @@ def test_the_page_leads_to_each_of_them_and_to_files_that_are_there() -> None:
         "sim/core/cc/controllers.h": "using AnyController =",
         "agents/subflow_agents/registry.py": "_AGENTS: ",
         "app/subflow_app/shell/features.py": "KINDS = ",
-        "app/subflow_app/toolkit/panels.py": "PANELS = ",
+        "app/subflow_app/toolkit/workspaces.py": "PANELS = ",
         "app/subflow_app/toolkit/workspaces.py": "ARRANGEMENTS: ",
     }
     for path, line in lists.items():

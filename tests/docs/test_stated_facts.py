@@ -16,7 +16,7 @@ from subflow_app.features.paper.core.paper_styles import STYLES
 from subflow_app.foundation.crash_reports import REPORTS_KEPT
 from subflow_app.foundation.paths import default_database, log_path, settings_path
 from subflow_app.shell.actions import ACTIONS
-from subflow_app.terminal import exit_codes
+from subflow_app.terminal import failures
 from subflow_sim.catalog import controllers, schedulers
 from subflow_sim.limits import Limits
 
@@ -73,7 +73,7 @@ def test_extras_are_those_of_the_project() -> None:
 
 
 def test_all_exit_codes_are_listed() -> None:
-    codes = {value for name, value in vars(exit_codes).items() if name.isupper() and isinstance(value, int)}
+    codes = {value for name, value in vars(failures).items() if name.isupper() and isinstance(value, int)}
     assert len(codes) >= 7
     page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
     table = page.partition("## Exit codes")[2].partition("\n```")[0]

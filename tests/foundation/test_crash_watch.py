@@ -11,15 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.foundation import crash_watch
-from subflow_app.foundation.crash_reports import crash_reports
-from subflow_app.foundation.crash_watch import collect_crashes
+from subflow_app.foundation import crash_reports
+from subflow_app.foundation.crash_reports import collect_crashes, crash_reports
 from subflow_app.foundation.paths import crash_directory, log_path
 
 # Says that it is watched, and does what it is told by the program text.
 WATCHED = """
 import os, signal, sys
-from subflow_app.foundation.crash_watch import watch_process
+from subflow_app.foundation.crash_reports import watch_process
 watch_process("subflow train")
 print("watched", flush=True)
 sys.stdin.readline()
@@ -92,13 +91,13 @@ def test_a_process_that_ends_as_it_should_leaves_nothing(monkeypatch: pytest.Mon
     monkeypatch.setattr(faulthandler, "is_enabled", lambda: False)
     monkeypatch.setattr(faulthandler, "enable", lambda _file: None)
     monkeypatch.setattr(faulthandler, "disable", lambda: None)
-    crash_watch.watch_process("subflow run")
-    crash_watch.watch_process("subflow run")
+    crash_reports.watch_process("subflow run")
+    crash_reports.watch_process("subflow run")
     assert len(files()) == 1
     assert collect_crashes() == ()
 
-    crash_watch.end_watch()
-    crash_watch.end_watch()
+    crash_reports.end_watch()
+    crash_reports.end_watch()
 
     assert files() == []
 
@@ -108,7 +107,7 @@ def test_where_nothing_can_be_written_nothing_is_watched(monkeypatch: pytest.Mon
     monkeypatch.setattr(faulthandler, "is_enabled", lambda: False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
 
-    crash_watch.watch_process("subflow run")
-    crash_watch.end_watch()
+    crash_reports.watch_process("subflow run")
+    crash_reports.end_watch()
 
     assert collect_crashes() == ()

@@ -32,7 +32,7 @@ from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.features.sweeps.qt.new_dialog import NewSweepDialog
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.shell.selftest.window_story import Until, play
-from subflow_app.toolkit.panels import WORKSPACES
+from subflow_app.toolkit.workspaces import WORKSPACES
 
 JOURNEYS = ("lab", "tour")
 SIZES = (("1280x720", 100), ("1366x768", 100), ("1920x1080", 100), ("2732x1536", 200))

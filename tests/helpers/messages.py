@@ -30,10 +30,9 @@ from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.shell.actions import ACTIONS
 from subflow_app.shell.help_dialogs import GESTURES
 from subflow_app.shell.menus import MENUS, SPEEDS, SUBMENUS
-from subflow_app.toolkit.action_spec import Scope
-from subflow_app.toolkit.panels import PANELS, WORKSPACES
-from subflow_app.vocabulary.language import ENGLISH, LANGUAGES
-from subflow_app.vocabulary.po_file import Catalogue, read_po
+from subflow_app.toolkit.action_bar import Scope
+from subflow_app.toolkit.workspaces import PANELS, WORKSPACES
+from subflow_app.vocabulary.language import ENGLISH, LANGUAGES, Catalogue, read_po
 from subflow_sim.agent_steps import EPOCH_FIGURES
 from subflow_sim.decisions import meanings
 from subflow_sim.link_params import LINK_TABLES

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.shell.main_window import MainWindow
-    from subflow_app.toolkit.action_spec import ActionSpec
+    from subflow_app.toolkit.action_bar import ActionSpec
 
 # Said by the offscreen platform about every resize, and about lists of completions.
 HARMLESS = (

@@ -15,7 +15,7 @@ from subflow_app.foundation.settings import Settings
 from subflow_app.shell.actions import ACTIONS
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.shell.window_state import WindowStateFile
-from subflow_app.toolkit.action_spec import ActionSpec
+from subflow_app.toolkit.action_bar import ActionSpec
 from subflow_app.toolkit.app_theme import Theme
 from subflow_app.toolkit.dialogs import Dialogs
 from subflow_app.toolkit.preferences import Preferences

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, be_patient, make_window
 
 from subflow_app.shell.main_window import MainWindow
-from subflow_app.toolkit.panels import DEFAULT_WORKSPACE, PANELS
+from subflow_app.toolkit.workspaces import DEFAULT_WORKSPACE, PANELS
 
 OF_MODULE = "of_module"
 """A property of the window that the tests of a module share."""

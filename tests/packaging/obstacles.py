@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from unittest import mock
 
-from subflow_app.foundation.own_program import own_command
+from subflow_app.foundation.paths import own_command
 from subflow_app.shell.selftest import check
 from subflow_app.shell.selftest.check import SHORT_RUN, CheckError, NotHereError, Place, last_lines, require
 

@@ -18,9 +18,9 @@ from subflow_app.foundation.paths import crash_directory, log_path
 from subflow_app.shell.actions import ACTIONS
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.shell.menus import HISTORY_MENU, MENUS, PLOT_MENU, SUBMENUS, TOOLBAR, TOOLBAR_WORDS
-from subflow_app.toolkit.action_spec import ActionSpec, Scope, WindowState
+from subflow_app.toolkit.action_bar import ActionSpec, Scope, WindowState
 from subflow_app.toolkit.icons import GLYPHS
-from subflow_app.toolkit.panels import PANELS, WORKSPACES
+from subflow_app.toolkit.workspaces import PANELS, WORKSPACES
 from subflow_app.vocabulary.language import tr
 
 pytestmark = pytest.mark.one_window

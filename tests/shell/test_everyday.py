@@ -21,7 +21,7 @@ from subflow_app.foundation.session_log import SessionLog
 from subflow_app.foundation.settings import Settings, load_settings
 from subflow_app.shell.help_dialogs import WelcomeDialog
 from subflow_app.shell.main_window import MainWindow
-from subflow_app.toolkit.panels import PANELS
+from subflow_app.toolkit.workspaces import PANELS
 
 pytestmark = pytest.mark.one_window
 

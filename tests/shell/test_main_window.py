@@ -17,8 +17,7 @@ from tests.helpers.worn_window import close_window
 from subflow_app.features.editor.qt import documents
 from subflow_app.foundation.settings import load_settings
 from subflow_app.shell.main_window import MainWindow
-from subflow_app.toolkit.panels import DEFAULT_WORKSPACE, PANELS
-from subflow_app.toolkit.workspaces import ARRANGEMENTS
+from subflow_app.toolkit.workspaces import ARRANGEMENTS, DEFAULT_WORKSPACE, PANELS
 
 pytestmark = pytest.mark.one_window
 

@@ -14,8 +14,8 @@ from subflow_app.shell import main_window, menus
 from subflow_app.shell.actions import ACTIONS, view
 from subflow_app.shell.features import KINDS
 from subflow_app.shell.main_window import MainWindow
-from subflow_app.toolkit import panels, workspaces
-from subflow_app.toolkit.action_spec import ActionSpec
+from subflow_app.toolkit import workspaces
+from subflow_app.toolkit.action_bar import ActionSpec
 from subflow_app.toolkit.docks import Side
 from subflow_app.toolkit.feature import Feature
 
@@ -25,7 +25,7 @@ def tally(monkeypatch: pytest.MonkeyPatch) -> type[Feature]:
     """The feature of the page, with its lines in the lists."""
     kind: type[Feature] = loaded_skeleton("panel.py", "subflow_app.features.tally.qt.feature").TallyFeature
     monkeypatch.setattr(main_window, "KINDS", (*KINDS, kind))
-    monkeypatch.setitem(panels.PANELS, kind.panel_name, ("Tally", "events", "Ctrl+Alt+Shift+F9"))
+    monkeypatch.setitem(workspaces.PANELS, kind.panel_name, ("Tally", "events", "Ctrl+Alt+Shift+F9"))
     monkeypatch.setitem(menus.SUBMENUS, "Panels", (*menus.SUBMENUS["Panels"], "view.tally"))
     run = workspaces.ARRANGEMENTS["run"]
     place = workspaces.Place(kind.panel_name, Side.TAB, "history")

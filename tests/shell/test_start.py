@@ -12,7 +12,7 @@ from tests.helpers.command_line import Subflow
 
 from subflow_app import __main__, __version__
 from subflow_app.foundation.crash_reports import crash_reports
-from subflow_app.terminal import exit_codes
+from subflow_app.terminal import failures
 
 COMMANDS = (
     "run",
@@ -104,7 +104,7 @@ def test_a_database_opens_the_window_on_it(
 def test_a_database_that_is_not_there_is_not_made(subflow: Subflow, windows: list[str | None], tmp_path: Path) -> None:
     answer = subflow(tmp_path / "typo.subflow")
 
-    assert answer.code == exit_codes.BAD_INPUT
+    assert answer.code == failures.BAD_INPUT
     assert "typo.subflow: no such database file" in answer.err
     assert windows == []
 
@@ -162,9 +162,9 @@ def test_a_bug_is_not_swallowed(subflow: Subflow, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("words", "expected", "n_windows"),
     [
-        ([], exit_codes.OK, 1),
-        (["no-such-file.toml"], exit_codes.OK, 1),
-        (["no-such-file.db"], exit_codes.BAD_INPUT, 0),
+        ([], failures.OK, 1),
+        (["no-such-file.toml"], failures.OK, 1),
+        (["no-such-file.db"], failures.BAD_INPUT, 0),
         (["--version"], 7, 0),
         (["run", "no-such-file.toml"], 7, 0),
     ],

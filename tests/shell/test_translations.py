@@ -41,8 +41,7 @@ from subflow_app.shell.main_window import MainWindow
 from subflow_app.shell.menus import MENUS, SUBMENUS
 from subflow_app.shell.translation_setup import choose_language
 from subflow_app.vocabulary import language as core_language
-from subflow_app.vocabulary.language import ENGLISH, LANGUAGES, tr
-from subflow_app.vocabulary.po_file import Catalogue, read_po
+from subflow_app.vocabulary.language import ENGLISH, LANGUAGES, Catalogue, read_po, tr
 
 OTHERS = [code for code in LANGUAGES if code != ENGLISH]
 

@@ -15,8 +15,7 @@ from subflow_store import RunFork, Store, StoreReadOnly, SweepStart, TrainingSta
 from subflow_store.codec import DISTINCT
 from subflow_store.copies import Changes
 from subflow_store.salvage import salvage
-from subflow_store.sweep_values import SweepRunPlace
-from subflow_store.values import Records
+from subflow_store.values import Records, SweepRunPlace
 
 
 @pytest.fixture

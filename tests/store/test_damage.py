@@ -38,7 +38,7 @@ from subflow_store import (
     open_store,
 )
 from subflow_store.salvage import check, salvage
-from subflow_store.sweep_values import SweepRunPlace
+from subflow_store.values import SweepRunPlace
 
 PAGE_BYTES = 4096
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.terminal import exit_codes
+from subflow_app.terminal import failures
 
 SUBFLOW = [sys.executable, "-m", "subflow_app"]
 TIMEOUT_S = 60
@@ -80,7 +80,7 @@ def test_without_a_display_one_line_says_so(display: dict[str, str]) -> None:
 
     answer = subprocess.run(SUBFLOW, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, env=environment)
 
-    assert answer.returncode == exit_codes.FAILED
+    assert answer.returncode == failures.FAILED
     assert answer.stdout == ""
     (line,) = answer.stderr.splitlines()
     assert line.startswith("subflow: no window can be opened: ")

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 from tests.store.examples import ramp, record
 
 from subflow_app.shell.main_window import MainWindow
-from subflow_app.toolkit import database_watch
+from subflow_app.toolkit import database
 from subflow_store import open_store
 
 
@@ -17,7 +17,7 @@ def names(window: MainWindow) -> list[str]:
 
 
 def test_what_others_write_and_delete_is_listed(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
-    assert database_watch._LOOK_MS <= 1000  # with time to read the list, two seconds
+    assert database._LOOK_MS <= 1000  # with time to read the list, two seconds
     assert names(window) == []
     with open_store(tmp_path / "runs.db") as elsewhere:
         record(elsewhere, ramp(50), name="Of another program")

@@ -9,9 +9,8 @@ from PySide6.QtCore import QObject, QSize
 from PySide6.QtWidgets import QApplication, QLineEdit, QMessageBox, QStyle, QToolButton
 from pytestqt.qtbot import QtBot
 
-from subflow_app.toolkit.app_theme import Theme
+from subflow_app.toolkit.app_theme import MEANINGS, Theme
 from subflow_app.toolkit.icons import GLYPHS, icon
-from subflow_app.toolkit.standard_icons import MEANINGS
 from subflow_app.toolkit.theme import CONTRAST, DARK, LIGHT, ThemeMode, Tokens
 
 SIZE = QSize(16, 16)

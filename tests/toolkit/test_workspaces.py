@@ -16,9 +16,8 @@ from tests.helpers.worn_window import close_window
 from subflow_app.features.gallery.core import recipe_reader
 from subflow_app.foundation.catalogues import use_language
 from subflow_app.shell.main_window import MainWindow
-from subflow_app.toolkit.panels import DEFAULT_WORKSPACE, PANELS, WORKSPACES
 from subflow_app.toolkit.widgets.banner import Way
-from subflow_app.toolkit.workspaces import ARRANGEMENTS
+from subflow_app.toolkit.workspaces import ARRANGEMENTS, DEFAULT_WORKSPACE, PANELS, WORKSPACES
 
 pytestmark = pytest.mark.one_window
 

@@ -8,8 +8,7 @@ import pytest
 
 from subflow_app.foundation import catalogues
 from subflow_app.foundation.catalogues import use_language
-from subflow_app.vocabulary.language import SYSTEM, language_for, tr, trn
-from subflow_app.vocabulary.po_file import PoError, read_po
+from subflow_app.vocabulary.language import SYSTEM, PoError, language_for, read_po, tr, trn
 
 CATALOGUE = """\
 # of a test

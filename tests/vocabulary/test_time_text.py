@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from subflow_app.vocabulary.time_text import short_time_text
+from subflow_app.vocabulary.number_text import short_time_text
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from subflow_app.foundation.resources import resource_path
-from subflow_app.vocabulary.language import ENGLISH, set_language
-from subflow_app.vocabulary.po_file import Catalogue, PoError, read_po
+from subflow_app.vocabulary.language import ENGLISH, Catalogue, PoError, read_po, set_language
 
 _log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from subflow_app.foundation.errors import InputError, ResourceError
-from subflow_app.foundation.own_program import bundle_folder
+from subflow_app.foundation.paths import bundle_folder
 from subflow_sim.gate import is_folder, is_there
 from subflow_sim.plain_text import closest
 

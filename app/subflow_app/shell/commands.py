@@ -35,7 +35,7 @@ from subflow_app.features.script import cli as scripts
 from subflow_app.features.sweeps.cli import sweep, sweeps
 from subflow_app.features.training.cli import agents, train, trainings
 from subflow_app.features.training.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
-from subflow_app.foundation.own_program import FIGURE_WORKER
+from subflow_app.foundation.paths import FIGURE_WORKER
 from subflow_app.shell import selftest_command as selftest
 from subflow_app.shell.window_command import open_window
 from subflow_app.terminal.failures import reporting_bugs

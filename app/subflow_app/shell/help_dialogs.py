@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.shell.menus import MENUS, SUBMENUS
-from subflow_app.toolkit.action_spec import ActionSpec, Scope
+from subflow_app.toolkit.action_bar import ActionSpec, Scope
 from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens

@@ -49,18 +49,16 @@ from subflow_app.shell.presentation import Presentation
 from subflow_app.shell.undo_order import UndoOrder
 from subflow_app.shell.window_dialogs import WindowDialogs
 from subflow_app.shell.window_state import WindowStateFile
-from subflow_app.toolkit.action_bar import ActionBar
-from subflow_app.toolkit.action_spec import ActionSpec, Scope, WindowState
+from subflow_app.toolkit.action_bar import ActionBar, ActionSpec, Scope, WindowState
 from subflow_app.toolkit.app_theme import Theme
-from subflow_app.toolkit.database import DatabaseControl
-from subflow_app.toolkit.database_watch import DatabaseWatch
+from subflow_app.toolkit.database import DatabaseControl, DatabaseWatch
 from subflow_app.toolkit.dialogs import Dialogs
 from subflow_app.toolkit.notices import Notices
-from subflow_app.toolkit.panels import PANELS, WORKSPACES
 from subflow_app.toolkit.preferences import Preferences
 from subflow_app.toolkit.theme import ThemeMode, bar_style, set_style
 from subflow_app.toolkit.widgets.banner import Banners
 from subflow_app.toolkit.workers import Workers
+from subflow_app.toolkit.workspaces import PANELS, WORKSPACES
 from subflow_app.vocabulary.language import tr
 from subflow_store import StoreError
 

@@ -13,7 +13,7 @@ from subflow_app.features.plots.core.spec import AGENTS, CONNECTION, INTERVALS
 from subflow_app.features.running.core.stepping import StepSize
 from subflow_app.features.running.qt.queue import QUEUE_MENU
 from subflow_app.features.training.qt.session import TRAINING_MENU
-from subflow_app.toolkit.panels import PANELS, WORKSPACES
+from subflow_app.toolkit.workspaces import PANELS, WORKSPACES
 from subflow_app.vocabulary.language import translatable
 
 # With the number of the plot in its group, 1 to 9. Others have no key: keyboards have no more that are free everywhere.

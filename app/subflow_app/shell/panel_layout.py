@@ -8,10 +8,9 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from subflow_app.toolkit.docks import Docks
-from subflow_app.toolkit.panels import PANELS
 from subflow_app.toolkit.widgets.banner import Banners
 from subflow_app.toolkit.widgets.shorthand import v_box
-from subflow_app.toolkit.workspaces import Workspaces
+from subflow_app.toolkit.workspaces import PANELS, Workspaces
 from subflow_app.vocabulary.language import tr
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subflow_app.foundation.errors import InputError
-from subflow_app.terminal import exit_codes
+from subflow_app.terminal import failures
 from subflow_app.terminal.terminal import print_line, print_note
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def selftest(out: Path | None) -> int:
     skipped = f", {left_out} left out" if left_out else ""
     found = f"FAILED: {', '.join(outcome.name for outcome in failed)}" if failed else "all is well"
     print_line(f"{len(outcomes)} checks{skipped}, {found} ({duration_s:.1f} s)")
-    return exit_codes.FAILED if failed else exit_codes.OK
+    return failures.FAILED if failed else failures.OK
 
 
 def _tell(outcome: Outcome) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from subflow_app.foundation.errors import InputError
-from subflow_app.foundation.file_kinds import OPENED_SUFFIXES, is_database_file
-from subflow_app.terminal import exit_codes, failures
+from subflow_app.foundation.files import OPENED_SUFFIXES, is_database_file
+from subflow_app.terminal import failures
 from subflow_sim.gate import is_file
 
 
@@ -22,7 +22,7 @@ def window_of(words: Sequence[str]) -> int:
         with failures.reporting_bugs("the window"):
             return open_window(Path(words[0]) if words else None)
     except KeyboardInterrupt:
-        return exit_codes.INTERRUPTED
+        return failures.INTERRUPTED
     except Exception as error:
         code = failures.exit_code_of(error)
         if code is None:

@@ -16,8 +16,8 @@ from subflow_app.features.settings.core import for_next_start
 from subflow_app.foundation.resources import DEMO_SCENARIO
 from subflow_app.foundation.settings import Settings
 from subflow_app.toolkit.dialogs import open_dialog
-from subflow_app.toolkit.panels import PANELS
 from subflow_app.toolkit.theme import MODES
+from subflow_app.toolkit.workspaces import PANELS
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ from PySide6.QtWidgets import QMainWindow
 from subflow_app.features.running.core.stepping import FASTEST, SLOWEST
 from subflow_app.foundation.paths import window_state_path
 from subflow_app.toolkit.docks import LAYOUT_VERSION
-from subflow_app.toolkit.panels import WORKSPACES
 from subflow_app.toolkit.widgets.shorthand import timer
-from subflow_app.toolkit.workspaces import Workspaces
+from subflow_app.toolkit.workspaces import WORKSPACES, Workspaces
 
 DEFAULT_SIZE = QSize(1400, 900)
 _GUESSED_FRAME = QMargins(4, 32, 4, 4)  # px around a window that no desktop has framed yet

@@ -1,16 +1,47 @@
-"""What can go wrong outside our own code, as a message and an exit code, for commands and for the window alike."""
+"""What can go wrong outside our own code, as a message and an exit code, for commands and for the window alike.
+
+What the exit code of ``subflow`` says; part of the contract with scripts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from subflow_app.foundation.crash_reports import report_error
-from subflow_app.foundation.crash_watch import watched
+from subflow_app.foundation.confirmation import Confirmation
+from subflow_app.foundation.crash_reports import report_error, watched
 from subflow_app.foundation.errors import InputError, RecipeError, SweepError
 from subflow_app.foundation.expected_errors import is_expected, is_of_the_system, is_short_of_memory, message_of
-from subflow_app.terminal import exit_codes
+from subflow_app.foundation.interruption import INTERRUPTED as INTERRUPTED
 from subflow_app.terminal.terminal import print_error, print_note
+
+OK = 0
+FAILED = 1
+"""The work was begun and failed: the simulation, the store, or a file that could not be written."""
+BAD_INPUT = 2
+"""What was asked for cannot be: a scenario with problems, an unknown run, a wrong option. Nothing was done."""
+NOT_CONFIRMED = 3
+"""A result that was to be made again: nothing contradicts it, and not all of it could be made again or compared."""
+HANGUP = 129
+"""SIGHUP (128 + 1), of a terminal that was closed: the run was stopped, and kept with what it had."""
+# INTERRUPTED, 130: Ctrl-C (128 + SIGINT); the run was stopped, and kept with what it had.
+TERMINATED = 143
+"""SIGTERM (128 + 15): the run was stopped, and kept with what it had."""
+BROKEN_PIPE = 141
+"""The reader of stdout went away (128 + SIGPIPE), e.g. ``subflow runs | head -3``."""
+
+
+def worst_of(outcomes: Iterable[Confirmation]) -> int:
+    """The exit code for what came of making results again: that of the worst of them."""
+    found = set(outcomes)
+    if Confirmation.CONTRADICTED in found:
+        return FAILED
+    return NOT_CONFIRMED if Confirmation.NOT_CONFIRMED in found else OK
+
+
+def stopped_by(signal_number: int) -> int:
+    """The exit code of work that a signal has stopped."""
+    return 128 + signal_number
 
 
 @contextmanager
@@ -47,7 +78,7 @@ def tell(error: Exception) -> None:
 def exit_code_of(error: Exception) -> int | None:
     """The exit code for errors that are not bugs; None for bugs."""
     if is_short_of_memory(error) or is_of_the_system(error):
-        return exit_codes.FAILED
+        return FAILED
     # Usage errors of typer have their own way out. The other packages' are imported late: `subflow --help` needs none.
     if type(error).__module__.startswith("typer"):
         return None
@@ -56,5 +87,5 @@ def exit_code_of(error: Exception) -> int | None:
     from subflow_store.errors import RunBusy, RunNotFound, StoreMissing
 
     if isinstance(error, InputError | ConfigError | ScenarioError | ParamError | RunBusy | RunNotFound | StoreMissing):
-        return exit_codes.BAD_INPUT
-    return exit_codes.FAILED if is_expected(error) else None
+        return BAD_INPUT
+    return FAILED if is_expected(error) else None

@@ -11,8 +11,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from subflow_app.foundation.file_kinds import OPENED_SUFFIXES
-from subflow_app.terminal import exit_codes, failures
+from subflow_app.foundation.files import OPENED_SUFFIXES
+from subflow_app.terminal import failures
 from subflow_sim.gate import is_file
 
 WINDOW_COMMAND = "window"
@@ -40,9 +40,9 @@ class SubflowGroup(TyperGroup):
         except BrokenPipeError:
             # Nobody reads stdout any more; point it to nowhere, so that the flush at exit does not complain.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(exit_codes.BROKEN_PIPE) from None
+            raise typer.Exit(failures.BROKEN_PIPE) from None
         except KeyboardInterrupt:
-            raise typer.Exit(exit_codes.INTERRUPTED) from None
+            raise typer.Exit(failures.INTERRUPTED) from None
         except Exception as error:
             code = failures.exit_code_of(error)
             if code is None:

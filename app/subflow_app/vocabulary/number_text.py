@@ -1,9 +1,13 @@
-"""Numbers as text: rates, times, ratios and counts as every table writes them."""
+"""Numbers as text: rates, times, ratios and counts as every table writes them.
+
+Points in time as text.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 NOTHING = "–"
@@ -121,3 +125,18 @@ def finite(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     return float(value)
+
+
+_RECENT = timedelta(days=180)
+_CLOCKS_DIFFER = timedelta(days=1)
+
+
+def short_time_text(moment: datetime, now: datetime | None = None) -> str:
+    """Day and time in the last half year, day and year at any other time, as `ls` has it; in the local time zone.
+
+    Args:
+        moment: aware.
+        now: aware; the present by default.
+    """
+    age = (now or datetime.now(UTC)) - moment
+    return moment.astimezone().strftime("%d %b %H:%M" if -_CLOCKS_DIFFER < age < _RECENT else "%d %b %Y")

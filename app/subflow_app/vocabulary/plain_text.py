@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# Controls of terminals, half characters, and what turns the direction of writing. `subflow_store.texts` has the same:
+# Controls of terminals, half characters, and what turns the direction of writing. `subflow_store.rows` has the same:
 # its package loads NumPy, which a command's start and the kernel's worker must not.
 CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _IN_LINES = re.compile(f"[{CONTROLS}\u2028\u2029]")

@@ -30,7 +30,7 @@ from tests.helpers.walk.hands import Hands, front_dialog
 
 from subflow_app.shell.selftest.check import CheckError, require
 from subflow_app.shell.selftest.window_story import Until, play
-from subflow_app.toolkit.panels import PANELS, WORKSPACES
+from subflow_app.toolkit.workspaces import PANELS, WORKSPACES
 
 if TYPE_CHECKING:
     from subflow_app.shell.main_window import MainWindow

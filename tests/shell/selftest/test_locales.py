@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.helpers.locales import made_locales
 
-from subflow_app.foundation.own_program import SELFTEST_CHECK
+from subflow_app.foundation.paths import SELFTEST_CHECK
 from subflow_app.shell.selftest.checks import own_locale
 from subflow_app.shell.selftest.outcome import ANSWER_FILE
 from subflow_app.shell.selftest.runner import own_surroundings

@@ -19,7 +19,7 @@ from typing import Any
 from subflow_app import __version__
 from subflow_app.distribution import DISTRIBUTION
 from subflow_app.foundation.errors import ResourceError
-from subflow_app.foundation.own_program import bundle_folder
+from subflow_app.foundation.paths import bundle_folder
 from subflow_sim.gate import is_file
 
 INDEX = "index.json"

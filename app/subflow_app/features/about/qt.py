@@ -22,7 +22,7 @@ from subflow_app import __version__
 from subflow_app.features.about.core import Part, licence_parts
 from subflow_app.foundation.errors import ResourceError
 from subflow_app.foundation.paths import crash_directory, log_path, settings_path
-from subflow_app.toolkit.models.table_model import ListModel
+from subflow_app.toolkit.models import ListModel
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens
 from subflow_app.toolkit.widgets.shorthand import close_button, named, split, v_box

@@ -13,7 +13,7 @@ from subflow_app.features.gallery.cli import seeds_option
 from subflow_app.features.sweeps.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import fields
-from subflow_app.terminal import exit_codes
+from subflow_app.terminal import failures
 from subflow_app.terminal.options import Database, Json, opened_store
 from subflow_app.terminal.terminal import print_error, print_json, print_line, print_note, print_tables
 from subflow_app.vocabulary.number_text import count_text, counted
@@ -117,7 +117,7 @@ def arena(
             store = stack.enter_context(open_store(":memory:"))
         else:
             store = stack.enter_context(opened_store(database, read_only=only_stored))
-        code = exit_codes.OK
+        code = failures.OK
         problems: Sequence[str] = ()
         if not only_stored:
             job = ArenaJob(chosen, store, jobs=n_jobs, cluster=cluster)
@@ -160,8 +160,8 @@ def _run(job: ArenaJob, *, is_quiet: bool, is_kept: bool, is_here: bool) -> int:
         done = job.progress
         kept = f"{done.finished} of {done.runs} outcomes are kept; the same command makes those that are missing"
         print_note(f"stopped: {kept if is_kept else 'nothing is kept'}")
-        return exit_codes.stopped_by(signal_number)
-    return exit_codes.FAILED if job.problems else exit_codes.OK
+        return failures.stopped_by(signal_number)
+    return failures.FAILED if job.problems else failures.OK
 
 
 def _print(board: Board, rows: Sequence[Standing], metric: str | None, *, as_csv: bool, as_json: bool) -> None:

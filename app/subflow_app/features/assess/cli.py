@@ -12,7 +12,7 @@ import typer
 from subflow_app.features.gallery.cli import seeds_option
 from subflow_app.features.sweeps.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.foundation.errors import InputError
-from subflow_app.terminal import exit_codes
+from subflow_app.terminal import failures
 from subflow_app.terminal.options import Database, Json, opened_store
 from subflow_app.terminal.terminal import print_error, print_json, print_line, print_note, print_tables
 from subflow_app.vocabulary.number_text import counted, duration_text
@@ -130,5 +130,5 @@ def _run(assessment: Assessment, *, is_quiet: bool, is_kept: bool) -> int:
     outcome.check()
     if assessment.is_stopped:
         print_note(f"stopped: {'the same command continues it' if is_kept else 'nothing is kept'}")
-        return exit_codes.stopped_by(signal_number)
-    return exit_codes.FAILED if assessment.problems else exit_codes.OK
+        return failures.stopped_by(signal_number)
+    return failures.FAILED if assessment.problems else failures.OK

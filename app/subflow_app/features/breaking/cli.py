@@ -12,7 +12,7 @@ import typer
 from subflow_app.features.sweeps.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.foundation.errors import AppError, InputError
 from subflow_app.foundation.json_document import fields
-from subflow_app.terminal import exit_codes
+from subflow_app.terminal import failures
 from subflow_app.terminal.options import Database, Json, opened_store
 from subflow_app.terminal.terminal import print_json, print_line, print_note, print_rows
 from subflow_app.vocabulary.plain_text import capitalised
@@ -205,8 +205,8 @@ def _run(job: BreakJob, *, is_quiet: bool, is_kept: bool) -> int:
     if outcome.state == "stopped":
         kept = "the same command continues it" if is_kept else "nothing is kept"
         print_note(f"stopped after {job.search.tried} networks: {kept}")
-        return exit_codes.stopped_by(signal_number)
-    return exit_codes.FAILED if job.problems else exit_codes.OK
+        return failures.stopped_by(signal_number)
+    return failures.FAILED if job.problems else failures.OK
 
 
 def _write(found: Sequence[Counterexample], folder: Path) -> None:

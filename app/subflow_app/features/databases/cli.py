@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from subflow_app.terminal import exit_codes
+from subflow_app.terminal import failures
 from subflow_app.terminal.options import Json
 from subflow_app.terminal.terminal import print_json, print_line, print_note, print_rows
 
@@ -35,7 +35,7 @@ def check(file: File, as_json: Json = False) -> None:
         print_line(f"`subflow salvage {file} -o NEW` copies all sound data")
     else:
         print_line(f"{file}: {contents_text(found)}; sound")
-    raise typer.Exit(exit_codes.FAILED if found.damage else exit_codes.OK)
+    raise typer.Exit(failures.FAILED if found.damage else failures.OK)
 
 
 def salvage(
@@ -97,7 +97,7 @@ def _carried_out(job: Rescue) -> Findings:
     outcome.check()
     if job.findings is None:
         print_note("stopped")
-        raise typer.Exit(exit_codes.stopped_by(signal_number))
+        raise typer.Exit(failures.stopped_by(signal_number))
     return job.findings
 
 

@@ -15,7 +15,7 @@ from typer.core import TyperCommand
 from subflow_app.features.history.cli import shown_document
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import fields
-from subflow_app.terminal.exit_codes import worst_of
+from subflow_app.terminal.failures import worst_of
 from subflow_app.terminal.options import Database, Json, RunIds, opened_store, run_number, time_option
 from subflow_app.terminal.terminal import print_json, print_line, print_note
 

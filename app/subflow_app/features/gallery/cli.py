@@ -16,7 +16,7 @@ from subflow_app.features.sweeps.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.features.training.cli.trainings import retrain
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import fields
-from subflow_app.terminal import exit_codes
+from subflow_app.terminal import failures
 from subflow_app.terminal.options import Database, Json, opened_store
 from subflow_app.terminal.terminal import print_error, print_json, print_line, print_note, print_rows, print_tables
 from subflow_app.vocabulary.number_text import count_text, counted, duration_text
@@ -111,7 +111,7 @@ def reproduce(
         if is_retrained:
             training, recipes, signal_number = retrain(recipes, store, is_quick=is_quick, steps=retrain_steps)
             if signal_number:
-                raise typer.Exit(exit_codes.stopped_by(signal_number))
+                raise typer.Exit(failures.stopped_by(signal_number))
         experiments = Reproductions(recipes, store, is_quick=is_quick, seeds=chosen_seeds, jobs=n_jobs, cluster=cluster)
         if not as_json:
             print_note(_before(experiments))
@@ -150,8 +150,8 @@ def exit_code(experiments: Reproductions, signal_number: int, *, is_kept: bool) 
             print_note(f"stopped: {kept}; the same command makes those that are missing")
         else:
             print_note("stopped, and nothing is kept")
-        return exit_codes.stopped_by(signal_number)
-    return exit_codes.FAILED if any(outcome.state == "failed" for outcome in outcomes) else exit_codes.OK
+        return failures.stopped_by(signal_number)
+    return failures.FAILED if any(outcome.state == "failed" for outcome in outcomes) else failures.OK
 
 
 def seeds_option(text: str) -> Sequence[int]:

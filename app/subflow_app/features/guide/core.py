@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from subflow_app import __version__
 from subflow_app.foundation.errors import GuideError, InputError
-from subflow_app.foundation.own_program import bundle_folder
-from subflow_app.foundation.paths import guide_cache
+from subflow_app.foundation.paths import bundle_folder, guide_cache
 from subflow_app.foundation.resources import way_on
 from subflow_sim.gate import is_file
 

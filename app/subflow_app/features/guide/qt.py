@@ -16,9 +16,9 @@ from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.foundation.errors import GuideError, ResourceError
 from subflow_app.foundation.resources import resource_path
 from subflow_app.toolkit.feature import Feature, FeatureMap
-from subflow_app.toolkit.panels import PANELS
 from subflow_app.toolkit.theme import Tokens, follow_theme
 from subflow_app.toolkit.widgets.shorthand import named, timer, v_box
+from subflow_app.toolkit.workspaces import PANELS
 from subflow_app.vocabulary.language import ENGLISH, current_language, tr
 
 if TYPE_CHECKING:

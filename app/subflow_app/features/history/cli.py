@@ -12,7 +12,7 @@ import typer
 from subflow_app.features.forking.cli import fork_document
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import fields
-from subflow_app.terminal import exit_codes
+from subflow_app.terminal import failures
 from subflow_app.terminal.group import ListingGroup
 from subflow_app.terminal.options import Database, Json, RunId, RunIds, opened_store, run_number, tag_text
 from subflow_app.terminal.terminal import (
@@ -25,9 +25,8 @@ from subflow_app.terminal.terminal import (
     print_tables,
 )
 from subflow_app.vocabulary.measures import RUN_MEASURES
-from subflow_app.vocabulary.number_text import counted, finite, fixed, mbit_text
+from subflow_app.vocabulary.number_text import counted, finite, fixed, mbit_text, short_time_text
 from subflow_app.vocabulary.tables import Column, NumberColumn
-from subflow_app.vocabulary.time_text import short_time_text
 
 if TYPE_CHECKING:
     from subflow_app.features.history.core.run_columns import Value
@@ -151,7 +150,7 @@ def _list_runs(
         print_error(f"{damage}; this run is not listed")
     if damaged:
         print_note(f"`subflow check {path}` shows what is lost, `subflow salvage {path} -o NEW` copies the rest")
-        raise typer.Exit(exit_codes.FAILED)
+        raise typer.Exit(failures.FAILED)
 
 
 @runs_app.command()

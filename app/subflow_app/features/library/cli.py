@@ -12,7 +12,7 @@ import typer
 from subflow_app.features.sweeps.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.foundation.errors import LibraryError
 from subflow_app.foundation.json_document import fields
-from subflow_app.terminal import exit_codes
+from subflow_app.terminal import failures
 from subflow_app.terminal.options import Database, Json, opened_store
 from subflow_app.terminal.terminal import print_error, print_json, print_line, print_note, print_rows
 from subflow_app.vocabulary.tables import Column, NumberColumn
@@ -69,10 +69,10 @@ def build(
         print_error(problem)
     if outcome.state == "stopped":
         print_note(f"stopped: what was made is kept in {job.work_file}; the same command continues there")
-        raise typer.Exit(exit_codes.stopped_by(signal_number))
+        raise typer.Exit(failures.stopped_by(signal_number))
     if not as_json:
         print_line(f"wrote {out}: {job.runs} runs, {job.bytes / 1e6:.1f} MB, in {job.wall_s:.0f} s")
-    raise typer.Exit(exit_codes.FAILED if outcome.problems else exit_codes.OK)
+    raise typer.Exit(failures.FAILED if outcome.problems else failures.OK)
 
 
 @library_app.command()
@@ -168,7 +168,7 @@ def check(
         same = [sum(run.is_same for run in each) for each in (runs, tried)]
         print_line(f"{same[0]} of {len(runs)} runs came out as they are stored")
         print_line(f"{same[1]} of {len(tried)} counterexamples have the margins that are stored")
-    raise typer.Exit(exit_codes.OK if all(run.is_same for run in (*runs, *tried)) else exit_codes.FAILED)
+    raise typer.Exit(failures.OK if all(run.is_same for run in (*runs, *tried)) else failures.FAILED)
 
 
 @library_app.command()

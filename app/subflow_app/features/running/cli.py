@@ -13,7 +13,7 @@ import typer
 
 from subflow_app.foundation.errors import ExportError, InputError
 from subflow_app.foundation.expected_errors import message_of
-from subflow_app.terminal import exit_codes
+from subflow_app.terminal import failures
 from subflow_app.terminal.options import Database, Json, opened_store, positive_time_option, tag_text
 from subflow_app.terminal.terminal import print_error, print_json, print_line, print_note, print_tables
 
@@ -164,26 +164,26 @@ def carry_out_and_tell(
             tell_more()
     exported = export is None or _export(job, result, export, as_json=as_json)
     code = _tell_how_it_ended(job, result, signal_number, rescued)
-    return code if exported else code or exit_codes.FAILED
+    return code if exported else code or failures.FAILED
 
 
 def _tell_how_it_ended(job: RunJob, result: RunResult, signal_number: int, rescued: Path | None) -> int:
     kept = f"kept as run {result.run_id}" if result.run_id is not None else "not kept"
     reached = f"t = {job.progress.sim_time_s:.3f} s of {job.progress.duration_s:g} s"
-    code = exit_codes.OK
+    code = failures.OK
     if result.error is not None:
         print_error(f"the simulation failed at {reached}, {kept}: {message_of(result.error)}")
-        code = exit_codes.FAILED
+        code = failures.FAILED
     elif result.status == "stopped":
         print_note(f"stopped at {reached}, {kept}")
-        code = exit_codes.stopped_by(signal_number)
+        code = failures.stopped_by(signal_number)
     if job.decisions_lost:
         print_note(f"{job.decisions_lost} decisions did not fit into memory and are not kept, the earliest of the time")
     if result.store_error is not None:
         print_error(f"the run is not in the database: {result.store_error}")
         if rescued is not None:
             print_note(f"its data, summary and scenario are saved in {rescued}")
-        code = exit_codes.FAILED
+        code = failures.FAILED
     return code
 
 

@@ -10,7 +10,7 @@ import typer
 from subflow_app.features.catalog.cli import show_algorithms
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import fields
-from subflow_app.terminal import exit_codes
+from subflow_app.terminal import failures
 from subflow_app.terminal.group import ListingGroup
 from subflow_app.terminal.options import Json
 from subflow_app.terminal.terminal import print_error, print_json, print_line, print_note
@@ -150,8 +150,8 @@ def check(
     if as_json:
         print_json(documents)
     if not is_fine:
-        raise typer.Exit(exit_codes.BAD_INPUT)
-    raise typer.Exit(exit_codes.OK if stands else exit_codes.FAILED)
+        raise typer.Exit(failures.BAD_INPUT)
+    raise typer.Exit(failures.OK if stands else failures.FAILED)
 
 
 @controllers_app.command()
@@ -173,7 +173,7 @@ def convert(
     except ScriptError as error:
         for line in script_problems(file, error.problems):
             print_note(line)
-        raise typer.Exit(exit_codes.BAD_INPUT) from error
+        raise typer.Exit(failures.BAD_INPUT) from error
     except ParamError as error:
         raise InputError(str(error)) from error
     print_line(text.rstrip())
@@ -198,7 +198,7 @@ def _try(script: ScriptFile, *, is_quiet: bool) -> list[Finding]:
     for job in jobs:
         outcome, signal_number = in_background(job, job.name)
         if signal_number:
-            raise typer.Exit(exit_codes.stopped_by(signal_number))
+            raise typer.Exit(failures.stopped_by(signal_number))
         outcome.check()
         findings += job.findings
         for each in () if is_quiet else job.findings:

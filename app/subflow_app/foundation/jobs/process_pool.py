@@ -17,8 +17,7 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from subflow_app.foundation.crash_reports import report_error
-from subflow_app.foundation.crash_watch import forget_process, watched
+from subflow_app.foundation.crash_reports import forget_process, report_error, watched
 from subflow_app.foundation.errors import ClusterError
 from subflow_app.foundation.interruption import ignore_interrupts, interrupts_held_back
 from subflow_app.foundation.jobs.tasks import Answer, Task, carry_out

@@ -18,7 +18,7 @@ from subflow_app.features.playhead.qt import feature as playhead
 from subflow_app.features.script.qt import feature as script
 from subflow_app.features.sweeps.qt import feature as sweeps
 from subflow_app.shell.actions import file, run, study, view
-from subflow_app.toolkit.action_spec import ActionSpec
+from subflow_app.toolkit.action_bar import ActionSpec
 
 if TYPE_CHECKING:
     from subflow_app.shell.main_window import MainWindow

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from subflow_app.features.crashes.qt.feature import CrashFeature
 from subflow_app.features.guide.qt import GuideFeature
-from subflow_app.toolkit.action_spec import HAS_NODES, NOT_RUNNING, PLOTS_SHOWN, STORE, ActionSpec, Need
+from subflow_app.toolkit.action_bar import HAS_NODES, NOT_RUNNING, PLOTS_SHOWN, STORE, ActionSpec, Need
 from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:

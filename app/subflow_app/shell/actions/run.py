@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from subflow_app.features.forking.qt.feature import ForkFeature
 from subflow_app.shell.menus import DEFAULT_SPEED, SPEEDS, STEPS
-from subflow_app.toolkit.action_spec import (
+from subflow_app.toolkit.action_bar import (
     COMPLETE,
     NOT_RUNNING,
     ONE_SELECTED,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from subflow_app.features.comparison.qt.feature import CompareFeature
 from subflow_app.features.fairness.qt.feature import FairnessFeature
 from subflow_app.features.labs.qt.feature import LabFeature
-from subflow_app.toolkit.action_spec import COMPLETE, NOT_RUNNING, VALID, WRITABLE, ActionSpec, Scope, possible
+from subflow_app.toolkit.action_bar import COMPLETE, NOT_RUNNING, VALID, WRITABLE, ActionSpec, Scope, possible
 from subflow_app.toolkit.feature import FeatureHolder
 from subflow_app.vocabulary.language import translatable
 

@@ -14,8 +14,8 @@ from subflow_app.features.plots.core import GROUPS, PLOTS
 from subflow_app.features.plots.core.drawing import BY_RUN
 from subflow_app.features.plots.qt.plot_view import DEFAULT_PLOTS
 from subflow_app.shell.menus import BINS, COLOURS, PLOT_KEYS, THEMES
-from subflow_app.toolkit.action_spec import HAS_NODES, PLOTS_SHOWN, ActionSpec, Need, Scope
-from subflow_app.toolkit.panels import DEFAULT_WORKSPACE, PANELS, WORKSPACES
+from subflow_app.toolkit.action_bar import HAS_NODES, PLOTS_SHOWN, ActionSpec, Need, Scope
+from subflow_app.toolkit.workspaces import DEFAULT_WORKSPACE, PANELS, WORKSPACES
 from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:

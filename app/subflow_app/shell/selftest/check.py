@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from subflow_app.distribution import install_command
-from subflow_app.foundation.own_program import is_frozen, own_command
+from subflow_app.foundation.paths import is_frozen, own_command
 
 SHORT_RUN = ("t-2link", "--set", "duration=10s", "--set", "warmup=2s")
 """What stands behind `subflow run` where any run will do: a connection over two paths."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from subflow_app import __version__
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import json_text
-from subflow_app.foundation.own_program import is_frozen
+from subflow_app.foundation.paths import is_frozen
 
 ANSWER_FILE = "answer.json"
 """Where the process of a check leaves what came of it."""

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from subflow_app.foundation.own_program import SELFTEST_CHECK, own_command
+from subflow_app.foundation.paths import SELFTEST_CHECK, own_command
 from subflow_app.shell.selftest.check import Check, last_lines
 from subflow_app.shell.selftest.outcome import ANSWER_FILE, Outcome, State
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import call_style, muted, set_style
-from subflow_app.toolkit.widgets.icon_label import IconLabel
+from subflow_app.toolkit.widgets.labels import IconLabel
 from subflow_app.toolkit.widgets.shorthand import heading, named, v_box
 
 _ICON_SIZE = 36

@@ -1,17 +1,62 @@
-"""A list with its buttons and its progress, and beside it what is selected in it."""
+"""A list with its buttons and its progress, and beside it what is selected in it.
+
+Buttons of actions in a row of a panel.
+
+A bar that shows a share, as fine as a screen can.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtWidgets import QProgressBar, QSplitter, QToolButton, QWidget
 
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import muted
-from subflow_app.toolkit.widgets.action_buttons import action_buttons
-from subflow_app.toolkit.widgets.share_bar import ShareBar
 from subflow_app.toolkit.widgets.shorthand import h_box, named, split, v_box
+
+
+def action_buttons(actions: Iterable[QAction]) -> list[QToolButton]:
+    """An icon to press for each."""
+    buttons = []
+    for action in actions:
+        button = QToolButton(autoRaise=True)
+        button.setDefaultAction(action)
+        buttons.append(button)
+    return buttons
+
+
+_STEPS = 1000
+
+
+class ShareBar(QProgressBar):
+    """Without a number in it: what it says stands beside it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Nothing is done yet."""
+        super().__init__(parent, maximum=_STEPS, textVisible=False)
+
+    def show_share(self, share: float) -> None:
+        """Shows how much is done, 0 to 1."""
+        self.setValue(round(_STEPS * share))
+
+
+class ToldBar(ShareBar):
+    """With what goes on as a text in it; there only while something does."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Nothing goes on."""
+        super().__init__(parent)
+        self.setTextVisible(True)
+        self.hide()
+
+    def show_told(self, share: float, text: str) -> None:
+        """Shows how much is done, 0 to 1, and what goes on."""
+        self.show_share(share)
+        self.setFormat(text)
+        self.show()
+
 
 _BAR_HEIGHT = 6
 

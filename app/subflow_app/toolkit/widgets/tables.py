@@ -17,7 +17,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
-from subflow_app.toolkit.models.table_model import SORT_ROLE, TableModel
+from subflow_app.toolkit.models import SORT_ROLE, TableModel
 from subflow_app.toolkit.theme import Style, set_style, table_style
 from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr

@@ -35,8 +35,7 @@ from subflow_app.features.fairness.qt.shares import (
 )
 from subflow_app.foundation.errors import InputError
 from subflow_app.shell.main_window import MainWindow
-from subflow_app.toolkit.latest_reader import LatestReader
-from subflow_app.toolkit.workers import Workers
+from subflow_app.toolkit.workers import LatestReader, Workers
 
 MBIT = 1e6
 

@@ -18,7 +18,7 @@ from subflow_app.features.fairness.qt.feature import FairnessFeature
 from subflow_app.features.fairness.qt.panel import TradeOffPage
 from subflow_app.foundation.errors import AppError
 from subflow_app.shell.main_window import MainWindow
-from subflow_app.toolkit.plotting.painted_axes import ticks
+from subflow_app.toolkit.plotting.panel_view import ticks
 
 
 def points(kind: TradeOffKind = TradeOffKind.DELAY) -> list[Point]:

@@ -10,7 +10,7 @@ import pytest
 from tests.helpers.command_line import Subflow
 
 from subflow_app.features.history import cli as history
-from subflow_app.terminal import exit_codes
+from subflow_app.terminal import failures
 from subflow_store import RunStart, open_store
 
 
@@ -221,7 +221,7 @@ def test_a_database_of_a_newer_version_is_refused_politely(
 
     answer = subflow(command, *([scenario] if command == "run" else []), "--db", database)
 
-    assert answer.code == exit_codes.FAILED
+    assert answer.code == failures.FAILED
     (line,) = answer.err.splitlines()
     assert "newer" in line
     assert "Traceback" not in line

@@ -35,8 +35,8 @@ from subflow_app.features.library.core.shipped import open_library, shipped_outc
 from subflow_app.foundation.errors import LibraryError
 from subflow_sim import Simulation, parse_scenario
 from subflow_store import Store, StoreCorrupt, open_store
-from subflow_store.documents import strict_json
 from subflow_store.liveness import this_process
+from subflow_store.rows import strict_json
 from subflow_store.values import Records
 
 

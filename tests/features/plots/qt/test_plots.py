@@ -24,7 +24,7 @@ from subflow_app.features.plots.qt.legend_model import LegendModel
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.traces.core.traces import LiveTraces, TraceMark
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.plotting.axis import Axis
+from subflow_app.toolkit.plotting.plot_parts import Axis
 from subflow_app.toolkit.theme import DARK, LIGHT, set_current
 from subflow_app.vocabulary import palette
 

@@ -14,7 +14,7 @@ from subflow_app.features.script.qt import editor
 from subflow_app.features.script.qt.editor import ScriptEditor
 from subflow_app.toolkit.app_theme import Theme
 from subflow_app.toolkit.theme import current_tokens
-from subflow_app.toolkit.widgets.find_bar import FindBar
+from subflow_app.toolkit.widgets.code_editor import FindBar
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 

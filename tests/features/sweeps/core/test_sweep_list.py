@@ -21,7 +21,7 @@ from subflow_app.features.sweeps.core.sweep_list import (
     sweep_entries,
 )
 from subflow_app.foundation.jobs.progress import JobProgress, JobState
-from subflow_store.sweep_values import SweepRecord
+from subflow_store.values import SweepRecord
 
 MORNING = datetime(2026, 11, 22, 9, tzinfo=UTC)
 

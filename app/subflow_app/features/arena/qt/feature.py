@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from subflow_app.toolkit.action_spec import WRITABLE, ActionSpec, possible
+from subflow_app.toolkit.action_bar import WRITABLE, ActionSpec, possible
 from subflow_app.toolkit.feature import FeatureHolder, PanelFeature
-from subflow_app.toolkit.latest_reader import LatestReader
 from subflow_app.toolkit.study import Study
+from subflow_app.toolkit.workers import LatestReader
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.number_text import duration_text
 

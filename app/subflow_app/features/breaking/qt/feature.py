@@ -16,12 +16,12 @@ from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.foundation.errors import ExportError, InputError
 from subflow_app.foundation.paths import file_stem
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.toolkit.action_spec import NOT_RUNNING, WRITABLE, ActionSpec, possible
+from subflow_app.toolkit.action_bar import NOT_RUNNING, WRITABLE, ActionSpec, possible
 from subflow_app.toolkit.dialogs import SCENARIO_FILTER
 from subflow_app.toolkit.feature import FeatureHolder, PanelFeature
-from subflow_app.toolkit.latest_reader import LatestReader
 from subflow_app.toolkit.study import Study
 from subflow_app.toolkit.widgets.shorthand import timer
+from subflow_app.toolkit.workers import LatestReader
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.number_text import duration_text
 from subflow_app.vocabulary.plain_text import capitalised

@@ -26,9 +26,9 @@ from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expressions import ClaimError
 from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.toolkit.theme import muted
-from subflow_app.toolkit.widgets.action_buttons import action_buttons
 from subflow_app.toolkit.widgets.choice import Choice
-from subflow_app.toolkit.widgets.problem_label import ProblemLabel
+from subflow_app.toolkit.widgets.labels import ProblemLabel
+from subflow_app.toolkit.widgets.list_beside import action_buttons
 from subflow_app.toolkit.widgets.shorthand import captioned, h_box, named, v_box
 from subflow_app.vocabulary.language import tr
 from subflow_sim.scenario_model import ScriptFile

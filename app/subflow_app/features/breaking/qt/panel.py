@@ -17,12 +17,11 @@ from subflow_app.features.breaking.qt.charts import MapChart
 from subflow_app.features.breaking.qt.form import BreakForm
 from subflow_app.features.sweeps.core.views.view import SweepView
 from subflow_app.features.sweeps.qt.plots.parallel_chart import ParallelChart
-from subflow_app.toolkit.models.table_model import TableModel
+from subflow_app.toolkit.models import TableModel
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens, follow_theme, muted, set_style, tab_style
-from subflow_app.toolkit.widgets.action_buttons import action_buttons
 from subflow_app.toolkit.widgets.choice import Choice
-from subflow_app.toolkit.widgets.share_bar import ToldBar
+from subflow_app.toolkit.widgets.list_beside import ToldBar, action_buttons
 from subflow_app.toolkit.widgets.shorthand import captioned, h_box, named, split, v_box
 from subflow_app.toolkit.widgets.tables import select_rows, set_up_table
 from subflow_app.vocabulary.language import tr, translatable

@@ -32,7 +32,7 @@ from subflow_app.features.measured.core.measured_table import (
 from subflow_app.features.measured.core.reading import read_trace, told
 from subflow_app.features.measured.core.text_lines import TIME_UNITS
 from subflow_app.foundation.errors import AppError
-from subflow_app.toolkit.models.table_model import Index, TableModel
+from subflow_app.toolkit.models import Index, TableModel
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.shorthand import accept_buttons, h_box, named, v_box

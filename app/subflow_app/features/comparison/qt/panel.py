@@ -34,10 +34,10 @@ from subflow_app.features.history.qt.run_table import heading
 from subflow_app.features.kernel.core.study import KernelStudy
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.dialogs import CSV_FILTER, Dialogs
-from subflow_app.toolkit.models.table_model import RIGHT, Index, TableModel, bold
+from subflow_app.toolkit.models import RIGHT, Index, TableModel, bold
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.widgets.choice import Choice
-from subflow_app.toolkit.widgets.share_bar import ShareBar
+from subflow_app.toolkit.widgets.list_beside import ShareBar
 from subflow_app.toolkit.widgets.shorthand import captioned, h_box, named, timer, v_box
 from subflow_app.toolkit.widgets.tables import set_up_table, sorting
 from subflow_app.toolkit.widgets.wrap_layout import WrapLayout

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from subflow_app.foundation.crash_reports import CrashReport, crash_reports, remove_report, with_scenario
 from subflow_app.foundation.paths import crash_directory
-from subflow_app.toolkit.models.table_model import ListModel
+from subflow_app.toolkit.models import ListModel
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.shorthand import named, pages, split, v_box

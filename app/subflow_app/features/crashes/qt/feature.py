@@ -15,8 +15,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QDateTime, QLocale, QObject, Signal
 
-from subflow_app.foundation.crash_reports import CrashReport, CrashReportHandler, report_error, report_text, title_of
-from subflow_app.foundation.crash_watch import collect_crashes
+from subflow_app.foundation.crash_reports import (
+    CrashReport,
+    CrashReportHandler,
+    collect_crashes,
+    report_error,
+    report_text,
+    title_of,
+)
 from subflow_app.toolkit.dialogs import open_dialog
 from subflow_app.toolkit.feature import Feature
 from subflow_app.toolkit.widgets.banner import Banners, Way

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from subflow_app.features.editor.qt.topology.drawing import Drawing
-from subflow_app.toolkit.action_spec import ActionSpec, Need, Scope, possible
+from subflow_app.toolkit.action_bar import ActionSpec, Need, Scope, possible
 from subflow_app.toolkit.feature import FeatureHolder
 from subflow_app.vocabulary.language import translatable
 

@@ -19,10 +19,10 @@ from subflow_app.features.traces.core.traces import SUBFLOW, Traces, nearest_mar
 from subflow_app.features.training.qt.agent_feature import AgentFeature
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.toolkit.action_spec import PLOTS_SHOWN, ActionSpec, possible
+from subflow_app.toolkit.action_bar import PLOTS_SHOWN, ActionSpec, possible
 from subflow_app.toolkit.feature import FeatureHolder, FeatureMap, PanelFeature
-from subflow_app.toolkit.latest_reader import LatestReader
 from subflow_app.toolkit.widgets.shorthand import timer
+from subflow_app.toolkit.workers import LatestReader
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:

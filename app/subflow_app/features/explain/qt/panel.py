@@ -34,14 +34,13 @@ from subflow_app.features.explain.core.explained import ExplainedDecision
 from subflow_app.features.explain.core.explanations import CAUSES, amount_text
 from subflow_app.features.explain.core.watches import known_names
 from subflow_app.toolkit.icons import icon
-from subflow_app.toolkit.models.table_model import TableModel
+from subflow_app.toolkit.models import TableModel
 from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, muted
-from subflow_app.toolkit.widgets.action_buttons import action_buttons
-from subflow_app.toolkit.widgets.elided_label import ElidedLabel
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.formula_view import FormulaView, Span
-from subflow_app.toolkit.widgets.problem_label import ProblemLabel
+from subflow_app.toolkit.widgets.labels import ElidedLabel, ProblemLabel
+from subflow_app.toolkit.widgets.list_beside import action_buttons
 from subflow_app.toolkit.widgets.shorthand import h_box, named, pages, v_box
 from subflow_app.toolkit.widgets.tables import set_up_table
 from subflow_app.vocabulary.language import tr, translatable

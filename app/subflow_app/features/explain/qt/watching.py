@@ -12,8 +12,8 @@ from subflow_app.features.plots.core.spec import Curve, PlotSpec, transport_colo
 from subflow_app.features.traces.core.traces import FLOW, SUBFLOW, Traces
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.toolkit.latest_reader import LatestReader
 from subflow_app.toolkit.widgets.shorthand import timer
+from subflow_app.toolkit.workers import LatestReader
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:

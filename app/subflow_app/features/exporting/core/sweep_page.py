@@ -18,7 +18,7 @@ from subflow_app.features.sweeps.core.views.view import ViewChoice
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.palette import ColourKey
 from subflow_app.vocabulary.picture import interval_ends
-from subflow_app.vocabulary.table_html import html_text, table_html
+from subflow_app.vocabulary.tables import html_text, table_html
 
 if TYPE_CHECKING:
     from subflow_app.features.sweeps.core.views.picture import Picture

@@ -41,7 +41,7 @@ from subflow_app.vocabulary.language import ENGLISH
 from subflow_app.vocabulary.measure_document import as_document
 from subflow_app.vocabulary.owners import label_of
 from subflow_app.vocabulary.palette import colour_keys, hex_colour, link_colour_keys
-from subflow_app.vocabulary.table_html import html_text
+from subflow_app.vocabulary.tables import html_text
 from subflow_sim.catalog import controllers
 from subflow_sim.decisions import NUMBER_UNITS, meanings
 from subflow_sim.gate import is_file

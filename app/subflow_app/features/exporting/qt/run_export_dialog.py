@@ -21,7 +21,7 @@ from subflow_app.features.exporting.core.tables import TABLE_KINDS, TableKind
 from subflow_app.features.exporting.core.web_page import is_offered
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.widgets.choice import Choice
-from subflow_app.toolkit.widgets.problem_label import ProblemLabel
+from subflow_app.toolkit.widgets.labels import ProblemLabel
 from subflow_app.toolkit.widgets.shorthand import accept_buttons, named, v_box
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.errors import ParamError

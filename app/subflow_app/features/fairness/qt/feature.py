@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from subflow_app.features.history.core.run_names import run_names
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.toolkit.feature import PanelFeature
-from subflow_app.toolkit.latest_reader import LatestReader
+from subflow_app.toolkit.workers import LatestReader
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from subflow_app.features.fairness.core.trade_offs import (
     write_points,
 )
 from subflow_app.features.fairness.qt.shares import SharesPage
-from subflow_app.toolkit.models.table_model import TableModel
+from subflow_app.toolkit.models import TableModel
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.plotting.panel_view import PanelView
 from subflow_app.toolkit.theme import set_style, tab_style

@@ -52,8 +52,7 @@ from subflow_app.features.fairness.core.analysis_view import (
     grouped,
 )
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.models.table_model import RIGHT, Index
-from subflow_app.toolkit.models.tree_model import TreeModel
+from subflow_app.toolkit.models import RIGHT, Index, TreeModel
 from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, muted, set_style, table_style
 from subflow_app.toolkit.widgets.choice import Choice

@@ -18,7 +18,7 @@ from subflow_app.features.running.core.runs import RunJob, RunResult
 from subflow_app.features.running.qt.queue import QueueSession
 from subflow_app.features.traces.core.traces import StoredTraces, Traces
 from subflow_app.foundation.errors import InputError
-from subflow_app.toolkit.action_spec import ActionSpec, Need
+from subflow_app.toolkit.action_bar import ActionSpec, Need
 from subflow_app.toolkit.feature import Feature, FeatureHolder, FeatureMap
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.errors import SimError

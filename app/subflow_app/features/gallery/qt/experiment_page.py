@@ -33,10 +33,10 @@ from subflow_app.features.gallery.core.report_tables import (
 )
 from subflow_app.features.gallery.core.reproduction import QueuedState
 from subflow_app.features.gallery.qt.cards import cause_text, counts_text, state_text, takes_text, verdict_text
-from subflow_app.toolkit.models.text_table_model import TextTableModel
+from subflow_app.toolkit.models import TextTableModel
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import CELL_PADDING, muted
-from subflow_app.toolkit.widgets.action_buttons import action_buttons
+from subflow_app.toolkit.widgets.list_beside import action_buttons
 from subflow_app.toolkit.widgets.shorthand import h_box, heading, named, split, v_box
 from subflow_app.toolkit.widgets.tables import set_up_table
 from subflow_app.vocabulary.language import tr

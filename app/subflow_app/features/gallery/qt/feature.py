@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.toolkit.action_spec import WRITABLE, ActionSpec, possible
+from subflow_app.toolkit.action_bar import WRITABLE, ActionSpec, possible
 from subflow_app.toolkit.feature import FeatureHolder, SessionFeature
 from subflow_app.vocabulary.language import translatable
 

@@ -17,8 +17,7 @@ from subflow_app.vocabulary.measures import RUN_MEASURES, measure_title, run_mea
 from subflow_app.vocabulary.number_text import NOTHING, fixed_text
 from subflow_app.vocabulary.repeats import is_one_run
 from subflow_sim.stats import Estimate
-from subflow_store.sweep_values import is_sweep_tag
-from subflow_store.values import RunRow
+from subflow_store.values import RunRow, is_sweep_tag
 
 if TYPE_CHECKING:
     from subflow_store import Store

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from subflow_app.foundation.errors import KernelError
-from subflow_app.foundation.own_program import own_command
+from subflow_app.foundation.paths import own_command
 
 WORKER_COMMAND = "kernel-worker"
 _UPDATE_S = 0.2

@@ -14,7 +14,7 @@ from subflow_app.features.labs.cli import lab_steps
 from subflow_app.features.labs.cli.lab_steps import LabName
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import fields
-from subflow_app.terminal.exit_codes import worst_of
+from subflow_app.terminal.failures import worst_of
 from subflow_app.terminal.options import Database, Json, opened_store
 from subflow_app.terminal.terminal import print_error, print_json, print_line, print_list, print_note
 from subflow_app.vocabulary.language import LANGUAGES

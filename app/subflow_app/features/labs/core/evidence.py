@@ -19,8 +19,7 @@ from subflow_store.conditions import Condition
 
 if TYPE_CHECKING:
     from subflow_store import RunFork, Store
-    from subflow_store.training_values import TrainingRow
-    from subflow_store.values import RunRow
+    from subflow_store.values import RunRow, TrainingRow
 
 FINISHED = "finished"
 

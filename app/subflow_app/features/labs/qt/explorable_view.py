@@ -18,7 +18,7 @@ from subflow_app.features.plots.qt.curve_item import make_pen
 from subflow_app.features.plots.qt.plot_item import colour_axes, label_style, make_plot_item, show_bottom_axis
 from subflow_app.foundation.expressions import numbers_text
 from subflow_app.toolkit.plain_text import Label
-from subflow_app.toolkit.plotting.view_box import PlotViewBox
+from subflow_app.toolkit.plotting.plot_parts import PlotViewBox
 from subflow_app.toolkit.theme import Tokens, follow_theme, set_style
 from subflow_app.toolkit.widgets.formula_view import FormulaView, Span
 from subflow_app.toolkit.widgets.shorthand import heading, named, v_box

@@ -16,9 +16,9 @@ from PySide6.QtWidgets import QApplication, QGraphicsView, QMenu, QScrollArea, Q
 from subflow_app.features.editor.qt.topology.items import NODE_RADIUS
 from subflow_app.features.labs.core.lab import Target
 from subflow_app.features.plots.core import PLOTS_BY_ID
-from subflow_app.toolkit.panels import PANELS
 from subflow_app.toolkit.theme import current_tokens
 from subflow_app.toolkit.widgets.shorthand import timer
+from subflow_app.toolkit.workspaces import PANELS
 
 if TYPE_CHECKING:
     from subflow_app.features.labs.qt.ports import LabPorts

@@ -17,7 +17,7 @@ from typing import IO, Any
 from subflow_app.features.paper.core.packed_values import pack, read_message, unpack, write_message
 from subflow_app.foundation.errors import ExportError, InputError
 from subflow_app.foundation.interruption import interrupts_held_back
-from subflow_app.foundation.own_program import FIGURE_WORKER, own_command
+from subflow_app.foundation.paths import FIGURE_WORKER, own_command
 
 CONTENT, REFUSED, BROKEN = "content", "refused", "broken"
 """What an answer is: the file, why it cannot be drawn, or the traceback of a bug."""

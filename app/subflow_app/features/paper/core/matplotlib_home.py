@@ -9,8 +9,7 @@ from __future__ import annotations
 import logging
 import os
 
-from subflow_app.foundation.own_program import is_frozen
-from subflow_app.foundation.paths import font_cache
+from subflow_app.foundation.paths import font_cache, is_frozen
 
 _VARIABLE = "MPLCONFIGDIR"
 # Of matters that are nobody's: that a folder cannot be written, and that the first figure takes a moment longer.

@@ -10,7 +10,7 @@ from subflow_app.features.paper.core.figures import render_figure
 from subflow_app.features.paper.core.panel_figure import render_panels
 from subflow_app.features.paper.core.report import Block, Heading, Listing, Paragraph, Picture, Report
 from subflow_app.features.paper.core.topology_sketch import render_sketch
-from subflow_app.vocabulary.table_html import html_text, table_html
+from subflow_app.vocabulary.tables import html_text, table_html
 
 # Light on purpose, as paper is; a page that is printed breaks before sections, not inside of figures and rows.
 _STYLE = """

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from subflow_app.features.explain.core.run_events import DEFAULT_KINDS, GROUPS, KINDS, RunEvent, RunEvents
 from subflow_app.features.playhead.qt.playhead import Playhead
-from subflow_app.toolkit.models.table_model import Index, TableModel
+from subflow_app.toolkit.models import Index, TableModel
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.choice import Choice

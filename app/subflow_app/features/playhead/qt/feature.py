@@ -17,7 +17,7 @@ from PySide6.QtCore import QObject, Qt
 from subflow_app.features.playhead.qt.playhead import Playhead, ScrubbedRun
 from subflow_app.features.playhead.qt.strip import BUTTONS, TransportStrip
 from subflow_app.features.traces.core.events import DECISION
-from subflow_app.toolkit.action_spec import ActionSpec, possible
+from subflow_app.toolkit.action_bar import ActionSpec, possible
 from subflow_app.toolkit.feature import FeatureHolder, PanelFeature
 from subflow_app.toolkit.widgets.banner import Way
 from subflow_app.toolkit.widgets.shorthand import timer

@@ -18,8 +18,7 @@ from subflow_app.features.plots.qt.curve_item import make_pen
 from subflow_app.features.plots.qt.plot_item import show_bottom_axis
 from subflow_app.features.plots.qt.stacked_plot import StackedPlot
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.plotting.title_item import Span
-from subflow_app.toolkit.plotting.view_box import PlotViewBox
+from subflow_app.toolkit.plotting.plot_parts import PlotViewBox, Span
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
 

@@ -38,8 +38,7 @@ from subflow_app.features.plots.qt.stacked_plot import StackedPlot
 from subflow_app.features.plots.qt.time_plot import TimePlot
 from subflow_app.features.plots.qt.xy_plot import XYPlot
 from subflow_app.features.traces.core.traces import TraceMark, Traces
-from subflow_app.toolkit.plotting.event_ticks import LINE_KINDS
-from subflow_app.toolkit.plotting.scrolled_plots import ScrolledPlots
+from subflow_app.toolkit.plotting.plot_parts import LINE_KINDS, ScrolledPlots
 from subflow_app.toolkit.plotting.sliced_feed import END_OF_SLICE, SlicedFeed
 from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary import palette

@@ -54,7 +54,7 @@ from subflow_app.features.plots.qt.legend_model import (
     line_colour,
 )
 from subflow_app.toolkit.theme import current_tokens, muted, set_style
-from subflow_app.toolkit.widgets.elided_label import ElidedLabel
+from subflow_app.toolkit.widgets.labels import ElidedLabel
 from subflow_app.toolkit.widgets.shorthand import heading, named, sized, v_box
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr, translatable

@@ -8,7 +8,7 @@ import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a wh
 from PySide6.QtGui import QFont, QFontInfo, QFontMetricsF
 
 from subflow_app.features.plots.qt.curve_item import make_pen
-from subflow_app.toolkit.plotting.axis import Axis
+from subflow_app.toolkit.plotting.plot_parts import Axis
 from subflow_app.toolkit.theme import Tokens
 
 SIDES = ("left", "bottom", "top", "right")

@@ -29,7 +29,7 @@ from subflow_app.features.plots.qt.xy_plot import XYPlot
 from subflow_app.features.traces.core.traces import Traces
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.plotting.legend_strip import LegendStrip
-from subflow_app.toolkit.plotting.title_item import Span
+from subflow_app.toolkit.plotting.plot_parts import Span
 from subflow_app.toolkit.theme import LIGHT, Tokens, current_tokens, follow_theme
 from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary import palette

@@ -28,8 +28,8 @@ from subflow_app.features.plots.qt.span import SpanPanel
 from subflow_app.features.traces.core.traces import SeriesKey, Traces
 from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.labels import SaidLine
 from subflow_app.toolkit.widgets.results_strip import ResultsStrip
-from subflow_app.toolkit.widgets.said_line import SaidLine
 from subflow_app.toolkit.widgets.shorthand import named, pages, split, timer, v_box
 from subflow_app.vocabulary.language import tr
 from subflow_store.values import RunRow

@@ -20,8 +20,7 @@ from subflow_app.features.plots.qt.plot_item import (
     make_plot_item,
 )
 from subflow_app.features.traces.core.traces import TraceMark
-from subflow_app.toolkit.plotting.title_item import Span, TitleItem
-from subflow_app.toolkit.plotting.view_box import PlotViewBox
+from subflow_app.toolkit.plotting.plot_parts import PlotViewBox, Span, TitleItem
 from subflow_app.toolkit.theme import LIGHT, Tokens, current_tokens
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr

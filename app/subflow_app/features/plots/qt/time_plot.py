@@ -22,9 +22,7 @@ from subflow_app.features.plots.qt.plot_item import INNER_AXIS_WIDTH, show_botto
 from subflow_app.features.plots.qt.stacked_plot import StackedPlot, make_crosshair
 from subflow_app.features.traces.core.traces import TraceMark
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.plotting.event_ticks import HEIGHTS, LINE_KINDS, EventTicks
-from subflow_app.toolkit.plotting.title_item import Span
-from subflow_app.toolkit.plotting.view_box import TimeViewBox
+from subflow_app.toolkit.plotting.plot_parts import HEIGHTS, LINE_KINDS, EventTicks, Span, TimeViewBox
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
 

@@ -26,7 +26,7 @@ from subflow_app.features.traces.core.events import (
 )
 from subflow_app.features.traces.core.traces import NANOSECONDS, LiveTraces, TraceMark, Traces
 from subflow_store.errors import StoreError
-from subflow_store.headline import headline
+from subflow_store.run_values import headline
 from subflow_store.streams import StreamSpec
 from subflow_store.values import ColumnSpec, EventTable, RunFork, RunRow, RunStart
 

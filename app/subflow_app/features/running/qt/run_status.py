@@ -16,7 +16,7 @@ from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import muted
-from subflow_app.toolkit.widgets.share_bar import ShareBar
+from subflow_app.toolkit.widgets.list_beside import ShareBar
 from subflow_app.toolkit.widgets.shorthand import h_box, named
 from subflow_app.vocabulary.language import tr
 

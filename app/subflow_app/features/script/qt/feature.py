@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from subflow_app.foundation.errors import InputError
-from subflow_app.toolkit.action_spec import ActionSpec, Scope, possible
+from subflow_app.toolkit.action_bar import ActionSpec, Scope, possible
 from subflow_app.toolkit.feature import FeatureHolder, SessionFeature
 from subflow_app.vocabulary.language import tr, translatable
 

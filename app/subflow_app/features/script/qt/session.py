@@ -14,8 +14,8 @@ from subflow_app.features.script.qt.desk import ScriptDesk
 from subflow_app.features.script.qt.panel import ScriptPanel
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.toolkit.latest_reader import LatestReader
 from subflow_app.toolkit.widgets.shorthand import timer
+from subflow_app.toolkit.workers import LatestReader
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ScriptRunError
 from subflow_sim.script import ScriptProblem

@@ -11,7 +11,7 @@ import typer
 
 from subflow_app.foundation.errors import ClusterError, ExportError, InputError
 from subflow_app.foundation.json_document import fields, json_text
-from subflow_app.terminal import exit_codes
+from subflow_app.terminal import failures
 from subflow_app.terminal.options import Database, Json, opened_store, positive_time_option
 from subflow_app.terminal.terminal import print_error, print_json, print_line, print_note, print_tables
 from subflow_app.vocabulary.number_text import count_text, duration_text
@@ -171,7 +171,7 @@ def carry_out(job: SweepJob, out: Path | None, *, is_long: bool, as_json: bool) 
     if table is None:
         result.check()  # the store may have refused it
         print_note("stopped before anything was begun")
-        return exit_codes.stopped_by(signal_number)
+        return failures.stopped_by(signal_number)
     if out is not None:
         write_out(table, out, is_long=is_long)
     if as_json:
@@ -188,10 +188,10 @@ def carry_out(job: SweepJob, out: Path | None, *, is_long: bool, as_json: bool) 
     way_on = f"`subflow sweeps resume {job.sweep_id}` makes the runs that are missing"
     if result.state == "stopped":
         print_note(f"stopped; {way_on}" if job.is_kept else "stopped")
-        return exit_codes.stopped_by(signal_number)
+        return failures.stopped_by(signal_number)
     if isinstance(result.error, ClusterError) and job.is_kept:
         print_note(f"{way_on}, with --cluster or without")
-    return exit_codes.OK if result.state == "finished" else exit_codes.FAILED
+    return failures.OK if result.state == "finished" else failures.FAILED
 
 
 def job_count(text: str) -> int:

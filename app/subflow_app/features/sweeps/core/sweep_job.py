@@ -29,7 +29,7 @@ from subflow_app.foundation.jobs.tasks import OnStart
 from subflow_sim.limits import Limits
 from subflow_store.errors import StoreError
 from subflow_store.liveness import HEARTBEAT_S, this_process
-from subflow_store.sweep_values import SweepRunPlace, SweepStart
+from subflow_store.values import SweepRunPlace, SweepStart
 
 if TYPE_CHECKING:
     from subflow_sim.scenario import Scenario

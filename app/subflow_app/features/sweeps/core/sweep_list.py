@@ -12,7 +12,7 @@ from subflow_app.features.sweeps.core.sweep_job import SweepJob
 from subflow_app.foundation.jobs.progress import JobState
 
 if TYPE_CHECKING:
-    from subflow_store.sweep_values import SweepRecord
+    from subflow_store.values import SweepRecord
 
 TOGGLE, STOP, DELETE = "sweep.toggle", "sweep.stop", "sweep.delete"
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QGuiApplication
 
 from subflow_app.foundation.paths import file_stem
-from subflow_app.toolkit.action_spec import COMPLETE, VALID, WRITABLE, ActionSpec, Scope, possible
+from subflow_app.toolkit.action_bar import COMPLETE, VALID, WRITABLE, ActionSpec, Scope, possible
 from subflow_app.toolkit.dialogs import CSV_FILTER
 from subflow_app.toolkit.feature import FeatureHolder, SessionFeature
 from subflow_app.vocabulary.language import tr, translatable

@@ -40,7 +40,7 @@ from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens, muted
 from subflow_app.toolkit.widgets.choice import Choice
-from subflow_app.toolkit.widgets.problem_label import ProblemLabel
+from subflow_app.toolkit.widgets.labels import ProblemLabel
 from subflow_app.toolkit.widgets.shorthand import h_box, named, split, timer, v_box
 from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary.language import tr, translatable, trn

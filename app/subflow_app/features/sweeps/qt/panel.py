@@ -17,7 +17,7 @@ from subflow_app.features.sweeps.core.sweep_list import SweepEntry
 from subflow_app.features.sweeps.qt.list_model import COLUMNS, done_text, tip_of
 from subflow_app.features.sweeps.qt.study_page import StudyPage
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.models.table_model import ROW_ROLE, FollowedTable
+from subflow_app.toolkit.models import ROW_ROLE, FollowedTable
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.list_beside import ListBeside
 from subflow_app.toolkit.widgets.tables import select_rows, set_up_table

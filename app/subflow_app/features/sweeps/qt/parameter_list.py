@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QTableView, QWidget
 
 from subflow_app.features.sweeps.core.sweep_parameters import SweepParameter
 from subflow_app.foundation.problem_texts import problem_text
-from subflow_app.toolkit.models.table_model import TableModel
+from subflow_app.toolkit.models import TableModel
 from subflow_app.toolkit.widgets.shorthand import named, v_box
 from subflow_app.toolkit.widgets.tables import set_up_table
 from subflow_app.vocabulary.language import tr, translatable

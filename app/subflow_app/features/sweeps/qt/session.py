@@ -27,9 +27,9 @@ from subflow_app.foundation.jobs.job import JobOutcome
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.foundation.toml_edit import read_toml
-from subflow_app.toolkit.latest_reader import LatestReader
 from subflow_app.toolkit.widgets.banner import Banners, Way
 from subflow_app.toolkit.widgets.shorthand import timer
+from subflow_app.toolkit.workers import LatestReader
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
@@ -39,15 +39,14 @@ if TYPE_CHECKING:
     from subflow_app.features.history.qt import History
     from subflow_app.features.running.qt.shown_runs import ShownRuns
     from subflow_app.toolkit.action_bar import ActionBar
-    from subflow_app.toolkit.database import DatabaseControl
-    from subflow_app.toolkit.database_watch import DatabaseWatch
+    from subflow_app.toolkit.database import DatabaseControl, DatabaseWatch
     from subflow_app.toolkit.dialogs import Dialogs
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.preferences import Preferences
     from subflow_app.toolkit.workers import Workers
     from subflow_app.toolkit.workspaces import Workspaces
     from subflow_store import Store
-    from subflow_store.sweep_values import SweepRecord
+    from subflow_store.values import SweepRecord
 
 _REFRESH_MS = 250
 # A growing sweep is read again after this time, and after so many times as long as reading it took.

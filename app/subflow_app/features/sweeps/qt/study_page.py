@@ -21,13 +21,12 @@ from subflow_app.features.sweeps.core.views.study import Study
 from subflow_app.features.sweeps.core.views.view import MAP, PARALLEL, PLOT, TABLE, SweepView, ViewChoice
 from subflow_app.features.sweeps.qt.choosers import Choosers
 from subflow_app.features.sweeps.qt.study_table import StudyTable
-from subflow_app.toolkit.latest_reader import LatestReader
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens, follow_theme, muted
-from subflow_app.toolkit.widgets.action_buttons import action_buttons
 from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.list_beside import action_buttons
 from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
-from subflow_app.toolkit.workers import Workers
+from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, trn
 
 _PATIENCE_MS = 60

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QTableView, QWidget
 
 from subflow_app.features.sweeps.core.views.study import short_key
 from subflow_app.features.sweeps.core.views.table import VIEW, StudyRow, TableContent, study_columns
-from subflow_app.toolkit.models.table_model import TableModel
+from subflow_app.toolkit.models import TableModel
 from subflow_app.toolkit.widgets.tables import set_up_table, set_widths
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.tables import TextTable

@@ -15,7 +15,7 @@ import typer
 
 from subflow_app.features.sweeps.cli.sweep import Cluster
 from subflow_app.foundation.errors import InputError
-from subflow_app.terminal import exit_codes
+from subflow_app.terminal import failures
 from subflow_app.terminal.options import Database, Json, opened_store
 from subflow_app.terminal.terminal import print_json, print_line, print_list, print_note, print_tables
 from subflow_sim.gate import is_file, is_folder
@@ -188,7 +188,7 @@ def evaluate(
         outcome.check()
     if signal_number or job.result is None:
         print_note("stopped")
-        raise typer.Exit(exit_codes.stopped_by(signal_number))
+        raise typer.Exit(failures.stopped_by(signal_number))
     document = job.result.to_json() | {"wall_s": time.perf_counter() - started}
     if as_json:
         print_json(document)

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand
 
 from subflow_app.foundation.errors import InputError
-from subflow_app.terminal import exit_codes
+from subflow_app.terminal import failures
 from subflow_app.terminal.options import Database, opened_store, positive_time_option
 from subflow_app.terminal.terminal import print_error, print_line, print_note, print_tables
 from subflow_app.vocabulary.number_text import duration_text
@@ -277,7 +277,7 @@ def _watch(service: TrainingService, number: int, *, show_json: bool, is_stored:
         display.close()
     if was_attached and not job.state.is_over:
         print_note(f"it continues in process {job.pid}; `subflow trainings stop {number}` stops it")
-        return exit_codes.OK
+        return failures.OK
     if show_json:
         sys.stdout.write(json_line(_result(job, number if is_stored else None)))
     else:
@@ -307,13 +307,13 @@ def _exit_code(job: TrainingJob, signal_number: int) -> int:
         print_error(f"the training failed: {job.message}")
         if job.state is JobState.FAILED:
             _print_resume_hint(job)
-        return exit_codes.FAILED
+        return failures.FAILED
     if job.state in (JobState.STOPPED, JobState.INTERRUPTED):
         print_note(f"stopped at step {job.metrics.get('step', 0):.0f}")
         _print_resume_hint(job)
     if signal_number:
-        return exit_codes.stopped_by(signal_number)
-    return exit_codes.OK
+        return failures.stopped_by(signal_number)
+    return failures.OK
 
 
 def _print_new_start(job: TrainingJob) -> None:

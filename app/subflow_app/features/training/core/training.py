@@ -37,7 +37,7 @@ from subflow_app.features.training.core.training_folder import (
 from subflow_app.features.training.core.training_worker import DETACH, TRAINER
 from subflow_app.foundation.errors import TrainingError
 from subflow_app.foundation.jobs.progress import JobState
-from subflow_app.foundation.own_program import own_command
+from subflow_app.foundation.paths import own_command
 
 WORKER_COMMAND = "train-worker"
 

@@ -14,8 +14,8 @@ from subflow_agents import ReportKind, TrainingConfig, TrainingState
 from subflow_app.features.training.core.training_folder import BEST_POLICY, living_process, read_reports
 from subflow_app.foundation.errors import TrainingError
 from subflow_app.foundation.json_document import number
-from subflow_store.training_values import BestPolicy, EvaluationFigure, TrainingMoment, TrainingStart
 from subflow_store.trainings import ELAPSED, STEP
+from subflow_store.values import BestPolicy, EvaluationFigure, TrainingMoment, TrainingStart
 
 if TYPE_CHECKING:
     from subflow_store import Store

@@ -7,9 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.foundation.json_document import number
-from subflow_app.vocabulary.number_text import NOTHING, count_text, counted, duration_text, fixed, fixed_text, mbit_text
+from subflow_app.vocabulary.number_text import (
+    NOTHING,
+    count_text,
+    counted,
+    duration_text,
+    fixed,
+    fixed_text,
+    mbit_text,
+    short_time_text,
+)
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
-from subflow_app.vocabulary.time_text import short_time_text
 from subflow_app.vocabulary.training_measures import EVALUATION_MEASURES, REPORT_MEASURES
 from subflow_sim.stats import Estimate
 

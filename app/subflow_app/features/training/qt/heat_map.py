@@ -15,7 +15,7 @@ from subflow_app.features.plots.qt.curve_item import make_pen
 from subflow_app.features.plots.qt.plot_item import SIDES, colour_axis, label_style, make_plot_item
 from subflow_app.features.training.core.policy_surface import Surface
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.plotting.view_box import TimeViewBox
+from subflow_app.toolkit.plotting.plot_parts import TimeViewBox
 from subflow_app.toolkit.theme import Tokens, follow_theme
 from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr

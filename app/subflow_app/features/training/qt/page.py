@@ -49,7 +49,7 @@ from subflow_app.foundation.problem_texts import error_text, problem_text
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.dialogs import SCENARIO_FILTER, Dialogs
 from subflow_app.toolkit.icons import STATE_ICONS, icon
-from subflow_app.toolkit.models.table_model import ROW_ROLE, FollowedTable
+from subflow_app.toolkit.models import ROW_ROLE, FollowedTable
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import call_style, current_tokens, muted, set_style, tab_style
 from subflow_app.toolkit.widgets.empty_state import EmptyState

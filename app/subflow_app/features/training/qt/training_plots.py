@@ -25,9 +25,7 @@ from subflow_app.features.training.core.training_metrics import TrainingPlot
 from subflow_app.features.training.core.training_progress import Comparison, Training
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.plotting.legend_strip import Entry, LegendStrip
-from subflow_app.toolkit.plotting.scrolled_plots import ScrolledPlots
-from subflow_app.toolkit.plotting.title_item import Span, TitleItem
-from subflow_app.toolkit.plotting.view_box import TimeViewBox
+from subflow_app.toolkit.plotting.plot_parts import ScrolledPlots, Span, TimeViewBox, TitleItem
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme
 from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary import palette

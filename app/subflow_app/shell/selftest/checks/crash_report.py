@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from subflow_app.foundation.own_program import own_command
+from subflow_app.foundation.paths import own_command
 from subflow_app.shell.selftest.check import Check, CheckError, NotHereError, Place, require
 
 _PATIENCE_S = 30.0
@@ -20,7 +20,7 @@ def check(place: Place) -> str:
         raise NotHereError("no process can be made to crash here")
     import resource
 
-    from subflow_app.foundation.crash_watch import collect_crashes
+    from subflow_app.foundation.crash_reports import collect_crashes
     from subflow_app.foundation.paths import crash_directory
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the picture of its memory is of no use to anybody

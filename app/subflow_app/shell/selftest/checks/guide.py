@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from subflow_app.foundation.own_program import is_frozen
+from subflow_app.foundation.paths import is_frozen
 from subflow_app.shell.selftest.check import Check, NotHereError, Place, require
 
 

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.foundation.own_program import own_command
+from subflow_app.foundation.paths import own_command
 from subflow_app.shell.selftest.check import SHORT_RUN, Check, Place, last_lines, require
 
 if TYPE_CHECKING:

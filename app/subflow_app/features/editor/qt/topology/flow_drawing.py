@@ -32,7 +32,7 @@ from subflow_app.features.editor.qt.topology.tools import PickTool, Tool
 from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.foundation.errors import AppError
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.models.table_model import Index, ListModel
+from subflow_app.toolkit.models import Index, ListModel
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens
 from subflow_app.toolkit.widgets.choice import Choice

@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetricsF
 
-from subflow_app.toolkit.plotting.axis import Axis
+from subflow_app.toolkit.plotting.plot_parts import Axis
 
 # Numbers of more digits than these are told as their difference from a round one, which the title names.
 _MOST_DIGITS = 5

@@ -17,7 +17,7 @@ from subflow_app.features.sweeps.core.views.picture import Box, Hit, Marks, Pict
 from subflow_app.features.sweeps.core.views.view import SweepView
 from subflow_app.features.sweeps.qt.plots.series_strip import SeriesStrip, StripEntry
 from subflow_app.features.sweeps.qt.plots.study_axis import StudyAxis
-from subflow_app.toolkit.plotting.view_box import PlotViewBox
+from subflow_app.toolkit.plotting.plot_parts import PlotViewBox
 from subflow_app.toolkit.theme import Tokens
 from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary import palette

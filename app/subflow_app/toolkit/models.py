@@ -1,17 +1,23 @@
-"""Rows for views, shown by columns that are declared once; a list is a table of one column."""
+"""Rows for views, shown by columns that are declared once; a list is a table of one column.
+
+A table of text for views.
+
+Trees of two levels for views: rows, and rows below them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Generic
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QFont
+from PySide6.QtCore import QAbstractItemModel, QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QColor, QFont
 
 from subflow_app.toolkit.icons import STATE_ICONS, icon
 from subflow_app.toolkit.plain_text import as_written
+from subflow_app.toolkit.theme import current_tokens
 from subflow_app.vocabulary.language import tr
-from subflow_app.vocabulary.tables import Column, RowT
+from subflow_app.vocabulary.tables import Column, RowT, TextTable
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -171,3 +177,59 @@ def bold() -> QFont:
     font = QFont()
     font.setBold(True)
     return font
+
+
+_EMPTY = TextTable("", (), ())
+
+
+class TextTableModel(TableModel[tuple[str, ...]]):
+    """Shows a `TextTable` as it is, and how things went in colour."""
+
+    translates = False
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        """Nothing yet."""
+        super().__init__((), parent)
+        self.table = _EMPTY
+
+    def show_table(self, table: TextTable | None) -> None:
+        """Shows this table; None: nothing."""
+        self.table = table or _EMPTY
+        self.show_rows(self.table.rows, self.table.readers)
+
+    def other_data(self, row: tuple[str, ...], column: int, role: int) -> object | None:
+        """The text of a cell is its tool tip, too: there may be no room for all of it."""
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return row[column]
+        if role == Qt.ItemDataRole.ForegroundRole and self.columns[column].is_mark:
+            tokens = current_tokens()
+            colour = {"✓": tokens.ok, "✗": tokens.error}.get(row[column][:1])
+            return QColor(colour) if colour else None
+        return None
+
+
+class TreeModel(QAbstractItemModel):
+    """The id of an index is 0 for an upper row, else one more than the number of the row that it is below."""
+
+    def count(self, above: int | None) -> int:
+        """Number of the rows below an upper row; None: of the upper rows."""
+        raise NotImplementedError
+
+    # ---- QAbstractItemModel ----
+
+    def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008 - Qt's default
+        """The index of a cell; invalid if there is none."""
+        if not self.hasIndex(row, column, parent):
+            return QModelIndex()
+        return self.createIndex(row, column, parent.row() + 1 if parent.isValid() else 0)
+
+    def parent(self, index: Index = QModelIndex()) -> QModelIndex:  # type: ignore[override] # noqa: B008
+        """The upper row of one below."""
+        above = index.internalId() if index.isValid() else 0
+        return self.createIndex(above - 1, 0, 0) if above else QModelIndex()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """Number of upper rows, or of those below one."""
+        if not parent.isValid():
+            return self.count(None)
+        return 0 if parent.internalId() or parent.column() > 0 else self.count(parent.row())

@@ -1,1 +1,0 @@
-"""Item models over core objects; views and delegates draw them."""

@@ -1,0 +1,345 @@
+"""Zoom and pan of one plot: over time, wheel and mouse move time alone; over another quantity, both axes.
+
+Axes of the plots: every tick has its number, and a logarithmic axis counts 1, 2, 5, 10.
+
+One line of coloured text above a plot, cut off with an ellipsis where it does not fit.
+
+Marks of a run in a plot: ticks at its bottom for losses, lines across for changes of links and controllers.
+
+Plots in one picture that leave to the scroll area around them what is meant for it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
+from numpy.typing import NDArray
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QKeyEvent, QPainter, QPainterPath, QPen, QWheelEvent
+from PySide6.QtWidgets import QGraphicsWidget, QStyleOptionGraphicsItem, QWidget
+
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.widgets.shorthand import sized
+
+_X, _Y = 0, 1
+
+
+class PlotViewBox(pg.ViewBox):  # type: ignore[misc] # pyqtgraph is untyped
+    """A view box in which a person cannot get lost: a double-click shows everything, Shift and drag a rectangle."""
+
+    reset_requested = Signal()
+    menu_requested = Signal(QPoint)  # global position
+
+    def __init__(self) -> None:
+        """A view box without pyqtgraph's own menu, whose export is broken on this version of Qt."""
+        super().__init__(enableMenu=False)
+
+    @property
+    def is_fitting_values(self) -> bool:
+        """Whether the value axis still follows the curves."""
+        return bool(self.autoRangeEnabled()[_Y])
+
+    def mouseDragEvent(self, event: Any, axis: int | None = None) -> None:
+        """Pans, zooms an axis (right button) or zooms to a rectangle (Shift)."""
+        left = event.button() == Qt.MouseButton.LeftButton
+        with_shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        if left and axis is None and (with_shift or self.state["mouseMode"] == self.RectMode):
+            # Set at every move, so that letting go of Shift before the button does not leave the rubber band behind.
+            self.setMouseMode(self.RectMode)
+            super().mouseDragEvent(event, axis=None)
+            if event.isFinish():
+                self.setMouseMode(self.PanMode)
+            return
+        super().mouseDragEvent(event, axis=self._dragged_axis(axis) if left else axis)
+
+    def _dragged_axis(self, axis: int | None) -> int | None:
+        return axis
+
+    def mouseClickEvent(self, event: Any) -> None:
+        """Asks for the menu on a right click."""
+        if event.button() == Qt.MouseButton.RightButton:
+            event.accept()
+            self.menu_requested.emit(event.screenPos().toPoint())
+
+    def mouseDoubleClickEvent(self, event: Any) -> None:
+        """Asks to show everything again."""
+        event.accept()
+        self.reset_requested.emit()
+
+
+class TimeViewBox(PlotViewBox):
+    """Of a plot over time.
+
+    Several beside each other can share one value axis, which fits itself to the curves of all of them.
+
+    Wheel and left drag act on time alone while the value axis fits itself to what is in view; over the value axis, or
+    with the right button, they act on values (and from then on a drag moves both).
+    """
+
+    _leader: TimeViewBox | None = None  # that has the value axis of this one
+
+    def __init__(self) -> None:
+        """Values fit themselves."""
+        self._followers: list[TimeViewBox] = []
+        super().__init__()
+        self.enableAutoRange(x=False, y=True)
+        # The value axis fits the part of the curves that is in view, not all of it.
+        self.setAutoVisible(y=True)
+
+    def share_values(self, leader: TimeViewBox) -> None:
+        """Takes the value axis of another view from now on, which looks at the curves of this one too."""
+        self.setYLink(leader)
+        self._leader = leader
+        leader._followers.append(self)
+
+    @property
+    def is_fitting_values(self) -> bool:
+        """Whether the value axis still follows the curves."""
+        return bool((self._leader or self).autoRangeEnabled()[_Y])
+
+    def fit_values(self) -> None:
+        """Lets the value axis follow the curves again."""
+        (self._leader or self).enableAutoRange(y=True)
+
+    def fit_now(self) -> None:
+        """Fits the values without waiting for the next picture."""
+        (self._leader or self).updateAutoRange()
+
+    def enableAutoRange(self, axis: Any = None, enable: Any = True, x: Any = None, y: Any = None) -> None:
+        """As pyqtgraph does; what takes the axis of another view never fits its own."""
+        if self._leader is None or enable is False or x is not None or y is not None:
+            super().enableAutoRange(axis, enable, x, y)
+
+    def childrenBounds(self, *args: Any, **kwargs: Any) -> Any:
+        """Bounds of the curves, of their values in all views that share the axis."""
+        bounds = super().childrenBounds(*args, **kwargs)
+        for follower in self._followers:
+            values = follower.childrenBounds(*args, **kwargs)[_Y]
+            if values is not None:
+                own = bounds[_Y] or values
+                bounds[_Y] = [min(own[0], values[0]), max(own[1], values[1])]
+        return bounds
+
+    def itemBoundsChanged(self, item: Any) -> None:
+        """Has the values fitted anew, by the view that has their axis."""
+        super().itemBoundsChanged(item)
+        if self._leader is not None:
+            self._leader.queueUpdateAutoRange()
+
+    def wheelEvent(self, event: Any, axis: int | None = None) -> None:
+        """Zooms around the cursor."""
+        super().wheelEvent(event, axis=_X if axis is None and self.is_fitting_values else axis)
+
+    def _dragged_axis(self, axis: int | None) -> int | None:
+        return _X if axis is None and self.is_fitting_values else axis
+
+
+# Room past both ends of the axis for half of a number, px.
+_OVERHANG = 15.0
+# A decade of a logarithmic axis that is at least this long, px, has room for 2 and 5 beside its power of ten.
+_DECADE_WITH_STEPS = 60.0
+
+
+class Axis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph is untyped
+    """An axis with a grid."""
+
+    def boundingRect(self) -> QRectF:
+        """The area it draws in.
+
+        WORKAROUND(pyqtgraph 0.14.0): with a grid the room past the ends is forgotten, and with it the numbers there, so
+        that an axis that starts at zero has no 0.
+        """
+        area: QRectF = super().boundingRect()
+        if self.grid is False:
+            return area
+        if self.orientation in ("left", "right"):
+            return area.adjusted(0.0, -_OVERHANG, 0.0, _OVERHANG)
+        return area.adjusted(-_OVERHANG, 0.0, _OVERHANG, 0.0)
+
+    def tickSpacing(self, low: float, high: float, size: float) -> list[tuple[float, float]]:
+        """Spacings of the ticks and where they begin; the numbers of a short upright axis keep clear of each other."""
+        spacings: list[tuple[float, float]] = super().tickSpacing(low, high, size)
+        if not spacings or self.orientation not in ("left", "right"):
+            return spacings
+        least = (high - low) * self.style["tickTextHeight"] / size
+        if spacings[0][0] >= least:
+            return spacings
+        decade = 10.0 ** math.floor(math.log10(least))
+        return [(next(digit * decade for digit in (1, 2, 5, 10) if digit * decade >= least), 0.0)]
+
+    def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
+        """Ticks with their spacing; none for an axis that only closes the frame, where each would still be a dot."""
+        if self.style["tickLength"] == 0:
+            return []
+        ticks: list[tuple[float, list[float]]] = super().tickValues(low, high, size)
+        return ticks
+
+    def logTickValues(
+        self, low: float, high: float, size: float, _linear: Sequence[tuple[float, Sequence[float]]]
+    ) -> list[tuple[float | None, list[float]]]:
+        """Ticks of a logarithmic axis, as exponents: the numbered ones first, then those with a grid line only."""
+        decades = range(math.floor(low), math.ceil(high) + 1)
+        numbered = (1, 2, 5) if size >= _DECADE_WITH_STEPS * (high - low) else (1,)
+
+        def ticks(digits: Sequence[int]) -> list[float]:
+            values = (decade + math.log10(digit) for decade in decades for digit in digits)
+            return [value for value in values if low <= value <= high]
+
+        return [(None, ticks(numbered)), (None, ticks([digit for digit in range(1, 10) if digit not in numbered]))]
+
+    def logTickStrings(self, values: Sequence[float], _scale: float, _spacing: float | None) -> list[str]:
+        """Numbers of the ticks 1, 2 and 5 (and their powers of ten); nothing for the ticks between."""
+        numbers = [10.0**value for value in values]
+        return [fmt.number(number, 1) if _leading_digit(number) in (1, 2, 5) else "" for number in numbers]
+
+
+def _leading_digit(number: float) -> int:
+    return round(number / 10.0 ** math.floor(math.log10(number) + 1e-9))
+
+
+_MARGIN = 4.0
+
+
+class Span(NamedTuple):
+    """A piece of the line."""
+
+    text: str
+    colour: str
+    bold: bool = False
+
+
+class TitleItem(QGraphicsWidget):
+    """A title in a graphics layout. pyqtgraph's label would widen the whole layout to fit a long text."""
+
+    def __init__(self, font: QFont) -> None:
+        """An empty line in this font."""
+        super().__init__()
+        self._font = QFont(font)
+        self._bold = sized(font, is_bold=True)
+        self._spans: tuple[Span, ...] = ()
+        height = QFontMetricsF(self._bold).height() + 2 * _MARGIN - 2
+        self.setMinimumHeight(height)
+        self.setMaximumHeight(height)
+
+    def set_spans(self, spans: Sequence[Span]) -> None:
+        """Replaces the text."""
+        new = tuple(spans)
+        if new != self._spans:
+            self._spans = new
+            self.update()
+
+    def text(self) -> str:
+        """All of the text, also what does not fit."""
+        return "".join(span.text for span in self._spans)
+
+    def paint(self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
+        """Draws span after span until the width is used up."""
+        x, right = _MARGIN, self.size().width() - _MARGIN
+        metrics = QFontMetricsF(self._bold)
+        baseline = (self.size().height() + metrics.ascent() - metrics.descent()) / 2
+        for span in self._spans:
+            font = self._bold if span.bold else self._font
+            metrics = QFontMetricsF(font)
+            text = metrics.elidedText(span.text, Qt.TextElideMode.ElideRight, right - x)
+            painter.setFont(font)
+            painter.setPen(QColor(span.colour))
+            painter.drawText(QPointF(x, baseline), text)
+            x += metrics.horizontalAdvance(text)
+            if text != span.text:
+                break
+
+
+# Share of the height of the plot; a timeout is rarer and worse than a loss and stands taller, an agent acts all the
+# time.
+HEIGHTS = {"action": 0.02, "loss": 0.045, "penalised": 0.075, "rto": 0.11}
+# More ticks than these are drawn one per column of pixels: an agent acts more often than a screen is wide.
+_MOST_TICKS = 2000
+LINE_KINDS = ("link_down", "link_up", "link_change", "controller_change")
+
+
+class EventTicks(pg.UIGraphicsItem):  # type: ignore[misc] # pyqtgraph is untyped
+    """Vertical ticks at given times, as tall as a share of the view whatever its value range."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        super().__init__()
+        self._height = 0.0
+        self._pen = QPen()
+        self.times = np.empty(0)  # times of the ticks, float64 [n], s
+        self._path = QPainterPath()
+        self.setZValue(-10)
+
+    def set_times(self, times: NDArray[np.float64]) -> None:
+        """Replaces the ticks.
+
+        Args:
+            times: float64 [n], s.
+        """
+        self.times = times
+        self._path = _path(times[:_MOST_TICKS])
+        self.update()
+
+    def set_height(self, height: float) -> None:
+        """``height`` is the share of the view, 0 to 1, measured from its bottom."""
+        self._height = height
+        self.update()
+
+    def set_pen(self, pen: QPen) -> None:
+        """Recolours the ticks."""
+        self._pen = pen
+        self.update()
+
+    def dataBounds(self, *_args: object, **_kwargs: object) -> None:
+        """Ticks never take part in fitting the view."""
+
+    def paint(self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
+        """Draws the ticks from the bottom of the view."""
+        view = self.boundingRect()
+        # The scene's y axis points down and pyqtgraph's up: the smaller y is the bottom of the plot.
+        painter.translate(0.0, view.top())
+        painter.scale(1.0, view.height() * self._height)
+        painter.setPen(self._pen)
+        painter.drawPath(self._path if len(self.times) <= _MOST_TICKS else self._thinned(painter))
+
+    def _thinned(self, painter: QPainter) -> QPainterPath:
+        """The first tick in each column of pixels of the view."""
+        view = self.boundingRect()
+        times = self.times[(self.times >= view.left()) & (self.times <= view.right())]
+        columns = np.floor(times * painter.deviceTransform().m11())
+        return _path(times[np.unique(columns, return_index=True)[1]])
+
+
+def _path(times: NDArray[np.float64]) -> QPainterPath:
+    """Ticks from 0 to 1 at these times."""
+    path: QPainterPath = pg.arrayToQPath(
+        np.repeat(times, 2), np.tile(np.array([0.0, 1.0]), len(times)), connect="pairs"
+    )
+    return path
+
+
+_SCROLL_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+
+
+class ScrolledPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is untyped
+    """A layout of plots, each of which has its plot item as ``item``."""
+
+    plots: Sequence[Any]
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zooms over a plot and its axes; between the plots it scrolls what lies around them."""
+        position = self.mapToScene(event.position().toPoint())
+        if any(plot.item.sceneBoundingRect().contains(position) for plot in self.plots):
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Leaves the keys that scroll."""
+        if event.key() in _SCROLL_KEYS:
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
