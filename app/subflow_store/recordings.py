@@ -3,13 +3,10 @@
 A scenario that has left its files holds what was recorded as one long text, ``content = "packed:..."``. In the database
 its hash stands there, ``content = "packed#..."``, and what it stands for is beside it, for all that need it. Whoever
 reads a text gets it whole; where the content is lost, the hash stays, and the reader of scenarios tells that.
-
-Texts of scenarios with recordings, and with hashes in their place; the window shows those without a database.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 import sqlite3
 from collections.abc import Mapping
@@ -18,33 +15,7 @@ from sqlite3 import Connection
 import zstandard
 
 from subflow_store.damage import is_damage
-
-# The store knows no simulator, whose form of a recording this repeats; a test compares the two.
-_CONTENT = re.compile(r'"(packed:[^"\\\n]{1000,})"')
-NAMED = re.compile(r'"packed#([0-9a-f]{64})"')
-
-
-def folded(text: str) -> tuple[str, dict[str, str]]:
-    """A text with hashes in place of recordings, and what these stand for."""
-    contents: dict[str, str] = {}
-
-    def name(found: re.Match[str]) -> str:
-        digest = hash_of(found[1])
-        contents[digest] = found[1]
-        return f'"packed#{digest}"'
-
-    return _CONTENT.sub(name, text), contents
-
-
-def unfolded(text: str, contents: Mapping[str, str]) -> str:
-    """A text with these recordings in place of their hashes; hashes of others stay."""
-    return NAMED.sub(lambda found: f'"{contents[found[1]]}"' if found[1] in contents else found[0], text)
-
-
-def hash_of(content: str) -> str:
-    """What names a recording."""
-    return hashlib.sha256(content.encode()).hexdigest()
-
+from subflow_store.recording_texts import NAMED, hash_of
 
 _MOST_BYTES = 1 << 28
 _LEVEL = 1  # the text is compressed already: what is left to win is that it has but 85 letters

@@ -19,7 +19,8 @@ from subflow_store.errors import RunClosed, StoreLocked
 from subflow_store.event_ingest import EventIngest
 from subflow_store.ingest import PYRAMID_STEPS, SampleIngest
 from subflow_store.liveness import HEARTBEAT_S
-from subflow_store.recordings import folded, keep_all
+from subflow_store.recording_texts import folded
+from subflow_store.recordings import keep_all
 from subflow_store.rows import insert, now_text, strict_json, update, upsert
 from subflow_store.run_values import RunValue, figure_values, headline, parameter_values
 from subflow_store.streams import STREAMS

@@ -20,7 +20,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from subflow_store.recordings import folded
+from subflow_store.recording_texts import folded
 
 LONGEST_TEXT = 200
 """Characters of a text that are recorded: nobody looks for a run by more, and embedded tables would fill the file."""

@@ -26,7 +26,8 @@ from subflow_store.liveness import this_process
 from subflow_store.machine import describe_machine
 from subflow_store.processes import process_columns, refuse_running, running_runs
 from subflow_store.queries import ForkStore, insert_fork
-from subflow_store.recordings import folded, keep_all
+from subflow_store.recording_texts import folded
+from subflow_store.recordings import keep_all
 from subflow_store.rows import insert, now_text, plain_line, plain_lines, signed
 from subflow_store.run_stream import RunStream, mark_interrupted, store_values
 from subflow_store.run_values import parameter_values

@@ -15,7 +15,8 @@ from typing import Any
 from subflow_store.damage import row_of, typed
 from subflow_store.processes import ProcessStore, process_columns, read_state
 from subflow_store.queries import json_object
-from subflow_store.recordings import folded, keep_all, restored
+from subflow_store.recording_texts import folded
+from subflow_store.recordings import keep_all, restored
 from subflow_store.rows import insert, now_text, signed, unsigned
 from subflow_store.values import SweepRecord, SweepRunRow, SweepStart, sweep_tag
 

@@ -20,7 +20,8 @@ from subflow_store.codec import codec
 from subflow_store.damage import Damage, RowError, row_of, typed
 from subflow_store.processes import ProcessStore, process_columns, read_state, state_columns
 from subflow_store.queries import decode, json_object
-from subflow_store.recordings import folded, keep_all, restored
+from subflow_store.recording_texts import folded
+from subflow_store.recordings import keep_all, restored
 from subflow_store.rows import insert, now_text, signed, strict_json, unsigned, update, upsert
 from subflow_store.values import BestPolicy, EvaluationFigure, MetricCurve, TrainingMoment, TrainingRow, TrainingStart
 

@@ -52,14 +52,14 @@ def test_the_page_leads_to_each_of_them_and_to_files_that_are_there() -> None:
     named = re.findall(r"`((?:app|agents|sim|docs|assets|tests)/[\w./-]+)`", PAGE)
     assert len(named) > 15
     assert [path for path in named if not (ROOT / path).exists()] == []
-    lists = {
-        "sim/core/cc/controllers.h": "using AnyController =",
-        "agents/subflow_agents/registry.py": "_AGENTS: ",
-        "app/subflow_app/shell/features.py": "KINDS = ",
-        "app/subflow_app/toolkit/workspaces.py": "PANELS = ",
-        "app/subflow_app/toolkit/workspaces.py": "ARRANGEMENTS: ",
-    }
-    for path, line in lists.items():
+    lists = (
+        ("sim/core/cc/controllers.h", "using AnyController ="),
+        ("agents/subflow_agents/registry.py", "_AGENTS: "),
+        ("app/subflow_app/shell/features.py", "KINDS = "),
+        ("app/subflow_app/toolkit/workspaces.py", "PANELS = "),
+        ("app/subflow_app/toolkit/workspaces.py", "ARRANGEMENTS: "),
+    )
+    for path, line in lists:
         assert path in named
         assert line in (ROOT / path).read_text(encoding="utf-8")
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.foundation import crash_reports
-from subflow_app.foundation.crash_reports import collect_crashes, crash_reports
+from subflow_app.foundation.crash_reports import collect_crashes, crash_reports, end_watch, watch_process
 from subflow_app.foundation.paths import crash_directory, log_path
 
 # Says that it is watched, and does what it is told by the program text.
@@ -91,13 +90,13 @@ def test_a_process_that_ends_as_it_should_leaves_nothing(monkeypatch: pytest.Mon
     monkeypatch.setattr(faulthandler, "is_enabled", lambda: False)
     monkeypatch.setattr(faulthandler, "enable", lambda _file: None)
     monkeypatch.setattr(faulthandler, "disable", lambda: None)
-    crash_reports.watch_process("subflow run")
-    crash_reports.watch_process("subflow run")
+    watch_process("subflow run")
+    watch_process("subflow run")
     assert len(files()) == 1
     assert collect_crashes() == ()
 
-    crash_reports.end_watch()
-    crash_reports.end_watch()
+    end_watch()
+    end_watch()
 
     assert files() == []
 
@@ -107,7 +106,7 @@ def test_where_nothing_can_be_written_nothing_is_watched(monkeypatch: pytest.Mon
     monkeypatch.setattr(faulthandler, "is_enabled", lambda: False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
 
-    crash_reports.watch_process("subflow run")
-    crash_reports.end_watch()
+    watch_process("subflow run")
+    end_watch()
 
     assert collect_crashes() == ()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.foundation.files import is_database_file
+from subflow_app.foundation.file_kinds import is_database_file
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,6 @@ def test_window_starts_without_the_slow_libraries() -> None:
         "subflow_app.features.training.qt.page",
         "subflow_sim.agent_steps",
         "subflow_sim.vec_env",
-        "subflow_app.shell.help_dialogs",
     }
     assert moments["listed"] & later == set()
     assert "pyqtgraph" in moments["usable"]

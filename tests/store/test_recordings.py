@@ -17,7 +17,8 @@ from subflow_sim.errors import ParamError
 from subflow_sim.recording import packed_text
 from subflow_store import Store, SweepStart, open_store
 from subflow_store.copies import Changes
-from subflow_store.recordings import decoded, folded, hash_of
+from subflow_store.recording_texts import folded, hash_of
+from subflow_store.recordings import decoded
 from subflow_store.salvage import check, salvage
 from subflow_store.values import Records
 

@@ -33,7 +33,7 @@ from PySide6.QtWidgets import QApplication
 from subflow_app.features.crashes.qt.feature import BugReports
 from subflow_app.foundation.crash_reports import end_watch
 from subflow_app.foundation.display import no_display_text
-from subflow_app.foundation.files import is_database_file
+from subflow_app.foundation.file_kinds import is_database_file
 from subflow_app.foundation.interruption import stopping_signals
 from subflow_app.foundation.paths import log_path
 from subflow_app.foundation.resources import DEMO_SCENARIO, resource_path

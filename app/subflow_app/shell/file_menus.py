@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from subflow_app.features.editor.qt.documents import Documents
 from subflow_app.features.exporting.qt.topology_files import is_graph_file
-from subflow_app.foundation.files import DATABASE_SUFFIXES, PAGE_SUFFIX, TRACE_SUFFIXES
+from subflow_app.foundation.file_kinds import DATABASE_SUFFIXES, PAGE_SUFFIX, TRACE_SUFFIXES
 from subflow_app.foundation.resources import SCENARIO_SUFFIX, scenario_names
 from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.preferences import Preferences

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from subflow_app.foundation.errors import InputError
-from subflow_app.foundation.files import OPENED_SUFFIXES, is_database_file
+from subflow_app.foundation.file_kinds import OPENED_SUFFIXES, is_database_file
 from subflow_app.terminal import failures
 from subflow_sim.gate import is_file
 

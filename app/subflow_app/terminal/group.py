@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from subflow_app.foundation.files import OPENED_SUFFIXES
+from subflow_app.foundation.file_kinds import OPENED_SUFFIXES
 from subflow_app.terminal import failures
 from subflow_sim.gate import is_file
 

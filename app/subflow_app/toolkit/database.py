@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from subflow_app.foundation.files import DATABASE_SUFFIXES
+from subflow_app.foundation.file_kinds import DATABASE_SUFFIXES
 from subflow_app.foundation.paths import default_database
 from subflow_app.toolkit.dialogs import DATABASE_FILTER, Dialogs
 from subflow_app.toolkit.widgets.shorthand import timer

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.foundation.files import SCENARIO_FILE_SUFFIX
+from subflow_app.foundation.file_kinds import SCENARIO_FILE_SUFFIX
 from subflow_app.toolkit.plain_text import as_written
 from subflow_app.toolkit.widgets.shorthand import close_button, named, v_box
 from subflow_app.vocabulary.language import tr, translatable, trn

@@ -141,7 +141,7 @@ def arena(
 
 def _run(job: ArenaJob, *, is_quiet: bool, is_kept: bool, is_here: bool) -> int:
     """Try everybody and return the exit code."""
-    from subflow_app.features.running.core.estimates import long_text
+    from subflow_app.features.running.core.runs_estimate import long_text
     from subflow_app.terminal.progress import in_background
 
     if not is_quiet:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from subflow_app.features.databases.core import Rescue
-from subflow_app.foundation.files import DATABASE_SUFFIXES
+from subflow_app.foundation.file_kinds import DATABASE_SUFFIXES
 from subflow_app.foundation.jobs.job import JobOutcome
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.toolkit.dialogs import DATABASE_FILTER, Dialogs

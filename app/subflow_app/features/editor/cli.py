@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from subflow_app.foundation.errors import InputError
-from subflow_app.foundation.files import PAGE_SUFFIX
+from subflow_app.foundation.file_kinds import PAGE_SUFFIX
 from subflow_app.terminal.options import Json
 from subflow_app.terminal.terminal import print_json, print_line, print_note
 from subflow_sim.gate import is_there

@@ -227,7 +227,7 @@ def _export(job: RunJob, result: RunResult, directory: Path, *, as_json: bool) -
 def _print_estimate(
     scenario: Scenario, interval_s: float, decisions: DecisionLimits | None, *, is_kept: bool, as_json: bool
 ) -> None:
-    from subflow_app.features.running.core.estimates import estimate_run
+    from subflow_app.features.running.core.run_estimate import estimate_run
     from subflow_sim.errors import SimError
 
     try:

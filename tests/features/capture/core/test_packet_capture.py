@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from subflow_app.features.capture.core.headers import initial_data_seq
 from subflow_app.features.capture.core.packet_capture import CapturePlan, write_capture
-from subflow_app.features.capture.core.tcp_wire import HANDSHAKE, Secrets, initial_data_seq
+from subflow_app.features.capture.core.tcp_wire import HANDSHAKE, Secrets
 from subflow_app.foundation.errors import ExportError, InputError
 from subflow_sim import Scenario, Simulation, parse_scenario
 

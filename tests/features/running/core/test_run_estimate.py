@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.helpers.networks import link, scenario, tcp
 
-from subflow_app.features.running.core import estimates
-from subflow_app.features.running.core.estimates import estimate_run
+from subflow_app.features.running.core import run_estimate
+from subflow_app.features.running.core.run_estimate import estimate_run
 
 
 def test_the_estimate_says_what_is_expected_and_the_most_that_it_could_be() -> None:
@@ -35,7 +35,7 @@ def test_many_links_take_memory_where_they_are_stored() -> None:
 
 def test_what_is_refused_is_told_without_a_trial(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUBFLOW_MAX_MEMORY", "1kB")
-    monkeypatch.setattr(estimates, "_USUAL_RATE", 1e6)
+    monkeypatch.setattr(run_estimate, "_USUAL_RATE", 1e6)
     told = estimate_run(scenario([link("path")], [tcp("download", "path")], duration_s=100))
     assert not told.is_tried
     assert told.told.link_crossings == told.most.link_crossings

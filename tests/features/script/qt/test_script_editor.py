@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.scripts import CONTROLLER
 
-from subflow_app.features.script.qt import editor
-from subflow_app.features.script.qt.editor import ScriptEditor
+from subflow_app.features.script.qt.editor import ScriptEditor, commented, other_bracket
 from subflow_app.toolkit.app_theme import Theme
 from subflow_app.toolkit.theme import current_tokens
 from subflow_app.toolkit.widgets.code_editor import FindBar
@@ -84,8 +83,8 @@ def test_lines_are_indented_and_commented_together(editor: ScriptEditor) -> None
 
 
 def test_commenting_keeps_what_is_a_comment_already() -> None:
-    assert editor.commented(["x", "# y"]) == ["# x", "# # y"]
-    assert editor.commented(["# x", "# # y"]) == ["x", "# y"]
+    assert commented(["x", "# y"]) == ["# x", "# # y"]
+    assert commented(["# x", "# # y"]) == ["x", "# y"]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +103,7 @@ def test_commenting_keeps_what_is_a_comment_already() -> None:
     ],
 )
 def test_brackets_find_each_other(text: str, position: int, other: int | None) -> None:
-    assert editor.other_bracket(text, position) == other
+    assert other_bracket(text, position) == other
 
 
 def marks(editor: ScriptEditor) -> list[tuple[str, str]]:

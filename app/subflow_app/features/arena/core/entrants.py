@@ -54,6 +54,7 @@ from subflow_sim.gate import TooLargeFileError, read_file
 from subflow_sim.overrides import override_value
 from subflow_sim.parameter import Param
 from subflow_sim.params import SCRIPT_SECTIONS, Algorithm, AlgorithmCatalog
+from subflow_sim.policy import Policy
 from subflow_sim.policy_choice import choose_policy
 from subflow_sim.policy_library import MAX_POLICY_BYTES, NEUTRAL, SUFFIX
 from subflow_sim.report import Report
@@ -368,7 +369,6 @@ def entrant_of(script: ScriptFile) -> Entrant:
 
 
 def _of_policy(path: Path, catalog: AlgorithmCatalog) -> Entrant:
-    from subflow_sim.policy import Policy
 
     try:
         policy = Policy.from_bytes(read_file(path, MAX_POLICY_BYTES))

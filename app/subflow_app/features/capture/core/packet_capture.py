@@ -24,8 +24,9 @@ from uuid import uuid4
 import numpy as np
 
 import subflow_app
-from subflow_app.features.capture.core import tcp_wire
-from subflow_app.features.capture.core.tcp_wire import End, Secrets, TcpWire, WirePacket
+from subflow_app.features.capture.core import headers
+from subflow_app.features.capture.core.headers import End
+from subflow_app.features.capture.core.tcp_wire import Secrets, TcpWire, WirePacket
 from subflow_app.foundation.errors import ExportError, InputError
 from subflow_sim.instant import ACK, DATA
 from subflow_sim.packets import ADD_ADDR_ECHO, HANDSHAKE, RECEIVER, SENDER, CapturedPackets
@@ -413,7 +414,7 @@ class _Conversation:
     def _datagram(self, number: int, station: int, time_ns: int, seq: int, payload: int) -> WirePacket | None:
         if station == SENDER:
             sender, receiver = self._ends(number, 0)
-            packet = tcp_wire.udp_packet(sender, receiver, payload_bytes=payload, identification=seq)
+            packet = headers.udp_packet(sender, receiver, payload_bytes=payload, identification=seq)
             self._datagrams[seq] = packet, len(packet) + payload
             return WirePacket(time_ns, SENDER, packet, len(packet) + payload)
         known = self._datagrams.pop(seq, None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from subflow_app.features.sweeps.qt.feature import SweepFeature
-from subflow_app.foundation.files import TRACE_SUFFIXES
+from subflow_app.foundation.file_kinds import TRACE_SUFFIXES
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.dialogs import open_dialog
 from subflow_app.toolkit.feature import Feature

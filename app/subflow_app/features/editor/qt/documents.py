@@ -22,7 +22,7 @@ from subflow_app.features.editor.core.scenario_doc import Change, ScenarioDoc
 from subflow_app.features.editor.core.scenario_edits import Edited
 from subflow_app.features.editor.core.scenario_source import with_contents
 from subflow_app.foundation.errors import AppError
-from subflow_app.foundation.files import SCENARIO_FILE_SUFFIX
+from subflow_app.foundation.file_kinds import SCENARIO_FILE_SUFFIX
 from subflow_app.foundation.resources import SCENARIO_SUFFIX, resource_path, scenario_names
 from subflow_app.foundation.toml_edit import TomlValue
 from subflow_app.toolkit.dialogs import SCENARIO_FILTER, Dialogs

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expressions import Evaluated, Expression, Function, Missing, Value
-from subflow_sim.decisions import Explanation, expressions
+from subflow_sim.decisions import Explanation, detected, expressions
+from subflow_sim.transport_params import effective_transport
 
 if TYPE_CHECKING:
     from subflow_sim.decisions import Decisions
@@ -83,9 +84,6 @@ class ToldDecisions:
 
     def of_run(self, scenario: Scenario) -> ToldDecisions:
         """The same, with how the run with that scenario finds losses."""
-        from subflow_sim.decisions import detected
-        from subflow_sim.transport_params import effective_transport
-
         way = str(effective_transport(scenario.profile, scenario.transport)["loss_detection"])
         told = detected([*self.before, *self.after], way)
         count = len(self.before)

@@ -22,6 +22,7 @@ from subflow_app.features.explain.core.origin import LiveOrigin, Origin, StoredO
 from subflow_app.features.traces.core.traces import NANOSECONDS
 from subflow_app.foundation.errors import AppError, InputError
 from subflow_app.vocabulary.language import tr
+from subflow_sim.decisions import DecisionLimits
 from subflow_sim.errors import SimulationError
 
 if TYPE_CHECKING:
@@ -413,8 +414,6 @@ class Replay:
         Raises:
             ReplayCancelledError: if it was given up.
         """
-        from subflow_sim.decisions import DecisionLimits
-
         end_ns = self._nanos(self.known_until_s)
 
         def gives_up() -> bool:
@@ -575,8 +574,6 @@ class Replay:
         self, owner: str, start: TimedSnapshot, until_ns: int, is_cancelled: Callable[[], bool], *, most: int
     ) -> list[Explanation]:
         """The owner's latest decisions from a state that was kept until a time, so many at most."""
-        from subflow_sim.decisions import DecisionLimits
-
         self._restore(start)
         self._is_spoilt = True
         self._simulation.record_decisions(DecisionLimits(_DECISIONS_PER_SLICE))

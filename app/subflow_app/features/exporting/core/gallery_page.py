@@ -19,7 +19,8 @@ from subflow_app.features.gallery.core.report_tables import settled_mark, settle
 from subflow_app.features.paper.core.panel_figure import render_panels
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expected_errors import is_expected
-from subflow_app.foundation.files import PAGE_SUFFIX, write_file
+from subflow_app.foundation.file_kinds import PAGE_SUFFIX
+from subflow_app.foundation.files import write_file
 from subflow_app.vocabulary.language import ENGLISH
 from subflow_app.vocabulary.plain_text import capitalised
 from subflow_app.vocabulary.tables import TextTable, table_html

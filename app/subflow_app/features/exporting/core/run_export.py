@@ -14,7 +14,8 @@ from subflow_app.features.exporting.core.exports import ExportPlan, export_run
 from subflow_app.features.exporting.core.tables import TableKind, export_table
 from subflow_app.features.exporting.core.web_page import write_page
 from subflow_app.features.traces.core.traces import StoredTraces
-from subflow_app.foundation.files import PAGE_SUFFIX, made_folder
+from subflow_app.foundation.file_kinds import PAGE_SUFFIX
+from subflow_app.foundation.files import made_folder
 from subflow_app.foundation.paths import file_stem
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ from subflow_sim.errors import ScenarioError, SimError
 from subflow_sim.gate import MOST_TEXT_BYTES, json_tree, open_file, size_text
 from subflow_sim.policy_library import MAX_POLICY_BYTES, is_policy_name
 from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
-from subflow_store.recordings import folded
+from subflow_store.recording_texts import folded
 
 if TYPE_CHECKING:
     from subflow_app.features.running.core.runs import RunJob

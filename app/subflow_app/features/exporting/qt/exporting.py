@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.foundation.errors import AppError
-from subflow_app.foundation.files import PAGE_SUFFIX
+from subflow_app.foundation.file_kinds import PAGE_SUFFIX
 from subflow_app.foundation.paths import file_stem
 from subflow_app.toolkit.dialogs import CSV_FILTER, PAGE_FILTER, Dialogs, is_accepted
 from subflow_app.vocabulary.language import tr, trn

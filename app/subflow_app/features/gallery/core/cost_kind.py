@@ -38,6 +38,7 @@ from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.editor.core.scenario_source import with_contents, with_overrides
 from subflow_app.features.gallery.core.recipe import MeasureKind
 from subflow_app.features.running.core.run_key import simulator_version
+from subflow_app.features.running.core.run_recorder import run_start
 from subflow_app.features.traces.core.scenario_hash import scenario_hash
 from subflow_app.foundation.errors import RecipeError
 from subflow_app.foundation.jobs.executors import Threads
@@ -47,6 +48,7 @@ from subflow_app.foundation.toml_edit import render
 from subflow_sim.errors import SimError
 from subflow_sim.parameter import Param
 from subflow_sim.plain_text import either
+from subflow_sim.policy import actor_bytes
 from subflow_sim.report import Report
 from subflow_sim.scenario import Scenario, read_scenario_text
 from subflow_sim.section_reader import read_section
@@ -170,8 +172,6 @@ def decisions(scenario: Scenario, seed: int) -> int:
 
 def network_bytes(scenario: Scenario) -> int:
     """What the numbers of the networks take that decide in a run; subflows share those of the same policy."""
-    from subflow_sim.policy import actor_bytes
-
     files = [flow.controller.policy for flow in scenario.flows.values()]
     contents = {file.content_hash: file.content for file in files if file is not None}
     return sum(map(actor_bytes, contents.values()))
@@ -383,7 +383,6 @@ class CostJob(Batch[tuple[_Case, int]]):
         self._tell(finished=self._progress.finished + 1, doing=case.name)
 
     def _store_run(self, case: _Case, seed: int, measured: MeasuredRun, document: Mapping[str, Any]) -> None:
-        from subflow_app.features.running.core.run_recorder import run_start
 
         sample_interval_s = max(1.0, case.scenario.duration_s)
         name = f"{self._recipe.name}: {case.name}, repetition {seed}"

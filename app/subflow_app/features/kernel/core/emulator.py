@@ -37,7 +37,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from subflow_app.features.capture.core.tcp_wire import with_ecn
+from subflow_app.features.capture.core.headers import with_ecn
 from subflow_app.features.kernel.core.network_plan import LinkPlan, NetworkPlan
 
 NANOSECONDS = 1_000_000_000

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from subflow_app.features.editor.core.scenario_source import ScenarioSource
 from subflow_app.features.exporting.core.exports import ExportPlan, export_run
+from subflow_app.features.kernel.core import compare, probe
 from subflow_app.features.kernel.core.compare import Comparison
 from subflow_app.features.running.core.runs import RunJob, RunResult
 from subflow_app.foundation.errors import KernelError
@@ -55,8 +56,6 @@ class KernelStudy(Job):
             InputError: if the kernel has no counterpart of something in the scenario.
             StoreError: if the store cannot hold the runs.
         """
-        from subflow_app.features.kernel.core import compare, probe
-
         scenario = self._source.scenario
         case = compare.Case.of(scenario, seed=scenario.seed, socket_buffer_bytes=_SOCKET_BUFFER_BYTES)
         machine = probe.probe_machine()

@@ -14,6 +14,7 @@ from subflow_app.features.labs.cli import lab_steps
 from subflow_app.features.labs.cli.lab_steps import LabName
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import fields
+from subflow_app.foundation.paths import file_stem
 from subflow_app.terminal.failures import worst_of
 from subflow_app.terminal.options import Database, Json, opened_store
 from subflow_app.terminal.terminal import print_error, print_json, print_line, print_list, print_note
@@ -253,7 +254,6 @@ def result(
     from subflow_app.features.labs.core.lab_file import load_lab
     from subflow_app.features.labs.core.result_file import result_document, write_result
     from subflow_app.features.labs.core.session import LabSession
-    from subflow_app.foundation.paths import file_stem
 
     if not student.strip():
         raise InputError("--student must not be blank")

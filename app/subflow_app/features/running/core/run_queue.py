@@ -16,8 +16,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from subflow_app.features.editor.core.scenario_source import ScenarioSource
-from subflow_app.features.running.core.estimates import estimate_runs, spread_numbers
 from subflow_app.features.running.core.runs import RunJob, RunResult
+from subflow_app.features.running.core.runs_estimate import estimate_runs, spread_numbers
 from subflow_app.foundation.jobs.progress import JobProgress, JobState
 from subflow_store.errors import StoreError
 

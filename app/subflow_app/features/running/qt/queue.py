@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.features.catalog.core.uses import Use
+from subflow_app.features.editor.core.algorithm_choices import controller_choices
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of_document
 from subflow_app.features.running.core.run_queue import QueuedRun, QueueEntry, RunQueue, default_parallel
 from subflow_app.foundation.errors import InputError
@@ -256,7 +257,6 @@ class QueueSession(Feature):
         Raises:
             ScenarioError: if the scenario does not take one of them.
         """
-        from subflow_app.features.editor.core.algorithm_choices import controller_choices
         from subflow_app.features.running.qt.enqueue_dialog import EnqueueDialog
         from subflow_app.features.sweeps.core.axes import Axis
         from subflow_app.features.sweeps.core.sweep_plan import SweepPlan

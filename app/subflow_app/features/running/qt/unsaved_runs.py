@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from subflow_app.features.exporting.core.exports import ExportPlan, export_run, save_rescue_copy
 from subflow_app.features.running.core.runs import RunJob, RunResult
 from subflow_app.foundation.errors import AppError
-from subflow_app.foundation.files import DATABASE_SUFFIXES
+from subflow_app.foundation.file_kinds import DATABASE_SUFFIXES
 from subflow_app.foundation.paths import default_database, file_stem
 from subflow_app.vocabulary.language import tr, trn
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.features.running.core.estimates import SCENARIOS_TRIED, RunsEstimate, estimate_runs, long_text
+from subflow_app.features.running.core.runs_estimate import SCENARIOS_TRIED, RunsEstimate, estimate_runs, long_text
 from subflow_app.features.sweeps.core.sweep_plan import SweepPlan
 from subflow_app.features.sweeps.core.sweep_points import PointReader
 from subflow_app.foundation.errors import TooLargeSweepError

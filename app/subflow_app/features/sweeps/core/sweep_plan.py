@@ -18,8 +18,8 @@ from subflow_app.features.editor.core.algorithm_choices import KINDS as KINDS_OF
 from subflow_app.features.editor.core.algorithm_choices import own_or_named, replaced_text, value_text, without_defaults
 from subflow_app.features.editor.core.scenario_doc import split_key
 from subflow_app.features.editor.core.scenario_source import source_of
-from subflow_app.features.running.core.estimates import spread_numbers
 from subflow_app.features.running.core.run_queue import QueuedRun
+from subflow_app.features.running.core.runs_estimate import spread_numbers
 from subflow_app.features.sweeps.core.axes import Axis, SweptValue, swept
 from subflow_app.foundation.toml_edit import TomlValue, get_value, render
 

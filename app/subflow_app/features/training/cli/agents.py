@@ -15,6 +15,7 @@ import typer
 
 from subflow_app.features.sweeps.cli.sweep import Cluster
 from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.paths import file_stem
 from subflow_app.terminal import failures
 from subflow_app.terminal.options import Database, Json, opened_store
 from subflow_app.terminal.terminal import print_json, print_line, print_list, print_note, print_tables
@@ -106,7 +107,6 @@ def _source(training: str, database: Path | None) -> tuple[Path, str]:
     """
     from subflow_app.features.training.cli.trainings import training_number
     from subflow_app.features.training.core.training_folder import best_policy
-    from subflow_app.foundation.paths import file_stem
 
     given = Path(training)
     if is_file(given):

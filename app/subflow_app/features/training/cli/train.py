@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperCommand
 
 from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.paths import new_training_directory
 from subflow_app.terminal import failures
 from subflow_app.terminal.options import Database, opened_store, positive_time_option
 from subflow_app.terminal.terminal import print_error, print_line, print_note, print_tables
@@ -192,7 +193,6 @@ def _config(
         request_of,
         with_changes,
     )
-    from subflow_app.foundation.paths import new_training_directory
 
     if agent is None and recipe is None:
         raise InputError("an agent is missing: subflow train AGENT --scenario FILE, or subflow train --recipe NAME")

@@ -6,7 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from subflow_app.features.training.core.agent_explanations import number_names, steps_of
+from subflow_app.features.training.core.agent_explanations import (
+    known_reasons,
+    number_names,
+    reason_texts,
+    steps_of,
+    windows_beside,
+)
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
@@ -112,8 +118,6 @@ class AgentReplay:
 
     def why(self, others: Sequence[Traces] = ()) -> list[str]:
         """What moved the decision that is looked at, and its windows beside those of other runs, in words."""
-        from subflow_app.features.training.core.agent_explanations import known_reasons, reason_texts, windows_beside
-
         decision = self.decision
         if decision is None:
             return []

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from subflow_app.foundation.paths import own_command
+from subflow_app.foundation.paths import crash_directory, own_command
 from subflow_app.shell.selftest.check import Check, CheckError, NotHereError, Place, require
 
 _PATIENCE_S = 30.0
@@ -21,7 +21,6 @@ def check(place: Place) -> str:
     import resource
 
     from subflow_app.foundation.crash_reports import collect_crashes
-    from subflow_app.foundation.paths import crash_directory
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the picture of its memory is of no use to anybody
     words = ("run", "t-2link", "--set", "duration=1e6", "--sample-interval", "1000s", "--no-store")

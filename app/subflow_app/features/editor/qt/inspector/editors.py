@@ -37,7 +37,7 @@ from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.toolkit.theme import current_tokens
 from subflow_app.toolkit.widgets.shorthand import h_box
 from subflow_app.vocabulary.language import tr
-from subflow_store.recordings import folded, unfolded
+from subflow_store.recording_texts import folded, unfolded
 
 _TEXT_MARGIN = 3
 _FRAME = 14  # px around text and suffix

@@ -15,7 +15,7 @@ from subflow_app.toolkit.theme import Tokens
 from subflow_app.toolkit.widgets.code_editor import CodeEditor
 from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr
-from subflow_store.recordings import folded, unfolded
+from subflow_store.recording_texts import folded, unfolded
 
 _PAUSE_MS = 300
 _SESSIONS = itertools.count(2_000_000)  # apart from those of fields and canvas

@@ -1,0 +1,144 @@
+"""Events, time, memory and disk space of a run: expected from trying its beginning, and the most it could take."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from subflow_app.foundation.jobs import pace
+from subflow_app.vocabulary.number_text import count_text, duration_text
+from subflow_sim.decisions import DecisionLimits
+from subflow_sim.errors import TooLargeError
+from subflow_sim.forecasts import Forecast, forecast
+from subflow_sim.limits import Estimate, bytes_text, estimate
+from subflow_sim.scenario import Scenario
+
+# Link crossings a second of a simulator that could not be tried.
+_USUAL_RATE = 5e6
+# Of a stopwatch that begins before Python does.
+_PYTHON_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class RunEstimate:
+    """Estimate of `subflow run` for a scenario.
+
+    Attributes:
+        most: if its flows filled their links, which limits are checked against.
+        told: what the run itself will probably take.
+        is_tried: False where nothing could be tried, as the run is refused.
+        start_s: processor time until the run begins, s.
+        start_wall_s: time until the run begins, s.
+        is_kept: whether it is stored.
+    """
+
+    most: Estimate
+    told: Forecast
+    is_tried: bool
+    start_s: float
+    start_wall_s: float
+    is_kept: bool
+
+    @property
+    def cpu_s(self) -> float:
+        """Processor time of the program, s."""
+        stored_s = pace.storing_s(self.most.columns, self.most.trace_bytes) if self.is_kept else 0.0
+        return self.start_s + self.told.cpu_s + stored_s
+
+    @property
+    def wall_s(self) -> float:
+        """Time from the command to its end, with what else this machine does now, s."""
+        return self.start_wall_s + (self.cpu_s - self.start_s) * self._slowness
+
+    @property
+    def _slowness(self) -> float:
+        """Wall-clock time by processor time: a trial is short, and a busy machine favours what has just begun.
+
+        The start of the program shows that, but also waits for the disk.
+        """
+        tried = 1.0 / pace.speed(1, self.told.slowness)
+        return max(tried, min(self.start_wall_s / self.start_s, 2 * tried))
+
+    @property
+    def memory_bytes(self) -> float:
+        """Memory of the program at its peak, bytes."""
+        stored = pace.STORE_BYTES + pace.COLUMN_BYTES * self.most.columns
+        stored += pace.BYTES_PER_TRACE_BYTE * self.most.trace_bytes
+        return pace.PROGRAM_BYTES + self.told.memory_bytes + (stored if self.is_kept else 0.0)
+
+    @property
+    def disk_bytes(self) -> float:
+        """Space in the database, bytes."""
+        return pace.RUN_DISK_BYTES + pace.PACKED * self.most.trace_bytes if self.is_kept else 0.0
+
+    def document(self) -> dict[str, float]:
+        """The figures that `subflow run --estimate --json` has beside those of `most`."""
+        return {
+            "expected_crossings": self.told.link_crossings,
+            "expected_memory_bytes": self.memory_bytes,
+            "expected_simulation_cpu_s": self.told.cpu_s,
+            "expected_cpu_s": self.cpu_s,
+            "expected_wall_s": self.wall_s,
+            "expected_disk_bytes": self.disk_bytes,
+        }
+
+    def lines(self) -> list[str]:
+        """The estimate in a few sentences."""
+        most, told = self.most, self.told
+        busiest = f", most of them of flow '{most.busiest_flow}'" if most.busiest_flow else ""
+        decisions = f"{bytes_text(most.decision_bytes)} decisions at most, " if most.decision_bytes else ""
+        fullest = f" (most for {most.fullest})" if most.fullest else ""
+        disk = f", and {bytes_text(self.disk_bytes)} in the database" if self.is_kept else ""
+        return [
+            f"About {count_text(told.link_crossings)} events (packets that cross a link); if its flows filled their "
+            f"links {count_text(most.link_crossings)}{busiest}.",
+            f"About {duration_text(self.wall_s)} on this machine as it is now; the simulation takes "
+            f"{duration_text(told.cpu_s)} of processor time.",
+            f"About {bytes_text(self.memory_bytes)} of memory{disk}. The run itself has "
+            f"{bytes_text(most.trace_bytes)} of traces ({most.columns} columns of {most.samples} samples), at most "
+            f"{bytes_text(most.packet_bytes)} of packets{fullest}, {decisions}and {bytes_text(most.object_bytes)} of "
+            "the rest.",
+        ]
+
+
+def estimate_run(
+    scenario: Scenario,
+    *,
+    sample_interval_s: float = 0.1,
+    decisions: DecisionLimits | None = None,
+    is_kept: bool = True,
+) -> RunEstimate:
+    """Estimate of `subflow run` for a scenario, in a program that has just begun.
+
+    Args:
+        scenario: what would be simulated.
+        sample_interval_s: simulated time between two samples, s.
+        decisions: how many of them are recorded; None: none.
+        is_kept: whether the run is stored.
+
+    Raises:
+        SimulationError: if the core refuses the scenario or the interval.
+    """
+    start_s = time.process_time() + _PYTHON_S
+    start_wall_s = max(start_s, _age_s())
+    most = estimate(scenario, sample_interval_s=sample_interval_s, decisions=decisions)
+    try:
+        told = forecast(scenario, sample_interval_s=sample_interval_s, decisions=decisions)
+    except TooLargeError:
+        cpu_s = most.link_crossings / _USUAL_RATE
+        told = Forecast(most.link_crossings, most.memory_bytes, 0.0, cpu_s, 0.0, 1.0)
+        return RunEstimate(most, told, False, start_s, start_wall_s, is_kept)
+    return RunEstimate(most, told, True, start_s, start_wall_s, is_kept)
+
+
+def _age_s() -> float:
+    """Time since this process was started, s; 0 where the system does not tell."""
+    try:
+        own = Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        up_s = float(Path("/proc/uptime").read_text(encoding="utf-8").split()[0])
+    except (OSError, ValueError, IndexError):
+        return 0.0
+    # The 22nd field, in ticks since the system was started
+    return max(0.0, up_s - int(own[19]) / os.sysconf("SC_CLK_TCK"))

@@ -1,0 +1,157 @@
+"""Estimate of many runs, from trying the beginnings of some: shown before a sweep, an arena or a queue starts."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from subflow_app.foundation.jobs import pace
+from subflow_app.vocabulary.number_text import count_text, duration_text
+from subflow_sim.errors import SimError
+from subflow_sim.limits import estimate
+
+if TYPE_CHECKING:
+    from subflow_sim.forecasts import Forecast
+    from subflow_sim.limits import Estimate
+    from subflow_sim.scenario import Scenario
+
+SCENARIOS_TRIED = 16
+"""As many scenarios represent all, where they are more."""
+
+# The processor time for which these are tried together.
+_TRIAL_S = 0.4
+_LEAST_TRIAL_S = 0.02
+# Of a simulator that is not tried, link crossings a second.
+_USUAL_RATE = 5e6
+
+
+@dataclass(frozen=True, slots=True)
+class RunsEstimate:
+    """Estimate of many runs.
+
+    Attributes:
+        runs: in all.
+        link_crossings: of all runs, if their flows filled their links; limits are checked against this.
+        rate: link crossings a second that this machine simulates on one core.
+        disk_bytes: in the database.
+        memory_bytes: of the largest run.
+        setting_up_s: processor time of all runs before and after their simulation, where they are made, s.
+        storing_s: processor time of the one process that hands out runs and stores them, s.
+        expected_crossings: of all runs, as their beginnings let expect.
+        slowness: wall-clock time of this machine by processor time; see `subflow_sim.forecasts.Forecast`.
+    """
+
+    runs: int
+    link_crossings: float
+    rate: float
+    disk_bytes: float
+    memory_bytes: float
+    setting_up_s: float = 0.0
+    storing_s: float = 0.0
+    expected_crossings: float = math.nan
+    slowness: float = 1.0
+
+    @property
+    def crossings(self) -> float:
+        """Packets that will cross a link: as expected where that is known."""
+        return self.link_crossings if math.isnan(self.expected_crossings) else self.expected_crossings
+
+    @property
+    def cpu_s(self) -> float:
+        """Time on one core that has nothing else to do, s."""
+        return self.crossings / self.rate + self.setting_up_s + self.storing_s
+
+    def wall_s(self, jobs: int) -> float:
+        """Time with so many runs at once on this machine as it is now, s; they cannot end faster than they are stored.
+
+        Args:
+            jobs: how many runs at once; more than one are made in processes, which have to be started.
+        """
+        if jobs == 1:
+            return self.threads_s(1)
+        makers = max(1, min(jobs, self.runs))
+        work_s = self.cpu_s + makers * pace.WORKER_STARTED_S
+        return max(self.storing_s / pace.speed(1, self.slowness), work_s / pace.speed(makers, self.slowness))
+
+    def threads_s(self, jobs: int) -> float:
+        """The same time where the runs are made in threads of this process, s."""
+        return self.cpu_s / pace.speed(max(1, min(jobs, self.runs)), self.slowness)
+
+    def time_text(self, jobs: int) -> str:
+        """The time with so many runs at once, for people."""
+        return long_text(self.wall_s(jobs))
+
+
+def estimate_runs(
+    scenarios: Sequence[Scenario],
+    runs: int,
+    *,
+    sample_interval_s: float,
+    keeps_traces: bool = True,
+    is_tried: bool = True,
+) -> RunsEstimate:
+    """Estimate of runs, from the scenarios of some of them.
+
+    Args:
+        scenarios: at most `SCENARIOS_TRIED`, from all over the runs; those that are too large to run are not tried.
+        runs: in all.
+        sample_interval_s: simulated time between two samples, s.
+        keeps_traces: whether the runs are stored with their traces.
+        is_tried: whether to simulate the beginnings of these for a moment.
+    """
+    told: list[Estimate] = []
+    usable: list[Scenario] = []
+    for scenario in scenarios:
+        try:
+            told.append(estimate(scenario, sample_interval_s=sample_interval_s))
+            usable.append(scenario)
+        except SimError:  # whoever checks the runs says it
+            continue
+    tried = _tried(usable, sample_interval_s) if is_tried else []
+    trace_bytes = _mean([each.trace_bytes for each in told]) if keeps_traces else 0.0
+    columns = int(_mean([each.columns for each in told])) if keeps_traces else 0
+    simulated_s = sum(each.cpu_s - each.building_s for each in tried)
+    moved = sum(each.link_crossings for each in tried)
+    memory_bytes = [each.memory_bytes for each in (tried or told)]
+    return RunsEstimate(
+        runs,
+        link_crossings=runs * _mean([each.link_crossings for each in told]),
+        rate=moved / simulated_s if moved and simulated_s > 0 else _USUAL_RATE,
+        disk_bytes=runs * (pace.RUN_DISK_BYTES + pace.PACKED * trace_bytes),
+        memory_bytes=max(memory_bytes, default=0.0),
+        setting_up_s=runs * (pace.RUN_MADE_S + _mean([each.building_s for each in tried])),
+        storing_s=runs * pace.storing_s(columns, trace_bytes),
+        expected_crossings=runs * (_mean([each.link_crossings for each in tried]) if tried else math.nan),
+        slowness=max((each.slowness for each in tried), default=1.0),
+    )
+
+
+def spread_numbers(count: int, most: int = SCENARIOS_TRIED) -> range | tuple[int, ...]:
+    """Numbers from 0 on from all over so many things, the first and the last among them."""
+    return range(count) if count <= most else tuple(number * (count - 1) // (most - 1) for number in range(most))
+
+
+def long_text(time_s: float) -> str:
+    """A time that may be days."""
+    return duration_text(time_s) if time_s < 2 * 86_400 else f"{count_text(time_s / 86_400)} days"
+
+
+def _tried(scenarios: Sequence[Scenario], sample_interval_s: float) -> list[Forecast]:
+    """Forecasts of some runs; each has the same part of the time that may be spent."""
+    from subflow_sim.forecasts import forecast
+
+    found: list[Forecast] = []
+    for scenario in scenarios:
+        trial_s = max(_LEAST_TRIAL_S, _TRIAL_S / len(scenarios))
+        try:
+            found.append(forecast(scenario, sample_interval_s=sample_interval_s, trial_s=trial_s))
+        except SimError:  # too large, which limits tell
+            continue
+    return found
+
+
+def _mean(values: Sequence[float]) -> float:
+    return statistics.fmean(values) if values else 0.0
