@@ -38,7 +38,7 @@ SCENARIO = "t-10b"
 FLOW = "mptcp"
 CONTROLLERS = ("lia", "olia")
 SEEDS = 5
-VIEWS = ("heat", "lines", "boxes", "scatter", "parallel")
+VIEWS = ("heat", "lines", "boxes", "scatter")
 
 
 class SweepDialogs(ScriptedDialogs):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import pyqtgraph as pg
 import pytest
-from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from tests.helpers.studies import CONTROLLER, LOSS, RATE, large_study, small_study
@@ -149,39 +148,6 @@ def test_lines_have_units_and_say_what_is_averaged(page: StudyPage):
     assert "95 % interval" in page.chart("lines").hits()[0].text
 
 
-def test_dragging_along_an_axis_filters_lines(page: StudyPage):
-    page.set_view("parallel")
-    chart = page.chart("parallel")
-    assert chart.passing() == [0, 1, 2, 3]
-    # 1 % is at the bottom of its axis.
-    drag(chart, chart.axis_point(LOSS, 0.3).toPoint(), chart.axis_point(LOSS, -0.02).toPoint())
-    assert chart.passing() == [0, 2]
-    assert "2 of 4 lines pass" in page.words.text()
-    # A click takes the brush away.
-    QTest.mouseClick(chart, Qt.MouseButton.LeftButton, pos=chart.axis_point(LOSS, 0.5).toPoint())
-    assert chart.passing() == [0, 1, 2, 3]
-    # With the keys: to the second axis, and from below up to where 1 % is out.
-    QTest.keyClick(chart, Qt.Key.Key_Up, Qt.KeyboardModifier.ShiftModifier)
-    assert chart.passing() == [1, 3]
-    QTest.keyClick(chart, Qt.Key.Key_Delete)
-    assert chart.passing() == [0, 1, 2, 3]
-
-
-def test_dragging_a_title_moves_its_axis(page: StudyPage):
-    page.set_view("parallel")
-    chart = page.chart("parallel")
-    assert [axis.key for axis in chart.content.axes][:2] == [CONTROLLER, LOSS]
-    drag(chart, chart.title_point(CONTROLLER).toPoint(), chart.title_point(LOSS).toPoint() + QPoint(40, 0))
-    assert [axis.key for axis in chart.content.axes][:2] == [LOSS, CONTROLLER]
-
-
-def drag(chart: object, start: QPoint, end: QPoint) -> None:
-    QTest.mousePress(chart, Qt.MouseButton.LeftButton, pos=start)  # type: ignore[call-overload]
-    QTest.mouseMove(chart, (start + end) / 2)  # type: ignore[call-overload]
-    QTest.mouseMove(chart, end)  # type: ignore[call-overload]
-    QTest.mouseRelease(chart, Qt.MouseButton.LeftButton, pos=end)  # type: ignore[call-overload]
-
-
 def test_table_shows_a_figure_in_a_narrow_panel(page: StudyPage):
     page.set_view("table")
     page.resize(310, 400)
@@ -194,6 +160,14 @@ def test_table_shows_a_figure_in_a_narrow_panel(page: StudyPage):
     assert table.text().splitlines()[0].startswith(f"{CONTROLLER}\t{LOSS}\t")
 
 
+def test_a_choice_of_a_view_that_left_opens_as_the_table(page: StudyPage):
+    page.choose(view="parallel")
+    assert page.shown is not None
+    assert page.shown.choice.view == "table"
+    assert page.pages.currentWidget() is page.table
+    assert page.tabs.tabText(page.tabs.currentIndex()) == "Table"
+
+
 def test_table_is_sorted_by_its_columns(page: StudyPage):
     table = page.table
     table.sortByColumn(2, Qt.SortOrder.DescendingOrder)
@@ -203,7 +177,7 @@ def test_table_is_sorted_by_its_columns(page: StudyPage):
     assert table.text().splitlines()[1].split("\t")[:3] == ["olia", "1%", "8.000 ± 0"]
 
 
-@pytest.mark.parametrize("view", ["heat", "lines", "boxes", "scatter", "parallel"])
+@pytest.mark.parametrize("view", ["heat", "lines", "boxes", "scatter"])
 def test_views_are_recoloured_and_written(page: StudyPage, view: str, tmp_path: Path):
     from subflow_app.features.sweeps.qt.plots.chart_file import save_chart
 
@@ -260,15 +234,3 @@ def test_axis_has_room_for_its_numbers_and_counts_from_a_round_one(page: StudyPa
     assert chart.titles()[1] == "Goodput (Mbit/s)"
     chart.fit()
     assert axis.labelText == "Goodput (Mbit/s)"
-
-
-def test_titles_of_parallel_axes_are_whole_where_there_is_little_room(page: StudyPage, qtbot: QtBot):
-    page.set_view("parallel")
-    chart = page.chart("parallel")
-    page.resize(450, 400)
-    qtbot.waitUntil(lambda: chart.width() == 450)
-    titles = [chart._title(number) for number in range(len(chart.content.axes))]
-    assert ["Goodput", "(Mbit/s)"] in titles
-    assert [line for lines in titles for line in lines if "…" in line] == []
-    places = [chart._title_area(number) for number in range(len(titles))]
-    assert all(first.right() <= second.left() for first, second in pairwise(places))

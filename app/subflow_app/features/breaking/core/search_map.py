@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.features.breaking.core.space import Space, space_of
-from subflow_app.features.sweeps.core.views.parallel import ParallelAxis, passing_lines
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.number_text import rounded_text
@@ -31,6 +29,19 @@ _TICKS = 5
 _UNITS = {Dimension.RATE: (1e-6, "Mbit/s"), Dimension.TIME: (1e3, "ms")}  # one for all ticks of an axis
 
 
+@dataclass(frozen=True, slots=True)
+class MapAxis:
+    """A value that was chosen.
+
+    Attributes:
+        key: of the value.
+        ticks: places with a text, 0 to 1, and that text.
+    """
+
+    key: str
+    ticks: tuple[tuple[float, str], ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchMap:
     """The networks that were tried.
@@ -46,7 +57,7 @@ class SearchMap:
             fails.
     """
 
-    axes: tuple[ParallelAxis, ...]
+    axes: tuple[MapAxis, ...]
     places: NDArray[np.float64]
     margins: NDArray[np.float64]
     space: Space | None
@@ -91,19 +102,10 @@ class SearchMap:
         """Margins of the first and the last shade."""
         return -SPAN, SPAN
 
-    @property
-    def colour_title(self) -> str:
-        """What shades are."""
-        return tr("Margin")
-
-    def passing(self, brushes: Mapping[str, tuple[float, float]]) -> NDArray[np.bool_]:
-        """Networks that lie within stretches of axes, bool [networks]."""
-        return passing_lines(self.axes, self.places, brushes)
-
     def words(self, number: int) -> str:
         """What is said of a network."""
         values = self._values(number)
-        lines = [f"{axis.short}: {values[axis.key]}" for axis in self.axes]
+        lines = [f"{axis.key}: {values[axis.key]}" for axis in self.axes]
         return "\n".join((*lines, tr("Margin: {margin}", margin=f"{self.margins[number]:.2f}")))
 
     def csv(self) -> str:
@@ -116,13 +118,6 @@ class SearchMap:
                 values |= self.space.values(np.array([values[key] for key in self.space.keys]))
             rows.append([number, *(values[axis.key] for axis in self.axes), csv_number(margin)])
         return csv_text(headings, rows)
-
-    def in_order(self, keys: tuple[str, ...]) -> SearchMap:
-        """The same with its axes in this order."""
-        known = [axis.key for axis in self.axes]
-        order = [known.index(key) for key in keys]
-        axes = tuple(self.axes[each] for each in order)
-        return replace(self, axes=axes, places=self.places[:, order])
 
     def _values(self, number: int) -> dict[str, str]:
         row = self.places[number]
@@ -207,10 +202,10 @@ def _space(record: SearchRecord, keys: tuple[str, ...]) -> Space | None:
     return space if space.keys == keys else None
 
 
-def _axis(key: str, draw: Draw | None) -> ParallelAxis:
+def _axis(key: str, draw: Draw | None) -> MapAxis:
     if isinstance(draw, Pick):
         starts = (0.0, *draw.bounds)
         places = [(start + end) / 2 for start, end in zip(starts, draw.bounds, strict=False) if end > start]
     else:
         places = [number / (_TICKS - 1) for number in range(_TICKS)]
-    return ParallelAxis(key, key, key, tuple((place, value_text(draw, place)) for place in places))
+    return MapAxis(key, tuple((place, value_text(draw, place)) for place in places))

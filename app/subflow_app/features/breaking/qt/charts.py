@@ -133,12 +133,12 @@ class MapChart(QWidget):
         painter.drawRect(field)
         painter.setPen(QColor(tokens.text))
         below = QRectF(field.left(), field.bottom() + 1.4 * line, field.width(), 1.2 * line)
-        painter.drawText(below, Qt.AlignmentFlag.AlignCenter, along.title)
+        painter.drawText(below, Qt.AlignmentFlag.AlignCenter, along.key)
         painter.save()
         painter.translate(line * 0.7, field.center().y())
         painter.rotate(-90)
         beside = QRectF(-field.height() / 2, -line / 2, field.height(), 1.2 * line)
-        painter.drawText(beside, Qt.AlignmentFlag.AlignCenter, up.title)
+        painter.drawText(beside, Qt.AlignmentFlag.AlignCenter, up.key)
         painter.restore()
 
     def _draw_scale(self, painter: QPainter, field: QRectF, tokens: Tokens) -> None:

@@ -284,7 +284,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
             self.ports.exports.ask_page(_name_of(each), lambda path: write_claim_page(each, path))
 
     def ask_export(self) -> None:
-        """Asks for a place, and writes all networks that were tried, or the picture in front."""
+        """Asks for a place, and writes all networks that were tried, or their map."""
         content = self.shown
         if content is None or content.tried is None:
             return
@@ -425,7 +425,6 @@ def _write(content: BreakPanel, path: Path) -> None:
     from subflow_app.features.breaking.qt.charts import FILE_SIZE
     from subflow_app.features.paper.core.figure_plan import figure_kind
     from subflow_app.features.plots.qt.figure_file import picture_content
-    from subflow_app.features.sweeps.qt.plots.chart_file import save_chart
     from subflow_app.foundation.files import write_file
 
     suffix = path.suffix.lower()
@@ -433,8 +432,6 @@ def _write(content: BreakPanel, path: Path) -> None:
         write_file(path, content.tried.csv())
     elif suffix not in (".svg", ".png"):
         raise InputError(f"{path}: the ending sets the format; allowed: .csv, .svg, .png")
-    elif content.tabs.currentWidget() is content.lines:
-        save_chart(content.lines, path)
     else:
         write_file(path, picture_content(content.chart, figure_kind(path), FILE_SIZE))
 

@@ -15,11 +15,9 @@ from subflow_app.features.breaking.core.counterexample import PROFILES, Countere
 from subflow_app.features.breaking.core.search_map import SearchMap
 from subflow_app.features.breaking.qt.charts import MapChart
 from subflow_app.features.breaking.qt.form import BreakForm
-from subflow_app.features.sweeps.core.views.view import SweepView
-from subflow_app.features.sweeps.qt.plots.parallel_chart import ParallelChart
 from subflow_app.toolkit.models import TableModel
 from subflow_app.toolkit.plain_text import Label
-from subflow_app.toolkit.theme import current_tokens, follow_theme, muted, set_style, tab_style
+from subflow_app.toolkit.theme import muted, set_style, tab_style
 from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.list_beside import ToldBar, action_buttons
 from subflow_app.toolkit.widgets.shorthand import captioned, h_box, named, split, v_box
@@ -29,17 +27,7 @@ from subflow_app.vocabulary.number_text import duration_text
 from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_store.searches import SearchRecord
 
-_LINES = SweepView(
-    "of_search",
-    translatable("All values"),
-    translatable("All values that were drawn, one line per network"),
-    {},
-    lambda study, _choice: study,
-)
-
-
-MOST_MARKS, MOST_LINES = 4000, 500
-"""That are drawn: a line takes more than a millisecond, and a search tries tens of thousands of networks."""
+_MOST_MARKS = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +94,6 @@ class BreakPanel(QWidget):
         super().__init__(parent)
         self.setObjectName("break")
         self.shown: Shown | None = None
-        self._order: tuple[str, ...] = ()
         self.form = BreakForm(asking, self)
         self.bar = named(ToldBar(self), "break_progress", tr("Progress of the search"))
         self.words = named(muted(Label(self, wordWrap=True)), "break_words")
@@ -150,13 +137,9 @@ class BreakPanel(QWidget):
         axes = (*captioned(tr("Alon&g:"), self.along), *captioned(tr("U&p:"), self.up))
         v_box(map_page, h_box(None, *axes, None, margins=(6, 4, 6, 0)), (self.chart, 1), margins=0)
 
-        self.lines = ParallelChart(_LINES, current_tokens(), parent=self)
-        self.lines.order_changed.connect(self._on_order)
-        follow_theme(self.lines.recolour)
-
         self.tabs = named(QTabWidget(self, documentMode=True), "break_tabs", tr("Views of the search"))
         set_style(self.tabs, tab_style)
-        for page, title in ((found_page, tr("Found")), (map_page, tr("Map")), (self.lines, tr("All values"))):
+        for page, title in ((found_page, tr("Found")), (map_page, tr("Map"))):
             self.tabs.addTab(page, title)
         corner = action_buttons([export])[0]
         self.tabs.setCornerWidget(corner)
@@ -206,7 +189,6 @@ class BreakPanel(QWidget):
     def show_search(self, shown: Shown) -> None:
         """Shows what is known of a search; who is selected stays so."""
         selected = self.selected
-        is_other = self.shown is None or self.shown.listed != shown.listed
         self.shown = shown
         self.model.show_rows(shown.found)
         if shown.found:
@@ -215,10 +197,7 @@ class BreakPanel(QWidget):
             select_rows(self.table, lambda index: index.row() == place)
         self._on_selected()
         self._offer_axes(shown.tried)
-        if is_other:
-            self._order = ()
         self._draw_map()
-        self._draw_lines()
         self._say(shown)
 
     def _on_chosen(self) -> None:
@@ -249,20 +228,9 @@ class BreakPanel(QWidget):
     def _draw_map(self) -> None:
         tried = self.shown.tried if self.shown is not None else None
         self.chart.show_map(
-            None if tried is None else tried.with_at_most(MOST_MARKS),
+            None if tried is None else tried.with_at_most(_MOST_MARKS),
             (max(self.along.currentIndex(), 0), max(self.up.currentIndex(), 0)),
         )
-
-    def _draw_lines(self) -> None:
-        tried = self.tried
-        if tried is not None:
-            drawn = tried.with_at_most(MOST_LINES)
-            self.lines.show_content(drawn.in_order(self._order) if self._order else drawn)
-        self.tabs.setTabEnabled(self.tabs.indexOf(self.lines), tried is not None)
-
-    def _on_order(self, keys: tuple[str, ...]) -> None:
-        self._order = keys
-        self._draw_lines()
 
     def _say(self, shown: Shown) -> None:
         said = [shown.problem] if shown.problem else []
@@ -277,11 +245,8 @@ class BreakPanel(QWidget):
             )
             if shown.found:
                 said.append(listed_words(len(shown.found)))
-            if shown.tried.told > MOST_LINES:
-                words = tr(
-                    "Of many networks, the map draws {marks} and the lines {lines}.", marks=MOST_MARKS, lines=MOST_LINES
-                )
-                said.append(words)
+            if shown.tried.told > _MOST_MARKS:
+                said.append(tr("The map draws {marks} of the networks.", marks=_MOST_MARKS))
             if not shown.found:
                 said.append(tr("None has been simplified and confirmed yet: that happens when a search ends."))
         elif not shown.found:

@@ -41,7 +41,7 @@ class Choosers(QWidget):
             self._add(name, f"sweep_{name}")
         self.figures = named(QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup), "sweep_figures")
         self.figures.setText(tr("Fi&gures"))
-        self.figures.setToolTip(tr("Figures that have a column in the table and an axis of their own"))
+        self.figures.setToolTip(tr("Figures that have a column in the table"))
         self._menu = QMenu(self.figures)
         self._menu.triggered.connect(self._on_figures)
         self.figures.setMenu(self._menu)

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from subflow_app.features.sweeps.core.views.choice import VIEWS, Shown, show
 from subflow_app.features.sweeps.core.views.picture import Hit
 from subflow_app.features.sweeps.core.views.study import Study
-from subflow_app.features.sweeps.core.views.view import MAP, PARALLEL, PLOT, TABLE, SweepView, ViewChoice
+from subflow_app.features.sweeps.core.views.view import MAP, PLOT, TABLE, SweepView, ViewChoice
 from subflow_app.features.sweeps.qt.choosers import Choosers
 from subflow_app.features.sweeps.qt.study_table import StudyTable
 from subflow_app.toolkit.plain_text import Label
@@ -129,8 +129,6 @@ class StudyPage(QWidget):
             chart.hovered.connect(self._show_words)
             chart.chosen.connect(self._on_hit)
             chart.opened.connect(self._on_hit_opened)
-            if VIEWS[view].form == PARALLEL:
-                chart.order_changed.connect(lambda order: self.choose(order=order))
             self.pages.addWidget(chart)
         return self._charts[view]
 
@@ -211,8 +209,7 @@ class StudyPage(QWidget):
 def _make_chart(view: SweepView, parent: QWidget) -> Any:
     # Each loads pyqtgraph, which takes a second when it is the first.
     from subflow_app.features.sweeps.qt.plots.heat_plot import HeatPlot
-    from subflow_app.features.sweeps.qt.plots.parallel_chart import ParallelChart
     from subflow_app.features.sweeps.qt.plots.study_plot import StudyPlot
 
-    forms: dict[str, Any] = {PLOT: StudyPlot, MAP: HeatPlot, PARALLEL: ParallelChart}
+    forms: dict[str, Any] = {PLOT: StudyPlot, MAP: HeatPlot}
     return forms[view.form](view, current_tokens(), parent=parent)

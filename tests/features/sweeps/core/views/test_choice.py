@@ -48,12 +48,18 @@ def test_what_another_sweep_does_not_have_is_not_chosen():
     assert (lost.figure, lost.x, lost.fixed) == ("goodput_bps", LOSS, {})
 
 
+def test_a_view_that_left_is_shown_as_the_table():
+    shown = show(ViewChoice(view="parallel"), small_study())
+    assert shown.choice.view == "table"
+    assert len(shown.content.rows) == 4
+
+
 def test_parameters_without_a_place_are_held_or_averaged_over():
     study = large_study(1)
     choice = settled(ViewChoice(view="lines"), study)
     assert held_parameters(choice, study) == [RATE]
     assert held_parameters(settled(ViewChoice(view="scatter"), study), study) == [LOSS, RATE]
-    assert held_parameters(settled(ViewChoice(view="parallel"), study), study) == []
+    assert held_parameters(settled(ViewChoice(view="table"), study), study) == []
     assert show(choice, study).note == f"Averaged over {RATE}, so no interval is shown."
     assert show(replace(choice, fixed={RATE: 0}), study).note == ""
     assert show(replace(choice, view="boxes"), study).note == f"Each box has runs with all values of {RATE}."

@@ -1,18 +1,15 @@
 """Numbers of the views of a sweep, derived by hand from those of `small_study`."""
 
-import math
-
 import numpy as np
 import pytest
-from tests.helpers.studies import CONTROLLER, LOSS, RATE, large_study, make_parameter, small_study
+from tests.helpers.studies import CONTROLLER, LOSS, make_parameter, small_study
 
 from subflow_app.features.sweeps.core.views.boxes import box_plot
 from subflow_app.features.sweeps.core.views.heat_map import heat_map
 from subflow_app.features.sweeps.core.views.lines import line_plot
-from subflow_app.features.sweeps.core.views.parallel import parallel
 from subflow_app.features.sweeps.core.views.picture import Cells, Picture
 from subflow_app.features.sweeps.core.views.scatter import scatter
-from subflow_app.features.sweeps.core.views.span import shade, span_of
+from subflow_app.features.sweeps.core.views.span import span_of
 from subflow_app.features.sweeps.core.views.study import Study, StudyPoint, StudyRun, make_figure
 from subflow_app.features.sweeps.core.views.table import runs_csv, study_columns, study_rows
 from subflow_app.vocabulary.tables import TextTable
@@ -135,48 +132,10 @@ def test_scatter_knows_which_way_is_better():
     assert [hit.points for hit in held.hits] == [(1,)]
 
 
-def test_lines_of_parallel_coordinates_go_through_levels_and_means():
-    content = parallel(small_study(), ["mean_rtt_s"], "goodput_bps")
-    assert [axis.key for axis in content.axes] == [CONTROLLER, LOSS, "mean_rtt_s"]
-    # Means of the RTT: 50, 80, 50 ms and nothing.
-    np.testing.assert_allclose(content.places, np.array([[0.0, 0, 0], [0, 1, 1], [1, 0, 0], [1, 1, math.nan]]))
-    # Goodput 5, 1, 8 Mbit/s: from 1 to 8.
-    np.testing.assert_allclose(content.shades, np.array([4 / 7, 0.0, 1.0, math.nan]))
-    assert content.axes[0].ticks == ((0.0, "lia"), (1.0, "olia"))
-    assert [text for _place, text in content.axes[2].ticks] == ["50", "60", "70", "80"]
-
-
-def test_brushes_let_only_lines_pass_that_go_through_all_of_them():
-    content = parallel(small_study(), ["mean_rtt_s"], "goodput_bps")
-    assert content.passing({}).tolist() == [True, True, True, True]
-    assert content.passing({LOSS: (0.2, -0.1)}).tolist() == [True, False, True, False]
-    assert content.passing({LOSS: (-0.1, 0.2), CONTROLLER: (0.5, 1.0)}).tolist() == [False, False, True, False]
-    # What has no RTT passes no brush there.
-    assert content.passing({"mean_rtt_s": (0.0, 1.0)}).tolist() == [True, True, True, False]
-
-
-def test_axes_stand_in_the_order_that_is_asked_for():
-    content = parallel(large_study(1), ["fairness.jain", "goodput_bps"], "fairness.jain", ["goodput_bps", RATE])
-    assert [axis.key for axis in content.axes] == ["goodput_bps", RATE, CONTROLLER, LOSS, "fairness.jain"]
-
-
-def test_parameter_with_many_numbers_has_round_ticks():
-    content = parallel(
-        one_parameter([1.0], tuple(f"{value}ms" for value in range(3, 24))), ["goodput_bps"], "goodput_bps"
-    )
-    axis = content.axes[0]
-    assert axis.title == "links.lte.delay (ms)"
-    # From 3 to 23 in steps of 5.
-    assert [place for place, _text in axis.ticks] == pytest.approx([0.1, 0.35, 0.6, 0.85])
-    assert [text for _place, text in axis.ticks] == ["5", "10", "15", "20"]
-
-
-def test_axis_of_equal_values_has_room_around_them():
+def test_colours_of_equal_values_have_room_around_them():
     assert list(span_of(np.array([2.0, 2.0, np.nan]))) == pytest.approx([1.9, 2.1])
     assert span_of(np.array([0.0])) == (-0.5, 0.5)
     assert span_of(np.array([np.nan])) == (0.0, 1.0)
-    assert math.isnan(shade(math.nan, 0.0, 1.0))
-    assert (shade(5.0, 0.0, 2.0), shade(1.0, 0.0, 2.0)) == (1.0, 0.5)
 
 
 def test_table_tells_means_with_their_intervals():

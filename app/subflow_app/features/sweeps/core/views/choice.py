@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from subflow_app.features.sweeps.core.sweep_table import flow_figures, shown_figures
-from subflow_app.features.sweeps.core.views import boxes, heat_map, lines, parallel, scatter, table
+from subflow_app.features.sweeps.core.views import boxes, heat_map, lines, scatter, table
 from subflow_app.features.sweeps.core.views.classes import MOST_LEVELS, in_classes
 from subflow_app.features.sweeps.core.views.study import Study
 from subflow_app.features.sweeps.core.views.view import SweepView, ViewChoice
@@ -21,7 +21,6 @@ VIEWS: Mapping[str, SweepView] = {
         lines,
         boxes,
         scatter,
-        parallel,
     )
 }
 
@@ -89,7 +88,8 @@ def settled(choice: ViewChoice, study: Study) -> ViewChoice:
     fixed = {
         key: level for key, level in choice.fixed.items() if key in keys and level < len(study.parameter(key).levels)
     }
-    return replace(choice, figure=figure, other=other, figures=chosen, series=series, x=x, y=y, fixed=fixed)
+    view = choice.view if choice.view in VIEWS else table.VIEW.key
+    return replace(choice, view=view, figure=figure, other=other, figures=chosen, series=series, x=x, y=y, fixed=fixed)
 
 
 def held_parameters(choice: ViewChoice, study: Study) -> list[str]:

@@ -1,4 +1,4 @@
-"""The stretch of values that an axis or a colour bar covers, and where a value stands in it."""
+"""The stretch of values that a colour bar covers, and numbers along it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,9 @@ def span_of(values: NDArray[np.float64]) -> tuple[float, float]:
         return 0.0, 1.0
     low, high = float(known.min()), float(known.max())
     margin = abs(low) * 0.05 or 0.5
-    return (low, high) if are_apart(low, high) else (low - margin, high + margin)
-
-
-def are_apart(low: float, high: float) -> bool:
-    """Whether values differ by more than what sums of the same numbers are rounded by."""
-    return high - low > 1e-9 * max(abs(low), abs(high))
+    # Sums of the same numbers are rounded by less than this.
+    are_apart = high - low > 1e-9 * max(abs(low), abs(high))
+    return (low, high) if are_apart else (low - margin, high + margin)
 
 
 def spread_texts(values: Sequence[float], digits: int = 2) -> list[str]:
@@ -34,10 +31,3 @@ def spread_texts(values: Sequence[float], digits: int = 2) -> list[str]:
     reach = spread or max(abs(value) for value in values) or 1.0
     decimals = max(0, digits - 1 - math.floor(math.log10(reach)))
     return [f"{value:.{decimals}f}" for value in values]
-
-
-def shade(value: float, low: float, high: float) -> float:
-    """Where a value stands between two others, 0 to 1; NaN if it is none."""
-    if not math.isfinite(value):
-        return math.nan
-    return min(1.0, max(0.0, (value - low) / (high - low))) if high > low else 0.5

@@ -9,10 +9,9 @@ from typing import Any, Final, Literal
 from subflow_app.features.sweeps.core.views.study import Study
 from subflow_app.vocabulary.language import tr
 
-Form = Literal["plot", "map", "parallel", "table"]
+Form = Literal["plot", "map", "table"]
 PLOT: Final = "plot"
 MAP: Final = "map"
-PARALLEL: Final = "parallel"
 TABLE: Final = "table"
 
 PARAMETERS = ("x", "y", "series")
@@ -27,12 +26,11 @@ class ViewChoice:
         view: key of VIEWS.
         figure: what colours, boxes and lines tell; of a scatter that up the plot.
         other: of a scatter, the figure along the plot.
-        figures: with a column in the table, and an axis of parallel coordinates.
+        figures: with a column in the table.
         x: parameter along the plot.
         y: parameter up the map; empty: none.
         series: parameter that tells lines, boxes and marks apart; empty: none, None: whichever suits.
         fixed: level of each parameter that is held; those left out are averaged over.
-        order: of the axes of parallel coordinates.
     """
 
     view: str = "table"
@@ -43,7 +41,6 @@ class ViewChoice:
     y: str | None = None
     series: str | None = None
     fixed: Mapping[str, int] = field(default_factory=dict)
-    order: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

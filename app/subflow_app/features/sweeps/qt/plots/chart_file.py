@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import Qt
 
 from subflow_app.features.paper.core.figure_plan import figure_kind
 from subflow_app.features.plots.qt.figure_file import FigureSize, paper_font, picture_content
-from subflow_app.features.sweeps.qt.plots.parallel_chart import ParallelChart
 from subflow_app.features.sweeps.qt.plots.study_plot import StudyPlot
 from subflow_app.foundation.files import write_file
 from subflow_app.toolkit.theme import LIGHT
@@ -17,11 +15,11 @@ from subflow_app.toolkit.theme import LIGHT
 CHART_SIZE = FigureSize(170.0, 105.0)
 
 
-def save_chart(shown: StudyPlot | ParallelChart, path: Path, size: FigureSize = CHART_SIZE) -> None:
+def save_chart(shown: StudyPlot, path: Path, size: FigureSize = CHART_SIZE) -> None:
     """Writes what a chart shows.
 
     Args:
-        shown: the chart of the window; what is brushed and zoomed there is so in the file.
+        shown: the chart of the window; what is zoomed there is so in the file.
         path: its suffix says the format: .svg, .pdf or .png.
         size: of the figure.
 
@@ -30,8 +28,7 @@ def save_chart(shown: StudyPlot | ParallelChart, path: Path, size: FigureSize = 
         ExportError: if the file cannot be written.
     """
     kind = figure_kind(path)
-    # Of the same kind as the other, which the type of the two together does not say.
-    copy: Any = shown.copy_for(LIGHT, paper_font())
+    copy = shown.copy_for(LIGHT, paper_font())
     # Laid out like a widget on screen, without ever being one.
     copy.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     copy.resize(size.layout_size())

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QGraphicsRectItem, QWidget
 from subflow_app.features.plots.qt.curve_item import make_pen
 from subflow_app.features.plots.qt.plot_item import colour_axis, label_style
 from subflow_app.features.sweeps.core.views.picture import Cells, Hit, Picture
-from subflow_app.features.sweeps.core.views.span import shade, spread_texts
+from subflow_app.features.sweeps.core.views.span import spread_texts
 from subflow_app.features.sweeps.core.views.view import SweepView
 from subflow_app.features.sweeps.qt.plots.study_plot import StudyPlot
 from subflow_app.toolkit.theme import Tokens, contrast_ratio
@@ -112,11 +112,12 @@ class HeatPlot(StudyPlot):
 
     def _write_numbers(self, cells: Cells) -> None:
         colours = pg.colormap.get(_COLOURS)
+        low, high = cells.span
         self._numbers = []
         for (row, column), value in np.ndenumerate(cells.values):
             if cells.values.size > _MOST_NUMBERS or not math.isfinite(value):
                 continue
-            fill = colours.map(shade(float(value), *cells.span), mode="qcolor")
+            fill = colours.map(float((value - low) / (high - low)), mode="qcolor")
             number = pg.TextItem(cells.texts[row][column], color=_readable_on(fill), anchor=(0.5, 0.5))
             number.setFont(self._font)
             number.setPos(column, row)
