@@ -160,7 +160,7 @@ def _read_progress(path: Path) -> str | None:
 
 def _read_plan(path: Path) -> None:
     from subflow_app.features.sweeps.core.plan_file import open_plan, parse_plan, plan_text
-    from subflow_app.features.sweeps.core.sweep_points import check_points
+    from subflow_app.features.sweeps.core.sweep_plan import check_points
     from subflow_sim.limits import Limits
 
     plan = open_plan(str(path))

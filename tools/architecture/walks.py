@@ -156,7 +156,7 @@ def sweep() -> Walk:
     from subflow_app.features.sweeps.core.sweep_job import SweepJob
     from subflow_app.features.sweeps.core.sweep_results import stored_table
     from subflow_app.features.sweeps.core.views.choice import VIEWS, show
-    from subflow_app.features.sweeps.core.views.from_table import study_of
+    from subflow_app.features.sweeps.core.views.study import study_of
     from subflow_app.features.sweeps.core.views.view import ViewChoice
     from subflow_app.features.sweeps.qt.plots.chart_file import save_chart
     from subflow_app.features.sweeps.qt.plots.study_plot import StudyPlot

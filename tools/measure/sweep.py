@@ -8,7 +8,7 @@ from typing import Any
 
 from subflow_app.features.sweeps.core.plan_file import read_plan
 from subflow_app.features.sweeps.core.sweep_job import SweepJob
-from subflow_app.features.sweeps.core.sweep_points import PointReader
+from subflow_app.features.sweeps.core.sweep_plan import PointReader
 from subflow_app.foundation.jobs.executors import core_count
 from subflow_sim.simulation import Simulation
 from subflow_store import open_store

@@ -32,7 +32,8 @@ from subflow_app.features.measured import cli as import_trace
 from subflow_app.features.paper.cli import figure_worker, report
 from subflow_app.features.running import cli as run
 from subflow_app.features.script import cli as scripts
-from subflow_app.features.sweeps.cli import sweep, sweeps
+from subflow_app.features.sweeps import cli as sweep
+from subflow_app.features.sweeps import cli as sweeps
 from subflow_app.features.training.cli import agents, train, trainings
 from subflow_app.features.training.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
 from subflow_app.foundation.paths import FIGURE_WORKER

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from subflow_app.features.gallery.cli import seeds_option
-from subflow_app.features.sweeps.cli.sweep import Cluster, Jobs, job_count
+from subflow_app.features.sweeps.cli import Cluster, Jobs, job_count
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import fields
 from subflow_app.terminal import failures

@@ -174,7 +174,7 @@ def _export_page(
 ) -> None:
     from subflow_app.features.exporting.core.sweep_page import write_sweep_page
     from subflow_app.features.exporting.core.web_page import write_page
-    from subflow_app.features.sweeps.cli.sweeps import sweep_number
+    from subflow_app.features.sweeps.cli import sweep_number
     from subflow_app.foundation.files import page_place
 
     if formats != "csv" or figure is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from subflow_app.features.sweeps.cli.sweep import Cluster, Jobs, job_count
+from subflow_app.features.sweeps.cli import Cluster, Jobs, job_count
 from subflow_app.features.training.cli.trainings import retrain
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import fields

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from subflow_app.features.sweeps.cli.sweep import Cluster, Jobs, job_count
+from subflow_app.features.sweeps.cli import Cluster, Jobs, job_count
 from subflow_app.foundation.errors import LibraryError
 from subflow_app.foundation.json_document import fields
 from subflow_app.terminal import failures

@@ -15,7 +15,7 @@ from subflow_app.features.running.core.run_task import RunOutcome, RunTask, make
 from subflow_app.features.sweeps.core import sweep_job
 from subflow_app.features.sweeps.core.sweep_estimate import SweepEstimate, SweepLimits, estimate_sweep
 from subflow_app.features.sweeps.core.sweep_job import SweepJob
-from subflow_app.features.sweeps.core.sweep_points import MOST_PROBLEMS, PointReader, check_points
+from subflow_app.features.sweeps.core.sweep_plan import MOST_PROBLEMS, PointReader, check_points
 from subflow_app.features.sweeps.core.sweep_results import wide_csv
 from subflow_app.foundation.errors import ClusterError, SweepError
 from subflow_app.foundation.jobs import pace

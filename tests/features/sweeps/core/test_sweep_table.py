@@ -11,14 +11,17 @@ from collections.abc import Mapping
 import pytest
 
 from subflow_app.features.sweeps.core.axes import SweptValue, swept
-from subflow_app.features.sweeps.core.sweep_results import long_csv, table_document, text_table, wide_csv
-from subflow_app.features.sweeps.core.sweep_table import (
+from subflow_app.features.sweeps.core.sweep_results import (
     SweepTable,
     is_figure,
     is_read,
+    long_csv,
     run_figures,
     shown_figures,
     sweep_table,
+    table_document,
+    text_table,
+    wide_csv,
 )
 from subflow_app.foundation.json_document import json_text
 from subflow_app.vocabulary.measures import measure

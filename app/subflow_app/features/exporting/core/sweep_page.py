@@ -13,7 +13,7 @@ import numpy as np
 from subflow_app.features.exporting.core.web_page import both_colours, check_offered, stored_run_document, write_runs
 from subflow_app.features.sweeps.core.sweep_results import stored_table, text_table
 from subflow_app.features.sweeps.core.views.choice import settled, show
-from subflow_app.features.sweeps.core.views.from_table import study_of
+from subflow_app.features.sweeps.core.views.study import study_of
 from subflow_app.features.sweeps.core.views.view import ViewChoice
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.palette import ColourKey
@@ -21,8 +21,8 @@ from subflow_app.vocabulary.picture import interval_ends
 from subflow_app.vocabulary.tables import html_text, table_html
 
 if TYPE_CHECKING:
-    from subflow_app.features.sweeps.core.views.picture import Picture
     from subflow_app.features.sweeps.core.views.study import Study
+    from subflow_app.features.sweeps.core.views.view import Picture
     from subflow_store import Store
 
 MOST_POINTS = 200

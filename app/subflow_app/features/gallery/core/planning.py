@@ -17,8 +17,7 @@ from subflow_app.features.editor.core.scenario_source import ScenarioSource, ope
 from subflow_app.features.gallery.core.axis import AxisPoint
 from subflow_app.features.gallery.core.recipe import Recipe, Series
 from subflow_app.features.sweeps.core.axes import Axis
-from subflow_app.features.sweeps.core.sweep_plan import SweepPlan
-from subflow_app.features.sweeps.core.sweep_points import PointReader
+from subflow_app.features.sweeps.core.sweep_plan import PointReader, SweepPlan
 from subflow_app.foundation.errors import RecipeError
 from subflow_app.foundation.resources import resource_path
 from subflow_app.foundation.toml_edit import TomlValue, render

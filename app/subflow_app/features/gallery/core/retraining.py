@@ -21,7 +21,7 @@ from subflow_app.features.gallery.core.cost_kind import cost_scenarios
 from subflow_app.features.gallery.core.planning import plan_experiment
 from subflow_app.features.gallery.core.recipe import Recipe, Series
 from subflow_app.features.policies.core import card_of
-from subflow_app.features.sweeps.core.sweep_points import PointReader
+from subflow_app.features.sweeps.core.sweep_plan import PointReader
 from subflow_app.features.training.core.kept_trainings import KeptTraining, KeptTrainings, WantedTraining
 from subflow_app.features.training.core.training_folder import best_policy
 from subflow_app.features.training.core.training_setup import TrainingRequest, load_recipe, recipe_names, request_of

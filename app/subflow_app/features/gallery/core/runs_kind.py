@@ -18,7 +18,7 @@ from subflow_app.features.gallery.core.recipe import MeasureKind
 from subflow_app.features.gallery.core.run_data import RunData
 from subflow_app.features.sweeps.core.plan_file import plan_text
 from subflow_app.features.sweeps.core.sweep_job import SweepJob
-from subflow_app.features.sweeps.core.sweep_points import PointReader
+from subflow_app.features.sweeps.core.sweep_plan import PointReader
 from subflow_app.foundation.jobs.job import Job
 from subflow_app.foundation.jobs.progress import JobProgress
 from subflow_store.values import Records

@@ -10,8 +10,7 @@ from typing import Any
 from subflow_app.features.sweeps.core.axes import Range, overlaps, read_range, read_values, split_list, typed_value
 from subflow_app.features.sweeps.core.plan_file import read_plan, read_seeds
 from subflow_app.features.sweeps.core.sweep_estimate import SweepEstimate, SweepLimits, estimate_sweep
-from subflow_app.features.sweeps.core.sweep_plan import SweepKind, SweepPlan
-from subflow_app.features.sweeps.core.sweep_points import check_points
+from subflow_app.features.sweeps.core.sweep_plan import SweepKind, SweepPlan, check_points
 from subflow_app.foundation.errors import AppError, SweepError, TooLargeSweepError
 from subflow_app.foundation.problem_texts import error_text, problem_text
 from subflow_app.vocabulary.language import tr, trn

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subflow_app.features.running.core.runs_estimate import SCENARIOS_TRIED, RunsEstimate, estimate_runs, long_text
-from subflow_app.features.sweeps.core.sweep_plan import SweepPlan
-from subflow_app.features.sweeps.core.sweep_points import PointReader
+from subflow_app.features.sweeps.core.sweep_plan import PointReader, SweepPlan
 from subflow_app.foundation.errors import TooLargeSweepError
 from subflow_app.foundation.jobs import pace
 from subflow_app.vocabulary.number_text import count_text

@@ -1,25 +1,237 @@
 """Results of sweeps: read from the store, and written as CSV, JSON and tables of text.
 
 What is written depends on the plan and the simulator alone: the same sweep gives the same bytes, whoever made its runs.
+
+What came out of a sweep: a row for each point, with the mean of each figure over the seeds and its interval.
+
+Rows are in order of the points and values in order of the seeds, and nothing in here depends on when, where and by how
+many processes the runs were made: the same plan gives the same table, bit for bit.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.features.sweeps.core.axes import SweptValue
-from subflow_app.features.sweeps.core.sweep_table import JAIN, TOTALS, SweepTable, is_read, shown_figures, sweep_table
 from subflow_app.foundation.json_document import fields
-from subflow_app.vocabulary.measures import run_measure
+from subflow_app.vocabulary.measures import RUN_MEASURES, default_measures, headline_measures, run_measure, run_values
 from subflow_app.vocabulary.number_text import NOTHING
+from subflow_app.vocabulary.repeats import is_one_run, one_run_notice
 from subflow_app.vocabulary.tables import TextColumn, TextTable, csv_text
 from subflow_sim.stats import Estimate
 from subflow_store.run_values import quantity
 
 if TYPE_CHECKING:
     from subflow_store import Store
+
+
+TOTALS = (
+    "goodput_bps",
+    "mean_rtt_s",
+    "p95_rtt_s",
+    "loss_ratio",
+    "retransmits",
+    "packets_sent",
+    "packets_dropped",
+    "completion_s",
+    "mean_completion_s",
+    "active_goodput_per_flow_bps",
+    "goodput_per_flow_bps",
+    "weighted_rtt_s",
+    "total_loss_ratio",
+    "makespan_s",
+)
+"""Keys of measures of a whole run that follow from those of its flows."""
+
+JAIN = "fairness.jain"
+_FLOW_FIGURES = ("goodput_bps", "active_goodput_bps", *TOTALS[1:8])
+# Round-trip time and loss of all flows together; tables of older versions have those per flow.
+_BESIDE = (("weighted_rtt_s", "mean_rtt_s"), ("total_loss_ratio", "loss_ratio"))
+_LINK_FIGURES = ("utilisation", "mean_queue_pkts", "max_queue_pkts", "drops_queue", "drops_random")
+# What totals need of the flows besides the figures that tables show.
+_NEEDED = tuple(dict.fromkeys(name for key in TOTALS for name in RUN_MEASURES[key].needed_keys))
+# A flow, or a copy of one ("download.3"), but neither a subflow nor a parameter of the scenario.
+_FLOW_KEY = re.compile(rf"flows\.(?P<owner>[^/]+?)\.(?P<figure>{'|'.join(_FLOW_FIGURES)})")
+_NEEDED_KEY = re.compile(rf"flows\.(?P<owner>[^/]+?)\.(?P<figure>{'|'.join(_NEEDED)})")
+_LINK_KEY = re.compile(rf"links\.(?P<owner>[^/]+/(?:forward|reverse))\.(?P<figure>{'|'.join(_LINK_FIGURES)})")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SweepRow:
+    """A point of the sweep.
+
+    Attributes:
+        point: its number in the plan.
+        values: of each key of the table, in its order.
+        cells: by figure; those that no run of this point has are absent.
+        run_ids: number in the store of the run of each seed; None where there is none. Not part of what is written out:
+            it depends on the order in which the runs ended.
+        signatures: of the run of each seed; empty where there is none or it is not known.
+    """
+
+    point: int
+    values: tuple[SweptValue, ...]
+    cells: Mapping[str, Estimate]
+    run_ids: tuple[int | None, ...] = field(default=())
+    signatures: tuple[str, ...] = field(default=())
+
+    @property
+    def known_signatures(self) -> list[str]:
+        """Signatures of the runs that have one."""
+        return list(filter(None, self.signatures))
+
+    @property
+    def is_one_run(self) -> bool:
+        """True if several seeds gave the same run, bit for bit, so that an interval would mean nothing."""
+        return is_one_run(self.known_signatures)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SweepTable:
+    """What is known of a sweep so far.
+
+    Attributes:
+        name: of the sweep.
+        keys: the swept keys, in the order of the plan.
+        seeds: in order.
+        figures: keys of the figures that any row has, those of whole runs first.
+        rows: by point; points without a finished run are there, with no cells.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    seeds: tuple[int, ...]
+    figures: tuple[str, ...]
+    rows: tuple[SweepRow, ...]
+
+    def column(self, figure: str) -> list[Estimate]:
+        """A figure at all points; an empty cell where a point has none."""
+        nothing = Estimate.of((math.nan,) * len(self.seeds))
+        return [row.cells.get(figure, nothing) for row in self.rows]
+
+    @property
+    def note(self) -> str:
+        """The notice on points at which all seeds gave the same run; empty if no point has such runs."""
+        return one_run_notice([row.known_signatures for row in self.rows if row.cells])
+
+    def parameter(self, key: str) -> list[SweptValue]:
+        """The values of a swept key at all points."""
+        place = self.keys.index(key)
+        return [row.values[place] for row in self.rows]
+
+    def steps(self, key: str) -> list[SweptValue]:
+        """The different values of a swept key: numbers ascending, then texts in the order of the plan."""
+        found = list(dict.fromkeys(self.parameter(key)))
+        return sorted(found, key=lambda value: (value.number is None, value.number or 0.0))
+
+
+def is_figure(key: str) -> bool:
+    """Whether a recorded key is a figure that tables have."""
+    return key == JAIN or _FLOW_KEY.fullmatch(key) is not None or _LINK_KEY.fullmatch(key) is not None
+
+
+def is_read(key: str) -> bool:
+    """True if figures of tables follow from a recorded key."""
+    return is_figure(key) or _NEEDED_KEY.fullmatch(key) is not None
+
+
+def run_figures(recorded: Mapping[str, float]) -> dict[str, float]:
+    """The figures of one run, those of the whole run among them.
+
+    Args:
+        recorded: what the run has recorded, parameters and figures, by key.
+    """
+    figures = {key: value for key, value in recorded.items() if is_figure(key)}
+    flows: dict[str, dict[str, float]] = {}
+    for key, value in recorded.items():
+        if match := _NEEDED_KEY.fullmatch(key):
+            flows.setdefault(match["owner"], {})[match["figure"]] = value
+    totals = run_values(list(flows.values()))
+    # Of one flow it would only repeat the goodput.
+    left_out = ("goodput_per_flow_bps",) if len(flows) == 1 else ()
+    return figures | {key: totals[key] for key in TOTALS if key in totals and key not in left_out}
+
+
+def shown_figures(figures: Collection[str]) -> list[str]:
+    """The figures of whole runs that people look at first, as far as the table has them.
+
+    Completion time and goodput while active where flows have a size, the goodput where others do not.
+
+    Args:
+        figures: keys of the table.
+    """
+    flows = [
+        {"completion_s": 0.0 if f"flows.{owner}.completion_s" in figures else None} for owner in flow_owners(figures)
+    ]
+    wanted = (*((each.of_run,) for each in headline_measures(flows)), *_BESIDE, (JAIN,))
+    return [key for ways in wanted for key in [key for key in ways if key in figures][:1]]
+
+
+def flow_figures(flow: str, figures: Collection[str]) -> list[str]:
+    """The figures of a flow that people look at first, as far as the table has them.
+
+    Args:
+        flow: its name.
+        figures: keys of the table.
+    """
+    own = {"completion_s": 0.0 if f"flows.{flow}.completion_s" in figures else None}
+    wanted = (*(each.key for each in default_measures(own)), "mean_rtt_s", "loss_ratio")
+    return [key for name in wanted if (key := f"flows.{flow}.{name}") in figures]
+
+
+def flow_owners(figures: Iterable[str]) -> list[str]:
+    """The flows that figures of a table are of."""
+    return list(dict.fromkeys(match["owner"] for key in figures if (match := _FLOW_KEY.fullmatch(key))))
+
+
+def sweep_table(
+    name: str,
+    keys: Sequence[str],
+    seeds: Sequence[int],
+    points: Iterable[tuple[int, Sequence[SweptValue]]],
+    runs: Mapping[tuple[int, int], tuple[int | None, Mapping[str, float]]],
+    signatures: Mapping[tuple[int, int], str] | None = None,
+) -> SweepTable:
+    """The table of a sweep.
+
+    Args:
+        name: of the sweep.
+        keys: that were swept.
+        seeds: in order.
+        points: number and values of each.
+        runs: of each point and seed that has a finished run: its number in the store, and what it has recorded.
+        signatures: of these runs, as far as they are known.
+    """
+    figures_of = {place: run_figures(recorded) for place, (_, recorded) in runs.items()}
+    rows = []
+    for point, values in sorted(points, key=lambda each: each[0]):
+        by_seed = [figures_of.get((point, seed), {}) for seed in seeds]
+        found = dict.fromkeys(figure for figures in by_seed for figure in figures)
+        cells = {figure: Estimate.of([figures.get(figure, math.nan) for figures in by_seed]) for figure in found}
+        run_ids = tuple(runs[point, seed][0] if (point, seed) in runs else None for seed in seeds)
+        told = tuple((signatures or {}).get((point, seed), "") for seed in seeds)
+        rows.append(SweepRow(point, tuple(values), cells, run_ids, told))
+    figures = sorted({figure for row in rows for figure in row.cells}, key=_figure_order)
+    return SweepTable(name, tuple(keys), tuple(seeds), tuple(figures), tuple(rows))
+
+
+def _figure_order(figure: str) -> tuple[int, int, list[tuple[int, int, str]]]:
+    """Whole runs, fairness, flows, links; "download.10" after "download.9"."""
+    if figure in TOTALS:
+        return (0, TOTALS.index(figure), [])
+    if figure == JAIN:
+        return (1, 0, [])
+    match = _FLOW_KEY.fullmatch(figure) or _LINK_KEY.fullmatch(figure)
+    assert match is not None
+    names = (*_FLOW_FIGURES, *_LINK_FIGURES)
+    place = names.index(match["figure"])
+    parts = [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", match["owner"])]
+    return (2 if figure.startswith("flows.") else 3, place, parts)
+
 
 # By the unit that values are written with, the SI unit that their numbers have.
 _SI = {
@@ -169,6 +381,3 @@ def _number(value: float) -> str:
     if math.isnan(value):
         return ""
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-
-
-__all__ = ["TOTALS", "long_csv", "stored_table", "table_document", "text_table", "wide_csv"]

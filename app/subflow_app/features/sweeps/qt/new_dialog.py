@@ -1,4 +1,7 @@
-"""Asks for a sweep: parameters with their values, controllers, seeds; tells at once what it would take."""
+"""Asks for a sweep: parameters with their values, controllers, seeds; tells at once what it would take.
+
+The list of what a sweep can vary: searched by typing, taken by Enter or a double click.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -18,6 +22,7 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QSpinBox,
     QSplitter,
+    QTableView,
     QToolButton,
     QWidget,
 )
@@ -35,15 +40,19 @@ from subflow_app.features.sweeps.core.sweep_draft import (
 )
 from subflow_app.features.sweeps.core.sweep_parameters import SweepParameter
 from subflow_app.features.sweeps.core.sweep_plan import KINDS, SweepPlan
+from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.foundation.toml_edit import render
 from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.models import TableModel
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens, muted
 from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.labels import ProblemLabel
 from subflow_app.toolkit.widgets.shorthand import h_box, named, split, timer, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table
 from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary.language import tr, translatable, trn
+from subflow_app.vocabulary.tables import Column
 from subflow_sim.units import split_quantity
 
 KIND_TEXTS: Mapping[str, str] = {
@@ -210,7 +219,6 @@ class NewSweepDialog(QDialog):
     # ---- assembly ----
 
     def _make_parts(self) -> None:
-        from subflow_app.features.sweeps.qt.parameter_list import ParameterList
 
         self.parameters = ParameterList(self._subject.parameters, self)
         self.add = named(QToolButton(self), "sweep_add_parameter")
@@ -485,3 +493,63 @@ class ValueRow(QWidget):
         self.problem.say(problem if self.values.text().strip() or not self._examples else tr("Values are needed."))
         self.count.setText("" if count is None else trn("{count} value", "{count} values", count))
         self.count.setStyleSheet(f"color: {current_tokens().muted_text};")
+
+
+COLUMNS: tuple[Column[SweepParameter], ...] = (
+    Column(translatable("Parameter"), lambda parameter: parameter.key, widest="flows.download.controller"),
+    Column(translatable("Now"), lambda parameter: parameter.present, widest="unlimited (default)"),
+)
+
+
+def _tip(parameter: SweepParameter) -> str:
+    """What may be written there."""
+    allowed = tr("Allowed: {allowed}", allowed=problem_text(parameter.allowed)) if parameter.allowed else ""
+    help_text = tr(parameter.help) if parameter.help else ""
+    return "\n".join(filter(None, (parameter.label, help_text, allowed)))
+
+
+class ParameterList(QWidget):
+    """The search field and the list below it."""
+
+    taken = Signal(object)  # SweepParameter
+
+    def __init__(self, parameters: Sequence[SweepParameter], parent: QWidget | None = None) -> None:
+        """All of them are listed."""
+        super().__init__(parent)
+        self._all = parameters
+        self.model: TableModel[SweepParameter] = TableModel(COLUMNS, self, tip=_tip)
+        self.model.show_rows(parameters)
+        self.search = named(QLineEdit(self, clearButtonEnabled=True), "sweep_search", tr("Search parameters"))
+        self.search.setPlaceholderText(tr("Search, e.g. wifi loss"))
+        words = tr("Parameters of the scenario")
+        self.table = set_up_table(_TakingTable(self), "sweep_parameters", words, self.model, style=None, is_single=True)
+        v_box(self, self.search, (self.table, 1), margins=0)
+        self.search.textChanged.connect(self._on_searched)
+        self.search.returnPressed.connect(self.take)
+        self.table.doubleClicked.connect(lambda _index: self.take())
+        self.table.taken.connect(self.take)
+
+    def take(self) -> None:
+        """Gives out the selected parameter, or the first one found."""
+        row = self.table.currentIndex().row()
+        row = 0 if row < 0 else row
+        if row < len(self.model.rows):
+            self.taken.emit(self.model.rows[row])
+
+    def _on_searched(self, words: str) -> None:
+        self.model.show_rows([parameter for parameter in self._all if parameter.matches(words)])
+        if self.model.rows:
+            self.table.setCurrentIndex(self.model.index(0, 0))
+
+
+class _TakingTable(QTableView):
+    """A table whose current row Enter takes, instead of the dialog's default button."""
+
+    taken = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter takes."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.taken.emit()
+            return
+        super().keyPressEvent(event)

@@ -1,4 +1,7 @@
-"""The panel of sweeps: the list with its buttons and its progress, and the views of the one that is selected."""
+"""The panel of sweeps: the list with its buttons and its progress, and the views of the one that is selected.
+
+The sweeps of the window as a table: where each stands, and how many of its runs are there.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,6 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.features.sweeps.core.sweep_list import SweepEntry
-from subflow_app.features.sweeps.qt.list_model import COLUMNS, done_text, tip_of
 from subflow_app.features.sweeps.qt.study_page import StudyPage
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.models import ROW_ROLE, FollowedTable
@@ -22,7 +24,35 @@ from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.list_beside import ListBeside
 from subflow_app.toolkit.widgets.tables import select_rows, set_up_table
 from subflow_app.toolkit.workers import Workers
-from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.tables import Column, NumberColumn
+
+
+def done_text(entry: SweepEntry) -> str:
+    """Runs that are there of all, and how many failed."""
+    if entry.state == "checking":
+        return tr("{count} points read", count=fmt.count(entry.checked))
+    done = tr("{done} of {total}", done=fmt.count(entry.finished), total=fmt.count(entry.runs))
+    return tr("{done}, {failed} failed", done=done, failed=fmt.count(entry.failed)) if entry.failed else done
+
+
+COLUMNS: tuple[Column[SweepEntry], ...] = (
+    Column(translatable("Sweep"), lambda e: e.name, widest="Two disjoint paths"),
+    NumberColumn(translatable("Runs"), done_text, widest="100 of 100"),
+    Column(translatable("State"), lambda e: tr(e.state), is_mark=True, widest="      interrupted"),
+    NumberColumn(translatable("Time left"), lambda e: fmt.duration(e.eta_s) if e.goes_on else "", widest="00 min 00 s"),
+    Column(translatable("Started"), lambda e: fmt.moment(e.created_at), widest="28 Nov 2026 09:12"),
+)
+
+
+def tip_of(entry: SweepEntry) -> str | None:
+    """Why it failed, or that it can be taken up again."""
+    if entry.message:
+        return entry.message
+    if entry.is_elsewhere:
+        return tr("Another program is using it")
+    return tr("Can be continued: it makes the missing runs") if entry.can_resume else None
+
 
 _LIST_WIDTHS = (400, 0.3, 170)
 

@@ -17,8 +17,7 @@ from subflow_app.features.sweeps.core.sweep_job import SweepJob
 from subflow_app.features.sweeps.core.sweep_list import HereSweep, SweepEntry, interrupted, possible, sweep_entries
 from subflow_app.features.sweeps.core.sweep_parameters import sweep_parameters
 from subflow_app.features.sweeps.core.sweep_results import stored_table
-from subflow_app.features.sweeps.core.views.from_table import study_of
-from subflow_app.features.sweeps.core.views.study import Study
+from subflow_app.features.sweeps.core.views.study import Study, study_of
 from subflow_app.features.sweeps.qt.new_dialog import NewSweepDialog, SweepSubject, SweepSuggestion
 from subflow_app.features.sweeps.qt.panel import SweepPanel
 from subflow_app.foundation.errors import InputError

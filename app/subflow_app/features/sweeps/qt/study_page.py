@@ -1,33 +1,319 @@
-"""The views of one sweep: tabs, choosers, the view itself, and a line about what is pointed at."""
+"""The views of one sweep: tabs, choosers, the view itself, and a line about what is pointed at.
+
+The table of a sweep: a row per point, sorted by any column.
+
+The combo boxes above a view of a sweep: which figure, which parameters, and what the others are held at.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
+    QMenu,
     QStackedWidget,
     QTabBar,
+    QTableView,
+    QToolButton,
     QWidget,
 )
 
-from subflow_app.features.sweeps.core.views.choice import VIEWS, Shown, show
-from subflow_app.features.sweeps.core.views.picture import Hit
-from subflow_app.features.sweeps.core.views.study import Study
-from subflow_app.features.sweeps.core.views.view import MAP, PLOT, TABLE, SweepView, ViewChoice
-from subflow_app.features.sweeps.qt.choosers import Choosers
-from subflow_app.features.sweeps.qt.study_table import StudyTable
-from subflow_app.toolkit.plain_text import Label
+from subflow_app.features.sweeps.core.views.choice import VIEWS, Shown, held_parameters, show, varying
+from subflow_app.features.sweeps.core.views.study import Study, short_key
+from subflow_app.features.sweeps.core.views.table import VIEW, StudyRow, TableContent, study_columns
+from subflow_app.features.sweeps.core.views.view import MAP, PLOT, TABLE, Hit, SweepView, ViewChoice
+from subflow_app.toolkit.models import TableModel
+from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.toolkit.theme import current_tokens, follow_theme, muted
+from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.list_beside import action_buttons
 from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table, set_widths
+from subflow_app.toolkit.widgets.wrap_layout import WrapLayout
 from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, trn
+from subflow_app.vocabulary.tables import TextTable
+
+_WIDEST = "00.00 ± 00.00"
+_MOST_MEASURED = 200
+
+
+class StudyTableModel(TableModel[StudyRow]):
+    """Rows in the order that a person has chosen."""
+
+    translates = False
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        """An empty table."""
+        super().__init__((), parent)
+        self.content: TableContent | None = None
+        self._sorted_by = (-1, Qt.SortOrder.AscendingOrder)
+
+    def show_content(self, content: TableContent) -> None:
+        """Shows other rows, in the same order as before if the columns are the same.
+
+        Parameters go by the last part of their keys, so that there is room for figures.
+        """
+        study = content.study
+        columns = study_columns(study, content.figures)
+        for place, parameter in enumerate(study.parameters):
+            columns[place] = replace(columns[place], title=short_key(parameter.key, study))
+        if [each.tip for each in columns] != [each.tip for each in self.columns]:
+            self._sorted_by = (-1, Qt.SortOrder.AscendingOrder)
+        self.content, self.columns = content, columns
+        self.sort(*self._sorted_by)
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sorts by a column; -1 is the order of the sweep."""
+        self._sorted_by = (column, order)
+        rows = [] if self.content is None else list(self.content.rows)
+        if 0 <= column < len(self.columns):
+            rows.sort(key=self.columns[column].sort_key, reverse=order == Qt.SortOrder.DescendingOrder)
+        self.show_rows(rows)
+
+    def other_data(self, row: StudyRow, column: int, role: int) -> str | None:
+        """A figure of each seed."""
+        if role != Qt.ItemDataRole.ToolTipRole or self.content is None:
+            return None
+        column -= len(self.content.study.parameters)
+        if not 0 <= column < len(self.content.figures):
+            return None
+        figure, found = self.content.figures[column], row.figures[column]
+        if not math.isfinite(found.mean):
+            return tr("no run yet")
+        single = ", ".join(figure.text(value, with_unit=False) for value in found.values[:20])
+        return tr("{title} by seed: {values} {unit}", title=figure.name, values=single, unit=figure.unit).rstrip()
+
+
+class StudyTable(QTableView):
+    """The table with its model."""
+
+    chosen = Signal(object)  # points of the selected rows
+    opened = Signal(object)  # likewise
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """An empty table."""
+        super().__init__(parent)
+        self.study_model = StudyTableModel(self)
+        set_up_table(self, "sweep_table", tr(VIEW.words), self.study_model)
+        self.setSortingEnabled(True)
+        self.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        self.horizontalHeader().setSortIndicatorClearable(True)
+        self.horizontalHeader().setStretchLastSection(False)
+        self.selectionModel().selectionChanged.connect(lambda _new, _old: self.chosen.emit(self.selected_points()))
+        self.doubleClicked.connect(lambda _index: self.opened.emit(self.selected_points()))
+        self._titles: list[str] = []
+        self._needed: list[int] = []  # widths of the columns that their texts ask for
+
+    def show_content(self, content: TableContent) -> None:
+        """Shows other rows; what is selected stays selected."""
+        selected = set(self.selected_points())
+        self.study_model.show_content(content)
+        titles = [column.tip for column in self.study_model.columns]
+        is_other = titles != self._titles
+        self._titles = titles
+        parameters, last = len(content.study.parameters), len(titles) - 1
+        rows = self.study_model.rows[:_MOST_MEASURED]
+        columns = []
+        for place, column in enumerate(self.study_model.columns):
+            # Runs that are still to come have longer intervals than none.
+            usual = _WIDEST if parameters <= place < last else ""
+            columns.append((column.title, max((usual, *map(column.text, rows)), key=len)))
+        before = [self.columnWidth(column) for column in range(len(titles))]
+        set_widths(self, columns)
+        needed = [self.columnWidth(column) for column in range(len(titles))]
+        for place, width in enumerate([] if is_other else before):
+            # What a person has dragged stays, unless more has to fit now.
+            if needed[place] <= self._needed[place]:
+                self.setColumnWidth(place, width)
+        self._needed = needed
+        for row, shown in enumerate(self.study_model.rows):
+            if shown.point in selected:
+                self.selectionModel().select(
+                    self.study_model.index(row, 0),
+                    self.selectionModel().SelectionFlag.Select | self.selectionModel().SelectionFlag.Rows,
+                )
+
+    def selected_points(self) -> list[int]:
+        """Points of the selected rows, from top to bottom."""
+        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
+        return [self.study_model.rows[row].point for row in rows if row < len(self.study_model.rows)]
+
+    def text(self) -> str:
+        """The selected rows, or all if none is, for the clipboard."""
+        content = self.study_model.content
+        if content is None:
+            return ""
+        selected = set(self.selected_points())
+        rows: Sequence[StudyRow] = [row for row in self.study_model.rows if not selected or row.point in selected]
+        return TextTable.of(rows, study_columns(content.study, content.figures)).tab_separated
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter opens."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.opened.emit(self.selected_points())
+            return
+        super().keyPressEvent(event)
+
+
+_NARROWEST_CHOICE = 12  # characters
+_WIDEST_CHOICE = 24  # of the combo box itself; its list is as wide as its texts
+
+
+class Choosers(QWidget):
+    """Shows a choice and tells when a person has made another."""
+
+    changed = Signal(object)  # ViewChoice
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Nothing to choose yet."""
+        super().__init__(parent)
+        self.setObjectName("sweep_choosers")
+        self._choice = ViewChoice()
+        self._study: Study | None = None
+        self._layout = WrapLayout(self, spacing=8)
+        self._layout.setContentsMargins(8, 4, 8, 4)
+        self._fields: dict[str, _Field] = {}
+        for name in ("figure", "other", "x", "y", "series"):
+            self._add(name, f"sweep_{name}")
+        self.figures = named(QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup), "sweep_figures")
+        self.figures.setText(tr("Fi&gures"))
+        self.figures.setToolTip(tr("Figures that have a column in the table"))
+        self._menu = QMenu(self.figures)
+        self._menu.triggered.connect(self._on_figures)
+        self.figures.setMenu(self._menu)
+        self._layout.addWidget(self.figures)
+        self._held: dict[str, _Field] = {}
+
+    def combo(self, name: str) -> QComboBox:
+        """The combo box of a field, or of a parameter that is held."""
+        return (self._fields.get(name) or self._held[name]).combo
+
+    def show_choice(self, choice: ViewChoice, study: Study) -> None:
+        """Shows a settled choice and what else there is."""
+        self._choice = choice
+        is_other = self._study is None or _shape(self._study) != _shape(study)
+        self._study = study
+        wanted = VIEWS[choice.view].fields
+        figures = [(figure.key, figure.name) for figure in study.figures]
+        parameters = [(key, short_key(key, study)) for key in varying(study)]
+        none = [("", tr("nothing"))]
+        entries = {
+            "figure": figures,
+            "other": figures,
+            "x": parameters,
+            "y": [*parameters, *none],
+            # What lies along a view does not tell its lines apart.
+            "series": [each for each in parameters if "x" not in wanted or each[0] != choice.x] + none,
+        }
+        for name, field in self._fields.items():
+            field.setVisible(name in wanted)
+            if name in wanted:
+                field.set_title(tr(wanted[name]))
+            chosen = str(getattr(choice, name) or "")
+            field.fill(entries[name], chosen if chosen in dict(entries[name]) else "")
+        self.figures.setVisible("figures" in wanted)
+        if is_other or not self._menu.actions():
+            self._fill_menu(study)
+        for action in self._menu.actions():
+            action.setChecked(action.data() in choice.figures)
+        self._show_held(choice, study)
+        self.updateGeometry()
+
+    # ---- inside ----
+
+    def _add(self, name: str, object_name: str) -> None:
+        field = self._fields[name] = _Field(object_name, self)
+        field.combo.activated.connect(lambda _index: self._on_field(name))
+        self._layout.addWidget(field)
+
+    def _on_field(self, name: str) -> None:
+        changes: dict[str, Any] = {name: str(self._fields[name].combo.currentData())}
+        self.changed.emit(replace(self._choice, **changes))
+
+    def _fill_menu(self, study: Study) -> None:
+        self._menu.clear()
+        for figure in study.figures:
+            if self._menu.actions() and figure.owner != self._menu.actions()[-1].property("owner"):
+                self._menu.addSeparator()
+            action = QAction(figure.name, self._menu)
+            action.setProperty("owner", figure.owner)
+            action.setCheckable(True)
+            action.setData(figure.key)
+            self._menu.addAction(action)
+
+    def _on_figures(self, _action: QAction) -> None:
+        chosen = tuple(str(action.data()) for action in self._menu.actions() if action.isChecked())
+        self.changed.emit(replace(self._choice, figures=chosen))
+
+    def _show_held(self, choice: ViewChoice, study: Study) -> None:
+        """A combo box for each parameter that the view has no place for."""
+        wanted = held_parameters(choice, study)
+        for key in [key for key in self._held if key not in wanted]:
+            field = self._held.pop(key)
+            self._layout.removeWidget(field)
+            field.hide()
+            field.deleteLater()
+        for key in wanted:
+            if key not in self._held:
+                field = self._held[key] = _Field(f"sweep_held:{key}", self)
+                field.combo.activated.connect(lambda _index, key=key: self._on_held(key))
+                self._layout.addWidget(field)
+                field.show()
+            all_of_them = tr("mean of all") if VIEWS[choice.view].is_mean_of_held else tr("all")
+            levels = study.parameter(key).levels
+            self._held[key].set_title(short_key(key, study))
+            self._held[key].fill(
+                [(-1, all_of_them), *((place, level.text) for place, level in enumerate(levels))],
+                choice.fixed.get(key, -1),
+            )
+
+    def _on_held(self, key: str) -> None:
+        level = int(self._held[key].combo.currentData())
+        fixed = {other: place for other, place in self._choice.fixed.items() if other != key}
+        if level >= 0:
+            fixed[key] = level
+        self.changed.emit(replace(self._choice, fixed=fixed))
+
+
+class _Field(QWidget):
+    """A combo box with its name."""
+
+    def __init__(self, name: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._label = Label(self)
+        self.combo = Choice(name, parent=self, letters=_NARROWEST_CHOICE)
+        self._label.setBuddy(self.combo)
+        h_box(self, self._label, self.combo, margins=0, spacing=4)
+
+    def set_title(self, title: str) -> None:
+        self._label.setText(f"{title}:")
+        self.combo.setAccessibleName(title.replace("&", ""))
+
+    def fill(self, entries: Sequence[tuple[str | int, str]], chosen: str | int) -> None:
+        shown = [(self.combo.itemData(row), self.combo.itemText(row)) for row in range(self.combo.count())]
+        if shown != list(entries):
+            self.combo.clear()
+            for data, text in entries:
+                self.combo.addItem(text, data)
+                self.combo.setItemData(self.combo.count() - 1, as_written(str(data)), Qt.ItemDataRole.ToolTipRole)
+            widest = max((len(text) for _data, text in entries), default=0)
+            self.combo.setMinimumContentsLength(min(max(widest, _NARROWEST_CHOICE), _WIDEST_CHOICE))
+            popup = self.combo.view()
+            popup.setMinimumWidth(popup.sizeHintForColumn(0) + 2 * popup.verticalScrollBar().sizeHint().width())
+        self.combo.choose(chosen)
+
+
+def _shape(study: Study) -> tuple[Iterable[str], ...]:
+    return tuple(p.key for p in study.parameters), tuple(figure.key for figure in study.figures)
+
 
 _PATIENCE_MS = 60
 _TOP_MARGINS = 24

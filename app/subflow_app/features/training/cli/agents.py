@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from subflow_app.features.sweeps.cli.sweep import Cluster
+from subflow_app.features.sweeps.cli import Cluster
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.paths import file_stem
 from subflow_app.terminal import failures

@@ -6,11 +6,9 @@ from tests.helpers.studies import CONTROLLER, LOSS, RATE, large_study, make_para
 
 from subflow_app.features.sweeps.core import views
 from subflow_app.features.sweeps.core.axes import SweptValue
-from subflow_app.features.sweeps.core.sweep_table import sweep_table
-from subflow_app.features.sweeps.core.views.choice import VIEWS, Shown, held_parameters, settled, show
-from subflow_app.features.sweeps.core.views.classes import in_classes
-from subflow_app.features.sweeps.core.views.from_table import study_of
-from subflow_app.features.sweeps.core.views.study import Study, StudyPoint, StudyRun, make_figure
+from subflow_app.features.sweeps.core.sweep_results import sweep_table
+from subflow_app.features.sweeps.core.views.choice import VIEWS, Shown, held_parameters, in_classes, settled, show
+from subflow_app.features.sweeps.core.views.study import Study, StudyPoint, StudyRun, make_figure, study_of
 from subflow_app.features.sweeps.core.views.view import ViewChoice
 
 

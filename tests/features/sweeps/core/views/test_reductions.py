@@ -4,14 +4,10 @@ import numpy as np
 import pytest
 from tests.helpers.studies import CONTROLLER, LOSS, make_parameter, small_study
 
-from subflow_app.features.sweeps.core.views.boxes import box_plot
-from subflow_app.features.sweeps.core.views.heat_map import heat_map
-from subflow_app.features.sweeps.core.views.lines import line_plot
-from subflow_app.features.sweeps.core.views.picture import Cells, Picture
-from subflow_app.features.sweeps.core.views.scatter import scatter
-from subflow_app.features.sweeps.core.views.span import span_of
+from subflow_app.features.sweeps.core.views.pictures import box_plot, heat_map, line_plot, scatter, span_of
 from subflow_app.features.sweeps.core.views.study import Study, StudyPoint, StudyRun, make_figure
 from subflow_app.features.sweeps.core.views.table import runs_csv, study_columns, study_rows
+from subflow_app.features.sweeps.core.views.view import Cells, Picture
 from subflow_app.vocabulary.tables import TextTable
 
 

@@ -1,4 +1,7 @@
-"""A sweep as its views see it: parameters with their levels, figures with their units, and the runs of every point."""
+"""A sweep as its views see it: parameters with their levels, figures with their units, and the runs of every point.
+
+The table of a sweep as its views see it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from subflow_app.features.sweeps.core.axes import SweptValue
+from subflow_app.features.sweeps.core.sweep_results import SweepTable
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.measures import owner_of, run_measure
@@ -307,3 +312,25 @@ def _shown_unit(levels: Sequence[Level]) -> tuple[str, float]:
 
 def _unit_of(text: str) -> str:
     return text.strip().lstrip("+-0123456789._eE ").strip()
+
+
+def study_of(table: SweepTable) -> Study:
+    """What a table tells, run by run; seeds without a finished run are left out."""
+    steps = {key: table.steps(key) for key in table.keys}
+    parameters = tuple(parameter_of_levels(key, [_level(value) for value in steps[key]]) for key in table.keys)
+    points = []
+    for row in table.rows:
+        places = tuple(steps[key].index(value) for key, value in zip(table.keys, row.values, strict=True))
+        runs = []
+        for place, seed in enumerate(table.seeds):
+            figures = {key: cell.values[place] for key, cell in row.cells.items() if math.isfinite(cell.values[place])}
+            run_id = row.run_ids[place] if place < len(row.run_ids) else None
+            if figures or run_id is not None:
+                signature = row.signatures[place] if place < len(row.signatures) else ""
+                runs.append(StudyRun(seed, run_id, figures, signature))
+        points.append(StudyPoint(places, tuple(runs)))
+    return Study(table.name, parameters, tuple(map(make_figure, table.figures)), tuple(points))
+
+
+def _level(value: SweptValue) -> Level:
+    return Level(value.text or tr("as in the scenario"), math.nan if value.number is None else value.number)

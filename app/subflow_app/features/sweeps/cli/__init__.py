@@ -1,1 +1,0 @@
-"""Commands: a scenario over values of its parameters times seeds."""

@@ -1,0 +1,349 @@
+"""A figure over a parameter with its 95 % intervals: for each value of another a line, or points where it has names.
+
+A figure over two parameters, as the cells of a map.
+
+A figure by the values of a parameter, as boxes: how much runs differ, and not only their mean.
+
+Source: Tukey 1977, "Exploratory Data Analysis": whiskers reach to the last value within 1.5 times the height of the
+box, what lies further out is drawn by itself.
+
+Throughput against delay, a mark with its 95 % intervals for each point of a sweep.
+
+As in Pantheon's reports the delay axis runs from right to left, so that the corner everybody wants is at the top right.
+
+The stretch of values that a colour bar covers, and numbers along it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.features.sweeps.core.views.study import Study
+from subflow_app.features.sweeps.core.views.view import (
+    MAP,
+    NOTHING,
+    Box,
+    Cells,
+    Hit,
+    Marks,
+    Picture,
+    PictureAxis,
+    SweepView,
+    averaged_note,
+    averaged_over,
+    hit_text,
+    level_text,
+    names_axis,
+)
+from subflow_app.vocabulary.language import tr, translatable, trn
+from subflow_sim.stats import Estimate
+
+_ASIDE = 0.12
+_LEAST_SHARE = 0.1
+
+
+def line_plot(
+    study: Study, figure: str, parameter: str, series: str = "", fixed: Mapping[str, int] | None = None
+) -> Picture:
+    """Lines of a figure over a parameter; over names, between which there is nothing, points with their intervals.
+
+    The axis of the figure reaches over a tenth of its values and the mean width of the intervals, at least.
+
+    Args:
+        study: the sweep.
+        figure: key of the figure.
+        parameter: key of the parameter along the plot; one with names has its places in their order.
+        series: key of the parameter that tells lines apart; empty or the same one: a single line.
+        fixed: level of each further parameter; those that are left out are averaged over.
+
+    Raises:
+        KeyError: if there is no such figure or parameter.
+    """
+    series = "" if series == parameter else series
+    shown, along = study.figure(figure), study.parameter(parameter)
+    told_apart = study.parameter(series) if series else None
+    lines, hits = [], []
+    members = study.by_levels((series, parameter), fixed)
+    ranks = sorted({rank for rank, _level in members})
+    for rank in ranks:
+        # Points of the same name stand beside each other.
+        aside = 0.0 if along.is_numeric else _ASIDE * (rank - (len(ranks) - 1) / 2)
+        found = [
+            (along.position(level) + aside, points, study.mean(points, figure))
+            for (own, level), points in sorted(members.items())
+            if own == rank
+        ]
+        known = [(x, points, mean) for x, points, mean in found if math.isfinite(mean.mean)]
+        lines.append(
+            Marks(
+                rank,
+                np.array([x for x, _, _ in known]),
+                np.array([mean.mean for _, _, mean in known]) * shown.scale,
+                np.array([mean.ci95 for _, _, mean in known]) * shown.scale,
+                NOTHING if along.is_numeric else np.zeros(len(known)),
+            )
+        )
+        for x, points, mean in known:
+            at = f"{x:.6g} {along.unit}".strip() if along.is_numeric else along.levels[round(x)].text
+            parts = [level_text(told_apart, rank), f"{along.key}: {at}", shown.mean_text(mean)]
+            hits.append(Hit(x, mean.mean * shown.scale, hit_text(parts, mean.n), tuple(points)))
+    levels = [level.number for level in along.levels]
+    # Where they span a decade and none is zero, each is seen on such an axis.
+    is_log = along.is_numeric and bool(levels) and levels[0] > 0 and levels[-1] >= 10 * levels[0]
+    return Picture(
+        PictureAxis(along.title, is_log=is_log) if along.is_numeric else names_axis(along),
+        PictureAxis(shown.axis_title, least=_least(lines), is_signed=shown.is_signed),
+        tuple(hits),
+        told_apart,
+        tuple(lines),
+        note=averaged_note(study, (parameter, series), fixed),
+    )
+
+
+def _least(lines: Sequence[Marks]) -> float:
+    """What an axis of values reaches over at least: a tenth of the largest, and the mean width of their intervals."""
+    halves = [half for half in chain.from_iterable(line.y_halves for line in lines) if math.isfinite(half)]
+    largest = max((abs(y) for line in lines for y in line.y), default=0.0)
+    return float(max(_LEAST_SHARE * largest, 2 * math.fsum(halves) / len(halves) if halves else 0.0))
+
+
+LINES = SweepView(
+    "lines",
+    translatable("Lines"),
+    translatable("Lines of a figure over a parameter, with 95 % intervals"),
+    {"figure": translatable("&Figure"), "x": translatable("A&long"), "series": translatable("&Compare")},
+    lambda study, choice: line_plot(study, choice.figure, choice.x, choice.series or "", choice.fixed),
+)
+
+
+WHISKER = 1.5
+"""How far whiskers reach at most, in heights of the box."""
+_FILLED = 0.84  # share of a place that its boxes take
+_SPREAD = 0.6  # share of a box over which its dots are spread
+_MOST_DOTS = 60
+
+
+def box_plot(
+    study: Study, figure: str, parameter: str, series: str = "", fixed: Mapping[str, int] | None = None
+) -> Picture:
+    """Boxes of a figure by a parameter.
+
+    Args:
+        study: the sweep.
+        figure: key of the figure.
+        parameter: key of the parameter along the plot.
+        series: key of the parameter that tells boxes beside each other apart; empty or the same one: none.
+        fixed: level of each further parameter; all levels of those that are left out count.
+
+    Raises:
+        KeyError: if there is no such figure or parameter.
+    """
+    series = "" if series == parameter else series
+    shown, along = study.figure(figure), study.parameter(parameter)
+    told_apart = study.parameter(series) if series else None
+    members = {
+        place: runs
+        for place, points in sorted(study.by_levels((parameter, series), fixed).items())
+        if (runs := study.single_runs(points, figure))
+    }
+    used = sorted({rank for _level, rank in members})
+    room = _FILLED / max(1, len(used))
+    boxes, hits = [], []
+    for (level, rank), runs in members.items():
+        values = np.array([value for _point, _run, value in runs])
+        q1, median, q3 = (float(quartile) for quartile in np.percentile(values, (25, 50, 75)))
+        reach = WHISKER * (q3 - q1)
+        within = values[(values >= q1 - reach) & (values <= q3 + reach)]
+        low, high = float(within.min()), float(within.max())
+        is_outlier = (values < low) | (values > high)
+        drawn = [number for number in range(len(runs)) if len(runs) <= _MOST_DOTS or is_outlier[number]]
+        middle, width = level + (used.index(rank) + 0.5) * room - _FILLED / 2, room * 0.86
+        # Beside each other in the order of the sweep, so that equal ones are all seen.
+        places = middle + (np.linspace(-0.5, 0.5, len(drawn)) if len(drawn) > 1 else np.zeros(1)) * width * _SPREAD
+        dots = [(float(x), runs[n][2] * shown.scale, bool(is_outlier[n])) for x, n in zip(places, drawn, strict=False)]
+        where = [level_text(along, level), level_text(told_apart, rank)]
+        quartiles = tr(
+            "median {median}, half of the runs between {q1} and {q3}",
+            median=shown.text(median),
+            q1=shown.text(q1),
+            q3=shown.text(q3),
+        )
+        low, q1, middle_y, q3, high = (value * shown.scale for value in (low, q1, median, q3, high))
+        boxes.append(Box(rank, middle, width, low, q1, middle_y, q3, high, tuple(dots)))
+        points = tuple(dict.fromkeys(point for point, _run, _value in runs))
+        hits.append(Hit(middle, middle_y, hit_text([*where, quartiles], len(runs)), points))
+        for (x, y, _is_outlier), number in zip(dots, drawn, strict=True):
+            point, run, value = runs[number]
+            words = [*filter(None, where), tr("seed {seed}", seed=run.seed), shown.text(value)]
+            ids = () if run.run_id is None else (run.run_id,)
+            hits.append(Hit(x, y, "\n".join(words), (point,), ids))
+    averaged = ", ".join(averaged_over(study, (parameter, series), fixed))
+    note = tr("Each box has runs with all values of {keys}.", keys=averaged) if averaged else ""
+    axis = PictureAxis(shown.axis_title)
+    return Picture(names_axis(along), axis, tuple(hits), told_apart, boxes=tuple(boxes), note=note)
+
+
+BOXES = SweepView(
+    "boxes",
+    translatable("Boxes"),
+    translatable("Box plots of a figure by a parameter"),
+    {"figure": translatable("&Figure"), "x": translatable("B&y"), "series": translatable("&Compare")},
+    lambda study, choice: box_plot(study, choice.figure, choice.x, choice.series or "", choice.fixed),
+    is_mean_of_held=False,
+)
+
+
+def scatter(study: Study, x: str, y: str, series: str = "", fixed: Mapping[str, int] | None = None) -> Picture:
+    """Marks of two figures.
+
+    Args:
+        study: the sweep.
+        x: key of the figure along the plot.
+        y: key of the figure up the plot.
+        series: key of the parameter that tells marks apart; empty: none.
+        fixed: levels of parameters; points with others are left out.
+
+    Raises:
+        KeyError: if there is no such figure or parameter.
+    """
+    held = {key: level for key, level in (fixed or {}).items() if key != series}
+    along, up = study.figure(x), study.figure(y)
+    told_apart = study.parameter(series) if series else None
+    members: dict[int, list[tuple[Estimate, Estimate]]] = {}
+    hits = []
+    for point in study.chosen(held):
+        found_x, found_y = study.mean([point], x), study.mean([point], y)
+        if math.isfinite(found_x.mean) and math.isfinite(found_y.mean):
+            rank = study.place(point, series) if series else 0
+            members.setdefault(rank, []).append((found_x, found_y))
+            parts = [level_text(told_apart, rank), study.words(point, (series, *held))]
+            parts += [f"{f.name}: {f.interval_text(v)}" for f, v in ((up, found_y), (along, found_x))]
+            at = (found_x.mean * along.scale, found_y.mean * up.scale)
+            hits.append(Hit(*at, hit_text(parts, found_x.n), (point,)))
+    marks = [
+        Marks(
+            rank,
+            np.array([each.mean for each, _ in pairs]) * along.scale,
+            np.array([each.mean for _, each in pairs]) * up.scale,
+            np.array([each.ci95 for _, each in pairs]) * up.scale,
+            np.array([each.ci95 for each, _ in pairs]) * along.scale,
+        )
+        for rank, pairs in sorted(members.items())
+    ]
+    return Picture(
+        # Less delay stands further right, and less loss higher up: the better corner is always the same one.
+        PictureAxis(along.axis_title, is_reversed=along.better < 0, is_signed=along.is_signed),
+        PictureAxis(up.axis_title, is_reversed=up.better < 0, is_signed=up.is_signed),
+        tuple(hits),
+        told_apart,
+        tuple(marks),
+        has_better_corner=along.better != 0 and up.better != 0,
+    )
+
+
+SCATTER = SweepView(
+    "scatter",
+    translatable("Scatter"),
+    translatable("Scatter of two figures, a mark per point of the sweep"),
+    {"figure": translatable("&Up"), "other": translatable("Ac&ross"), "series": translatable("&Compare")},
+    lambda study, choice: scatter(study, choice.other, choice.figure, choice.series or "", choice.fixed),
+    is_mean_of_held=False,
+)
+
+
+def span_of(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Least and greatest value; 0 and 1 if none is a number, and never twice the same."""
+    known = values[np.isfinite(values)]
+    if len(known) == 0:
+        return 0.0, 1.0
+    low, high = float(known.min()), float(known.max())
+    margin = abs(low) * 0.05 or 0.5
+    # Sums of the same numbers are rounded by less than this.
+    are_apart = high - low > 1e-9 * max(abs(low), abs(high))
+    return (low, high) if are_apart else (low - margin, high + margin)
+
+
+def spread_texts(values: Sequence[float], digits: int = 2) -> list[str]:
+    """Numbers with as many decimals as telling them apart takes: so many digits of what lies between them.
+
+    >>> spread_texts((9.6518, 9.6521, 9.6524))
+    ['9.65180', '9.65210', '9.65240']
+    """
+    spread = max(values) - min(values)
+    reach = spread or max(abs(value) for value in values) or 1.0
+    decimals = max(0, digits - 1 - math.floor(math.log10(reach)))
+    return [f"{value:.{decimals}f}" for value in values]
+
+
+def heat_map(study: Study, figure: str, x: str, y: str = "", fixed: Mapping[str, int] | None = None) -> Picture:
+    """The map of a figure.
+
+    The colours reach from the least to the greatest mean, but over no less than an interval is wide on average: means
+    that do not differ have colours that do not differ.
+
+    Args:
+        study: the sweep.
+        figure: key of the figure.
+        x: key of the parameter along the map.
+        y: key of the parameter up the map; empty for a single row.
+        fixed: level of each further parameter; those that are left out are averaged over.
+
+    Raises:
+        KeyError: if there is no such figure or parameter.
+    """
+    shown, across, up = study.figure(figure), study.parameter(x), study.parameter(y) if y else None
+    members = study.by_levels((y, x), fixed)
+    rows = [
+        [members.get((row, column), []) for column in range(len(across.levels))]
+        for row in range(len(up.levels) if up else 1)
+    ]
+    means = [[study.mean(points, figure) for points in row] for row in rows]
+    values = np.array([[found.mean for found in row] for row in means], dtype=np.float64) * shown.scale
+    halves = [found.ci95 for row in means for found in row if math.isfinite(found.ci95)]
+    width = 2 * math.fsum(halves) / len(halves) * shown.scale if halves else 0.0
+    low, high = span_of(values)
+    missing = max(0.0, width - (high - low))
+    notes = [averaged_note(study, (x, y), fixed)]
+    if missing:
+        text = shown.text(width / shown.scale)
+        notes.append(
+            tr("The colours span {width}, the mean width of the intervals: the cells hardly differ.", width=text)
+        )
+    hits, texts = [], []
+    for row, cells in enumerate(rows):
+        for column, points in enumerate(cells):
+            found = means[row][column]
+            lines = [level_text(across, column), level_text(up, row)]
+            if math.isfinite(found.mean):
+                told = trn("{count} run", "{count} runs", found.n)
+                if len(points) > 1:
+                    told = tr(
+                        "mean over {count} settings of the other parameters, {runs}", count=len(points), runs=told
+                    )
+                lines += [shown.mean_text(found), told]
+            else:
+                lines.append(tr("no run yet"))
+            hits.append(Hit(column, row, "\n".join(filter(None, lines)), tuple(points)))
+        texts.append(tuple(shown.interval_text(found, with_unit=False) for found in means[row]))
+    return Picture(
+        names_axis(across),
+        names_axis(up) if up else PictureAxis(" ", ("",)),
+        tuple(hits),
+        cells=Cells(values, (low - missing / 2, high + missing / 2), shown.axis_title, tuple(texts)),
+        note=" ".join(filter(None, notes)),
+    )
+
+
+HEAT_MAP = SweepView(
+    "heat",
+    translatable("Heat map"),
+    translatable("Heat map of a figure over two parameters"),
+    {"figure": translatable("C&olour"), "x": translatable("A&long"), "y": translatable("&Up")},
+    lambda study, choice: heat_map(study, choice.figure, choice.x, choice.y or "", choice.fixed),
+    form=MAP,
+)
