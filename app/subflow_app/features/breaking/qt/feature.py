@@ -422,7 +422,7 @@ def _name_of(each: object) -> str:
 
 
 def _write(content: BreakPanel, path: Path) -> None:
-    from subflow_app.features.breaking.qt.charts import FILE_SIZE
+    from subflow_app.features.breaking.qt.panel import FILE_SIZE
     from subflow_app.features.paper.core.figure_plan import figure_kind
     from subflow_app.features.plots.qt.figure_file import picture_content
     from subflow_app.foundation.files import write_file
