@@ -21,7 +21,7 @@ ALLOWED = {
     "app/subflow_app/features/kernel/core": "the machine's own TCP, in a network namespace without a way out",
     "app/subflow_app/shell/app.py": "a pair of sockets in the process wakes the window at a signal",
     "app/subflow_app/features/measured/core/pcap_reader.py": "names of address families and addresses as text",
-    "app/subflow_store/machine.py": "the host's name, kept with a run",
+    "app/subflow_store/run_values.py": "the host's name, kept with a run",
     "app/subflow_store/liveness.py": "the host's name, to know one's own processes",
     "app/subflow_app/foundation/jobs/cluster_address.py": "asks whether the cluster that the user names answers",
     "app/subflow_app/foundation/jobs/ray_client.py": "joins the cluster that the user names",

@@ -8,7 +8,7 @@ import sys
 def main() -> int:
     """The whole program: `carry_out`, and Ctrl-C at any moment before or after it ends with its exit code."""
     try:
-        from subflow_app.foundation.standard_streams import provide_standard_streams
+        from subflow_app.foundation.surroundings import provide_standard_streams
 
         provide_standard_streams()
         from subflow_app.foundation.interruption import (
@@ -45,7 +45,7 @@ def _carried_out() -> int:
 
 def _with_output_told(code: int) -> int:
     """The exit code; output that could not be written, as on a full disk, is reported and is a failure."""
-    from subflow_app.foundation.standard_streams import output_problem
+    from subflow_app.foundation.surroundings import output_problem
 
     sys.stdout.flush()
     problem = output_problem()
@@ -62,7 +62,7 @@ def carry_out() -> int:
 
     # First of all: a frozen program starts its worker processes through this very entry.
     multiprocessing.freeze_support()
-    from subflow_app.foundation.case_rules import keep_ascii_case
+    from subflow_app.foundation.surroundings import keep_ascii_case
 
     keep_ascii_case()
     # NumPy would begin with a thread per core for products of matrices; ours are small, and PyTorch has its own.

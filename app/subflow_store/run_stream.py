@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from subflow_store.checksums import insert_checksums
 from subflow_store.codec import SAMPLES
 from subflow_store.errors import RunClosed, StoreLocked
-from subflow_store.event_ingest import EventIngest
-from subflow_store.ingest import PYRAMID_STEPS, SampleIngest
+from subflow_store.ingest import PYRAMID_STEPS, EventIngest, SampleIngest
 from subflow_store.liveness import HEARTBEAT_S
 from subflow_store.recording_texts import folded
 from subflow_store.recordings import keep_all

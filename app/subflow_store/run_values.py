@@ -9,15 +9,22 @@ The table is an index of the documents and can be made of them again. A key once
 of it needs a migration that fills the table anew.
 
 The few figures of a run's summary that the list of runs shows and sorts by.
+
+What a run ran on, for the record that makes a result reproducible.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
+import os
+import platform
 import re
+import socket
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from subflow_store.recording_texts import folded
@@ -179,3 +186,28 @@ def headline(summary: Mapping[str, Any]) -> Headline:
         mean_rtt_s=sum(rtts) / len(rtts) if rtts else None,
         jain=(summary.get("fairness") or {}).get("jain"),
     )
+
+
+@cache
+def describe_machine() -> dict[str, str]:
+    """Host, operating system, processor, number of cores and Python version of this machine, as text."""
+    return {
+        "host": socket.gethostname(),
+        "system": platform.platform(),
+        "processor": _processor(),
+        "cores": str(os.cpu_count() or 0),
+        "python": platform.python_version(),
+    }
+
+
+def _processor() -> str:
+    """The processor's marketing name where the system tells it, else its architecture."""
+    try:
+        with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                key, _, value = line.partition(":")
+                if key.strip() == "model name":
+                    return value.strip()
+    except OSError:
+        pass
+    return platform.machine()

@@ -24,7 +24,7 @@ from subflow_store.checksums import COVERED, checksum
 from subflow_store.checksums import KIND as CHECKSUMS
 from subflow_store.codec import codec
 from subflow_store.damage import Damage, RowError, is_damage, row_of
-from subflow_store.event_ingest import spans_of
+from subflow_store.ingest import spans_of
 from subflow_store.queries import json_object, summary_document
 from subflow_store.recordings import decoded
 from subflow_store.rows import signed

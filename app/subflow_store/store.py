@@ -13,7 +13,7 @@ from sqlite3 import Connection
 from types import TracebackType
 from typing import TypeVar
 
-from subflow_store import event_queries, queries, room
+from subflow_store import event_queries, files, queries
 from subflow_store.arena import ArenaStore
 from subflow_store.codec import SAMPLES
 from subflow_store.conditions import TAG, WORDS, Condition
@@ -23,14 +23,13 @@ from subflow_store.database import Database
 from subflow_store.errors import RunNotFound, StoreCorrupt, StoreFull, StoreReadOnly
 from subflow_store.ingest import CHUNK_SAMPLES, PYRAMID_STEPS
 from subflow_store.liveness import this_process
-from subflow_store.machine import describe_machine
 from subflow_store.processes import process_columns, refuse_running, running_runs
 from subflow_store.queries import ForkStore, insert_fork
 from subflow_store.recording_texts import folded
 from subflow_store.recordings import keep_all
 from subflow_store.rows import insert, now_text, plain_line, plain_lines, signed
 from subflow_store.run_stream import RunStream, mark_interrupted, store_values
-from subflow_store.run_values import parameter_values
+from subflow_store.run_values import describe_machine, parameter_values
 from subflow_store.run_writer import RunWriter
 from subflow_store.searches import SearchStore
 from subflow_store.streams import AGENT, DECISION, INTERVAL, STREAMS, StreamSpec
@@ -480,10 +479,10 @@ class Store:
 
         def give_space_back() -> None:
             with writer.no_transaction() as connection:
-                room.give_space_back(connection)
+                files.give_space_back(connection)
 
         writer = self._writing(makes_room=True)
-        purged = self._made_room(room.purge)
+        purged = self._made_room(files.purge)
         if purged:
             writer.call_bare(give_space_back)
         return purged

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from subflow_app.foundation.display import no_display_text
+from subflow_app.foundation.surroundings import no_display_text
 
 REFUSED = ("could not connect to display :7", "From 6.5.0, xcb-cursor0 or libxcb-cursor0 is needed")
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.store.examples import COLUMNS, SUMMARY, agent_steps, decisions, intervals, start
 
-from subflow_store import EventExtent, EventTable, RunClosed, RunNotFound, Store, event_ingest, open_store
-from subflow_store.event_ingest import EVENT_CHUNK, EventIngest
+from subflow_store import EventExtent, EventTable, RunClosed, RunNotFound, Store, ingest, open_store
+from subflow_store.ingest import EVENT_CHUNK, EventIngest
 from subflow_store.streams import AGENT, DECISION, INTERVAL
 
 # Row k of the examples is at k ms; owners take turns: "download/1" has rows 0, 3, 6 ...
@@ -269,7 +269,7 @@ def test_neighbours_equal_brute_force(steps: list[int], t_ms: int, before: int, 
     early = [row for row in mine if times[row] <= t_ms]
     late = [row for row in mine if times[row] > t_ms]
     with pytest.MonkeyPatch.context() as patch, open_store(":memory:") as store:
-        patch.setattr(event_ingest, "EVENT_CHUNK", 4)
+        patch.setattr(ingest, "EVENT_CHUNK", 4)
         run_id = stored(store, table)
         found = store.decisions_around(run_id, owner, t_ms / 1000, before=before, after=after)
     assert found["data_seq"].tolist() == early[max(0, len(early) - before) :] + late[:after]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.helpers.hostile import HOSTILE_NAMES
 
-from subflow_app.vocabulary.owners import label_of, split_owner, trace_owner, written
+from subflow_app.vocabulary.palette import label_of, split_owner, trace_owner, written
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,7 @@ import math
 
 import pytest
 
-from subflow_app.vocabulary.palette import (
-    HUES,
-    TOTAL,
-    ColourKey,
-    colour_keys,
-    dash,
-    hex_colour,
-    link_colour_keys,
-)
+from subflow_app.vocabulary.palette import HUES, TOTAL, ColourKey, colour_keys, dash, hex_colour, link_colour_keys
 
 
 def rgb(colour: str) -> tuple[int, ...]:

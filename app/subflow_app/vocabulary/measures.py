@@ -30,8 +30,7 @@ from subflow_app.vocabulary.measure import (
 )
 from subflow_app.vocabulary.number_text import finite
 from subflow_app.vocabulary.plain_text import readable_line
-from subflow_app.vocabulary.trace_measures import TRACE_MEASURES
-from subflow_app.vocabulary.training_measures import TRAINING_MEASURES
+from subflow_app.vocabulary.trace_measures import TRACE_MEASURES, TRAINING_MEASURES
 
 __all__ = [
     "MEASURES",

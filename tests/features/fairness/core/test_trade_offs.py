@@ -31,7 +31,7 @@ from subflow_app.features.fairness.core.trade_offs import (
 )
 from subflow_app.features.traces.core.traces import TraceMark, Traces
 from subflow_app.foundation.errors import ExportError
-from subflow_app.vocabulary.pareto import pareto_front
+from subflow_app.vocabulary.means import pareto_front
 from subflow_store.values import RunRow
 
 

@@ -18,7 +18,7 @@ from subflow_app.features.sweeps.core.sweep_job import SweepJob
 from subflow_app.features.sweeps.core.sweep_plan import MOST_PROBLEMS, PointReader, check_points
 from subflow_app.features.sweeps.core.sweep_results import wide_csv
 from subflow_app.foundation.errors import ClusterError, SweepError
-from subflow_app.foundation.jobs import pace
+from subflow_app.foundation.jobs import executors
 from subflow_app.foundation.jobs.executors import Threads
 from subflow_app.foundation.jobs.job import ATTEMPTS
 from subflow_app.foundation.jobs.progress import JobState
@@ -332,19 +332,19 @@ def test_the_estimate_follows_the_plan() -> None:
 
 
 def test_the_time_of_a_sweep_is_that_of_its_processes_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace, "core_count", lambda: 4)
+    monkeypatch.setattr(executors, "core_count", lambda: 4)
     told = SweepEstimate(100, 1e9, rate=1e7, disk_bytes=0, memory_bytes=1e6, storing_s=20.0, points=10, seeds=10)
     assert told.cpu_s == 120
     assert told.wall_s(1) == 120
     # Processes are started, and more than there are cores make nothing faster.
-    assert told.wall_s(2) == pytest.approx((120 + 2 * pace.WORKER_STARTED_S) / 2)
-    assert told.wall_s(8) == pytest.approx((120 + 8 * pace.WORKER_STARTED_S) / 4)
+    assert told.wall_s(2) == pytest.approx((120 + 2 * executors.WORKER_STARTED_S) / 2)
+    assert told.wall_s(8) == pytest.approx((120 + 8 * executors.WORKER_STARTED_S) / 4)
     # One process stores, however many make runs.
     assert replace(told, storing_s=100.0, rate=1e9).wall_s(4) == 100
     # Seven others want the four cores, too.
     busy = replace(told, slowness=2.0)
     assert busy.wall_s(1) == 240
-    assert busy.wall_s(2) == pytest.approx((120 + 2 * pace.WORKER_STARTED_S) / (4 * 2 / 9))
+    assert busy.wall_s(2) == pytest.approx((120 + 2 * executors.WORKER_STARTED_S) / (4 * 2 / 9))
 
 
 def test_events_of_a_sweep_are_those_that_its_runs_will_have() -> None:

@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from subflow_app.features.arena.core.results import Board, Result
 from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.means import pareto_front
 from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.measures import MEASURES
 from subflow_app.vocabulary.palette import ColourKey
-from subflow_app.vocabulary.pareto import pareto_front
 from subflow_app.vocabulary.picture import Panel, PanelSeries
 from subflow_sim.arena.blind import BLIND
 from subflow_sim.arena.utility import mean_of, worst_decile_of

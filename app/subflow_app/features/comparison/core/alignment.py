@@ -19,7 +19,7 @@ from subflow_app.features.traces.core.traces import LINK, SCOPES, SeriesKey, Tra
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import translatable
 from subflow_app.vocabulary.number_text import finite, fixed_text
-from subflow_app.vocabulary.owners import label_of, written
+from subflow_app.vocabulary.palette import label_of, written
 from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_store.values import EventTable, RunRow
 

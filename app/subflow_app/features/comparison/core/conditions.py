@@ -12,7 +12,7 @@ from subflow_app.features.history.core.run_comparison import run_parameters
 from subflow_app.features.history.core.run_names import numbered
 from subflow_app.features.traces.core.traces import stored_condition
 from subflow_app.vocabulary.language import tr, translatable, trn
-from subflow_app.vocabulary.repeats import repeated
+from subflow_app.vocabulary.means import repeated
 from subflow_store.values import RunRow
 
 By = Literal["condition", "controller", "scenario", "tag", "run"]

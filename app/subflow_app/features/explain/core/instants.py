@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.features.traces.core.traces import LINK, SUBFLOW, SeriesKey, Traces
-from subflow_app.vocabulary.owners import split_owner
+from subflow_app.vocabulary.palette import split_owner
 
 if TYPE_CHECKING:
     from subflow_sim.instant import Instant

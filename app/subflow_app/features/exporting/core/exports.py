@@ -31,7 +31,7 @@ from subflow_app.foundation.errors import ExportError, InputError
 from subflow_app.foundation.files import made_folder, write_csv, write_file
 from subflow_app.foundation.json_document import json_text
 from subflow_app.foundation.paths import rescue_directories, rescue_places
-from subflow_app.vocabulary.owners import written
+from subflow_app.vocabulary.palette import written
 from subflow_app.vocabulary.tables import csv_text
 from subflow_sim.errors import ScenarioError
 from subflow_sim.params import MAX_PATHS

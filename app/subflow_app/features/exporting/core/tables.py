@@ -21,7 +21,7 @@ from subflow_app.features.exporting.core.parquet import Column, Names, Numbers, 
 from subflow_app.features.traces.core.traces import NANOSECONDS, SeriesKey, Traces, select_keys
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.files import made_folder, write_file
-from subflow_app.vocabulary.owners import written
+from subflow_app.vocabulary.palette import written
 from subflow_app.vocabulary.tables import csv_text
 
 TableKind = Literal["csv-long", "parquet", "parquet-long"]

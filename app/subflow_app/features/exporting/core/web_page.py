@@ -39,8 +39,7 @@ from subflow_app.foundation.resources import assets_folder
 from subflow_app.foundation.toml_edit import get_value, read_toml, set_value
 from subflow_app.vocabulary.language import ENGLISH
 from subflow_app.vocabulary.measure_document import as_document
-from subflow_app.vocabulary.owners import label_of
-from subflow_app.vocabulary.palette import colour_keys, hex_colour, link_colour_keys
+from subflow_app.vocabulary.palette import colour_keys, hex_colour, label_of, link_colour_keys
 from subflow_app.vocabulary.tables import html_text
 from subflow_sim.catalog import controllers
 from subflow_sim.decisions import NUMBER_UNITS, meanings

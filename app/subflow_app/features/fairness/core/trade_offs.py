@@ -26,10 +26,10 @@ from subflow_app.features.plots.core.spec import mean_rates, transport_flows
 from subflow_app.features.traces.core.traces import SUBFLOW, Traces, select_keys
 from subflow_app.foundation.files import write_csv
 from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.means import pareto_front
 from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.measures import RUN_MEASURES, flow_kind
 from subflow_app.vocabulary.palette import ColourKey
-from subflow_app.vocabulary.pareto import pareto_front
 from subflow_app.vocabulary.picture import Panel, PanelSeries
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, csv_number
 from subflow_sim.stats import Estimate

@@ -446,7 +446,7 @@ def _figure(name: str, mine: Cost, other: Cost) -> float:
 
 def machine_text() -> str:
     """This machine and version in a line, as measurements are labelled."""
-    from subflow_store.machine import describe_machine
+    from subflow_store.run_values import describe_machine
 
     machine = describe_machine()
     version = simulator_version().partition("+")[0]

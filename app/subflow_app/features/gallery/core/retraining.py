@@ -30,7 +30,7 @@ from subflow_app.foundation.errors import RecipeError, TrainingError
 from subflow_app.foundation.json_document import number
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_app.vocabulary.tables import TextColumn, TextTable, text_columns
-from subflow_app.vocabulary.training_measures import EVALUATION_MEASURES
+from subflow_app.vocabulary.trace_measures import EVALUATION_MEASURES
 from subflow_sim.policy_library import PolicyLibrary, shipped_policies
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from subflow_app.features.forking.core.words import difference_text
 from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.means import is_one_run
 from subflow_app.vocabulary.measures import RUN_MEASURES, measure_title, run_measure, run_values
 from subflow_app.vocabulary.number_text import NOTHING, fixed_text
-from subflow_app.vocabulary.repeats import is_one_run
 from subflow_sim.stats import Estimate
 from subflow_store.values import RunRow, is_sweep_tag
 

@@ -16,7 +16,7 @@ from subflow_app.features.plots.core import TIME, Curve
 from subflow_app.features.plots.core.drawing import RAW_S, bin_width_s, in_bins, mean_of_seeds, sample_intervals_s
 from subflow_app.features.traces.core.traces import LINK
 from subflow_app.vocabulary import palette
-from subflow_app.vocabulary.owners import label_of, split_owner
+from subflow_app.vocabulary.palette import label_of, split_owner
 
 # Up to this many curves of one run each have their line and their legend entry; beyond, instances are grouped.
 _MOST_SINGLE_CURVES = 12

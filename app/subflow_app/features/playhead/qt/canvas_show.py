@@ -38,8 +38,7 @@ from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme
 from subflow_app.toolkit.widgets.shorthand import named, timer
 from subflow_app.vocabulary.language import tr, translatable
-from subflow_app.vocabulary.owners import split_owner
-from subflow_app.vocabulary.palette import hex_colour
+from subflow_app.vocabulary.palette import hex_colour, split_owner
 
 if TYPE_CHECKING:
     from subflow_app.features.plots.qt.plot_view import PlotView

@@ -40,7 +40,7 @@ from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import translatable
 from subflow_app.vocabulary.measures import rate_measure
 from subflow_app.vocabulary.number_text import finite
-from subflow_app.vocabulary.owners import trace_owner, written
+from subflow_app.vocabulary.palette import trace_owner, written
 
 _COLUMN = "goodput_bps"
 

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from subflow_app.features.plots.core.spec import Band, Curve, averaged, bin_means, samples_to_average
 from subflow_app.features.traces.core.traces import LINK, Traces
 from subflow_app.vocabulary.language import tr
-from subflow_app.vocabulary.owners import label_of, split_owner
-from subflow_app.vocabulary.palette import TOTAL, ColourKey
+from subflow_app.vocabulary.palette import TOTAL, ColourKey, label_of, split_owner
 from subflow_app.vocabulary.picture import interval_ends
 from subflow_sim.stats import CONFIDENCE, half_width
 

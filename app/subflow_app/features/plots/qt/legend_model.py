@@ -27,7 +27,7 @@ from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.measures import default_measures
 from subflow_app.vocabulary.number_text import finite
-from subflow_app.vocabulary.owners import label_of
+from subflow_app.vocabulary.palette import label_of
 from subflow_app.vocabulary.plain_text import readable_line
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from subflow_app.foundation.jobs import pace
+from subflow_app.foundation.jobs import executors
 from subflow_app.vocabulary.number_text import count_text, duration_text
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.errors import TooLargeError
@@ -44,7 +44,7 @@ class RunEstimate:
     @property
     def cpu_s(self) -> float:
         """Processor time of the program, s."""
-        stored_s = pace.storing_s(self.most.columns, self.most.trace_bytes) if self.is_kept else 0.0
+        stored_s = executors.storing_s(self.most.columns, self.most.trace_bytes) if self.is_kept else 0.0
         return self.start_s + self.told.cpu_s + stored_s
 
     @property
@@ -58,20 +58,20 @@ class RunEstimate:
 
         The start of the program shows that, but also waits for the disk.
         """
-        tried = 1.0 / pace.speed(1, self.told.slowness)
+        tried = 1.0 / executors.speed(1, self.told.slowness)
         return max(tried, min(self.start_wall_s / self.start_s, 2 * tried))
 
     @property
     def memory_bytes(self) -> float:
         """Memory of the program at its peak, bytes."""
-        stored = pace.STORE_BYTES + pace.COLUMN_BYTES * self.most.columns
-        stored += pace.BYTES_PER_TRACE_BYTE * self.most.trace_bytes
-        return pace.PROGRAM_BYTES + self.told.memory_bytes + (stored if self.is_kept else 0.0)
+        stored = executors.STORE_BYTES + executors.COLUMN_BYTES * self.most.columns
+        stored += executors.BYTES_PER_TRACE_BYTE * self.most.trace_bytes
+        return executors.PROGRAM_BYTES + self.told.memory_bytes + (stored if self.is_kept else 0.0)
 
     @property
     def disk_bytes(self) -> float:
         """Space in the database, bytes."""
-        return pace.RUN_DISK_BYTES + pace.PACKED * self.most.trace_bytes if self.is_kept else 0.0
+        return executors.RUN_DISK_BYTES + executors.PACKED * self.most.trace_bytes if self.is_kept else 0.0
 
     def document(self) -> dict[str, float]:
         """The figures that `subflow run --estimate --json` has beside those of `most`."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from subflow_app.foundation.jobs import pace
+from subflow_app.foundation.jobs import executors
 from subflow_app.vocabulary.number_text import count_text, duration_text
 from subflow_sim.errors import SimError
 from subflow_sim.limits import estimate
@@ -73,12 +73,12 @@ class RunsEstimate:
         if jobs == 1:
             return self.threads_s(1)
         makers = max(1, min(jobs, self.runs))
-        work_s = self.cpu_s + makers * pace.WORKER_STARTED_S
-        return max(self.storing_s / pace.speed(1, self.slowness), work_s / pace.speed(makers, self.slowness))
+        work_s = self.cpu_s + makers * executors.WORKER_STARTED_S
+        return max(self.storing_s / executors.speed(1, self.slowness), work_s / executors.speed(makers, self.slowness))
 
     def threads_s(self, jobs: int) -> float:
         """The same time where the runs are made in threads of this process, s."""
-        return self.cpu_s / pace.speed(max(1, min(jobs, self.runs)), self.slowness)
+        return self.cpu_s / executors.speed(max(1, min(jobs, self.runs)), self.slowness)
 
     def time_text(self, jobs: int) -> str:
         """The time with so many runs at once, for people."""
@@ -120,10 +120,10 @@ def estimate_runs(
         runs,
         link_crossings=runs * _mean([each.link_crossings for each in told]),
         rate=moved / simulated_s if moved and simulated_s > 0 else _USUAL_RATE,
-        disk_bytes=runs * (pace.RUN_DISK_BYTES + pace.PACKED * trace_bytes),
+        disk_bytes=runs * (executors.RUN_DISK_BYTES + executors.PACKED * trace_bytes),
         memory_bytes=max(memory_bytes, default=0.0),
-        setting_up_s=runs * (pace.RUN_MADE_S + _mean([each.building_s for each in tried])),
-        storing_s=runs * pace.storing_s(columns, trace_bytes),
+        setting_up_s=runs * (executors.RUN_MADE_S + _mean([each.building_s for each in tried])),
+        storing_s=runs * executors.storing_s(columns, trace_bytes),
         expected_crossings=runs * (_mean([each.link_crossings for each in tried]) if tried else math.nan),
         slowness=max((each.slowness for each in tried), default=1.0),
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from subflow_app.features.running.core.runs_estimate import SCENARIOS_TRIED, RunsEstimate, estimate_runs, long_text
 from subflow_app.features.sweeps.core.sweep_plan import PointReader, SweepPlan
 from subflow_app.foundation.errors import TooLargeSweepError
-from subflow_app.foundation.jobs import pace
+from subflow_app.foundation.jobs import executors
 from subflow_app.vocabulary.number_text import count_text
 from subflow_sim.errors import ParamError, SimError
 from subflow_sim.limits import bytes_text
@@ -47,7 +47,7 @@ class SweepEstimate(RunsEstimate):
         """Memory of the program and its processes with so many runs at once, bytes."""
         makers = max(1, min(jobs, self.runs))
         processes = 1 if makers == 1 else 1 + makers
-        return processes * pace.PROGRAM_BYTES + pace.STORE_BYTES + makers * self.memory_bytes
+        return processes * executors.PROGRAM_BYTES + executors.STORE_BYTES + makers * self.memory_bytes
 
     def lines(self, jobs: int) -> list[str]:
         """The estimate in a few sentences."""

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from subflow_app.features.sweeps.core.axes import SweptValue
 from subflow_app.foundation.json_document import fields
+from subflow_app.vocabulary.means import is_one_run, one_run_notice
 from subflow_app.vocabulary.measures import RUN_MEASURES, default_measures, headline_measures, run_measure, run_values
 from subflow_app.vocabulary.number_text import NOTHING
-from subflow_app.vocabulary.repeats import is_one_run, one_run_notice
 from subflow_app.vocabulary.tables import TextColumn, TextTable, csv_text
 from subflow_sim.stats import Estimate
 from subflow_store.run_values import quantity

@@ -15,7 +15,7 @@ from subflow_app.features.traces.core.events import AGENT, DECISION, INTERVAL, E
 from subflow_app.features.traces.core.scenario_hash import scenario_hash
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.number_text import ordinal
-from subflow_app.vocabulary.owners import label_of, trace_owner
+from subflow_app.vocabulary.palette import label_of, trace_owner
 from subflow_app.vocabulary.plain_text import readable_line
 from subflow_sim.errors import ScenarioError
 from subflow_store.values import EventTable, RunRow

@@ -16,7 +16,7 @@ from subflow_app.features.training.core.training_text import (
 )
 from subflow_app.foundation.json_document import plain
 from subflow_app.terminal.terminal import stderr_console
-from subflow_app.vocabulary.training_measures import REPORT_MEASURES
+from subflow_app.vocabulary.trace_measures import REPORT_MEASURES
 
 if TYPE_CHECKING:
     from rich.table import Table

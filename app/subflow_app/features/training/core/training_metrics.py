@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.vocabulary.measure import Measure
-from subflow_app.vocabulary.training_measures import REPORT_MEASURES
+from subflow_app.vocabulary.trace_measures import REPORT_MEASURES
 
 FloatArray = NDArray[np.float64]
 

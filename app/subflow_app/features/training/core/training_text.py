@@ -18,7 +18,7 @@ from subflow_app.vocabulary.number_text import (
     short_time_text,
 )
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
-from subflow_app.vocabulary.training_measures import EVALUATION_MEASURES, REPORT_MEASURES
+from subflow_app.vocabulary.trace_measures import EVALUATION_MEASURES, REPORT_MEASURES
 from subflow_sim.stats import Estimate
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from typing import NamedTuple
 from subflow_app.features.sweeps.core.axes import SweptValue
 from subflow_app.features.sweeps.core.sweep_results import SweepTable
 from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.means import is_one_run, one_run_notice
 from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.measures import owner_of, run_measure
 from subflow_app.vocabulary.number_text import NOTHING
-from subflow_app.vocabulary.repeats import is_one_run, one_run_notice
 from subflow_sim.stats import Estimate
 
 # Units in which parameters are shown, by the unit that they are written in: the largest that leaves no small fractions.
