@@ -18,7 +18,7 @@ from tests.golden.update import SIGNATURES, kept_in
 from tests.helpers.browsers import Browser, Chromium, Firefox, chromium_path, firefox_path, wait_until
 from tests.helpers.pages import data_of
 
-from subflow_app.features.exporting.core.gallery_page import PAGE_NAME
+from subflow_app.features.exporting.core.study_pages import PAGE_NAME
 from subflow_app.features.gallery.core.recipe_reader import recipe_names
 from subflow_app.features.guide.core import GuidePage, guide_page
 from subflow_app.features.plots.core import PLOTS

@@ -12,7 +12,7 @@ import warnings
 from pathlib import Path
 
 from subflow_app.foundation.paths import default_database
-from subflow_app.shell.selftest import registry, worker
+from subflow_app.shell.selftest import worker
 from subflow_app.shell.selftest.check import Check, CheckError, NotHereError, Place
 
 
@@ -70,5 +70,5 @@ def command(_word: str, *words: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    registry.CHECKS = CHECKS
+    worker.CHECKS = CHECKS
     sys.exit(worker.be_check(sys.argv[1:]))

@@ -13,7 +13,7 @@ import pytest
 from packaging.utils import canonicalize_name
 from tests.packaging.test_lock import entries
 
-from subflow_app.shell.selftest.registry import CHECKS
+from subflow_app.shell.selftest.worker import CHECKS
 
 
 @pytest.fixture(scope="module")

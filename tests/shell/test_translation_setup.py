@@ -8,7 +8,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication
 from tests.helpers.worn_window import delete_later_now
 
-from subflow_app.shell.translation_setup import choose_language
+from subflow_app.shell.app import choose_language
 from subflow_app.vocabulary.language import current_language, tr
 
 

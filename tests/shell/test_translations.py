@@ -36,10 +36,10 @@ from subflow_app.foundation.catalogues import use_language
 from subflow_app.foundation.problem_texts import ERRORS, FORMS, problem_text
 from subflow_app.foundation.settings import Settings
 from subflow_app.shell.actions import ACTIONS
+from subflow_app.shell.app import choose_language
 from subflow_app.shell.help_dialogs import ShortcutsDialog
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.shell.menus import MENUS, SUBMENUS
-from subflow_app.shell.translation_setup import choose_language
 from subflow_app.vocabulary import language as core_language
 from subflow_app.vocabulary.language import ENGLISH, LANGUAGES, Catalogue, read_po, tr
 

@@ -9,8 +9,8 @@ import pytest
 from tests.helpers.browsers import Browser, wait_until
 from tests.helpers.pages import READY, data_of, state
 
-from subflow_app.features.exporting.core import gallery_page
-from subflow_app.features.exporting.core.gallery_page import write_gallery_page
+from subflow_app.features.exporting.core import study_pages
+from subflow_app.features.exporting.core.study_pages import write_gallery_page
 from subflow_app.features.gallery.core.exhibits import Exhibit, read_exhibit
 from subflow_app.features.library.core.shipped import open_library
 from subflow_app.foundation.errors import InputError
@@ -60,8 +60,8 @@ def test_each_has_its_claim_verdicts_figure_and_runs(page: Path) -> None:
 def test_what_is_too_large_or_was_not_run_is_listed_with_the_reason(
     exhibits: dict[Exhibit, Store | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gallery_page, "MOST_BYTES", 1000)
-    monkeypatch.setattr(gallery_page, "render_panels", None)
+    monkeypatch.setattr(study_pages, "MOST_BYTES", 1000)
+    monkeypatch.setattr(study_pages, "render_panels", None)
     bare = {Exhibit(each.name, each.recipe, each.results): store for each, store in exhibits.items()}
     with pytest.raises(
         InputError, match=r"rl-explore-fig5: The runs of this .* rl-explore-fig2: This experiment trains"

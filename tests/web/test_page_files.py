@@ -13,12 +13,11 @@ import pytest
 from tests.helpers.pages import data_of, packed_text, with_data
 from tests.web.conftest import SCENARIO, stored_run
 
-from subflow_app.features.breaking.core.break_text import failure_words
-from subflow_app.features.breaking.core.claim_page import write_claim_page
+from subflow_app.features.breaking.core.break_text import failure_words, write_claim_page
 from subflow_app.features.breaking.core.counterexample import named_counterexample
-from subflow_app.features.exporting.core import page_import, sweep_page, web_page
+from subflow_app.features.exporting.core import page_import, study_pages, web_page
 from subflow_app.features.exporting.core.page_import import read_page
-from subflow_app.features.exporting.core.sweep_page import write_sweep_page
+from subflow_app.features.exporting.core.study_pages import write_sweep_page
 from subflow_app.features.exporting.core.web_page import write_page
 from subflow_app.features.sweeps.core.plan_file import SweepOptions, open_plan
 from subflow_app.features.sweeps.core.sweep_job import SweepJob
@@ -218,7 +217,7 @@ def test_a_sweep_has_a_page_with_a_run_of_each_point(
             assert (mark["half"] is None) == table.rows[mark["point"]].is_one_run == (mark["x"] == 0)
             assert mark["half"] is None or mark["half"] * 1e6 == pytest.approx(cell.ci95)
             assert mark["low"] * 1e6 == pytest.approx(max(cell.mean - cell.ci95, 0.0))
-    monkeypatch.setattr(sweep_page, "MOST_POINTS", 3)
+    monkeypatch.setattr(study_pages, "MOST_POINTS", 3)
     with pytest.raises(InputError, match="has runs at 4 points: a page holds at most 3"):
         write_sweep_page(store, row.id, tmp_path / "sweep.html")
 

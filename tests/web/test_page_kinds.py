@@ -9,9 +9,9 @@ from tests.helpers.browsers import Browser, wait_until
 from tests.helpers.pages import READY, state
 from tests.web.conftest import SCENARIO
 
-from subflow_app.features.breaking.core.claim_page import write_claim_page
+from subflow_app.features.breaking.core.break_text import write_claim_page
 from subflow_app.features.breaking.core.counterexample import named_counterexample
-from subflow_app.features.exporting.core.sweep_page import write_sweep_page
+from subflow_app.features.exporting.core.study_pages import write_sweep_page
 from subflow_app.features.sweeps.core.plan_file import SweepOptions, open_plan
 from subflow_app.features.sweeps.core.sweep_job import SweepJob
 from subflow_store import Store

@@ -14,7 +14,7 @@ from tests.features.explain.core.test_worked_rules import MSS_BYTES, TEXT
 from tests.helpers.web_core import ASSETS
 
 from subflow_app.features.explain.core.decisions import packet_bits, worked
-from subflow_app.features.explain.core.explanations import amount_text
+from subflow_app.features.explain.core.explained import amount_text
 from subflow_app.features.exporting.core.web_page import told_words
 from subflow_app.vocabulary.number_text import finite
 from subflow_sim import controllers

@@ -20,8 +20,7 @@ from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.qt.topology.tools import MoveGesture, PanGesture
 from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.features.explain.core.instants import packet_places
-from subflow_app.features.playhead.qt.canvas_show import PacketItem
-from subflow_app.features.playhead.qt.tracks import track_of
+from subflow_app.features.playhead.qt.canvas_show import PacketItem, track_of
 from subflow_app.shell.app import make_application
 from subflow_sim.instant import FlowsNow, Instant, LinksNow, PacketsUnderWay, SubflowsNow
 

@@ -1,6 +1,8 @@
 """Starts the window: application, log, theme, and what happens when we have a bug.
 
 The application object, or a clear end: Qt aborts the process where it finds no display.
+
+Chooses the language of the window, before any of its widgets is made.
 """
 
 from __future__ import annotations
@@ -19,11 +21,15 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
     QEvent,
+    QLibraryInfo,
+    QLocale,
     QMessageLogContext,
     QObject,
     QSocketNotifier,
+    Qt,
     QTimer,
     QtMsgType,
+    QTranslator,
     Signal,
     qInstallMessageHandler,
 )
@@ -31,6 +37,7 @@ from PySide6.QtGui import QFileOpenEvent, QIcon
 from PySide6.QtWidgets import QApplication
 
 from subflow_app.features.crashes.qt.feature import BugReports
+from subflow_app.foundation.catalogues import use_language
 from subflow_app.foundation.crash_reports import end_watch
 from subflow_app.foundation.file_kinds import is_database_file
 from subflow_app.foundation.interruption import stopping_signals
@@ -39,13 +46,78 @@ from subflow_app.foundation.resources import DEMO_SCENARIO, resource_path
 from subflow_app.foundation.session_log import SESSION_LOG
 from subflow_app.foundation.settings import load_settings
 from subflow_app.foundation.surroundings import no_display_text
-from subflow_app.shell.translation_setup import choose_language
 from subflow_app.toolkit.app_theme import Theme
 from subflow_app.toolkit.preferences import Preferences
 from subflow_app.toolkit.theme import MODES, ThemeMode
+from subflow_app.vocabulary.language import ENGLISH, language_for, tr, translatable
 
 if TYPE_CHECKING:
     from subflow_app.shell.main_window import MainWindow
+
+
+_log = logging.getLogger(__name__)
+
+# What the docking system says on the tabs of panels; it brings no translations of its own.
+DOCKING_TEXTS = (
+    translatable("Close"),
+    translatable("Close Active Tab"),
+    translatable("Close Group"),
+    translatable("Close Other Groups"),
+    translatable("Close Others"),
+    translatable("Close Tab"),
+    translatable("Detach"),
+    translatable("Detach Group"),
+    translatable("List All Tabs"),
+    translatable("Pin"),
+    translatable("Pin Active Tab (Press Ctrl to Pin Group)"),
+    translatable("Pin Group"),
+    translatable("Pin Group To..."),
+    translatable("Pin To..."),
+    translatable("Show View"),
+    translatable("Top"),
+    translatable("Bottom"),
+    translatable("Left"),
+    translatable("Right"),
+    translatable("Unpin (Dock)"),
+)
+
+
+def choose_language(application: QApplication, setting: str) -> None:
+    """Shows everything from now on in the language of the setting, the texts of Qt's own dialogs included.
+
+    Args:
+        application: gets Qt's translations.
+        setting: one of `core.settings.LANGUAGE_CHOICES`.
+    """
+    code = language_for(setting, QLocale.system().uiLanguages())
+    use_language(code)
+    for before in application.findChildren(QTranslator, options=Qt.FindChildOption.FindDirectChildrenOnly):
+        application.removeTranslator(before)
+        before.deleteLater()
+    # Fields that Qt reads and writes have a decimal point as all others, see `vocabulary.language`.
+    QLocale.setDefault(QLocale.c())
+    if code == ENGLISH:
+        return
+    application.installTranslator(_DockingTexts(application))
+    translator = QTranslator(application)
+    folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+    if translator.load(f"qtbase_{code}", folder):
+        application.installTranslator(translator)
+    else:
+        _log.warning("dialogs of Qt stay English: no qtbase_%s in %s", code, folder)
+
+
+class _DockingTexts(QTranslator):
+    """Translates what the docking system says by our catalogue."""
+
+    def translate(self, context: str, source: str, disambiguation: str | None = None, n: int = -1) -> str | None:
+        """Qt asks for everything here; what is not the docking system's is left to the others."""
+        is_docking = context.startswith("ads::") or context == "QObject"
+        return tr(source) if is_docking and source in DOCKING_TEXTS else None
+
+    def isEmpty(self) -> bool:
+        """Not empty: Qt would not ask."""
+        return False
 
 
 _EXIT_CODE = 1  # as `exit_codes.FAILED`, which belongs to the command line above
@@ -100,8 +172,6 @@ def _end(said: list[str]) -> None:
     end_watch()
     os._exit(_EXIT_CODE)
 
-
-_log = logging.getLogger(__name__)
 
 _LOG_BYTES = 1_000_000
 _LOG_FILES_KEPT = 3

@@ -30,10 +30,9 @@ from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.running.qt.live_panel import LivePanel, beside_inspector
 from subflow_app.features.running.qt.queue import QueueSession
 from subflow_app.features.running.qt.run_control import RunControl
-from subflow_app.features.running.qt.run_session import RunSession
+from subflow_app.features.running.qt.run_session import RunSession, Stepping
 from subflow_app.features.running.qt.run_status import RunStatus
 from subflow_app.features.running.qt.shown_runs import CurveFinder, RunOpening, ShownRuns
-from subflow_app.features.running.qt.stepping import Stepping
 from subflow_app.features.running.qt.unsaved_runs import UnsavedRuns
 from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.features.sweeps.qt.feature import SweepFeature

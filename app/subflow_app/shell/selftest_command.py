@@ -39,8 +39,8 @@ def selftest(out: Path | None) -> int:
         InputError: if the file cannot be written.
     """
     from subflow_app.shell.selftest.outcome import State, write_report
-    from subflow_app.shell.selftest.registry import CHECKS
     from subflow_app.shell.selftest.runner import run_checks
+    from subflow_app.shell.selftest.worker import CHECKS
 
     began = time.perf_counter()
     if out is not None:

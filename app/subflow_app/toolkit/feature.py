@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from subflow_app.toolkit.widgets.lazy_panel import LazyPanel
+from subflow_app.toolkit.widgets.empty_state import LazyPanel
 from subflow_app.vocabulary.language import tr
 
 C = TypeVar("C", bound=QWidget)

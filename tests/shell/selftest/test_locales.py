@@ -12,7 +12,7 @@ import pytest
 from tests.helpers.locales import made_locales
 
 from subflow_app.foundation.paths import SELFTEST_CHECK
-from subflow_app.shell.selftest.checks import own_locale
+from subflow_app.shell.selftest.checks import windows
 from subflow_app.shell.selftest.outcome import ANSWER_FILE
 from subflow_app.shell.selftest.runner import own_surroundings
 
@@ -33,7 +33,7 @@ def started(name: str, folder: Path, places: Path) -> subprocess.Popen[str]:
         "LC_ALL": name if name == "C" else f"{name}.UTF-8",
         "LOCPATH": str(places),
     }
-    words = [sys.executable, "-m", "subflow_app", SELFTEST_CHECK, own_locale.CHECK.name, str(folder)]
+    words = [sys.executable, "-m", "subflow_app", SELFTEST_CHECK, windows.OWN_LOCALE.name, str(folder)]
     return subprocess.Popen(words, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from tests.helpers.command_line import call_subflow
 
-from subflow_app.shell.selftest import checks, registry, runner
+from subflow_app.shell.selftest import checks, runner, worker
 from subflow_app.shell.selftest.check import CheckError, NotHereError, Place, is_to_be_here
-from subflow_app.shell.selftest.checks import training
+from subflow_app.shell.selftest.checks import runs
 from subflow_app.shell.selftest.outcome import Outcome, State
 
 QUICK = ("store", "policies", "scripts")
@@ -22,17 +22,17 @@ def test_every_file_of_the_folder_is_in_the_list() -> None:
     folder = Path(checks.__path__[0])
     files = sorted(path.stem for path in folder.glob("[!_]*.py"))
 
-    assert sorted(check.run.__module__.rpartition(".")[2] for check in registry.CHECKS) == files
+    assert sorted(check.run.__module__.rpartition(".")[2] for check in worker.CHECKS) == files
 
 
 def test_names_are_told_apart() -> None:
-    names = [check.name for check in registry.CHECKS]
+    names = [check.name for check in worker.CHECKS]
     assert len(set(names)) == len(names)
 
 
 def test_checks_pass_in_the_source_tree(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     # The others take longer; each of them tries what other tests try too.
-    monkeypatch.setattr(registry, "CHECKS", tuple(check for check in registry.CHECKS if check.name in QUICK))
+    monkeypatch.setattr(worker, "CHECKS", tuple(check for check in worker.CHECKS if check.name in QUICK))
     out = tmp_path / "report.json"
 
     answer = call_subflow("--selftest", "--out", out)
@@ -68,7 +68,7 @@ def test_optional_parts_are_left_out_where_they_are_not_installed_but_never_in_t
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(NotHereError, match=r'^torch is not installed: pip install "subflow-workbench\[train\]"$'):
-        training.check(Place(tmp_path))
+        runs._check_training(Place(tmp_path))
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     assert is_to_be_here("torch")
 

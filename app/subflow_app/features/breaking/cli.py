@@ -258,7 +258,7 @@ def _print_shipped(claim: str | None, *, as_json: bool) -> None:
 
 
 def _write_claim_page(name: str, out: Path | None, *, as_json: bool) -> None:
-    from subflow_app.features.breaking.core.claim_page import write_claim_page
+    from subflow_app.features.breaking.core.break_text import write_claim_page
     from subflow_app.features.breaking.core.counterexample import named_counterexample
     from subflow_app.foundation.files import page_place
 
@@ -273,8 +273,7 @@ def _write_claim_page(name: str, out: Path | None, *, as_json: bool) -> None:
 def _explain(name: str, store: Store, *, as_json: bool) -> None:
     from subflow_app.features.breaking.core.counterexample import case_runs, named_counterexample
     from subflow_app.features.breaking.core.parting import find_parting
-    from subflow_app.features.explain.core.explained import explained
-    from subflow_app.features.explain.core.explanations import explanation_document, explanation_lines
+    from subflow_app.features.explain.core.explained import explained, explanation_document, explanation_lines
     from subflow_app.features.running.core.runs import RunJob, decision_limits
 
     each = named_counterexample(name)

@@ -44,8 +44,7 @@ def explain(
     and `notice` in the JSON document. With --agent, it shows the observation, action and reward of a learning agent,
     and the action that it would have taken with the usual value of one input; every run keeps this.
     """
-    from subflow_app.features.explain.core.explained import explained
-    from subflow_app.features.explain.core.explanations import explanation_document, explanation_lines
+    from subflow_app.features.explain.core.explained import explained, explanation_document, explanation_lines
     from subflow_app.features.training.core.agent_explanations import (
         agent_behind,
         agent_decision_document,

@@ -172,7 +172,7 @@ def export(
 def _export_page(
     runs: RunIds, out: Path | None, formats: str, figure: str | None, database: Database, as_json: bool
 ) -> None:
-    from subflow_app.features.exporting.core.sweep_page import write_sweep_page
+    from subflow_app.features.exporting.core.study_pages import write_sweep_page
     from subflow_app.features.exporting.core.web_page import write_page
     from subflow_app.features.sweeps.cli import sweep_number
     from subflow_app.foundation.files import page_place

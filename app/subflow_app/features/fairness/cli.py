@@ -124,7 +124,7 @@ def _weigh(runs: list[str], name: str, csv_file: Path | None, database: Path | N
 
 
 def _print_analysis(analysis: FairnessAnalysis, run: int | None = None) -> None:
-    from subflow_app.features.fairness.core.analysis_text import bottleneck_table, meaning, share_table, window_text
+    from subflow_app.features.fairness.core.analysis_view import bottleneck_table, meaning, share_table, window_text
 
     print_line(f"{'' if run is None else f'Run {run}: '}{analysis.title}, {window_text(analysis)}")
     print_line()

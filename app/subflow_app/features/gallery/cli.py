@@ -209,7 +209,7 @@ def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
 
 
 def _write_gallery_page(recipes: Sequence[Recipe], out: Path | None, database: Path | None, *, as_json: bool) -> None:
-    from subflow_app.features.exporting.core.gallery_page import PAGE_NAME, write_gallery_page
+    from subflow_app.features.exporting.core.study_pages import PAGE_NAME, write_gallery_page
     from subflow_app.features.gallery.core.exhibits import read_exhibit
     from subflow_app.features.library.core.shipped import open_library
     from subflow_app.foundation.files import page_place
@@ -364,6 +364,6 @@ def _write(every: Sequence[Results], out: Path | None, pages: Path | None) -> No
 
         print_note(f"report: {', '.join(map(str, write_report(every, out)))}")
     if pages is not None:
-        from subflow_app.features.gallery.core.report_markdown import write_pages
+        from subflow_app.features.gallery.core.report import write_pages
 
         print_note(f"page: {write_pages(every, pages)[0]}")

@@ -220,7 +220,7 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show the results of a stored run."""
-    from subflow_app.features.explain.core.explanations import decisions_line, extents_document
+    from subflow_app.features.explain.core.explained import decisions_line, extents_document
     from subflow_app.features.traces.core.events import AGENT, DECISION
     from subflow_app.features.traces.core.summary_text import summary_line, summary_tables
     from subflow_app.features.training.core.agent_explanations import (

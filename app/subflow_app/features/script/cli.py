@@ -17,7 +17,7 @@ from subflow_app.terminal.terminal import print_error, print_json, print_line, p
 from subflow_sim.errors import ParamError
 
 if TYPE_CHECKING:
-    from subflow_app.features.script.core.conformance import Finding
+    from subflow_app.features.script.core import Finding
     from subflow_sim.scenario_model import ScriptFile, ScriptKind
     from subflow_sim.script import ScriptProblem
 
@@ -183,7 +183,7 @@ def _try(script: ScriptFile, *, is_quiet: bool) -> list[Finding]:
     """What a script stands, told as it comes."""
     from subflow_app.features.catalog.core.catalog import app_catalog
     from subflow_app.features.editor.core.scripts import check_script_name
-    from subflow_app.features.script.core.conformance import ArenaTrial, ConformanceJob
+    from subflow_app.features.script.core import ArenaTrial, ConformanceJob
     from subflow_app.terminal.progress import in_background
 
     name = script.name

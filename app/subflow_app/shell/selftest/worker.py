@@ -1,4 +1,7 @@
-"""The process of one check: it carries the check out and leaves an answer in a file."""
+"""The process of one check: it carries the check out and leaves an answer in a file.
+
+The checks of the self-test, in the order in which they are told.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,32 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from subflow_app.shell.selftest import registry
-from subflow_app.shell.selftest.check import CheckError, NotHereError, Place
+from subflow_app.shell.selftest.check import Check, CheckError, NotHereError, Place
+from subflow_app.shell.selftest.checks import files, parts, runs, windows
 from subflow_app.shell.selftest.outcome import ANSWER_FILE, State
+
+CHECKS: tuple[Check, ...] = (
+    parts.IMPORTS,
+    runs.CORE_SIGNATURE,
+    windows.QT_PLATFORM,
+    windows.WINDOW,
+    windows.LANGUAGES,
+    windows.OWN_LOCALE,
+    parts.GUIDE,
+    parts.LICENCES,
+    files.STORE,
+    files.TABLES,
+    files.FIGURES,
+    runs.LAB,
+    runs.TRAINING,
+    parts.LEARNING_LIBRARY,
+    runs.POLICIES,
+    runs.SCRIPTS,
+    runs.SWEEP,
+    files.REFUSED_FILES,
+    files.STRANGE_PATH,
+    windows.CRASH_REPORT,
+)
 
 
 def be_check(words: Sequence[str]) -> int:
@@ -26,7 +52,7 @@ def be_check(words: Sequence[str]) -> int:
         The exit code; 0 whatever came of the check.
     """
     name, folder = words[0], Path(words[1])
-    check = next(each for each in registry.CHECKS if each.name == name)
+    check = next(each for each in CHECKS if each.name == name)
     warnings.simplefilter("default")
     work = folder / "work"
     work.mkdir()

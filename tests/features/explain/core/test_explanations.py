@@ -9,9 +9,9 @@ import pytest
 from tests.helpers.fake_runs import RICH
 from tests.helpers.fake_simulation import FakeSimulation
 
-from subflow_app.features.explain.core.explained import explained
-from subflow_app.features.explain.core.explanations import (
+from subflow_app.features.explain.core.explained import (
     decisions_line,
+    explained,
     explanation_document,
     explanation_lines,
     extents_document,

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subflow_app.features.exporting.core import parquet
-from subflow_app.features.exporting.core.parquet import (
+from subflow_app.features.exporting.core import tables
+from subflow_app.features.exporting.core.tables import (
     I32,
     I64,
     Column,
@@ -45,7 +45,7 @@ def test_every_table_comes_back(rows: list[tuple[float, int]], rows_per_group: i
         Numbers("value", values, has_nulls=True),
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parquet, "ROWS_PER_GROUP", rows_per_group)
+        patch.setattr(tables, "ROWS_PER_GROUP", rows_per_group)
         file = read(columns)
 
     table = file.read()

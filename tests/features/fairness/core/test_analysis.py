@@ -17,7 +17,7 @@ from subflow_app.features.fairness.core.analysis import (
     scenario_analysis,
     shared_index,
 )
-from subflow_app.features.fairness.core.analysis_text import meaning, share_table, window_text
+from subflow_app.features.fairness.core.analysis_view import meaning, share_table, window_text
 from subflow_app.features.traces.core.traces import TraceMark
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.resources import find_scenario

@@ -97,7 +97,7 @@ def test_the_report_is_written_where_it_is_asked_for(
         return [folder / "index.md"]
 
     monkeypatch.setattr("subflow_app.features.gallery.core.report.write_report", report)
-    monkeypatch.setattr("subflow_app.features.gallery.core.report_markdown.write_pages", pages)
+    monkeypatch.setattr("subflow_app.features.gallery.core.report.write_pages", pages)
     out, docs = tmp_path / "out", tmp_path / "docs"
     answer = subflow("reproduce", tiny, "--quick", "--no-store", "--jobs", 1, "--out", out, "--docs", docs)
     assert written == [("report", "tiny", out), ("pages", "tiny", docs)]

@@ -12,8 +12,7 @@ import pypdf
 import pytest
 from tests.helpers.experiments import GOODPUT, TINY, FixedValues, tiny_results
 
-from subflow_app.features.gallery.core.report import ReportFiles, run_again_text, write_report
-from subflow_app.features.gallery.core.report_markdown import write_pages
+from subflow_app.features.gallery.core.report import ReportFiles, run_again_text, write_pages, write_report
 from subflow_app.features.gallery.core.report_tables import results_csv, verdicts_csv
 from subflow_app.features.gallery.core.results import Results
 from subflow_app.foundation.errors import ExportError, InputError

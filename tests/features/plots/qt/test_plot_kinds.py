@@ -14,9 +14,8 @@ from tests.helpers.fake_simulation import make_flow, make_scenario
 from tests.helpers.table_traces import TableTraces
 
 from subflow_app.features.plots.core import PLOTS, TIME
-from subflow_app.features.plots.qt.bar_plot import BarPlot
 from subflow_app.features.plots.qt.plot_view import PlotView
-from subflow_app.features.plots.qt.xy_plot import XYPlot
+from subflow_app.features.plots.qt.xy_plot import BarPlot, XYPlot
 from subflow_app.features.traces.core.traces import FLOW, SUBFLOW, Traces
 from subflow_app.toolkit.theme import DARK, set_current
 

@@ -8,8 +8,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from tests.helpers.fake_runs import finished_traces
 
-from subflow_app.features.plots.qt.plot_item import LEAST_HEIGHT
 from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.features.plots.qt.stacked_plot import LEAST_HEIGHT
 from subflow_app.toolkit.plotting.plot_scroll import PlotScroll
 
 

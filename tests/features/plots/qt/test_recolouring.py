@@ -14,10 +14,10 @@ from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
 from subflow_app.features.plots.core.drawing import BY_SUBFLOW, CurveChoices
-from subflow_app.features.plots.qt.bar_plot import BarPlot
 from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.features.plots.qt.legend_model import CURVE_ROLE
 from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.features.plots.qt.xy_plot import BarPlot
 from subflow_app.toolkit.theme import DARK, set_current
 from subflow_app.vocabulary import palette
 

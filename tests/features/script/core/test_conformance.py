@@ -7,15 +7,7 @@ from tests.helpers.scripts import CONTROLLER, SCHEDULER
 
 from subflow_app.features.arena.core import results
 from subflow_app.features.running.core.runs import RunJob
-from subflow_app.features.script.core.conformance import (
-    ARENA,
-    CHECKS,
-    HALF,
-    ArenaTrial,
-    ConformanceJob,
-    Finding,
-    checks_of,
-)
+from subflow_app.features.script.core import ARENA, CHECKS, HALF, ArenaTrial, ConformanceJob, Finding, checks_of
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_sim.arena.utility import GATE
 from subflow_sim.errors import ScenarioError

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from subflow_app.features.arena.core.entrants import Entrant
 from subflow_app.features.arena.core.results import Entry, Result
-from subflow_app.features.running.core.run_key import simulator_version
 from subflow_app.features.running.core.runs_estimate import RunsEstimate, estimate_runs, spread_numbers
-from subflow_app.features.traces.core.scenario_hash import scenario_hash
+from subflow_app.features.traces.core.scenario_hash import scenario_hash, simulator_version
 from subflow_app.foundation.errors import AppError, ArenaError
 from subflow_app.foundation.jobs.executors import ExecutorMaker, executor_maker
 from subflow_app.foundation.jobs.job import Batch

@@ -19,7 +19,7 @@ from subflow_app.features.breaking.core.search import GENERATION, RANDOM_GENERAT
 from subflow_app.features.breaking.core.space import Found, Space
 from subflow_app.features.breaking.core.trial import Trial, network_of
 from subflow_app.features.catalog.core.uses import told_replacements
-from subflow_app.features.running.core.run_key import simulator_version
+from subflow_app.features.traces.core.scenario_hash import simulator_version
 from subflow_app.foundation.errors import ArenaError
 from subflow_app.foundation.jobs.executors import Executor, ExecutorMaker, Shared, executor_maker
 from subflow_app.foundation.jobs.job import Batch

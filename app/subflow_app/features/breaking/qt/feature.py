@@ -277,7 +277,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
 
     def ask_page(self) -> None:
         """Asks for a place, and writes the selected network with both runs as a web page, in the background."""
-        from subflow_app.features.breaking.core.claim_page import write_claim_page
+        from subflow_app.features.breaking.core.break_text import write_claim_page
 
         each = self.content.selected
         if each is not None:

@@ -30,8 +30,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.features.explain.core.decisions import WorkedRule, rule_sources
-from subflow_app.features.explain.core.explained import ExplainedDecision
-from subflow_app.features.explain.core.explanations import CAUSES, amount_text
+from subflow_app.features.explain.core.explained import CAUSES, ExplainedDecision, amount_text
 from subflow_app.features.explain.core.watches import known_names
 from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.models import TableModel

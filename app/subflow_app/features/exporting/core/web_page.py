@@ -26,7 +26,7 @@ import numpy as np
 import subflow_app
 from subflow_app.features.editor.core.topology import picture_of
 from subflow_app.features.explain.core.decisions import RATE_UNITS, formulas, packet_bits
-from subflow_app.features.explain.core.explanations import CAUSES
+from subflow_app.features.explain.core.explained import CAUSES
 from subflow_app.features.explain.core.origin import StoredOrigin
 from subflow_app.features.explain.core.run_events import KINDS, VALUES
 from subflow_app.features.exporting.core.bundle import with_plain_policies

@@ -43,13 +43,14 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.features.fairness.core.analysis import ConnectionShare, FairnessAnalysis
-from subflow_app.features.fairness.core.analysis_text import meaning, window_text
 from subflow_app.features.fairness.core.analysis_view import (
     WINDOW_TEXTS,
     AnalysisView,
     ShareGroup,
     WindowChoice,
     grouped,
+    meaning,
+    window_text,
 )
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.models import RIGHT, Index, TreeModel

@@ -37,9 +37,8 @@ from numpy.typing import NDArray
 from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.editor.core.scenario_source import with_contents, with_overrides
 from subflow_app.features.gallery.core.recipe import MeasureKind
-from subflow_app.features.running.core.run_key import simulator_version
 from subflow_app.features.running.core.run_recorder import run_start
-from subflow_app.features.traces.core.scenario_hash import scenario_hash
+from subflow_app.features.traces.core.scenario_hash import scenario_hash, simulator_version
 from subflow_app.foundation.errors import RecipeError
 from subflow_app.foundation.jobs.executors import Threads
 from subflow_app.foundation.jobs.job import Batch

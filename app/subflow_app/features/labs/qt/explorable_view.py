@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QFrame, QSizePol
 
 from subflow_app.features.labs.core.explorables import Equation, Explorable, Input, Point, axis_top
 from subflow_app.features.plots.qt.curve_item import make_pen
-from subflow_app.features.plots.qt.plot_item import colour_axes, label_style, make_plot_item, show_bottom_axis
+from subflow_app.features.plots.qt.stacked_plot import colour_axes, label_style, make_plot_item, show_bottom_axis
 from subflow_app.foundation.expressions import numbers_text
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.plotting.plot_parts import PlotViewBox

@@ -30,7 +30,7 @@ from subflow_app.features.library.core.contents import lab_tag, of_experiment, s
 from subflow_app.features.library.core.copying import AsShipped
 from subflow_app.features.library.core.thumbnails import write_thumbnails
 from subflow_app.features.paper.core.figure_process import FigureProcess
-from subflow_app.features.running.core.run_key import simulator_version
+from subflow_app.features.traces.core.scenario_hash import simulator_version
 from subflow_app.foundation.errors import AppError, LibraryError
 from subflow_app.foundation.jobs.job import Job, Series
 from subflow_app.foundation.jobs.progress import JobProgress, JobState

@@ -13,7 +13,7 @@ import zstandard
 
 from subflow_app.features.gallery.core.results import stored_results
 from subflow_app.features.library.core.contents import of_experiment, of_lab
-from subflow_app.features.running.core.run_key import simulator_version
+from subflow_app.features.traces.core.scenario_hash import simulator_version
 from subflow_app.foundation.paths import trainings_directory
 from subflow_store.errors import RunNotFound, StoreCorrupt
 from subflow_store.values import Records

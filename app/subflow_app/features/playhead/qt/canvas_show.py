@@ -3,6 +3,8 @@
 The windows of subflows at the time of the playhead: one gauge each, below the canvas.
 
 The packets of an instant on the canvas: one item paints them all, because thousands of items could not move.
+
+The drawn links as packets follow them; free of everything but the canvas, so that its probe can use it too.
 """
 
 from __future__ import annotations
@@ -28,10 +30,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QGraphicsItem, QSizePolicy, QStyleOptionGraphicsItem, QWidget
 
+from subflow_app.features.editor.qt.topology.items import LANE_PITCH, LinkItem, node_reach
 from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.features.explain.core.instants import Floats, PacketPlaces, SubflowGauge, Track, packet_places
 from subflow_app.features.playhead.qt.playhead import Playhead
-from subflow_app.features.playhead.qt.tracks import track_of
 from subflow_app.features.plots.core.spec import transport_colours
 from subflow_app.features.traces.core.traces import Traces, owner_label
 from subflow_app.toolkit import format as fmt
@@ -42,6 +44,33 @@ from subflow_app.vocabulary.palette import hex_colour, split_owner
 
 if TYPE_CHECKING:
     from subflow_app.features.plots.qt.plot_view import PlotView
+
+
+# How far packets keep to the right of the middle of their lane, in shares of the distance of lanes.
+_SIDE_SHARE = 0.18
+
+
+def track_of(item: LinkItem) -> Track:
+    """The line of a drawn link, with the lanes on it."""
+    curve = item.curve
+    assert curve is not None
+    points = np.array([(point.x(), point.y()) for point in curve.points])
+    normals = np.array([(normal.x(), normal.y()) for normal in curve.normals])
+    first, second = item.router_ends
+    return Track(
+        points,
+        normals,
+        item.lane_offsets,
+        item.half_width,
+        _reach(normals[0], is_router=first),
+        _reach(normals[-1], is_router=second),
+        _SIDE_SHARE * min(LANE_PITCH, 2 * item.half_width),
+    )
+
+
+def _reach(normal: np.ndarray[tuple[int], np.dtype[np.float64]], *, is_router: bool) -> float:
+    # The way is the normal turned by a right angle.
+    return node_reach(float(normal[1]), float(normal[0]), is_router=is_router)
 
 
 _LEAST_WIDTH, _MOST_ROWS, _TOP = 300, 4, 3

@@ -14,8 +14,8 @@ from subflow_app.features.plots.core import Curve
 from subflow_app.features.plots.qt.curve_id import CurveId, curve_id, run_names
 from subflow_app.features.plots.qt.curve_item import curve_pen
 from subflow_app.features.plots.qt.figure_file import LAYOUT_DPI, FigureSize, paper_font, picture_content
-from subflow_app.features.plots.qt.plot_item import PAPER_WIDTH
 from subflow_app.features.plots.qt.plot_stack import PlotStack
+from subflow_app.features.plots.qt.stacked_plot import PAPER_WIDTH
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.files import write_file
 from subflow_app.toolkit.plotting.legend_strip import Entry, LegendStrip

@@ -16,16 +16,14 @@ from shiboken6 import isValid
 
 from subflow_app.features.history.core.run_names import PlotColumn
 from subflow_app.features.plots.core import BARS, TIME, Curve, PlotSpec
-from subflow_app.features.plots.qt.bar_plot import BarPlot
 from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.features.plots.qt.fed_plots import FedPlots
 from subflow_app.features.plots.qt.plot_grid import PlotGrid
-from subflow_app.features.plots.qt.plot_item import PAPER_WIDTH
 from subflow_app.features.plots.qt.span import SpanRow, span_rows
-from subflow_app.features.plots.qt.stacked_plot import StackedPlot
+from subflow_app.features.plots.qt.stacked_plot import PAPER_WIDTH, StackedPlot
 from subflow_app.features.plots.qt.time_lines import NAMES, ForkLines, SpanCursors
 from subflow_app.features.plots.qt.time_plot import TimePlot, plot_row
-from subflow_app.features.plots.qt.xy_plot import XYPlot
+from subflow_app.features.plots.qt.xy_plot import BarPlot, XYPlot
 from subflow_app.features.traces.core.traces import Traces
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.plotting.legend_strip import LegendStrip

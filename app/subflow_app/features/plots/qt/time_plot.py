@@ -18,8 +18,7 @@ from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath
 from subflow_app.features.plots.core import Band, Curve, PlotSpec
 from subflow_app.features.plots.qt.curve_id import CurveId, curve_id, x_axis_of
 from subflow_app.features.plots.qt.curve_item import TraceCurve, make_pen
-from subflow_app.features.plots.qt.plot_item import INNER_AXIS_WIDTH, show_bottom_axis
-from subflow_app.features.plots.qt.stacked_plot import StackedPlot, make_crosshair
+from subflow_app.features.plots.qt.stacked_plot import INNER_AXIS_WIDTH, StackedPlot, make_crosshair, show_bottom_axis
 from subflow_app.features.traces.core.traces import TraceMark
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.plotting.plot_parts import HEIGHTS, LINE_KINDS, EventTicks, Span, TimeViewBox

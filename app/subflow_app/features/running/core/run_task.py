@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.features.running.core.run_key import simulator_version
 from subflow_app.features.running.core.run_recorder import run_start
 from subflow_app.features.running.core.runs import RunJob, decision_limits
 from subflow_app.features.traces.core.events import AGENT, DECISION, INTERVAL
+from subflow_app.features.traces.core.scenario_hash import simulator_version
 from subflow_app.features.traces.core.traces import NANOSECONDS
 from subflow_app.foundation.errors import ClusterError
 from subflow_app.foundation.jobs.progress import JobState

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QAbstractItemView, QSplitter, QStackedWidget, QTab
 from subflow_app.features.editor.core.scripts import ScriptPlace
 from subflow_app.features.editor.qt.inspector.inspector import ProblemList
 from subflow_app.features.history.core.script_versions import ScriptVersion
-from subflow_app.features.script.core.conformance import ARENA, Finding, Question
+from subflow_app.features.script.core import ARENA, Finding, Question
 from subflow_app.features.script.qt.editor import ScriptEditor, problem_line
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.icons import icon

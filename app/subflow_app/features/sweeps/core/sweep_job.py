@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from subflow_app.features.running.core.run_key import run_key, simulator_version
 from subflow_app.features.running.core.run_task import RunOutcome, RunTask, keep_run, make_run
 from subflow_app.features.sweeps.core.plan_file import parse_plan, plan_text
 from subflow_app.features.sweeps.core.sweep_estimate import SweepLimits, estimate_sweep
 from subflow_app.features.sweeps.core.sweep_plan import PointReader, SweepPlan, check_points
 from subflow_app.features.sweeps.core.sweep_results import SweepTable, stored_table
+from subflow_app.features.traces.core.scenario_hash import run_key, simulator_version
 from subflow_app.foundation.errors import SweepError, TooLargeSweepError
 from subflow_app.foundation.jobs.executors import ExecutorMaker, executor_maker
 from subflow_app.foundation.jobs.job import Batch, JobOutcome

@@ -91,13 +91,13 @@ class SweepFeature(SessionFeature["SweepSession"]):
         path = self.ports.exports.ask_path(tr("Export this view"), tr(_FIGURES), self._suggested(".svg"))
         if path is None:
             return
-        from subflow_app.features.sweeps.qt.plots.chart_file import save_chart
+        from subflow_app.features.sweeps.qt.chart_file import save_chart
 
         self.ports.exports.write(path, lambda: save_chart(page.chart(shown.choice.view), path))
 
     def export_data(self) -> None:
         """Writes every run of the sweep with its parameters and figures as CSV."""
-        from subflow_app.features.sweeps.core.views.table import write_runs
+        from subflow_app.features.sweeps.core.views.pictures import write_runs
 
         study = self.session.panel.page.study
         if study is None:
@@ -109,7 +109,7 @@ class SweepFeature(SessionFeature["SweepSession"]):
 
     def save_page(self) -> None:
         """Writes the sweep as a web page, in the background."""
-        from subflow_app.features.exporting.core.sweep_page import write_sweep_page
+        from subflow_app.features.exporting.core.study_pages import write_sweep_page
 
         sweep_id, store = self.session.shown_sweep, self.ports.database.store
         if sweep_id is not None and store is not None:

@@ -25,8 +25,9 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.features.sweeps.core.views.choice import VIEWS, Shown, held_parameters, show, varying
+from subflow_app.features.sweeps.core.views.pictures import TABLE_VIEW as VIEW
+from subflow_app.features.sweeps.core.views.pictures import StudyRow, TableContent, study_columns
 from subflow_app.features.sweeps.core.views.study import Study, short_key
-from subflow_app.features.sweeps.core.views.table import VIEW, StudyRow, TableContent, study_columns
 from subflow_app.features.sweeps.core.views.view import MAP, PLOT, TABLE, Hit, SweepView, ViewChoice
 from subflow_app.toolkit.models import TableModel
 from subflow_app.toolkit.plain_text import Label, as_written
@@ -494,8 +495,8 @@ class StudyPage(QWidget):
 
 def _make_chart(view: SweepView, parent: QWidget) -> Any:
     # Each loads pyqtgraph, which takes a second when it is the first.
-    from subflow_app.features.sweeps.qt.plots.heat_plot import HeatPlot
-    from subflow_app.features.sweeps.qt.plots.study_plot import StudyPlot
+    from subflow_app.features.sweeps.qt.heat_plot import HeatPlot
+    from subflow_app.features.sweeps.qt.study_plot import StudyPlot
 
     forms: dict[str, Any] = {PLOT: StudyPlot, MAP: HeatPlot}
     return forms[view.form](view, current_tokens(), parent=parent)

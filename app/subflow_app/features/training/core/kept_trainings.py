@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subflow_agents import ReportKind, TrainingConfig, TrainingState
-from subflow_app.features.running.core.run_key import simulator_version
+from subflow_app.features.traces.core.scenario_hash import simulator_version
 from subflow_app.features.training.core.training import TrainingJob
 from subflow_app.features.training.core.training_folder import (
     has_checkpoint,

@@ -1,22 +1,34 @@
-"""The curves of the selected trainings with their choices; exists without pyqtgraph, which the first curve loads."""
+"""The curves of the selected trainings with their choices; exists without pyqtgraph, which the first curve loads.
+
+The policy of a training as a picture, drawn again while it learns; exists without pyqtgraph, which it loads late.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QMenu, QToolButton, QWidget
 
+from subflow_app.features.training.core.policy_surface import SeenPolicy, Surface, policy_surface
 from subflow_app.features.training.core.training_metrics import DEFAULT_TRAINING_PLOTS, TRAINING_PLOTS, TrainingPlot
 from subflow_app.features.training.core.training_progress import Training
+from subflow_app.foundation.problem_texts import error_text
+from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.plain_text import Label, as_written
+from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.empty_state import EmptyState
-from subflow_app.toolkit.widgets.shorthand import h_box, named, pages, v_box
+from subflow_app.toolkit.widgets.shorthand import captioned, h_box, named, pages, v_box
+from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.plain_text import capitalised
 
 if TYPE_CHECKING:
+    from subflow_app.features.training.qt.heat_map import HeatMap
     from subflow_app.features.training.qt.training_plots import TrainingPlots
+
 
 _X_TEXTS = {"step": translatable("Over decisions"), "elapsed_s": translatable("Over training time")}
 
@@ -130,3 +142,184 @@ class TrainingCurves(QWidget):
             menu.addAction(action)
         self.x_button.setMenu(menu)
         self.set_x(self._x)
+
+
+_NO_TITLE = translatable("No policy yet")
+_NO_TEXT = translatable("Select one training: its policy appears here soon after it has started to learn.")
+_LABEL_WIDTH = 12  # characters
+_ABBREVIATIONS = ("rtt", "mptcp")
+
+
+class PolicyView(QWidget):
+    """Asks the policy in a worker thread; at most one question at a time, the latest wish wins."""
+
+    def __init__(
+        self, workers: Workers, observe: Callable[[Training], SeenPolicy], parent: QWidget | None = None
+    ) -> None:
+        """Nothing to show yet; ``observe`` lets a policy act, which takes a moment."""
+        super().__init__(parent)
+        self.setObjectName("policy_view")
+        self._observe = observe
+        self._training: Training | None = None
+        self._seen: SeenPolicy | None = None
+        self._seen_key: tuple[str, int] | None = None
+        self._asking: tuple[str, int] | None = None  # what the question under way is about
+        self._reader = LatestReader(workers, self, "policy view")
+        self._reader.read.connect(lambda found: self._on_made(*found))
+        self._reader.failed.connect(self._on_failed)
+        self._map: HeatMap | None = None
+        self.across = self._chooser("policy_x", tr("Feature along the picture"))
+        self.up = self._chooser("policy_y", tr("Feature up the picture"))
+        self.output = self._chooser("policy_output", tr("Action shown by the colour"))
+        self.status = named(muted(Label(self, wordWrap=True)), "policy_status")
+        self._empty = EmptyState("policy", tr(_NO_TITLE), tr(_NO_TEXT))
+        self._pages = pages(self, self._empty, fills=True)
+        self._choosers = QWidget(self)
+        across, up = captioned(tr("&Across:"), self.across), captioned(tr("&Up:"), self.up)
+        h_box(self._choosers, *across, *up, *captioned(tr("C&olour:"), self.output), None, margins=(8, 4, 8, 4))
+        v_box(self, self._choosers, (self._pages, 1), self.status, margins=0, spacing=0)
+        self.status.setContentsMargins(8, 2, 8, 4)
+        self._show_nothing(tr(_NO_TITLE), tr(_NO_TEXT))
+
+    @property
+    def picture(self) -> HeatMap | None:
+        """The picture; None before the first."""
+        return self._map
+
+    def show_training(self, training: Training | None) -> None:
+        """Shows the policy of this training; None for no one."""
+        if training is not self._training:
+            self._training = training
+            self._seen = self._seen_key = self._asking = None
+            self._reader.forget()
+            self._show_nothing(tr(_NO_TITLE), tr(_NO_TEXT))
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Draws the policy again if another one was written since; nothing to do while hidden."""
+        training = self._training
+        if training is None or not self.isVisible() or training.policy_path is None:
+            return
+        if (training.id, training.policy_version) not in (self._seen_key, self._asking):
+            self._ask()
+
+    # ---- inside ----
+
+    def _ask(self) -> None:
+        """Has the picture made; while one is being made, one more after it."""
+        training = self._training
+        if training is None:
+            return
+        self._asking = key = (training.id, training.policy_version)
+        wanted = (self.across.currentText(), self.up.currentText(), self.output.currentText())
+
+        def work(_is_given_up: Callable[[], bool]) -> tuple[tuple[str, int], _Made]:
+            # What is known by the time that it is drawn: while it was waited for, the policy may have been seen.
+            seen = self._seen if key == self._seen_key else None
+            return key, _draw(seen or self._observe(training), wanted)
+
+        self._reader.ask(work, is_other=False)
+
+    def _on_made(self, key: tuple[str, int], made: _Made) -> None:
+        self._seen, self._seen_key = made.seen, key
+        self._show(made)
+
+    def _on_failed(self, error: Exception) -> None:
+        # The file is replaced while it learns: the next one is a new try, this one is not.
+        if not self._reader.is_busy:
+            self._seen_key = self._asking
+        if self._seen is None:
+            self._show_nothing(tr("The policy cannot be shown"), error_text(error))
+
+    def _show(self, made: _Made) -> None:
+        picture, seen = self._load(), made.seen
+        self._fill_choosers(made)
+        across, up, output = seen.features[made.x], seen.features[made.y], seen.outputs[made.output]
+        low, high = (0.0, len(output.choices) - 1.0) if output.choices else (output.minimum, output.maximum)
+        picture.show_surface(
+            made.surface,
+            _title(across.name, across.unit),
+            _title(up.name, up.unit),
+            _title(output.name, output.unit),
+            low,
+            high,
+            output.choices,
+        )
+        self._pages.setCurrentWidget(picture)
+        self._choosers.show()
+        count = fmt.count(len(made.surface.points))
+        sentences = [tr("Dots: the latest {count} decisions of this policy on its training scenario.", count=count)]
+        if len(seen.features) > 2:
+            sentences.append(tr("The other features are at their median."))
+        self.status.setText(" ".join(sentences))
+
+    def _show_nothing(self, title: str, text: str) -> None:
+        self._empty.set_text(title, text)
+        self._pages.setCurrentWidget(self._empty)
+        self._choosers.hide()
+        self.status.clear()
+
+    def _fill_choosers(self, made: _Made) -> None:
+        seen = made.seen
+        features = [(_words(feature.name), tr(feature.help)) for feature in seen.features]
+        outputs = [(_words(output.name), "") for output in seen.outputs]
+        for chooser, entries, chosen in (
+            (self.across, features, made.x),
+            (self.up, features, made.y),
+            (self.output, outputs, made.output),
+        ):
+            if [chooser.itemText(number) for number in range(chooser.count())] == [text for text, _tip in entries]:
+                # The person may have chosen another one since: that wish stands, and is being asked for.
+                continue
+            chooser.blockSignals(True)
+            chooser.clear()
+            for number, (text, tip) in enumerate(entries):
+                chooser.addItem(text)
+                chooser.setItemData(number, as_written(tip) or None, Qt.ItemDataRole.ToolTipRole)
+            chooser.setCurrentIndex(chosen)
+            chooser.blockSignals(False)
+        self.output.setEnabled(len(outputs) > 1)
+
+    def _load(self) -> HeatMap:
+        if self._map is None:
+            from subflow_app.features.training.qt.heat_map import HeatMap
+
+            self._map = HeatMap(self)
+            self._pages.addWidget(self._map)
+        return self._map
+
+    def _chooser(self, name: str, tip: str) -> QComboBox:
+        chooser = named(QComboBox(self, sizeAdjustPolicy=QComboBox.SizeAdjustPolicy.AdjustToContents), name, tip, tip)
+        chooser.setMinimumContentsLength(_LABEL_WIDTH)
+        chooser.currentIndexChanged.connect(lambda _index: self._ask())
+        return chooser
+
+
+class _Made(NamedTuple):
+    """A picture, with what it is a picture of."""
+
+    seen: SeenPolicy
+    x: int
+    y: int
+    output: int
+    surface: Surface
+
+
+def _draw(seen: SeenPolicy, wanted: tuple[str, str, str]) -> _Made:
+    """The picture of the features and the action with these names, or of the first ones."""
+    names = [_words(feature.name) for feature in seen.features]
+    outputs = [_words(output.name) for output in seen.outputs]
+    x = names.index(wanted[0]) if wanted[0] in names else 0
+    y = names.index(wanted[1]) if wanted[1] in names else (x + 1) % len(names)
+    output = outputs.index(wanted[2]) if wanted[2] in outputs else 0
+    return _Made(seen, x, y, output, policy_surface(seen.policy, seen.features, seen.seen, x, y, output=output))
+
+
+def _words(name: str) -> str:
+    return " ".join(word.upper() if word in _ABBREVIATIONS else word for word in name.split("_"))
+
+
+def _title(name: str, unit: str) -> str:
+    text = _words(name)
+    text = capitalised(text)
+    return f"{text} ({unit})" if unit not in ("", "1") else text

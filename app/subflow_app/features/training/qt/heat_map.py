@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.features.plots.qt.curve_item import make_pen
-from subflow_app.features.plots.qt.plot_item import SIDES, colour_axis, label_style, make_plot_item
+from subflow_app.features.plots.qt.stacked_plot import SIDES, colour_axis, label_style, make_plot_item
 from subflow_app.features.training.core.policy_surface import Surface
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.plotting.plot_parts import TimeViewBox

@@ -40,8 +40,7 @@ from subflow_app.features.training.core.training_draft import (
 )
 from subflow_app.features.training.core.training_metrics import SATURATION_WARNING
 from subflow_app.features.training.core.training_progress import TOGGLE_WORDS, Training, possible, toggle_word
-from subflow_app.features.training.qt.curves import TrainingCurves
-from subflow_app.features.training.qt.policy_view import PolicyView
+from subflow_app.features.training.qt.curves import PolicyView, TrainingCurves
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.expected_errors import is_expected
 from subflow_app.foundation.jobs.progress import JobState

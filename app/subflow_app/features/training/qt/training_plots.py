@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPen
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.features.plots.qt.curve_item import make_pen
-from subflow_app.features.plots.qt.plot_item import (
+from subflow_app.features.plots.qt.stacked_plot import (
     INNER_AXIS_HEIGHT,
     LEAST_HEIGHT,
     bottom_axis_height,

@@ -4,9 +4,17 @@ import numpy as np
 import pytest
 from tests.helpers.studies import CONTROLLER, LOSS, make_parameter, small_study
 
-from subflow_app.features.sweeps.core.views.pictures import box_plot, heat_map, line_plot, scatter, span_of
+from subflow_app.features.sweeps.core.views.pictures import (
+    box_plot,
+    heat_map,
+    line_plot,
+    runs_csv,
+    scatter,
+    span_of,
+    study_columns,
+    study_rows,
+)
 from subflow_app.features.sweeps.core.views.study import Study, StudyPoint, StudyRun, make_figure
-from subflow_app.features.sweeps.core.views.table import runs_csv, study_columns, study_rows
 from subflow_app.features.sweeps.core.views.view import Cells, Picture
 from subflow_app.vocabulary.tables import TextTable
 

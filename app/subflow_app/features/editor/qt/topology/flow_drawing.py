@@ -27,7 +27,7 @@ from subflow_app.features.editor.core.scenario_doc import Change
 from subflow_app.features.editor.core.scenario_edits import add_flow, check_flow_ends, set_paths
 from subflow_app.features.editor.core.topology import hops_of
 from subflow_app.features.editor.qt import documents
-from subflow_app.features.editor.qt.topology.drawing_items import Ribbon
+from subflow_app.features.editor.qt.topology.items import Ribbon
 from subflow_app.features.editor.qt.topology.tools import PickTool, Tool
 from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.foundation.errors import AppError

@@ -11,9 +11,17 @@ from PySide6.QtGui import QColor, QTransform
 from PySide6.QtWidgets import QGraphicsScene
 
 from subflow_app.features.editor.core.topology import Hop, PictureLink, SubflowPath, TopologyPicture
-from subflow_app.features.editor.qt.topology.drawing_items import PreviewItem, Ribbon
 from subflow_app.features.editor.qt.topology.geometry import link_curve
-from subflow_app.features.editor.qt.topology.items import NODE_RADIUS, CanvasItem, Lane, LinkItem, Look, NodeItem
+from subflow_app.features.editor.qt.topology.items import (
+    NODE_RADIUS,
+    CanvasItem,
+    Lane,
+    LinkItem,
+    Look,
+    NodeItem,
+    PreviewItem,
+    Ribbon,
+)
 from subflow_app.features.editor.qt.topology.labels import (
     LabelItem,
     LabelRoom,

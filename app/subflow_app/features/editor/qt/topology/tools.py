@@ -15,7 +15,7 @@ from PySide6.QtGui import QAction, QDrag, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QGraphicsView, QGridLayout, QRubberBand, QToolButton, QWidget
 
 from subflow_app.features.editor.core.layout import snapped_shift
-from subflow_app.features.editor.qt.topology.drawing_items import GhostItem, RubberLineItem
+from subflow_app.features.editor.qt.topology.items import GhostItem, RubberLineItem
 from subflow_app.features.editor.qt.topology.scene import TopologyScene
 from subflow_app.toolkit.theme import Tokens, set_style
 from subflow_app.toolkit.widgets.shorthand import named

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from subflow_app.features.sweeps.core.sweep_results import flow_figures, shown_figures
-from subflow_app.features.sweeps.core.views import pictures, table
+from subflow_app.features.sweeps.core.views import pictures
 from subflow_app.features.sweeps.core.views.study import Level, Parameter, Study, StudyPoint
 from subflow_app.features.sweeps.core.views.view import SweepView, ViewChoice
 from subflow_app.vocabulary.language import tr
@@ -73,7 +73,7 @@ def _classes(parameter: Parameter) -> tuple[Parameter, list[int]]:
 VIEWS: Mapping[str, SweepView] = {
     module.VIEW.key: module.VIEW
     for module in (
-        table,
+        pictures,
         pictures,
         pictures,
         pictures,
@@ -145,7 +145,7 @@ def settled(choice: ViewChoice, study: Study) -> ViewChoice:
     fixed = {
         key: level for key, level in choice.fixed.items() if key in keys and level < len(study.parameter(key).levels)
     }
-    view = choice.view if choice.view in VIEWS else table.VIEW.key
+    view = choice.view if choice.view in VIEWS else pictures.TABLE_VIEW.key
     return replace(choice, view=view, figure=figure, other=other, figures=chosen, series=series, x=x, y=y, fixed=fixed)
 
 

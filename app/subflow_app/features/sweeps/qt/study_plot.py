@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.features.plots.qt.curve_item import make_pen
-from subflow_app.features.plots.qt.plot_item import colour_axes, label_style, make_plot_item, show_bottom_axis
+from subflow_app.features.plots.qt.stacked_plot import colour_axes, label_style, make_plot_item, show_bottom_axis
 from subflow_app.features.sweeps.core.views.view import Box, Hit, Marks, Picture, PictureAxis, SweepView
 from subflow_app.toolkit.plotting.plot_parts import Axis, PlotViewBox
 from subflow_app.toolkit.theme import Tokens

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 
 from subflow_app.features.paper.core.figure_plan import figure_kind
 from subflow_app.features.plots.qt.figure_file import FigureSize, paper_font, picture_content
-from subflow_app.features.sweeps.qt.plots.study_plot import StudyPlot
+from subflow_app.features.sweeps.qt.study_plot import StudyPlot
 from subflow_app.foundation.files import write_file
 from subflow_app.toolkit.theme import LIGHT
 

@@ -13,10 +13,10 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF
 from PySide6.QtWidgets import QGraphicsRectItem, QWidget
 
 from subflow_app.features.plots.qt.curve_item import make_pen
-from subflow_app.features.plots.qt.plot_item import colour_axis, label_style
+from subflow_app.features.plots.qt.stacked_plot import colour_axis, label_style
 from subflow_app.features.sweeps.core.views.pictures import spread_texts
 from subflow_app.features.sweeps.core.views.view import Cells, Hit, Picture, SweepView
-from subflow_app.features.sweeps.qt.plots.study_plot import StudyPlot
+from subflow_app.features.sweeps.qt.study_plot import StudyPlot
 from subflow_app.toolkit.theme import Tokens, contrast_ratio
 
 # Uniform to the eye, safe for the colour-blind, and from dark to light in print.

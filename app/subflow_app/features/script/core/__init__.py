@@ -1,1 +1,0 @@
-"""Controllers and schedulers that people write as text: editor, versions, conformance checks."""

@@ -1,0 +1,114 @@
+"""Every module of ours and every library that is imported late can be imported, and says nothing meanwhile.
+
+PyTorch is whole: not only what a first training step needs, but what is imported by name when it is asked for.
+
+The licences of everything that is delivered with the program: each part is listed, and its texts are there.
+
+The user guide and the pages of help: there for every panel, controller and scheduler, in every language.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+
+from subflow_app.foundation.paths import is_frozen
+from subflow_app.shell.selftest.check import Check, NotHereError, Place, is_to_be_here, require, skip_without
+
+# Those that are imported inside functions; matplotlib and PyTorch have processes of their own, tried by other checks.
+_LIBRARIES = (
+    *("PySide6.QtCore", "PySide6.QtGui", "PySide6.QtSvg", "PySide6.QtWidgets", "PySide6QtAds"),
+    *("cma", "networkx", "platformdirs", "pyqtgraph", "rich.table", "scipy.optimize"),
+    *("sqlite3", "tomlkit", "typer", "zstandard"),
+)
+_OPTIONAL = ("dpkt",)
+_PACKAGES = ("subflow_sim", "subflow_store", "subflow_app")  # agents come with PyTorch, in a check of their own
+# What learners of others need is not part of the program.
+_EXTRAS = ("subflow_sim.env", "subflow_sim.parallel_env", "subflow_sim.vector_env")
+
+
+def _check_imports(_place: Place) -> str:
+    """Imports all of them."""
+    libraries = [*_LIBRARIES, *filter(is_to_be_here, _OPTIONAL)]
+    for name in libraries:
+        importlib.import_module(name)
+    ours = [name for package in _PACKAGES for name in modules_of(package) if name not in _EXTRAS]
+    for name in ours:
+        importlib.import_module(name)
+    require("torch" not in sys.modules, "PyTorch was imported into the process of the window")
+    return f"{len(ours)} modules of ours, {len(libraries)} libraries"
+
+
+def modules_of(package: str) -> list[str]:
+    """Names of the modules of a package, those of its packages included; the entries of programs are left out."""
+    paths = importlib.import_module(package).__path__
+    found = pkgutil.walk_packages(paths, f"{package}.")
+    return [module.name for module in found if not module.name.endswith("__main__")]
+
+
+IMPORTS = Check("imports", _check_imports)
+
+
+def _check_learning_library(_place: Place) -> str:
+    """Imports all agents, and tries the parts of PyTorch that are known to be lost when a program is frozen."""
+    skip_without("torch", "train")
+    from subflow_agents.torch_check import check_torch
+
+    agents = modules_of("subflow_agents")
+    for name in agents:
+        importlib.import_module(name)
+    return f"{check_torch()}; {len(agents)} modules of agents"
+
+
+LEARNING_LIBRARY = Check("PyTorch", _check_learning_library)
+
+
+_NEVER_MISSING = ("Subflow", "Python", "PySide6", "PySide6-QtAds", "numpy")
+_ONLY_PACKAGED = ("PyInstaller",)  # its bootloader starts the packaged program
+
+
+def _check_licences(_place: Place) -> str:
+    """Reads the list and each text."""
+    from subflow_app.features.about.core import licence_parts
+
+    parts = licence_parts()
+    for part in parts:
+        require(part.text().strip(), f"no licence is listed for {part.name}")
+        # In a source tree a package has what its makers put into it.
+        require(not is_frozen() or (part.licence and part.files), f"{part.name} has no licence, or no text of it")
+    names = " ".join(part.name for part in parts).casefold()
+    needed = _NEVER_MISSING + (_ONLY_PACKAGED if is_frozen() else ()) + (("torch",) if is_to_be_here("torch") else ())
+    missing = [name for name in needed if name.casefold() not in names]
+    require(not missing, f"no licence is listed for {', '.join(missing)}")
+    return f"{len(parts)} parts, {sum(len(part.files) for part in parts)} texts"
+
+
+LICENCES = Check("licences", _check_licences)
+
+
+def _check_guide(_place: Place) -> str:
+    """Looks for their pages."""
+    from subflow_app.features.guide.core import guide_folder, guide_page
+    from subflow_app.foundation.resources import resource_path
+    from subflow_app.vocabulary.language import ENGLISH, LANGUAGES
+    from subflow_sim.catalog import controllers, schedulers
+
+    panels = sorted(path.stem for path in resource_path("help").glob("*.md"))
+    for code in LANGUAGES:
+        for panel in panels:
+            page = resource_path(f"help/{panel}.md" if code == ENGLISH else f"help/{code}/{panel}.md")
+            require(page.read_text(encoding="utf-8").strip(), f"{page} is empty")
+    folder = guide_folder()
+    if folder is None:
+        require(not is_frozen(), "the user guide is missing")
+        raise NotHereError(f"{len(panels)} pages of help; the guide is not built: python3 dev.py docs")
+    topics = ["", *(f"controller/{each.name}" for each in controllers())]
+    topics += [f"scheduler/{each.name}" for each in schedulers()]
+    missing = [topic for topic in topics if not (folder / guide_page(topic).file).is_file()]
+    require(not missing, f"the guide has no page on {', '.join(missing)}")
+    pages = sum(1 for _ in folder.rglob("*.html"))
+    return f"{pages} pages of the guide, {len(panels)} of help in {len(LANGUAGES)} languages"
+
+
+GUIDE = Check("guide", _check_guide)
