@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.features.exporting.core.study_pages import PAGE_NAME, gallery_page
 from subflow_app.features.exporting.core.live_figure import LiveFigure, live_figure
+from subflow_app.features.exporting.core.study_pages import PAGE_NAME, gallery_page
 from subflow_app.features.exporting.core.web_page import shared_parts
 from subflow_app.features.gallery.core.exhibits import read_exhibit
 from subflow_app.features.gallery.core.recipe_reader import recipe_names

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.features.kernel.core.test_compare import MACHINE, FakeWorker
 
-from subflow_app.features.kernel.core import compare, worker_process
+from subflow_app.features.kernel.core import compare, probe
 
 ONE_PATH = """\
 format = 1
@@ -31,5 +31,5 @@ def install(monkeypatch: pytest.MonkeyPatch) -> FakeWorker:
     """Has comparisons ask this worker, on a machine that can do everything."""
     worker = FakeWorker()
     monkeypatch.setattr(compare, "ask_worker", worker)
-    monkeypatch.setattr(worker_process, "probe_machine", lambda: MACHINE)
+    monkeypatch.setattr(probe, "probe_machine", lambda: MACHINE)
     return worker

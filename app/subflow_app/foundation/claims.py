@@ -2,8 +2,6 @@
 
 goodput('DRL-CC', '8MB') / goodput('LIA', '8MB') in 3.51 .. 4.75
 rtt('wVegas') < 20 ms and not rises(loss('LIA'))
-
-What comes of making a result again: confirmed, contradicted, or neither.
 """
 
 from __future__ import annotations
@@ -12,7 +10,6 @@ import ast
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import pairwise
 
 from subflow_app.foundation.expressions import COMPARISONS, Call, Evaluated, Expression, Missing, Resolver, number_pairs
@@ -144,21 +141,3 @@ def _log_ratio(above: float, below: float) -> float:
     if above > 0 and below > 0:
         return min(max(math.log(above / below), -LARGEST_MARGIN), LARGEST_MARGIN)
     return math.copysign(LARGEST_MARGIN, above - below)
-
-
-class Confirmation(StrEnum):
-    """Whether a result that somebody hands over came out again here."""
-
-    CONFIRMED = "confirmed"
-    """All of it was made again and is the same."""
-    CONTRADICTED = "contradicted"
-    """Something was made again and is other than what the file says, or the file was changed."""
-    NOT_CONFIRMED = "not confirmed"
-    """Nothing differs that should be the same, and something could not be made again or compared."""
-
-
-def confirmation(*, is_contradicted: bool, is_doubtful: bool) -> Confirmation:
-    """The outcome: a contradiction outweighs a doubt, and only without both a result is confirmed."""
-    if is_contradicted:
-        return Confirmation.CONTRADICTED
-    return Confirmation.NOT_CONFIRMED if is_doubtful else Confirmation.CONFIRMED

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from subflow_app.foundation.claims import Confirmation
+from subflow_app.foundation.confirmation import Confirmation
 from subflow_app.foundation.crash_reports import report_error, watched
 from subflow_app.foundation.errors import InputError, RecipeError, SweepError
 from subflow_app.foundation.expected_errors import is_expected, is_of_the_system, is_short_of_memory, message_of

@@ -101,8 +101,8 @@ def _compare_one(
 ) -> None:
     from subflow_app.features.kernel.core.compare import Case, run_comparisons
     from subflow_app.features.kernel.core.comparison_text import comparison_line, comparison_table
+    from subflow_app.features.kernel.core.probe import probe_machine
     from subflow_app.features.kernel.core.study import keep_both
-    from subflow_app.features.kernel.core.worker_process import probe_machine
 
     case = Case.of(source.scenario, seed=source.scenario.seed, socket_buffer_bytes=buffer_bytes)
     machine = probe_machine()
@@ -137,8 +137,8 @@ def _compare_grid(
     from subflow_app.features.kernel.core.compare import Case, run_comparisons
     from subflow_app.features.kernel.core.comparison_text import grid_table, grid_verdict
     from subflow_app.features.kernel.core.grid import grid_scenarios
+    from subflow_app.features.kernel.core.probe import probe_machine
     from subflow_app.features.kernel.core.study import write_traces
-    from subflow_app.features.kernel.core.worker_process import probe_machine
 
     scenarios = grid_scenarios(only, changes)
     if not scenarios:

@@ -21,8 +21,8 @@ from subflow_app.features.comparison.core.alignment import AlignedTraces
 from subflow_app.features.comparison.qt.feature import CompareFeature
 from subflow_app.features.editor.qt import documents
 from subflow_app.features.kernel.core import compare as kernel_compare
-from subflow_app.features.kernel.core import worker_process as kernel_probe
-from subflow_app.features.kernel.core.worker_process import Machine
+from subflow_app.features.kernel.core import probe as kernel_probe
+from subflow_app.features.kernel.core.probe import Machine
 from subflow_app.shell.main_window import MainWindow
 
 pytestmark = pytest.mark.one_window

@@ -19,7 +19,7 @@ from subflow_app.features.exporting.core.bundle import CrateFile, crate_text, wr
 from subflow_app.features.exporting.core.verification import verify_bundle
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.foundation.citation import citation_cff, citation_text
-from subflow_app.foundation.claims import Confirmation
+from subflow_app.foundation.confirmation import Confirmation
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.resources import resource_path
 from subflow_sim import parse_scenario

@@ -9,8 +9,8 @@ from tests.features.kernel.core.test_compare import FakeWorker
 from tests.helpers.command_line import Subflow
 from tests.helpers.fake_kernel import ONE_PATH, install
 
-from subflow_app.features.kernel.core import worker_process
-from subflow_app.features.kernel.core.worker_process import Machine
+from subflow_app.features.kernel.core import probe
+from subflow_app.features.kernel.core.probe import Machine
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_the_grid_is_one_table_of_the_chosen_cases(subflow: Subflow, kernel: Fak
 def test_a_machine_that_cannot_says_why_and_fails(
     subflow: Subflow, one_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_process, "probe_machine", lambda: Machine("", (), {"namespace": "no namespaces here"}))
+    monkeypatch.setattr(probe, "probe_machine", lambda: Machine("", (), {"namespace": "no namespaces here"}))
     answer = subflow("compare-kernel", one_path, "--no-store")
 
     assert (answer.code, answer.out) == (1, "")

@@ -12,8 +12,8 @@ from subflow_app.features.kernel.core import compare
 from subflow_app.features.kernel.core.compare import Case, batches, difference, run_comparisons
 from subflow_app.features.kernel.core.comparison_text import comparison_line, comparison_table, grid_table, grid_verdict
 from subflow_app.features.kernel.core.network_plan import NetworkPlan
+from subflow_app.features.kernel.core.probe import machine_from
 from subflow_app.features.kernel.core.recording import FLOW_COLUMNS, LINK_COLUMNS, SUBFLOW_COLUMNS
-from subflow_app.features.kernel.core.worker_process import machine_from
 from subflow_app.foundation.errors import InputError, KernelError
 from subflow_app.foundation.json_document import json_text
 from subflow_sim.errors import SimulationError

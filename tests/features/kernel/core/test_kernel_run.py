@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from subflow_app.features.kernel.core.compare import Case, run_comparisons
-from subflow_app.features.kernel.core.worker_process import Machine, ask_worker, probe_machine, worker_words
+from subflow_app.features.kernel.core.probe import Machine, probe_machine
+from subflow_app.features.kernel.core.worker_process import ask_worker, worker_words
 from subflow_sim.scenario import parse_scenario
 
 SCENARIO = """\

@@ -7,8 +7,8 @@ import sys
 import pytest
 from tests.features.kernel.core.test_plan import plan_of
 
-from subflow_app.features.kernel.core import worker_process
-from subflow_app.features.kernel.core.worker_process import machine_from, probe_machine
+from subflow_app.features.kernel.core import probe
+from subflow_app.features.kernel.core.probe import machine_from, probe_machine
 from subflow_app.foundation.errors import KernelError
 
 ABLE = {"release": "6.18.1", "congestion_controls": ["reno", "cubic"], "missing": {}}
@@ -45,7 +45,7 @@ def test_a_machine_without_namespaces_says_how_to_allow_them(monkeypatch: pytest
     def refuse(*_: object, **__: object) -> None:
         raise KernelError("unshare: Operation not permitted")
 
-    monkeypatch.setattr(worker_process, "ask_worker", refuse)
+    monkeypatch.setattr(probe, "ask_worker", refuse)
     (reason,) = probe_machine().reasons_against([])
     assert "unshare: Operation not permitted" in reason
     assert "kernel.unprivileged_userns_clone=1" in reason

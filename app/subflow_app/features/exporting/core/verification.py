@@ -27,7 +27,7 @@ from subflow_app.features.exporting.core.bundle import (
     TRACES,
 )
 from subflow_app.features.exporting.core.exports import ExportPlan, export_run
-from subflow_app.foundation.claims import Confirmation, confirmation
+from subflow_app.foundation.confirmation import Confirmation, confirmation
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.json_document import plain

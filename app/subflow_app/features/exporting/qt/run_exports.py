@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 import subflow_app
-from subflow_app.foundation.claims import Confirmation
+from subflow_app.foundation.confirmation import Confirmation
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.paths import file_stem
 from subflow_app.toolkit.dialogs import Dialogs, is_accepted

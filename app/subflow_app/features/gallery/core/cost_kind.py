@@ -52,6 +52,7 @@ from subflow_sim.report import Report
 from subflow_sim.scenario import Scenario, read_scenario_text
 from subflow_sim.section_reader import read_section
 from subflow_sim.units import Dimension
+from subflow_store.run_values import describe_machine
 from subflow_store.values import Records
 
 if TYPE_CHECKING:
@@ -445,8 +446,6 @@ def _figure(name: str, mine: Cost, other: Cost) -> float:
 
 def machine_text() -> str:
     """This machine and version in a line, as measurements are labelled."""
-    from subflow_store.run_values import describe_machine
-
     machine = describe_machine()
     version = simulator_version().partition("+")[0]
     return f"{machine['processor']}, {machine['cores']} cores, {machine['system']}, Subflow {version}"

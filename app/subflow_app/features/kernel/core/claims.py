@@ -8,7 +8,7 @@ from typing import Any
 from subflow_app.features.breaking.core.counterexample import Counterexample
 from subflow_app.features.breaking.core.trial import Verdict
 from subflow_app.features.kernel.core.compare import Case, run_comparisons
-from subflow_app.features.kernel.core.worker_process import probe_machine
+from subflow_app.features.kernel.core.probe import probe_machine
 from subflow_sim.scenario import Scenario
 
 _SOCKET_BUFFER_BYTES = 64_000_000

@@ -10,8 +10,9 @@ from typing import Any
 from subflow_app.features.kernel.core.emulator import LATE_P99_S
 from subflow_app.features.kernel.core.network_plan import NetworkPlan
 from subflow_app.features.kernel.core.plan import MAX_CONNECTIONS, MAX_TOTAL_RATE_BPS, plan_network
+from subflow_app.features.kernel.core.probe import Machine
 from subflow_app.features.kernel.core.recording import KernelRecording
-from subflow_app.features.kernel.core.worker_process import Machine, ask_worker
+from subflow_app.features.kernel.core.worker_process import ask_worker
 from subflow_app.foundation.errors import InputError, KernelError
 from subflow_sim.errors import SimError
 from subflow_sim.scenario import Scenario

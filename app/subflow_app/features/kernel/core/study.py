@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from subflow_app.features.editor.core.scenario_source import ScenarioSource
 from subflow_app.features.exporting.core.exports import ExportPlan, export_run
-from subflow_app.features.kernel.core import compare, worker_process
+from subflow_app.features.kernel.core import compare, probe
 from subflow_app.features.kernel.core.compare import Comparison
 from subflow_app.features.running.core.runs import RunJob, RunResult
 from subflow_app.foundation.errors import KernelError
@@ -58,7 +58,7 @@ class KernelStudy(Job):
         """
         scenario = self._source.scenario
         case = compare.Case.of(scenario, seed=scenario.seed, socket_buffer_bytes=_SOCKET_BUFFER_BYTES)
-        machine = worker_process.probe_machine()
+        machine = probe.probe_machine()
         try:
             self._check()
             runs = compare.run_comparisons([case], machine, seeds=1, repetitions=1, progress=self._on_progress)

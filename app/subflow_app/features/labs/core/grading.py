@@ -18,7 +18,7 @@ from subflow_app.features.labs.core.lab import Lab
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab
 from subflow_app.features.labs.core.progress import StepProgress, read_step
 from subflow_app.features.labs.core.result_file import RunsAgain, read_result, verify_result
-from subflow_app.foundation.claims import Confirmation
+from subflow_app.foundation.confirmation import Confirmation
 from subflow_app.foundation.errors import InputError, LabError
 from subflow_app.vocabulary.language import ENGLISH, LANGUAGES, translatable
 from subflow_app.vocabulary.number_text import counted

@@ -41,7 +41,8 @@ from subflow_app.features.labs.core.progress import (
 )
 from subflow_app.features.labs.core.sealing import course_seal
 from subflow_app.features.running.core.runs import RunJob, RunResult
-from subflow_app.foundation.claims import Claim, Confirmation, confirmation
+from subflow_app.foundation.claims import Claim
+from subflow_app.foundation.confirmation import Confirmation, confirmation
 from subflow_app.foundation.errors import LabError
 from subflow_app.foundation.expressions import Call, Expression, Missing
 from subflow_app.foundation.jobs.progress import JobState

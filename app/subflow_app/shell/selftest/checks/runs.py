@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 
-from subflow_app.features.catalog.core.uses import Use, scenario_at
 from subflow_app.shell.selftest.check import Check, CheckError, Place, require, skip_without
 
 # Siblings of t-ddpg-b on the same network, which take longer than all others together.
@@ -24,6 +23,7 @@ _LEFT_OUT = ("t-ddpg-a", "t-ddpg-bed", "t-ddpg-c")
 
 def _check_core_signature(_place: Place) -> str:
     """Simulates nearly all of them."""
+    from subflow_app.features.catalog.core.uses import Use, scenario_at
     from subflow_app.foundation.resources import DEMO_SCENARIO, resource_path, scenario_names
     from subflow_sim import Simulation
 
