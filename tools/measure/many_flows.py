@@ -10,11 +10,11 @@ from typing import Any
 
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
+from tools.measure.heartbeat import Heartbeat
 
 from subflow_app.foundation.settings import Settings
 from subflow_app.shell.actions import ACTIONS
 from subflow_app.shell.app import make_application
-from subflow_app.shell.heartbeat import Heartbeat
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.shell.window_state import WindowStateFile
 from subflow_app.toolkit.app_theme import Theme

@@ -11,9 +11,9 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from tools.measure.heartbeat import Heartbeat
 from tools.measure.many_flows import FLOWS, many_flows_text
 
-from subflow_app.shell.heartbeat import Heartbeat
 from subflow_app.shell.main_window import MainWindow
 
 # Of all that the thread does from the key that starts the run until its last picture.
