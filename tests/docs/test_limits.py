@@ -25,9 +25,8 @@ from subflow_app.features.history.core import run_query
 from subflow_app.features.labs.core import progress, result_file
 from subflow_app.features.measured.core import measured_table, pcap_reader
 from subflow_app.features.measured.core.csv_reader import read_csv
-from subflow_app.features.measured.core.measured_run import make_run
+from subflow_app.features.measured.core.measured_run import make_run, read_trace
 from subflow_app.features.measured.core.measured_table import ReadingOptions
-from subflow_app.features.measured.core.reading import read_trace
 from subflow_app.features.measured.core.text_lines import text_lines
 from subflow_app.features.sweeps.core import plan_file
 from subflow_app.features.sweeps.core.sweep_estimate import SweepEstimate, SweepLimits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from subflow_app.foundation.fuzzy import rank
+from subflow_app.shell.command_palette import rank
 
 TITLES = ["Save", "Save as", "Run", "Resume", "Reset layout", "Export figure", "Round-trip time plot", "Show runs"]
 

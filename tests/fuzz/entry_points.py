@@ -92,9 +92,8 @@ def _import_graph(path: Path) -> None:
 
 
 def _import_trace(kind: str, path: Path) -> None:
-    from subflow_app.features.measured.core.measured_run import keep_run, make_run
+    from subflow_app.features.measured.core.measured_run import keep_run, make_run, read_trace
     from subflow_app.features.measured.core.measured_table import ReadingOptions
-    from subflow_app.features.measured.core.reading import read_trace
     from subflow_store import open_store
 
     size = path.stat().st_size
@@ -249,7 +248,7 @@ def _search(path: Path) -> None:
 
 
 def _rank(path: Path) -> str | None:
-    from subflow_app.foundation.fuzzy import rank
+    from subflow_app.shell.command_palette import rank
 
     titles = ["Run", "Open scenario …", "Explain at the playhead", "Größe der Schrift", "x" * 300]
     found = rank(path.read_bytes().decode("utf-8", "replace"), titles, lambda title: (title, title[::-1]))

@@ -97,7 +97,7 @@ def test_window_starts_without_the_slow_libraries() -> None:
         "subflow_app.features.editor.core.graph_import",
         "subflow_app.features.paper.core.report",
         "subflow_app.features.training.core.agent_replay",
-        "subflow_app.features.training.core.race",
+        "subflow_app.features.training.core.evaluations",
         "subflow_app.features.training.core.trainings",
         "subflow_app.features.about.qt",
         "subflow_app.features.training.qt.agent_panel",

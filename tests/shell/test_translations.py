@@ -32,8 +32,8 @@ from tests.shell.test_actions import named_like_commands
 from subflow_app.features.about.qt import AboutDialog
 from subflow_app.features.gallery.core.recipe import rulings
 from subflow_app.features.settings.qt import SettingsDialog
-from subflow_app.foundation.catalogues import use_language
 from subflow_app.foundation.problem_texts import ERRORS, FORMS, problem_text
+from subflow_app.foundation.resources import use_language
 from subflow_app.foundation.settings import Settings
 from subflow_app.shell.actions import ACTIONS
 from subflow_app.shell.app import choose_language

@@ -14,7 +14,7 @@ from tests.helpers.window import at_rest, make_window
 from tests.helpers.worn_window import close_window
 
 from subflow_app.features.gallery.core import recipe_reader
-from subflow_app.foundation.catalogues import use_language
+from subflow_app.foundation.resources import use_language
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.widgets.banner import Way
 from subflow_app.toolkit.workspaces import ARRANGEMENTS, DEFAULT_WORKSPACE, PANELS, WORKSPACES

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.foundation import catalogues
-from subflow_app.foundation.catalogues import use_language
+from subflow_app.foundation import resources
+from subflow_app.foundation.resources import use_language
 from subflow_app.vocabulary.language import SYSTEM, PoError, language_for, read_po, tr, trn
 
 CATALOGUE = """\
@@ -34,15 +34,15 @@ msgstr[1] "{count} Läufe von {name}"
 def _english_again() -> Iterator[None]:
     yield
     use_language("en")
-    catalogues._catalogue.cache_clear()
+    resources._catalogue.cache_clear()
 
 
 @pytest.fixture
 def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "de.po"
     path.write_text(CATALOGUE, encoding="utf-8")
-    catalogues._catalogue.cache_clear()
-    monkeypatch.setattr(catalogues, "resource_path", lambda _relative: path)
+    resources._catalogue.cache_clear()
+    monkeypatch.setattr(resources, "resource_path", lambda _relative: path)
     return path
 
 

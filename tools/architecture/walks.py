@@ -158,8 +158,7 @@ def sweep() -> Walk:
     from subflow_app.features.sweeps.core.views.choice import VIEWS, show
     from subflow_app.features.sweeps.core.views.study import study_of
     from subflow_app.features.sweeps.core.views.view import ViewChoice
-    from subflow_app.features.sweeps.qt.chart_file import save_chart
-    from subflow_app.features.sweeps.qt.study_plot import StudyPlot
+    from subflow_app.features.sweeps.qt.study_plot import StudyPlot, save_chart
     from subflow_app.toolkit.theme import current_tokens
     from subflow_store import open_store
 

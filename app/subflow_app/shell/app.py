@@ -37,12 +37,11 @@ from PySide6.QtGui import QFileOpenEvent, QIcon
 from PySide6.QtWidgets import QApplication
 
 from subflow_app.features.crashes.qt.feature import BugReports
-from subflow_app.foundation.catalogues import use_language
 from subflow_app.foundation.crash_reports import end_watch
 from subflow_app.foundation.file_kinds import is_database_file
 from subflow_app.foundation.interruption import stopping_signals
 from subflow_app.foundation.paths import log_path
-from subflow_app.foundation.resources import DEMO_SCENARIO, resource_path
+from subflow_app.foundation.resources import DEMO_SCENARIO, resource_path, use_language
 from subflow_app.foundation.session_log import SESSION_LOG
 from subflow_app.foundation.settings import load_settings
 from subflow_app.foundation.surroundings import no_display_text

@@ -20,8 +20,7 @@ from subflow_app.features.editor.qt.inspector.inspector import Inspector
 from subflow_app.features.editor.qt.recovery import Recovery
 from subflow_app.features.editor.qt.topology.drawing import Drawing
 from subflow_app.features.editor.qt.topology.view import TopologyView
-from subflow_app.features.exporting.qt.exporting import Exports
-from subflow_app.features.exporting.qt.run_exports import RunExports
+from subflow_app.features.exporting.qt.exporting import Exports, RunExports
 from subflow_app.features.exporting.qt.topology_files import TopologyFiles
 from subflow_app.features.guide.qt import HelpPanel
 from subflow_app.features.history.qt import History, HistoryCommand

@@ -60,9 +60,8 @@ def import_trace(
     Meanings and units of columns are guessed from their headings; --preview shows the guess; --map, --unit change it.
     Give measured connections the names of the scenario's flows (--flow download) to lay them over simulated ones.
     """
-    from subflow_app.features.measured.core.measured_run import keep_run, make_run
+    from subflow_app.features.measured.core.measured_run import keep_run, make_run, read_trace
     from subflow_app.features.measured.core.measured_table import CLOCKS, ReadingOptions
-    from subflow_app.features.measured.core.reading import read_trace
 
     found = next((each for each in CLOCKS if each == clock), None)
     if found is None:

@@ -42,8 +42,7 @@ from subflow_app.features.running.core.runs import RunJob
 from subflow_app.features.sweeps.core.axes import Axis
 from subflow_app.features.sweeps.core.plan_file import SweepOptions, open_plan, parse_plan, plan_text
 from subflow_app.features.sweeps.core.sweep_plan import PointReader, SweepPlan
-from subflow_app.features.training.core.evaluations import EvaluationJob
-from subflow_app.features.training.core.race import race_sources, rivals
+from subflow_app.features.training.core.evaluations import EvaluationJob, race_sources, rivals
 from subflow_app.features.training.core.training_progress import Training
 from subflow_app.features.training.core.training_setup import TrainingRequest, prepare
 from subflow_app.foundation.errors import InputError, ReplacedError

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from subflow_app.features.forking.core.words import difference_text, fork_text
-from subflow_app.foundation.catalogues import use_language
+from subflow_app.foundation.resources import use_language
 
 LOSS: dict[str, Any] = {"link": "wifi", "loss": "5%", "before": {"loss": "2%"}}
 

@@ -17,8 +17,8 @@ from subflow_app.features.gallery.core.recipe import CauseKind, experiments_fold
 from subflow_app.features.gallery.core.reproduction import QueuedState, ReproductionQueue
 from subflow_app.features.gallery.core.results import Settlement
 from subflow_app.features.gallery.qt.cards import COUNTS_ROLE, PICTURE_ROLE, ExperimentModel
-from subflow_app.features.gallery.qt.experiment_page import ExperimentPage
 from subflow_app.features.gallery.qt.feature import GalleryFeature
+from subflow_app.features.gallery.qt.panel import ExperimentPage
 from subflow_app.features.gallery.qt.session import GallerySession
 from subflow_app.features.library.core import shipped
 from subflow_app.features.library.core.building import LibraryBuild

@@ -13,8 +13,7 @@ from subflow_app.features.library.core import contents
 from subflow_app.features.library.core.building import MOST_BYTES
 from subflow_app.features.library.core.checking import check, sample
 from subflow_app.features.library.core.contents import entries_of
-from subflow_app.features.library.core.shipped import open_library, shipped_library
-from subflow_app.features.library.core.thumbnails import shipped_thumbnail
+from subflow_app.features.library.core.shipped import open_library, shipped_library, shipped_thumbnail
 
 # Simulated again in a test: short runs, a fraction of a second each.
 SHORT_PACKETS = 40_000

@@ -10,9 +10,8 @@ from tests.helpers.fake_runs import RICH, finished_traces
 
 from subflow_app.features.exporting.core.exports import ExportPlan, export_run
 from subflow_app.features.measured.core import csv_reader, measured_table
-from subflow_app.features.measured.core.measured_run import MeasuredRun, make_run
+from subflow_app.features.measured.core.measured_run import MeasuredRun, make_run, read_trace
 from subflow_app.features.measured.core.measured_table import MeasuredTable, ReadingOptions
-from subflow_app.features.measured.core.reading import read_trace
 from subflow_app.foundation.errors import InputError
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from subflow_app.features.measured.core.measured_run import keep_run, make_run
+from subflow_app.features.measured.core.measured_run import keep_run, make_run, read_trace
 from subflow_app.features.measured.core.measured_table import MeasuredTable, RawColumn, ReadingOptions, Target
-from subflow_app.features.measured.core.reading import read_trace
 from subflow_app.features.traces.core.traces import StoredTraces, select_keys
 from subflow_app.foundation.errors import InputError
 from subflow_store import Store

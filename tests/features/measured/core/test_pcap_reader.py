@@ -10,9 +10,8 @@ from pathlib import Path
 import dpkt
 import pytest
 
-from subflow_app.features.measured.core.measured_run import MeasuredRun, make_run
+from subflow_app.features.measured.core.measured_run import MeasuredRun, make_run, read_trace
 from subflow_app.features.measured.core.measured_table import ReadingOptions
-from subflow_app.features.measured.core.reading import read_trace
 from subflow_app.foundation.errors import AppError, InputError
 
 CLIENT, SERVER = ("10.0.0.2", 40001), ("10.0.0.1", 5001)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.features.measured.core.measured_run import MeasuredRun, make_run
+from subflow_app.features.measured.core.measured_run import MeasuredRun, make_run, read_trace
 from subflow_app.features.measured.core.measured_table import ReadingOptions
-from subflow_app.features.measured.core.reading import read_trace
 from subflow_app.foundation.errors import InputError
 
 HEADING = "State  Recv-Q Send-Q Local Address:Port  Peer Address:Port Process\n"

@@ -6,7 +6,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 from tests.helpers.networks import link, mptcp, scenario
 
-from subflow_app.foundation.catalogues import use_language
+from subflow_app.foundation.resources import use_language
 from subflow_app.toolkit.notices import Notices
 from subflow_app.toolkit.widgets.banner import Banners
 from subflow_sim.scenario_model import Choice

@@ -179,7 +179,7 @@ def test_table_is_sorted_by_its_columns(page: StudyPage):
 
 @pytest.mark.parametrize("view", ["heat", "lines", "boxes", "scatter"])
 def test_views_are_recoloured_and_written(page: StudyPage, view: str, tmp_path: Path):
-    from subflow_app.features.sweeps.qt.chart_file import save_chart
+    from subflow_app.features.sweeps.qt.study_plot import save_chart
 
     page.set_view(view)
     light = page.grab().toImage()

@@ -8,7 +8,7 @@ import pytest
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.editor.core.algorithm_choices import AlgorithmChoice
-from subflow_app.features.training.core.race import race_sources, race_texts, rivals
+from subflow_app.features.training.core.evaluations import race_sources, race_texts, rivals
 from subflow_app.features.training.core.training_progress import Training
 from subflow_app.foundation.errors import InputError, TrainingError
 from subflow_app.foundation.jobs.progress import JobState

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.features.editor.qt.scenario_fields import TimeBox
-from subflow_app.features.measured.core.measured_run import MeasuredRun, keep_run, make_run
+from subflow_app.features.measured.core.measured_run import MeasuredRun, keep_run, make_run, read_trace, told
 from subflow_app.features.measured.core.measured_table import (
     BY_NAME,
     CLOCKS,
@@ -29,7 +29,6 @@ from subflow_app.features.measured.core.measured_table import (
     ReadingOptions,
     units_of,
 )
-from subflow_app.features.measured.core.reading import read_trace, told
 from subflow_app.features.measured.core.text_lines import TIME_UNITS
 from subflow_app.foundation.errors import AppError
 from subflow_app.toolkit.models import Index, TableModel

@@ -31,11 +31,10 @@ from subflow_app.features.explain.core.origin import StoredOrigin
 from subflow_app.features.explain.core.run_events import KINDS, VALUES
 from subflow_app.features.exporting.core.bundle import with_plain_policies
 from subflow_app.features.traces.core.traces import LINK, SUBFLOW, TURNS, StoredTraces, Traces, select_keys
-from subflow_app.foundation.catalogues import translated
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expressions import COMPARISONS, Expression
 from subflow_app.foundation.files import write_file
-from subflow_app.foundation.resources import assets_folder
+from subflow_app.foundation.resources import assets_folder, translated
 from subflow_app.foundation.toml_edit import get_value, read_toml, set_value
 from subflow_app.vocabulary.language import ENGLISH
 from subflow_app.vocabulary.measure_document import as_document

@@ -19,7 +19,7 @@ from subflow_app.features.gallery.core.recipe import PAPERS
 from subflow_app.features.gallery.core.report_tables import mark, settled_mark, shown_text
 from subflow_app.features.gallery.core.reproduction import QueuedState, expected_s
 from subflow_app.features.gallery.core.results import SETTLEMENTS, Settled, Settlement, Verdict, VerdictKind
-from subflow_app.features.library.core.thumbnails import HEIGHT_PX, WIDTH_PX
+from subflow_app.features.library.core.shipped import HEIGHT_PX, WIDTH_PX
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.models import Index, TreeModel
 from subflow_app.toolkit.plain_text import as_written

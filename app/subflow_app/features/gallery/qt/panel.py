@@ -1,29 +1,278 @@
-"""The gallery's panel: papers and experiments on the left, with progress and buttons, and one of them large."""
+"""The gallery's panel: papers and experiments on the left, with progress and buttons, and one of them large.
+
+One experiment, large: its figure, what the paper claims, the verdicts, the paper's numbers beside ours, and why.
+
+The figure of an experiment, drawn for the room and the theme there are, by the process that draws for paper.
+
+Tables of a few sentences: columns of wrapped text, rows as high as they need.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, Qt, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QHeaderView,
+    QPlainTextEdit,
+    QSizePolicy,
+    QSplitter,
     QStackedLayout,
+    QTableView,
+    QTabWidget,
     QTreeView,
     QWidget,
 )
 
 from subflow_app.features.gallery.core.exhibits import Exhibit
+from subflow_app.features.gallery.core.recipe import SOURCES, rulings
+from subflow_app.features.gallery.core.report_tables import (
+    published_table,
+    rulings_table,
+    settings_table,
+    trial_table,
+    verdict_table,
+)
 from subflow_app.features.gallery.core.reproduction import QueuedState, left_s
-from subflow_app.features.gallery.qt.cards import EXHIBIT_ROLE, CardDelegate, ExperimentModel
-from subflow_app.features.gallery.qt.experiment_page import ExperimentPage
+from subflow_app.features.gallery.qt.cards import (
+    EXHIBIT_ROLE,
+    CardDelegate,
+    ExperimentModel,
+    cause_text,
+    counts_text,
+    state_text,
+    takes_text,
+    verdict_text,
+)
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.theme import set_style
+from subflow_app.toolkit.models import TextTableModel
+from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.theme import CELL_PADDING, muted, set_style
 from subflow_app.toolkit.widgets.empty_state import EmptyState
-from subflow_app.toolkit.widgets.list_beside import ListBeside
-from subflow_app.toolkit.widgets.shorthand import named, v_box
+from subflow_app.toolkit.widgets.list_beside import ListBeside, action_buttons
+from subflow_app.toolkit.widgets.shorthand import h_box, heading, named, split, v_box
+from subflow_app.toolkit.widgets.tables import set_up_table
 from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.tables import TextTable
+
+
+class FigureView(Label):
+    """Shows a picture as large as it fits; `resized` asks for one of another size."""
+
+    resized = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Nothing yet."""
+        super().__init__(parent)
+        self.setObjectName("gallery_figure")
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.setMinimumSize(QSize(240, 140))
+        # The picture follows the room there is, not the other way round.
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setWordWrap(True)
+        self.content = QPixmap()  # what is shown, before it is scaled
+
+    def show_picture(self, content: bytes, words: str) -> None:
+        """Shows a PNG; ``words`` say what is seen."""
+        self.content = QPixmap()
+        self.content.loadFromData(content)
+        self.setAccessibleName(tr("Figure"))
+        self.setAccessibleDescription(words)
+        self._fit()
+
+    def show_words(self, text: str) -> None:
+        """Says why there is no figure."""
+        self.content = QPixmap()
+        self.setText(text)
+        self.setAccessibleName(tr("Figure"))
+        self.setAccessibleDescription(text)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Scales, and asks for a sharper one."""
+        super().resizeEvent(event)
+        self._fit()
+        self.resized.emit()
+
+    def _fit(self) -> None:
+        if self.content.isNull():
+            return
+        ratio = self.devicePixelRatioF()
+        scaled = self.content.scaled(
+            self.size() * ratio, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
+        )
+        scaled.setDevicePixelRatio(ratio)
+        self.setPixmap(scaled)
+
+
+_MOST_SHARE = 0.4  # of the width
+
+
+class _WrappedTable(TextTableModel):
+    """Cells of several lines begin at the same height."""
+
+    translates = True
+    aligns_headings = False
+    left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
+    right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop
+
+
+class TextTableView(QTableView):
+    """A table whose rows follow the width there is."""
+
+    def __init__(self, name: str, text: str, parent: QWidget | None = None) -> None:
+        """An empty table with this object name and accessible name."""
+        super().__init__(parent)
+        self.text_model = _WrappedTable(self)
+        self.setModel(self.text_model)
+        set_up_table(self, name, text)
+        self.setWordWrap(True)
+        self.setTextElideMode(Qt.TextElideMode.ElideNone)
+        self.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+        self.horizontalHeader().sectionResized.connect(lambda *_sizes: self.resizeRowsToContents())
+
+    def show_table(self, table: TextTable) -> None:
+        """Shows another one."""
+        self.text_model.show_table(table)
+        self._share_out()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Gives columns their share of the new width."""
+        super().resizeEvent(event)
+        self._share_out()
+
+    def _share_out(self) -> None:
+        """Columns get what their texts need, and those with long texts share what is left."""
+        columns = self.text_model.columnCount()
+        if not columns:
+            return
+        header = self.horizontalHeader()
+        # A last section that takes what is left would take it from those before it.
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        # Not what the view has in mind, which is how wide a cell is that has been broken into lines already.
+        rows, width_of = self.text_model.table.rows, self.fontMetrics().horizontalAdvance
+        needed = [
+            max([header.sectionSizeHint(column), *(width_of(row[column]) + 2 * CELL_PADDING for row in rows)]) + 12
+            for column in range(columns)
+        ]
+        room = self.viewport().width()
+        if sum(needed) > room:
+            fair = room // columns
+            spare = room - sum(width for width in needed if width <= fair)
+            # A single cell of many words would leave the others a word a line.
+            most = round(_MOST_SHARE * room)
+            long = sum(min(width, most) for width in needed if width > fair)
+            needed = [width if width <= fair else max(80, spare * min(width, most) // long) for width in needed]
+        for column, width in enumerate(needed):
+            header.resizeSection(column, width)
+        self.resizeRowsToContents()
+
+
+_FIGURE_SHARE = (7, 3)
+
+
+class ExperimentPage(QWidget):
+    """Shows an :class:`Exhibit`; what is done with it are actions of the window."""
+
+    def __init__(self, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
+        """Nothing yet; ``actions`` become buttons beside the title."""
+        super().__init__(parent)
+        named(self, "gallery_page", tr("Experiment"))
+        self.exhibit: Exhibit | None = None  # what is shown
+        self.title = heading(named(Label(self, wordWrap=True), "gallery_title"), 1.15)
+        self.claim = named(Label(self, wordWrap=True), "gallery_claim")
+        self.claim.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.state = named(muted(Label(self, wordWrap=True)), "gallery_state")
+        top = h_box(None, (self.title, 1), h_box(None, *action_buttons(actions), spacing=2))
+        self.figure = FigureView(self)
+        self.verdicts = TextTableView("gallery_verdicts", tr("Verdicts"))
+        self.published = TextTableView("gallery_published", tr("Printed in the paper, and ours"))
+        self.rulings = TextTableView("gallery_rulings", tr("Rulings"))
+        self.settings = TextTableView("gallery_settings", tr("Settings"))
+        self.why = named(QPlainTextEdit(self, readOnly=True), "gallery_why", tr("Differences and their causes"))
+        self.why.setFrameShape(QPlainTextEdit.Shape.NoFrame)
+        self.why.setTabChangesFocus(True)
+        self.trials = TextTableView("gallery_trials", tr("Causes of failed checks"))
+        self.tabs = named(QTabWidget(self, documentMode=True), "gallery_tabs", tr("Experiment"))
+        self.tabs.addTab(self.verdicts, tr("Verdicts"))
+        self.tabs.addTab(self.trials, tr("Causes"))
+        self.tabs.addTab(self.published, tr("Beside the paper"))
+        self.tabs.addTab(self.why, tr("Why it differs"))
+        self.tabs.addTab(self.rulings, tr("Rulings"))
+        self.tabs.addTab(self.settings, tr("Settings"))
+        sizes = [100 * share for share in _FIGURE_SHARE]
+        parts = QSplitter(Qt.Orientation.Vertical, self)
+        splitter = split(parts, self.figure, self.tabs, shares=_FIGURE_SHARE, sizes=sizes)
+        v_box(self, top, self.claim, self.state, (splitter, 1), margins=(10, 6, 6, 4), spacing=4)
+
+    def show_exhibit(self, exhibit: Exhibit, queued: QueuedState | None) -> None:
+        """Shows an experiment, or another state of it; its picture comes by itself."""
+        is_other = self.exhibit is None or self.exhibit.name != exhibit.name
+        self.exhibit = exhibit
+        recipe, results = exhibit.recipe, exhibit.results
+        self.show_queued(queued)
+        if recipe is None:
+            self.title.setText(exhibit.name)
+            self.claim.clear()
+            self.figure.show_words(exhibit.problem)
+            return
+        figure = recipe.figure if not recipe.figure[:1].isdecimal() else tr("figure {figure}", figure=recipe.figure)
+        self.title.setText(f"{SOURCES[recipe.paper]}, {figure}: {recipe.title}")
+        self.claim.setText(tr("The paper: {claim}", claim=recipe.claim))
+        if is_other or exhibit.figure is None:
+            self.figure.show_words(tr("Drawing…") if exhibit.figure is not None else self._will_show(exhibit))
+        lines = [recipe.disagrees] if recipe.disagrees else []
+        lines += [tr("Not measured: {reason}", reason=reason) for reason in exhibit.missing] if results else []
+        self.why.setPlainText("\n\n".join(lines) or tr("Nothing is known to differ."))
+        register = rulings()
+        self.rulings.show_table(rulings_table([register[name] for name in recipe.rulings]))
+        if results is None:
+            for table in (self.verdicts, self.trials, self.published, self.settings):
+                table.show_table(replace(table.text_model.table, rows=()))
+            return
+        told = verdict_table(results)
+        rows = tuple(
+            (row[0], verdict_text(verdict.kind), *row[2:4], cause_text(verdict), *row[5:])
+            for row, verdict in zip(told.rows, exhibit.verdicts, strict=True)
+        )
+        self.verdicts.show_table(replace(told, rows=rows))
+        self.trials.show_table(trial_table(results))
+        self.published.show_table(published_table(results))
+        self.settings.show_table(settings_table(results))
+
+    def show_queued(self, queued: QueuedState | None) -> None:
+        """Shows where it stands."""
+        if self.exhibit is not None:
+            told = [state_text(self.exhibit, queued), counts_text(self.exhibit.counts), takes_text(self.exhibit)]
+            self.state.setText(" · ".join(text for text in told if text))
+
+    def _will_show(self, exhibit: Exhibit) -> str:
+        """What a run would draw."""
+        assert exhibit.recipe is not None
+        if exhibit.problem:
+            return exhibit.problem
+        recipe = exhibit.recipe
+        labels = [recipe.measures[name].label for panel in recipe.panels for name in panel.measures]
+        measures = ", ".join(dict.fromkeys(labels))
+        series = ", ".join(recipe.series)
+        if recipe.axis.is_single:
+            told = tr("A run will draw here: {measures} of {series}.", measures=measures, series=series)
+        else:
+            told = tr(
+                "A run will draw here: {measures} of {series} against {axis}.",
+                measures=measures,
+                series=series,
+                axis=recipe.axis.label,
+            )
+        return f"{tr('Not run yet.')} {told}"
+
 
 _LIST_WIDTHS = (460, 0.38, 220)
 

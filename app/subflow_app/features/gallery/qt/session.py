@@ -22,8 +22,7 @@ from subflow_app.features.gallery.core.results import Results
 from subflow_app.features.gallery.qt.cards import PICTURE_SIZE
 from subflow_app.features.gallery.qt.panel import GalleryPanel
 from subflow_app.features.library.core.copying import copy_experiment, copy_to_go_on
-from subflow_app.features.library.core.shipped import open_library
-from subflow_app.features.library.core.thumbnails import shipped_thumbnail, thumbnail
+from subflow_app.features.library.core.shipped import open_library, shipped_thumbnail, thumbnail
 from subflow_app.features.paper.core.figure_plan import figure_kind
 from subflow_app.features.paper.core.figure_process import FigureProcess
 from subflow_app.features.paper.core.panel_plan import Ground, PanelFigure

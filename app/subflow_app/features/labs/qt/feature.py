@@ -9,7 +9,7 @@ from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:
     from subflow_app.features.labs.qt.class_dialog import ClassDialog
-    from subflow_app.features.labs.qt.ports import LabPorts
+    from subflow_app.features.labs.qt.places import LabPorts
     from subflow_app.features.labs.qt.teacher import Teacher
 
 

@@ -1,13 +1,15 @@
 """Where things of the window are: panels, buttons, plots, parts of the drawing, fields of the inspector.
 
 An outline around what a step of a lab speaks of, wherever that is in the window just now.
+
+Parts of the window that labs use.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QElapsedTimer, QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QPen
@@ -21,7 +23,25 @@ from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.toolkit.workspaces import PANELS
 
 if TYPE_CHECKING:
-    from subflow_app.features.labs.qt.ports import LabPorts
+    from PySide6.QtWidgets import QMenuBar, QToolBar
+
+    from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.editor.qt.inspector.inspector import Inspector
+    from subflow_app.features.editor.qt.topology.view import TopologyView
+    from subflow_app.features.exporting.qt.exporting import Exports
+    from subflow_app.features.guide.qt import HelpPanel
+    from subflow_app.features.plots.qt.plot_view import PlotView
+    from subflow_app.features.running.qt.run_control import RunControl
+    from subflow_app.features.running.qt.run_session import RunSession
+    from subflow_app.features.running.qt.shown_runs import ShownRuns
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.dialogs import Dialogs
+    from subflow_app.toolkit.docks import Docks
+    from subflow_app.toolkit.feature import FeatureMap
+    from subflow_app.toolkit.preferences import Preferences
+    from subflow_app.toolkit.workers import Workers
+    from subflow_app.toolkit.workspaces import Workspaces
 
 
 PREDICTION = Target("prediction", "")
@@ -272,3 +292,42 @@ def moves() -> bool:
     """Whether the desktop wants anything to move by itself."""
     duration = QApplication.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration)
     return duration > 0 and QApplication.isEffectEnabled(Qt.UIEffect.UI_General)
+
+
+class LabPorts(Protocol):
+    """What a window has for labs, whose steps speak of all of it."""
+
+    bar: ActionBar
+    database: DatabaseControl
+    dialogs: Dialogs
+    docks: Docks
+    documents: Documents
+    exports: Exports
+    help: HelpPanel
+    inspector: Inspector
+    plots: PlotView
+    preferences: Preferences
+    runs: RunControl
+    session: RunSession
+    shown: ShownRuns
+
+    @property
+    def toolbar(self) -> QToolBar:
+        """The toolbar of the window."""
+
+    topology: TopologyView
+    workers: Workers
+    workspaces: Workspaces
+
+    @property
+    def features(self) -> FeatureMap:
+        """The queue, sweeps and trainings."""
+
+    def menuBar(self) -> QMenuBar:
+        """The menus, which steps point at."""
+
+    def set_plot_shown(self, plot_id: str, is_shown: bool) -> None:
+        """Switches a plot on or off."""
+
+    def window(self) -> QWidget:
+        """All of it, that outlines lie over."""

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from subflow_app.features.labs.core.lab import Lab, Step, Target
     from subflow_app.features.labs.core.progress import Answered, PredictionValue, Progress
     from subflow_app.features.labs.core.session import Judgement
-    from subflow_app.features.labs.qt.ports import LabPorts
+    from subflow_app.features.labs.qt.places import LabPorts
     from subflow_app.features.sweeps.qt.new_dialog import SweepSuggestion
     from subflow_store import Store
 

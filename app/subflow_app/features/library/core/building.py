@@ -28,7 +28,7 @@ from subflow_app.features.gallery.core.results import Results, Verdict, stored_r
 from subflow_app.features.labs.core.runner import LabRunner
 from subflow_app.features.library.core.contents import lab_tag, of_experiment, sweeps_of
 from subflow_app.features.library.core.copying import AsShipped
-from subflow_app.features.library.core.thumbnails import write_thumbnails
+from subflow_app.features.library.core.shipped import write_thumbnails
 from subflow_app.features.paper.core.figure_process import FigureProcess
 from subflow_app.features.traces.core.scenario_hash import simulator_version
 from subflow_app.foundation.errors import AppError, LibraryError

@@ -91,7 +91,7 @@ class SweepFeature(SessionFeature["SweepSession"]):
         path = self.ports.exports.ask_path(tr("Export this view"), tr(_FIGURES), self._suggested(".svg"))
         if path is None:
             return
-        from subflow_app.features.sweeps.qt.chart_file import save_chart
+        from subflow_app.features.sweeps.qt.study_plot import save_chart
 
         self.ports.exports.write(path, lambda: save_chart(page.chart(shown.choice.view), path))
 

@@ -3,6 +3,8 @@
 Axes of pictures of sweeps: room for numbers or names, and short numbers where all are nearly the same.
 
 The legend of a picture: sample and name of each series, in rows above the plot.
+
+A view of a sweep as a file: the same picture, but light and in the font of figures, for print.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,11 +28,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from subflow_app.features.paper.core.figure_plan import figure_kind
 from subflow_app.features.plots.qt.curve_item import make_pen
+from subflow_app.features.plots.qt.figure_file import FigureSize, paper_font, picture_content
 from subflow_app.features.plots.qt.stacked_plot import colour_axes, label_style, make_plot_item, show_bottom_axis
 from subflow_app.features.sweeps.core.views.view import Box, Hit, Marks, Picture, PictureAxis, SweepView
+from subflow_app.foundation.files import write_file
 from subflow_app.toolkit.plotting.plot_parts import Axis, PlotViewBox
-from subflow_app.toolkit.theme import Tokens
+from subflow_app.toolkit.theme import LIGHT, Tokens
 from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
@@ -576,3 +582,33 @@ class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._ring.setPen(make_pen(self._tokens.accent, width=2.0 * self.line_width))
         hit = None if self._current is None or self._current >= len(self._hits) else self._hits[self._current]
         self._ring.setData([] if hit is None else [hit.x], [] if hit is None else [hit.y])
+
+
+CHART_SIZE = FigureSize(170.0, 105.0)
+
+
+def save_chart(shown: StudyPlot, path: Path, size: FigureSize = CHART_SIZE) -> None:
+    """Writes what a chart shows.
+
+    Args:
+        shown: the chart of the window; what is zoomed there is so in the file.
+        path: its suffix says the format: .svg, .pdf or .png.
+        size: of the figure.
+
+    Raises:
+        InputError: if the suffix is none of these.
+        ExportError: if the file cannot be written.
+    """
+    kind = figure_kind(path)
+    copy = shown.copy_for(LIGHT, paper_font())
+    # Laid out like a widget on screen, without ever being one.
+    copy.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+    copy.resize(size.layout_size())
+    copy.show()
+    copy.show_like(shown)
+    try:
+        content = picture_content(copy, kind, size)
+    finally:
+        copy.close()
+        copy.deleteLater()
+    write_file(path, content)

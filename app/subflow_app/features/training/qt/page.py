@@ -29,8 +29,8 @@ from PySide6.QtWidgets import (
 
 from subflow_agents import Command
 from subflow_app.features.editor.qt.inspector.param_form import ParamForm
+from subflow_app.features.training.core.evaluations import rivals
 from subflow_app.features.training.core.policy_surface import SeenPolicy
-from subflow_app.features.training.core.race import rivals
 from subflow_app.features.training.core.training_draft import (
     DOCUMENT,
     FROM_FILE,

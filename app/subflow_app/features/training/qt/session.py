@@ -137,7 +137,7 @@ class TrainingSession(PanelFeature["TrainPage"]):
 
     def race(self) -> None:
         """Runs the scenario in the window with the policy of the selected training, then with the chosen rival."""
-        from subflow_app.features.training.core.race import race_sources
+        from subflow_app.features.training.core.evaluations import race_sources
 
         selected = self.content.selected()
         if len(selected) != 1 or self.content.rival.currentData() is None:
