@@ -29,7 +29,7 @@ from subflow_app.features.kernel.core.worker_process import WORKER_COMMAND as KE
 from subflow_app.features.labs.cli import labs
 from subflow_app.features.library import cli as library
 from subflow_app.features.measured import cli as import_trace
-from subflow_app.features.paper.cli import figure_worker, report
+from subflow_app.features.paper.cli import report
 from subflow_app.features.running import cli as run
 from subflow_app.features.script import cli as scripts
 from subflow_app.features.sweeps import cli as sweep
@@ -38,6 +38,7 @@ from subflow_app.features.training.cli import agents, train, trainings
 from subflow_app.features.training.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
 from subflow_app.foundation.paths import FIGURE_WORKER
 from subflow_app.shell import selftest_command as selftest
+from subflow_app.shell.figure_worker_command import figure_worker
 from subflow_app.shell.window_command import open_window
 from subflow_app.terminal.failures import reporting_bugs
 from subflow_app.terminal.group import WINDOW_COMMAND, SubflowGroup
@@ -125,7 +126,7 @@ app.command()(bench.bench)
 app.command()(compare.compare)
 app.command("compare-kernel")(compare_kernel.compare_kernel)
 app.command(KERNEL_WORKER_COMMAND, hidden=True)(compare_kernel.kernel_worker)
-app.command(FIGURE_WORKER, hidden=True)(figure_worker.figure_worker)
+app.command(FIGURE_WORKER, hidden=True)(figure_worker)
 app.command(TRAIN_WORKER_COMMAND, hidden=True)(train.train_worker)
 agents.agents_app.command()(agents.promote)
 app.add_typer(agents.agents_app, name="agents")

@@ -143,7 +143,7 @@ def test_every_form_is_drawn_in_every_format_light_and_dark(tmp_path: Path, kind
 def test_figure_goes_to_the_process_that_draws_and_comes_back_the_same(tmp_path: Path):
     figure = replace(experiment_figure(tiny_results(tmp_path)), kind="svg")
     sent = unpack(pack(figure), KINDS)
-    assert _renderer(sent)(sent) == render_panels(figure)
+    assert _renderer(sent, lambda _: b"")(sent) == render_panels(figure)
 
 
 def test_thumbnail_is_the_first_panel_alone_without_words(tmp_path: Path):

@@ -15,12 +15,13 @@ import pytest
 from pypdf import PdfReader
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.features.paper.core.page_text import width_pt, wrapped
 from subflow_app.features.paper.core.report import (
+    REPORT_KINDS,
     Heading,
     Listing,
     Paragraph,
     Report,
+    ReportKind,
     build_report,
     page_size,
     read_runs,
@@ -213,8 +214,25 @@ def test_tables_that_break_have_their_head_again(store: Store) -> None:
     assert sum(text.count("download.10") for text in texts) == 4
 
 
-def test_same_report_is_the_same_page(store: Store) -> None:
-    assert render_report(report_on(store, 1)) == render_report(report_on(store, 1))
+@pytest.mark.parametrize("kind", REPORT_KINDS)
+def test_same_report_is_the_same_file(store: Store, kind: ReportKind) -> None:
+    report = replace(report_on(store, 1), kind=kind)
+    assert render_report(report) == render_report(report)
+
+
+def test_pdf_lists_its_headings_with_their_pages_and_shows_texts_as_they_are() -> None:
+    texts = ("<b>wifi</b> &amp; \u202eGrößen שלום", *(f"Filler {number}" for number in range(40)))
+    blocks = [block for text in texts for block in (Heading(text), Paragraph("three lines " * 40))]
+    report = Report(texts[0], "subtitle", (*blocks, Heading("Last", 2), Paragraph("end")), "pdf", contents=2)
+    pages = [page.extract_text() for page in PdfReader(io.BytesIO(render_report(report))).pages]
+
+    assert "<b>wifi</b> &amp; \\u202eGrößen" in pages[0]
+    assert len(pages) > 3
+    for heading in ("Filler 10", "Filler 39", "Last"):
+        (page,) = [number for number, text in enumerate(pages[1:], start=2) if heading in text.splitlines()]
+        assert page > 2 or heading == "Filler 10"
+    assert "Last" in pages[-1]
+    assert str(len(pages)) in pages[0].split()
 
 
 def test_plots_that_no_run_has_are_left_out(store: Store) -> None:
@@ -267,13 +285,3 @@ def test_topology_is_drawn_as_on_the_canvas() -> None:
     assert sketch.links[0].bow == -sketch.links[1].bow
     assert [label for label, _ in sketch.ways] == ["download · wifi", "download · lte"]
     assert sketch.links[0].lanes == (sketch.ways[0][1],)
-
-
-def test_lines_are_broken_between_words_and_never_too_wide() -> None:
-    text = "  · a path with many hops " + "x" * 300
-    lines = wrapped(text, "text", 8.0, 120.0)
-
-    assert "".join("".join(lines).split()) == "".join(text.split())
-    assert all(width_pt(line, "text", 8.0) <= 120.0 for line in lines)
-    assert all(line.startswith("  ") for line in lines)
-    assert wrapped("", "text", 8.0, 120.0) == [""]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pypdf import PdfReader
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
@@ -80,7 +81,7 @@ def test_report_on_the_run_that_is_shown_as_pdf(
         window.bar.trigger("file.export_report")
 
     # Letter is 8.5 in wide.
-    assert b"/MediaBox [ 0 0 612 792 ]" in (tmp_path / "report.pdf").read_bytes()
+    assert PdfReader(tmp_path / "report.pdf").pages[0].mediabox.width == 612
 
 
 def test_report_that_cannot_be_written_is_told(

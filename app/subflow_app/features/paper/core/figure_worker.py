@@ -9,7 +9,8 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
-from typing import Any, BinaryIO
+from functools import partial
+from typing import Any, BinaryIO, TypeAlias
 
 from subflow_app.features.paper.core.figure_plan import FigurePlan, PlotData
 from subflow_app.features.paper.core.figure_process import BROKEN, CONTENT, REFUSED
@@ -19,7 +20,7 @@ from subflow_app.features.paper.core.panel_figure import render_panels
 from subflow_app.features.paper.core.panel_plan import Ground, PanelFigure
 from subflow_app.features.paper.core.paper_styles import PaperStyle
 from subflow_app.features.paper.core.report import Heading, Listing, Paragraph, Picture, Report
-from subflow_app.features.paper.core.report_file import render_report
+from subflow_app.features.paper.core.report_file import PrintJob, render_report
 from subflow_app.features.paper.core.topology_sketch import SketchLink, SketchNode, TopologySketch
 from subflow_app.features.plots.core import Bar, Curve
 from subflow_app.foundation.errors import AppError
@@ -30,31 +31,38 @@ from subflow_app.vocabulary.tables import TextColumn, TextTable
 
 KINDS: tuple[type, ...] = (
     *(FigurePlan, PlotData, PaperStyle, Curve, Bar, ColourKey),
-    *(Report, Heading, Paragraph, Listing, Picture, TextTable, TextColumn),
+    *(PrintJob, Report, Heading, Paragraph, Listing, Picture, TextTable, TextColumn),
     *(PanelFigure, Panel, PanelSeries, Reference, Ground),
     *(TopologySketch, SketchNode, SketchLink),
 )
 """Everything that jobs are made of."""
 
 
-def main() -> int:
-    """Draw until the pipe is closed; returns the exit code."""
+Printer: TypeAlias = Callable[[PrintJob], bytes]
+
+
+def main(print_pages: Printer) -> int:
+    """Draw until the pipe is closed; returns the exit code.
+
+    Args:
+        print_pages: prints a page on the sheets of a PDF.
+    """
     ignore_interrupts()  # the window closes the pipe
     answers = _take_stdout()
     _warm_up()
     with os.fdopen(0, "rb", closefd=False) as requests:
         while (content := read_message(requests)) is not None:
             try:
-                write_message(answers, pack(_answer(content)))
+                write_message(answers, pack(_answer(content, print_pages)))
             except BrokenPipeError:
                 return 0  # nobody wants to know any more
     return 0
 
 
-def _answer(content: bytes) -> tuple[str, Any]:
+def _answer(content: bytes, print_pages: Printer) -> tuple[str, Any]:
     try:
         job = unpack(content, KINDS)
-        return CONTENT, _renderer(job)(job)
+        return CONTENT, _renderer(job, print_pages)(job)
     except AppError as error:
         return REFUSED, str(error)
     except Exception:
@@ -62,9 +70,11 @@ def _answer(content: bytes) -> tuple[str, Any]:
         return BROKEN, traceback.format_exc()
 
 
-def _renderer(job: object) -> Callable[[Any], bytes]:
+def _renderer(job: object, print_pages: Printer) -> Callable[[Any], bytes]:
     if isinstance(job, Report):
-        return render_report
+        return partial(render_report, print_pages=print_pages)
+    if isinstance(job, PrintJob):
+        return print_pages
     if isinstance(job, PanelFigure):
         return render_panels
     if not isinstance(job, FigurePlan):

@@ -27,7 +27,7 @@ from subflow_app.vocabulary.plain_text import readable
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.figure import Figure
     from matplotlib.legend import Legend
 
 POINTS_PER_INCH = 72.0
@@ -127,8 +127,8 @@ def figure_size_in(plan: FigurePlan) -> tuple[float, float]:
     return style.width_mm / MM_PER_INCH, height
 
 
-def fill_figure(figure: Figure | SubFigure, plan: FigurePlan) -> None:
-    """Draw a plan into a figure, or into a part of a page, of `figure_size_in`; call it within `drawing`."""
+def fill_figure(figure: Figure, plan: FigurePlan) -> None:
+    """Draw a plan into a figure of `figure_size_in`; call it within `drawing`."""
     style = plan.style
     drawn = [lines_of(plot, plan.time_range) for plot in plan.plots]
     handles, columns = _legend(plan, [lines for lines, _ in drawn]) if plan.legend in ("above", "below") else ([], 1)

@@ -25,7 +25,7 @@ from subflow_app.vocabulary.picture import Panel, PanelSeries
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.figure import Figure
 
 _LETTER = 0.56
 # Share of the height of a plot that its axis has: the rest goes to what stands below.
@@ -72,8 +72,8 @@ def panels_size_in(figure: PanelFigure) -> tuple[float, float]:
     return width, height
 
 
-def fill_panels(part: Figure | SubFigure, figure: PanelFigure) -> None:
-    """Draw into a figure, or into a part of a page, of `panels_size_in`; call it within `drawing`."""
+def fill_panels(part: Figure, figure: PanelFigure) -> None:
+    """Draw into a figure of `panels_size_in`; call it within `drawing`."""
     rows = figure.rows
     columns = max(map(len, rows))
     grid = part.add_gridspec(len(rows), columns, height_ratios=_row_heights_in(figure))

@@ -1,11 +1,16 @@
-"""A report as one HTML file: figures inside, nothing to load, no scripts, every text escaped."""
+"""A report as one HTML file: figures inside, nothing to load, no scripts, every text escaped.
+
+The page that becomes a PDF is the same but for its figures, which are pixels: Qt's SVG neither clips nor hatches well.
+"""
 
 from __future__ import annotations
 
+import base64
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from subflow_app.features.paper.core.figure_plan import FigureKind
 from subflow_app.features.paper.core.figures import render_figure
 from subflow_app.features.paper.core.panel_figure import render_panels
 from subflow_app.features.paper.core.report import Block, Heading, Listing, Paragraph, Picture, Report
@@ -43,6 +48,9 @@ pre { background: #f5f5f5; padding: 0.8rem 1rem; overflow-x: auto; font-size: 0.
   h2, h3, caption { break-after: avoid; } pre { white-space: pre-wrap; } }
 """
 
+_PRINTED_DPI, _CSS_DPI = 300, 96
+_WIDEST = 644.0  # px of a page, between the margins of A4
+
 # Should a text ever get past the escaping, the browser runs no script and loads nothing.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
@@ -72,7 +80,8 @@ def render_html(report: Report) -> bytes:
         f'<nav aria-label="Contents">{contents}</nav>',
         "<main>",
     ]
-    parts += [_element(block, number, anchors.get(number)) for number, block in enumerate(report.blocks)]
+    draw = _svg_figure if report.kind == "html" else _pixel_figure
+    parts += [_element(block, number, anchors.get(number), draw) for number, block in enumerate(report.blocks)]
     parts += ["</main>", "</body>", "</html>", ""]
     return "\n".join(parts).encode()
 
@@ -94,7 +103,7 @@ def _contents(headings: Sequence[tuple[Block, str]]) -> str:
     return "".join(parts) + "</li></ul>" * open_levels
 
 
-def _element(block: Block, number: int, anchor: str | None) -> str:
+def _element(block: Block, number: int, anchor: str | None, draw: Callable[[Picture, int, str], str]) -> str:
     if isinstance(block, Heading):
         name = f"h{block.level + 1}"
         named = "" if anchor is None else f' id="{anchor}"'
@@ -104,26 +113,32 @@ def _element(block: Block, number: int, anchor: str | None) -> str:
     if isinstance(block, Listing):
         return f"<pre><code>{html_text(block.text)}</code></pre>"
     if isinstance(block, Picture):
-        return _figure(block, number)
+        caption = html_text(block.caption)
+        return f"<figure>{draw(block, number, caption)}<figcaption>{caption}</figcaption></figure>"
     return f'<div class="table">{table_html(block)}</div>'
 
 
-def _figure(picture: Picture, number: int) -> str:
-    caption = html_text(picture.caption)
-    drawing = _inline(_svg_of(picture), f"p{number}-", caption)
-    return f"<figure>{drawing}<figcaption>{caption}</figcaption></figure>"
+def _svg_figure(picture: Picture, number: int, caption: str) -> str:
+    return _inline(_drawing(picture, "svg").decode(), f"p{number}-", caption)
 
 
-def _svg_of(picture: Picture) -> str:
+def _pixel_figure(picture: Picture, _number: int, caption: str) -> str:
+    content = _drawing(picture, "png")
+    width = min(_WIDEST, int.from_bytes(content[16:20]) * _CSS_DPI / _PRINTED_DPI)
+    data = base64.b64encode(content).decode()
+    return f'<img alt="{caption}" width="{width:.1f}" src="data:image/png;base64,{data}">'
+
+
+def _drawing(picture: Picture, kind: FigureKind) -> bytes:
     if picture.sketch is not None:
-        return render_sketch(picture.sketch).decode()
+        return render_sketch(picture.sketch, kind, _PRINTED_DPI)
     # As paths: whoever reads it need not have our font.
     if picture.panels is not None:
         style = replace(picture.panels.style, text_in_svg=False)
-        return render_panels(replace(picture.panels, kind="svg", style=style)).decode()
+        return render_panels(replace(picture.panels, kind=kind, dpi=_PRINTED_DPI, style=style))
     assert picture.figure is not None
     style = replace(picture.figure.style, text_in_svg=False)
-    return render_figure(replace(picture.figure, kind="svg", style=style)).decode()
+    return render_figure(replace(picture.figure, kind=kind, dpi=_PRINTED_DPI, style=style))
 
 
 def _inline(svg: str, prefix: str, label: str) -> str:

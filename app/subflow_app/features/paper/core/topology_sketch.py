@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from subflow_app.features.editor.core.topology import PictureLink, picture_of
+from subflow_app.features.paper.core.figure_plan import FigureKind
 from subflow_app.features.paper.core.figures import drawn_file
 from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE, MM_PER_INCH, PaperStyle
 from subflow_app.features.paper.core.report_tables import delay_text, rate_text
@@ -15,7 +16,7 @@ from subflow_sim.scenario import Scenario
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.figure import Figure
 
 # More links than this have their names alone, more than that nothing: their values are in the table.
 _MOST_LINKS_WITH_VALUES = 12
@@ -28,7 +29,6 @@ _MARGIN = 0.14
 _LEGEND_COLUMNS = 3
 _LEGEND_ROW_IN = 0.2
 _MOST_WAYS = 18
-_DPI = 100  # of what a drawing has no pixels of
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +97,12 @@ def sketch_of(scenario: Scenario) -> TopologySketch:
     )
 
 
-def render_sketch(sketch: TopologySketch, style: PaperStyle = DEFAULT_STYLE) -> bytes:
-    """The drawing as SVG, its text as paths."""
+def render_sketch(sketch: TopologySketch, kind: FigureKind, dpi: int, style: PaperStyle = DEFAULT_STYLE) -> bytes:
+    """The content of the file; the text of SVG is paths."""
     return drawn_file(
         replace(style, text_in_svg=False),
-        "svg",
-        _DPI,
+        kind,
+        dpi,
         lambda: sketch_size_in(sketch, style.width_mm / MM_PER_INCH),
         lambda figure: fill_sketch(figure, sketch, style),
     )
@@ -114,8 +114,8 @@ def sketch_size_in(sketch: TopologySketch, width_in: float) -> tuple[float, floa
     return width_in, width_in * sketch.aspect + rows * _LEGEND_ROW_IN
 
 
-def fill_sketch(figure: Figure | SubFigure, sketch: TopologySketch, style: PaperStyle = DEFAULT_STYLE) -> None:
-    """Draw it, with a legend of the ways, into a figure or a part of a page; call it within `drawing`."""
+def fill_sketch(figure: Figure, sketch: TopologySketch, style: PaperStyle = DEFAULT_STYLE) -> None:
+    """Draw it, with a legend of the ways, into a figure; call it within `drawing`."""
     from matplotlib.lines import Line2D
 
     _draw_sketch(figure.add_subplot(), sketch, style)
