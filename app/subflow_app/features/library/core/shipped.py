@@ -26,6 +26,7 @@ from subflow_app.foundation.paths import library_cache
 from subflow_app.foundation.resources import assets_folder
 from subflow_sim.gate import is_file, is_there
 from subflow_sim.whole_file import write_whole
+from subflow_store.errors import StoreError
 
 if TYPE_CHECKING:
     from subflow_app.features.gallery.core.recipe import Recipe
@@ -80,8 +81,6 @@ def open_library(path: Path | None = None) -> Store | None:
 
 def shipped_outcomes() -> list[ArenaOutcome]:
     """What ships with the program; nothing if it came without a library, or it cannot be used."""
-    from subflow_store.errors import StoreError
-
     try:
         library = open_library()
         if library is None:

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from subflow_agents.evaluation import RunFigures, evaluate, run_figures
 from subflow_app.features.catalog.core.catalog import app_catalog, policy_library
 from subflow_app.features.catalog.core.uses import Use, check_kept, told_replacements
 from subflow_app.features.editor.core.algorithm_choices import (
@@ -108,7 +109,6 @@ class EvaluationJob(Batch[int]):
         return partial(make_run, RunTask(scenario, seed, max(1.0, scenario.duration_s), keeps_traces=False))
 
     def _keep(self, item: int, outcome: RunOutcome) -> None:
-        from subflow_agents.evaluation import run_figures
 
         if outcome.failure:
             raise SimError(outcome.failure)
@@ -119,7 +119,6 @@ class EvaluationJob(Batch[int]):
         raise ClusterError(f"a run of seed {self._runs[item][2]} could not be made: {problem}")
 
     def _evaluate(self, run: Callable[[Scenario, Sequence[str], int], RunFigures]) -> Evaluation:
-        from subflow_agents.evaluation import evaluate
 
         return evaluate(
             self._contenders,
@@ -133,8 +132,6 @@ class EvaluationJob(Batch[int]):
 
     def _note(self, scenario: Scenario, names: Sequence[str], seed: int) -> RunFigures:
         """In place of a run: note what it would be."""
-        from subflow_agents.evaluation import RunFigures
-
         self._runs.append((scenario, names, seed))
         nan = math.nan
         return RunFigures(seed, nan, nan, nan, nan, nan, nan, nan)
