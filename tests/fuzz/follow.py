@@ -67,7 +67,7 @@ def follow(store: Store, run_id: int, folder: Path, chance: int) -> None:
 def _draw(store: Store, run_id: int, traces: StoredTraces, folder: Path, chance: int) -> None:
     from subflow_app.features.exporting.core.exports import ExportPlan, export_run
     from subflow_app.features.paper.core.report import build_report, read_runs
-    from subflow_app.features.paper.core.report_html import render_html
+    from subflow_app.features.paper.core.report_file import render_html
     from subflow_app.features.plots.core import PLOTS
 
     plots = [plot for plot in PLOTS if plot.is_in(traces)]

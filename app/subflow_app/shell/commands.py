@@ -29,7 +29,7 @@ from subflow_app.features.kernel.core.worker_process import WORKER_COMMAND as KE
 from subflow_app.features.labs.cli import labs
 from subflow_app.features.library import cli as library
 from subflow_app.features.measured import cli as import_trace
-from subflow_app.features.paper.cli import report
+from subflow_app.features.paper import cli as report
 from subflow_app.features.running import cli as run
 from subflow_app.features.script import cli as scripts
 from subflow_app.features.sweeps import cli as sweep

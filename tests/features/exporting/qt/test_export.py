@@ -18,7 +18,7 @@ from tests.helpers.fake_runs import finished_traces
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.exporting.qt.export_dialog import FigureDialog, FigureSource, shown_plan
-from subflow_app.features.paper.core.figure_choice import FigureChoice
+from subflow_app.features.paper.core.figure_plan import FigureChoice
 from subflow_app.features.paper.core.figure_process import FigureProcess
 from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.features.plots.qt.figure import save_figure
@@ -437,7 +437,7 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 from PySide6.QtWidgets import QApplication
 application = QApplication([])
 from tests.helpers.fake_runs import finished_traces
-from subflow_app.features.paper.core.figure_choice import FigureChoice
+from subflow_app.features.paper.core.figure_plan import FigureChoice
 from subflow_app.features.paper.core.figure_process import FigureProcess
 from subflow_app.features.exporting.qt.export_dialog import FigureDialog
 from subflow_app.features.exporting.qt.export_dialog import FigureSource

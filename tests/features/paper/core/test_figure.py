@@ -14,8 +14,8 @@ from tests.helpers.experiments import GOODPUT, TINY, FixedValues, tiny_results
 
 from subflow_app.features.gallery.core.figure import OURS, experiment_figure, published_values, series_colours
 from subflow_app.features.paper.core.figure_plan import FigureKind
+from subflow_app.features.paper.core.figure_process import pack, unpack
 from subflow_app.features.paper.core.figure_worker import KINDS, _renderer
-from subflow_app.features.paper.core.packed_values import pack, unpack
 from subflow_app.features.paper.core.panel_figure import panels_size_in, render_panels
 from subflow_app.features.paper.core.panel_forms import (
     draw_bars,

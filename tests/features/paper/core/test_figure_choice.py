@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import pytest
 
-from subflow_app.features.paper.core.figure_choice import AS_SHOWN, FigureChoice
+from subflow_app.features.paper.core.figure_plan import AS_SHOWN, FigureChoice
 from subflow_app.foundation.settings import Settings, load_settings, save_settings
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from subflow_app.features.paper.core.packed_values import pack, read_message, unpack, write_message
+from subflow_app.features.paper.core.figure_process import pack, read_message, unpack, write_message
 
 
 class Point(NamedTuple):

@@ -26,8 +26,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.features.paper.core.figure_choice import AS_SHOWN, CUSTOM, FigureChoice
-from subflow_app.features.paper.core.figure_plan import FigureKind, FigurePlan, plot_data
+from subflow_app.features.paper.core.figure_plan import (
+    AS_SHOWN,
+    CUSTOM,
+    FigureChoice,
+    FigureKind,
+    FigurePlan,
+    plot_data,
+)
 from subflow_app.features.paper.core.figure_process import FigureProcess
 from subflow_app.features.paper.core.paper_styles import (
     DPI_RANGE,

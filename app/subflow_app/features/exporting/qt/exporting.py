@@ -26,8 +26,7 @@ from subflow_store import StoreError
 if TYPE_CHECKING:
     from subflow_app.features.exporting.core.run_export import ExportedRun, RunExport
     from subflow_app.features.exporting.core.verification import Verification
-    from subflow_app.features.paper.core.figure_choice import FigureChoice
-    from subflow_app.features.paper.core.figure_plan import FigurePlan
+    from subflow_app.features.paper.core.figure_plan import FigureChoice, FigurePlan
     from subflow_app.features.paper.core.figure_process import FigureProcess
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.core.runs import RunJob
@@ -109,7 +108,7 @@ class Exports(QObject):
         """Asks how the figure shall be, with a preview, then for the file, and writes it."""
         # Imported here, as is all that figures are made with: a start draws none.
         from subflow_app.features.exporting.qt.export_dialog import FigureDialog, FigureSource
-        from subflow_app.features.paper.core.figure_choice import AS_SHOWN, FigureChoice
+        from subflow_app.features.paper.core.figure_plan import AS_SHOWN, FigureChoice
         from subflow_app.features.paper.core.figure_process import FigureProcess
 
         process = FigureProcess()

@@ -13,9 +13,16 @@ from functools import partial
 from typing import Any, BinaryIO, TypeAlias
 
 from subflow_app.features.paper.core.figure_plan import FigurePlan, PlotData
-from subflow_app.features.paper.core.figure_process import BROKEN, CONTENT, REFUSED
+from subflow_app.features.paper.core.figure_process import (
+    BROKEN,
+    CONTENT,
+    REFUSED,
+    pack,
+    read_message,
+    unpack,
+    write_message,
+)
 from subflow_app.features.paper.core.figures import render_figure
-from subflow_app.features.paper.core.packed_values import pack, read_message, unpack, write_message
 from subflow_app.features.paper.core.panel_figure import render_panels
 from subflow_app.features.paper.core.panel_plan import Ground, PanelFigure
 from subflow_app.features.paper.core.paper_styles import PaperStyle

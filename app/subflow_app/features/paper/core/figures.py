@@ -2,26 +2,38 @@
 
 matplotlib takes more than a second to import, so it is imported when the first figure is drawn. The command line draws
 in its own process; the window has `figure_process` draw, because the import alone would hold it up.
+
+Which lines a paper figure has: readable with twenty curves, and with rates that were sampled too often.
+
+A plot of many flows (five MPTCP flows against five TCP flows are twenty curves) is drawn by group: the instances of a
+flow as thin lines, their mean as a thick one, one legend entry.
+
+Bars of a paper figure: a category each, with error bars, and a hatch for each experiment.
 """
 
 from __future__ import annotations
 
 import io
+import math
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from subflow_app.features.paper.core.figure_bars import draw_bars, experiment_handles
-from subflow_app.features.paper.core.figure_lines import Line, lines_of
+import numpy as np
+
 from subflow_app.features.paper.core.figure_plan import FigureKind, FigurePlan, PlotData, figure_kind
 from subflow_app.features.paper.core.paper_styles import MM_PER_INCH, PaperStyle, rc_settings
-from subflow_app.features.plots.core import BARS, TIME, Curve
+from subflow_app.features.plots.core import BARS, TIME, Bar, Curve, interval_text
+from subflow_app.features.plots.core.bars import bar_places
+from subflow_app.features.plots.core.drawing import RAW_S, bin_width_s, in_bins, mean_of_seeds, sample_intervals_s
+from subflow_app.features.traces.core.traces import LINK
 from subflow_app.foundation.files import write_file
 from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.palette import label_of, split_owner
 from subflow_app.vocabulary.plain_text import readable
 
 if TYPE_CHECKING:
@@ -29,6 +41,179 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
+
+
+# Up to this many curves of one run each have their line and their legend entry; beyond, instances are grouped.
+_MOST_SINGLE_CURVES = 12
+# A queue that never holds more than this share of the longest one is left out.
+_IDLE_QUEUE = 0.05
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """One line to draw.
+
+    Attributes:
+        curve: what it shows.
+        entry: its legend text, empty for none.
+        width: in multiples of the style's.
+        alpha: opacity.
+    """
+
+    curve: Curve
+    entry: str
+    width: float
+    alpha: float
+
+
+def lines_of(plot: PlotData, time_range: tuple[float, float]) -> tuple[list[Line], str]:
+    """The lines of a plot, and what the value axis has to say besides its title, e.g. ", mean of 1 s"."""
+    if plot.kind != TIME:
+        return _lines(plot.curves), ""
+    curves, averaging = _readable(plot, time_range[1] - time_range[0])
+    return _lines([_within(curve, time_range) for curve in curves]), averaging
+
+
+def _readable(plot: PlotData, span_s: float) -> tuple[list[Curve], str]:
+    """Rates averaged so far that they are lines and not noise, and the words that say so on the axis."""
+    curves, bin_s = list(plot.curves), plot.bin_s
+    if bin_s is None:
+        intervals_s = sample_intervals_s(curves)
+        bin_s = bin_width_s(intervals_s, span_s, chosen_s=None, is_rate=True) if plot.is_rate else RAW_S
+        curves = [in_bins(curve, bin_s) for curve in curves]
+    return curves, f", mean of {bin_s:g} s" if bin_s != RAW_S else ""
+
+
+def _within(curve: Curve, time_range: tuple[float, float]) -> Curve:
+    """The samples in view and one on either side: what nobody sees costs no bytes in the file."""
+    first = max(0, int(np.searchsorted(curve.time_s, time_range[0])) - 1)
+    last = int(np.searchsorted(curve.time_s, time_range[1], side="right")) + 1
+    bands = [replace(band, low=band.low[first:last], high=band.high[first:last]) for band in curve.bands]
+    return replace(curve, time_s=curve.time_s[first:last], values=curve.values[first:last], bands=tuple(bands))
+
+
+def _without_idle_links(curves: Sequence[Curve]) -> list[Curve]:
+    """The curves without queues that stay next to empty: they are lines at zero and cost a legend entry each."""
+    longest = max((_longest(curve) for curve in curves if curve.kind == LINK), default=0.0)
+    return [
+        curve for curve in curves if curve.kind != LINK or longest == 0.0 or _longest(curve) > _IDLE_QUEUE * longest
+    ]
+
+
+def _longest(curve: Curve) -> float:
+    return float(np.max(curve.values, initial=0.0))
+
+
+def _lines(curves: Sequence[Curve]) -> list[Line]:
+    """Each curve, or the instances of each flow with their mean when there are too many curves."""
+    seen = _without_idle_links(curves)
+    fullest_run = max((sum(curve.run == run for curve in seen) for run in {curve.run for curve in seen}), default=0)
+    if fullest_run <= _MOST_SINGLE_CURVES:
+        return [_single(curve) for curve in seen]
+    groups: dict[tuple[int, str, int, str], list[Curve]] = {}
+    for curve in seen:
+        name, _, ordinal = split_owner(curve.owner) if curve.kind != LINK else (curve.owner, 0, 0)
+        groups.setdefault((curve.run, name, ordinal, curve.kind), []).append(curve)
+    thin: list[Line] = []
+    thick: list[Line] = []
+    for (_, name, _, _), members in groups.items():
+        if len(members) == 1:
+            thick.append(Line(members[0], members[0].label, 1.0, 1.0))
+            continue
+        base = palette.ColourKey(members[0].colour.hue, 0)
+        thin.extend(Line(replace(member, colour=base), "", 0.42, 0.35) for member in members)
+        if any(member.x is not None for member in members):
+            # Curves over another quantity than time have no places in common at which to take their mean.
+            thin[-1] = replace(thin[-1], entry=f"{label_of(name)} ({len(members)} curves)")
+            continue
+        label = members[0].label.replace(label_of(members[0].owner.partition("/")[0]), label_of(name), 1)
+        thick.append(
+            Line(replace(mean_of_seeds(members), colour=base, bands=()), f"{label} (mean of {len(members)})", 1.33, 1.0)
+        )
+    return thin + thick
+
+
+def _single(curve: Curve) -> Line:
+    if curve.is_ghost:
+        return Line(curve, curve.label, 0.7, palette.GHOST_OPACITY)
+    return Line(curve, curve.label, 0.85 if curve.kind == "total" else 1.0, 1.0)
+
+
+# Bars of several experiments are told apart as the dashes of their curves are, also on a printer without colours.
+_HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\")
+_EDGE = "#333333"
+_PATCH = "#BBBBBB"
+# Width of a letter in multiples of its height, and the share of the figure's width that the axes take: together they
+# say whether the names of categories fit beside each other.
+_BAR_LETTER = 0.55
+_AXES_SHARE = 0.82
+_LONGEST_NAME = 28
+
+
+def draw_bars(axes: Axes, plot: PlotData, style: PaperStyle) -> None:
+    """Draw the bars of a plot: categories along the axis, the bars of several experiments beside each other."""
+    places = bar_places(plot.bars)
+    hatches = _hatches(plot.bars)
+    for bar, (middle, width) in zip(plot.bars, places.bars, strict=True):
+        if math.isnan(bar.mean):
+            axes.text(middle, 0.0, f" {bar.note}", rotation=90, ha="center", va="bottom", fontsize=style.small_pt)
+            continue
+        axes.bar(
+            middle,
+            bar.mean * plot.scale,
+            width,
+            yerr=None if math.isnan(bar.ci95) else [[part * plot.scale] for part in bar.reach(is_signed=False)],
+            color=palette.hex_colour(bar.colour),
+            hatch=hatches[bar.run],
+            # Hatches are drawn in the colour of the edge: white ones show on every colour, and in grey.
+            edgecolor="white",
+            linewidth=0.0,
+            error_kw={
+                "ecolor": _EDGE,
+                "elinewidth": 0.9 * style.line_pt,
+                "capthick": 0.9 * style.line_pt,
+                "capsize": 2.4 * style.line_pt,
+            },
+        )
+    names = [_shortened_bar(name) for name in places.categories]
+    axes.set_xticks(range(len(names)), names)
+    if _is_crowded(names, style):
+        axes.tick_params(axis="x", labelrotation=35)
+        for label in axes.get_xticklabels():
+            label.set(ha="right", rotation_mode="anchor")
+    axes.set_xlim(-0.5, len(names) - 0.5)
+    axes.tick_params(axis="x", length=0)
+    axes.grid(visible=False, axis="x")
+    axes.set_xlabel(interval_text(plot.bars))
+
+
+def experiment_handles(plots: Sequence[PlotData]) -> list[Artist]:
+    """Legend handles of the experiments of these plots, each with its text as group id."""
+    from matplotlib.patches import Patch
+
+    bars = [bar for plot in plots for bar in plot.bars]
+    hatches = _hatches(bars)
+    titles = {bar.run: bar.run_title for bar in bars}
+    return [
+        Patch(facecolor=_PATCH, edgecolor="white", linewidth=0.0, hatch=hatches[run], gid=title)
+        for run, title in titles.items()
+    ]
+
+
+def _hatches(bars: Sequence[Bar]) -> dict[int, str]:
+    runs = dict.fromkeys(bar.run for bar in bars)
+    return {run: _HATCHES[number % len(_HATCHES)] for number, run in enumerate(runs)}
+
+
+def _is_crowded(names: Sequence[str], style: PaperStyle) -> bool:
+    room_in = style.width_mm / MM_PER_INCH * _AXES_SHARE / max(1, len(names))
+    longest = max((len(name) for name in names), default=0)
+    return (longest + 1) * _BAR_LETTER * style.small_pt / 72.0 > room_in
+
+
+def _shortened_bar(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+
 
 POINTS_PER_INCH = 72.0
 

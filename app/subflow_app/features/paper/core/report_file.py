@@ -1,18 +1,161 @@
 """A report as a file: a page of HTML, or that page printed on the sheets of a PDF.
 
 Qt prints, and commands know no Qt: the process that draws does it for them.
+
+A report as one HTML file: figures inside, nothing to load, no scripts, every text escaped.
+
+The page that becomes a PDF is the same but for its figures, which are pixels: Qt's SVG neither clips nor hatches well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import base64
+import re
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from subflow_app.features.paper.core.figure_plan import FigureKind
 from subflow_app.features.paper.core.figure_process import FigureProcess
-from subflow_app.features.paper.core.report import PageSize, Report
-from subflow_app.features.paper.core.report_html import render_html
+from subflow_app.features.paper.core.figures import render_figure
+from subflow_app.features.paper.core.panel_figure import render_panels
+from subflow_app.features.paper.core.report import Block, Heading, Listing, PageSize, Paragraph, Picture, Report
+from subflow_app.features.paper.core.topology_sketch import render_sketch
 from subflow_app.vocabulary.plain_text import readable_line
+from subflow_app.vocabulary.tables import html_text, table_html
+
+# Light on purpose, as paper is; a page that is printed breaks before sections, not inside of figures and rows.
+_STYLE = """
+:root { color-scheme: light; }
+body { margin: 2rem auto; max-width: 62rem; padding: 0 1.5rem; background: #fff; color: #1b1b1b;
+  font: 16px/1.5 "DejaVu Sans", Verdana, "Segoe UI", sans-serif; }
+h1 { font-size: 1.7rem; line-height: 1.25; margin-bottom: 0.2rem; }
+h2 { font-size: 1.3rem; margin-top: 2.4rem; border-bottom: 1px solid #999; padding-bottom: 0.2rem; }
+h3 { font-size: 1.05rem; margin-top: 1.6rem; }
+h4 { font-size: 0.95rem; margin: 1.2rem 0 0.3rem; }
+.subtitle, figcaption, .unit { color: #555; }
+nav ul { columns: 2; padding-left: 1.2rem; }
+nav ul ul { columns: 1; }
+nav li { break-inside: avoid-column; }
+.good { color: #19702f; font-weight: bold; }
+.bad { color: #b3231b; font-weight: bold; }
+a { color: #00548a; }
+.table { overflow-x: auto; margin: 1.2rem 0; }
+table { border-collapse: collapse; font-size: 0.85rem; }
+caption { text-align: left; font-weight: bold; padding-bottom: 0.3rem; }
+th, td { padding: 0.2rem 0.9rem 0.2rem 0; text-align: left; vertical-align: top; white-space: pre-wrap; }
+th { border-bottom: 1px solid #555; vertical-align: bottom; }
+tr:last-child td { border-bottom: 1px solid #999; }
+th.number, td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.unit { font-weight: normal; display: block; }
+figure { margin: 1.6rem 0; break-inside: avoid; }
+figure svg { max-width: 100%; height: auto; }
+pre { background: #f5f5f5; padding: 0.8rem 1rem; overflow-x: auto; font-size: 0.8rem; line-height: 1.35; }
+@media print { body { margin: 0; max-width: none; font-size: 10pt; } tr { break-inside: avoid; }
+  h2, h3, caption { break-after: avoid; } pre { white-space: pre-wrap; } }
+"""
+
+_PRINTED_DPI, _CSS_DPI = 300, 96
+_WIDEST = 644.0  # px of a page, between the margins of A4
+
+# Should a text ever get past the escaping, the browser runs no script and loads nothing.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+
+
+def render_html(report: Report) -> bytes:
+    """The file."""
+    deepest = max(1, report.contents)
+    # Each heading that the contents list has an anchor, by its position in the document.
+    anchors: dict[int, str] = {}
+    for number, block in enumerate(report.blocks):
+        if isinstance(block, Heading) and block.level <= deepest:
+            anchors[number] = f"s{len(anchors)}"
+    contents = _contents([(report.blocks[number], anchor) for number, anchor in anchors.items()])
+    parts = [
+        "<!DOCTYPE html>",
+        '<html lang="en">',
+        "<head>",
+        '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{html_text(report.title)}</title>",
+        f"<style>{_STYLE}</style>",
+        "</head>",
+        "<body>",
+        f"<header><h1>{html_text(report.title)}</h1>",
+        f'<p class="subtitle">{html_text(report.subtitle)}</p></header>',
+        f'<nav aria-label="Contents">{contents}</nav>',
+        "<main>",
+    ]
+    draw = _svg_figure if report.kind == "html" else _pixel_figure
+    parts += [_element(block, number, anchors.get(number), draw) for number, block in enumerate(report.blocks)]
+    parts += ["</main>", "</body>", "</html>", ""]
+    return "\n".join(parts).encode()
+
+
+def _contents(headings: Sequence[tuple[Block, str]]) -> str:
+    """Nested lists of links."""
+    parts, open_levels = [], 0
+    for heading, anchor in headings:
+        assert isinstance(heading, Heading)
+        while open_levels > heading.level:
+            parts.append("</li></ul>")
+            open_levels -= 1
+        if open_levels == heading.level:
+            parts.append("</li>")
+        while open_levels < heading.level:
+            parts.append("<ul>" if open_levels + 1 == heading.level else "<ul><li>")
+            open_levels += 1
+        parts.append(f'<li><a href="#{anchor}">{html_text(heading.text)}</a>')
+    return "".join(parts) + "</li></ul>" * open_levels
+
+
+def _element(block: Block, number: int, anchor: str | None, draw: Callable[[Picture, int, str], str]) -> str:
+    if isinstance(block, Heading):
+        name = f"h{block.level + 1}"
+        named = "" if anchor is None else f' id="{anchor}"'
+        return f"<{name}{named}>{html_text(block.text)}</{name}>"
+    if isinstance(block, Paragraph):
+        return f"<p>{html_text(block.text)}</p>"
+    if isinstance(block, Listing):
+        return f"<pre><code>{html_text(block.text)}</code></pre>"
+    if isinstance(block, Picture):
+        caption = html_text(block.caption)
+        return f"<figure>{draw(block, number, caption)}<figcaption>{caption}</figcaption></figure>"
+    return f'<div class="table">{table_html(block)}</div>'
+
+
+def _svg_figure(picture: Picture, number: int, caption: str) -> str:
+    return _inline(_drawing(picture, "svg").decode(), f"p{number}-", caption)
+
+
+def _pixel_figure(picture: Picture, _number: int, caption: str) -> str:
+    content = _drawing(picture, "png")
+    width = min(_WIDEST, int.from_bytes(content[16:20]) * _CSS_DPI / _PRINTED_DPI)
+    data = base64.b64encode(content).decode()
+    return f'<img alt="{caption}" width="{width:.1f}" src="data:image/png;base64,{data}">'
+
+
+def _drawing(picture: Picture, kind: FigureKind) -> bytes:
+    if picture.sketch is not None:
+        return render_sketch(picture.sketch, kind, _PRINTED_DPI)
+    # As paths: whoever reads it need not have our font.
+    if picture.panels is not None:
+        style = replace(picture.panels.style, text_in_svg=False)
+        return render_panels(replace(picture.panels, kind=kind, dpi=_PRINTED_DPI, style=style))
+    assert picture.figure is not None
+    style = replace(picture.figure.style, text_in_svg=False)
+    return render_figure(replace(picture.figure, kind=kind, dpi=_PRINTED_DPI, style=style))
+
+
+def _inline(svg: str, prefix: str, label: str) -> str:
+    """The drawing as an element of the page; several in one page must not share the names of their parts."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\bid="([^"]*)"', rf'id="{prefix}\1"', svg)
+    svg = re.sub(r'href="#([^"]*)"', rf'href="#{prefix}\1"', svg)
+    svg = re.sub(r"url\(#([^)]*)\)", rf"url(#{prefix}\1)", svg)
+    return svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,0 @@
-"""Commands: figures for print, and reports."""
