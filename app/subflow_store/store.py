@@ -13,7 +13,7 @@ from sqlite3 import Connection
 from types import TracebackType
 from typing import TypeVar
 
-from subflow_store import event_queries, files, queries
+from subflow_store import files, queries
 from subflow_store.arena import ArenaStore
 from subflow_store.codec import SAMPLES
 from subflow_store.conditions import TAG, WORDS, Condition
@@ -324,7 +324,7 @@ class Store:
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
-            return self._rows_of(reader, run_id, event_queries.read_marks(reader, run_id))
+            return self._rows_of(reader, run_id, queries.read_marks(reader, run_id))
 
     def decisions(
         self, run_id: int, owner: str | None = None, t_from_s: float | None = None, t_to_s: float | None = None
@@ -352,7 +352,7 @@ class Store:
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
-            table = event_queries.read_around(reader, run_id, DECISION, owner, _nanos(t_s), before, after)
+            table = queries.read_around(reader, run_id, DECISION, owner, _nanos(t_s), before, after)
             return self._rows_of(reader, run_id, table)
 
     def intervals(
@@ -385,7 +385,7 @@ class Store:
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
-            return self._rows_of(reader, run_id, event_queries.read_extents(reader, run_id, STREAMS[stream]))
+            return self._rows_of(reader, run_id, queries.read_extents(reader, run_id, STREAMS[stream]))
 
     def tags(self) -> list[str]:
         """The tags in use, sorted.
@@ -506,7 +506,7 @@ class Store:
     ) -> EventTable:
         bounds = [None if t_s is None else _nanos(t_s) for t_s in (t_from_s, t_to_s)]
         with self._database.reading() as reader:
-            table = event_queries.read_window(reader, run_id, spec, owner, *bounds)
+            table = queries.read_window(reader, run_id, spec, owner, *bounds)
             return self._rows_of(reader, run_id, table)
 
     def _rows_of(self, reader: Connection, run_id: int, rows: S) -> S:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QStatusBar, QToolBar, QToolButton, QWidget
 
-from subflow_app.features.running.core.stepping import speed_text
+from subflow_app.features.running.core.runs import speed_text
 from subflow_app.features.running.qt.run_status import SpeedSlider
 from subflow_app.shell.menus import MENUS, SPEEDS, SUBMENU_ICONS, SUBMENUS, TOOLBAR, TOOLBAR_WORDS
 from subflow_app.toolkit.action_bar import ActionBar

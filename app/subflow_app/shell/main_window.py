@@ -42,11 +42,10 @@ from subflow_app.shell.features import KINDS, Features
 from subflow_app.shell.file_menus import FileDrops, FileMenus
 from subflow_app.shell.main_toolbar import MainToolbar, StatusButtons, fill_menu_bar
 from subflow_app.shell.menus import CURVES_MENU, DEFAULT_SPEED, HISTORY_MENU, PLOT_MENU, SPEEDS
-from subflow_app.shell.panel_layout import PanelLayout
 from subflow_app.shell.presentation import Presentation
 from subflow_app.shell.undo_order import UndoOrder
 from subflow_app.shell.window_dialogs import WindowDialogs
-from subflow_app.shell.window_state import WindowStateFile
+from subflow_app.shell.window_state import PanelLayout, WindowStateFile
 from subflow_app.toolkit.action_bar import ActionBar, ActionSpec, Scope, WindowState
 from subflow_app.toolkit.app_theme import Theme
 from subflow_app.toolkit.database import DatabaseControl, DatabaseWatch

@@ -10,7 +10,7 @@ from subflow_app.features.gallery.qt.feature import GALLERY_MENU
 from subflow_app.features.plots.core import GROUPS, PLOTS
 from subflow_app.features.plots.core.drawing import BIN_WIDTHS_S, BY_CONTROLLER, BY_RUN, BY_SUBFLOW, RAW_S, ColourBy
 from subflow_app.features.plots.core.spec import AGENTS, CONNECTION, INTERVALS
-from subflow_app.features.running.core.stepping import StepSize
+from subflow_app.features.running.core.runs import StepSize
 from subflow_app.features.running.qt.queue import QUEUE_MENU
 from subflow_app.features.training.qt.session import TRAINING_MENU
 from subflow_app.toolkit.workspaces import PANELS, WORKSPACES

@@ -8,7 +8,7 @@ import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
 
 from subflow_app.features.running.core.live_changes import LiveChange, live_controller, live_link, live_subflows
-from subflow_app.features.running.core.stepping import (
+from subflow_app.features.running.core.runs import (
     MOST_SPEED_STEPS,
     StepSize,
     next_event_s,

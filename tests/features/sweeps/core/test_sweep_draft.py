@@ -5,9 +5,9 @@ from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.sweeps.core.axes import sweep_parameters
 from subflow_app.features.sweeps.core.sweep_draft import ALL, SEEDS, SweepDraft, check_draft, estimate_draft, plan_of
 from subflow_app.features.sweeps.core.sweep_estimate import SweepLimits
-from subflow_app.features.sweeps.core.sweep_parameters import sweep_parameters
 
 CONTROLLER = "flows.download.controller"
 LOSS = "links.wifi.loss"

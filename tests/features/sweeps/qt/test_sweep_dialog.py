@@ -15,8 +15,8 @@ from tests.helpers.window import TWO_PATHS
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.editor.core.algorithm_choices import controller_choices
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.sweeps.core.axes import sweep_parameters
 from subflow_app.features.sweeps.core.sweep_draft import estimate_draft
-from subflow_app.features.sweeps.core.sweep_parameters import sweep_parameters
 from subflow_app.features.sweeps.qt.new_dialog import NewSweepDialog, SweepSubject, SweepSuggestion
 from subflow_app.toolkit.workers import Workers
 

@@ -158,7 +158,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         if path is None:
             return
         from subflow_app.features.arena.core.arena_text import values_csv
-        from subflow_app.features.paper.core.panel_file import write_panel
+        from subflow_app.features.paper.core.figure_process import write_panel
         from subflow_app.foundation.files import write_file
 
         panel = (content.chart or content.delay).panel

@@ -38,9 +38,8 @@ from subflow_app.toolkit.models import RIGHT, Index, TableModel, bold
 from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.list_beside import ShareBar
-from subflow_app.toolkit.widgets.shorthand import captioned, h_box, named, timer, v_box
+from subflow_app.toolkit.widgets.shorthand import WrapLayout, captioned, h_box, named, timer, v_box
 from subflow_app.toolkit.widgets.tables import set_up_table, sorting
-from subflow_app.toolkit.widgets.wrap_layout import WrapLayout
 from subflow_app.vocabulary.language import tr, trn
 from subflow_app.vocabulary.tables import Column
 from subflow_store.values import RunRow

@@ -154,7 +154,7 @@ class TradeOffPage(QWidget):
         if path.suffix.lower() == ".csv":
             write_points(self.points, self.kind, path)
             return path
-        from subflow_app.features.paper.core.panel_file import write_panel
+        from subflow_app.features.paper.core.figure_process import write_panel
 
         return write_panel(trade_off_panel(self.points, self.kind), path)
 

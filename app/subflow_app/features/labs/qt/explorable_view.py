@@ -21,8 +21,7 @@ from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.plotting.plot_parts import PlotViewBox
 from subflow_app.toolkit.theme import Tokens, follow_theme, set_style
 from subflow_app.toolkit.widgets.formula_view import FormulaView, Span
-from subflow_app.toolkit.widgets.shorthand import heading, named, v_box
-from subflow_app.toolkit.widgets.wrap_layout import WrapLayout
+from subflow_app.toolkit.widgets.shorthand import WrapLayout, heading, named, v_box
 from subflow_app.vocabulary.language import current_language, tr
 
 _DRAG_PX = 250.0  # from one end of a number to the other

@@ -8,6 +8,8 @@ Values as bytes, for pipes between our own processes: records of known kinds, ma
 
 JSON with the arrays behind it. Pickle was the alternative; what it reads can run any code, and a pipe should carry
 nothing but what it is for.
+
+One picture as a file of its own.
 """
 
 from __future__ import annotations
@@ -17,15 +19,21 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import IO, Any, Literal
 
 import numpy as np
 
+from subflow_app.features.paper.core.figure_plan import figure_kind
+from subflow_app.features.paper.core.panel_plan import PanelFigure
+from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE
 from subflow_app.foundation.errors import ExportError, InputError
+from subflow_app.foundation.files import write_file
 from subflow_app.foundation.interruption import interrupts_held_back
 from subflow_app.foundation.paths import FIGURE_WORKER, own_command
+from subflow_app.vocabulary.picture import Panel
 
 _LENGTH_BYTES = 8
 _ORDER: Literal["little"] = "little"
@@ -256,3 +264,19 @@ class FigureProcess:
                 # What was not sent yet goes nowhere: the process is dead.
                 with suppress(OSError):
                     pipe.close()
+
+
+_DPI = 300
+
+
+def write_panel(panel: Panel, path: Path) -> Path:
+    """Writes it as SVG, PDF or PNG, by the suffix; blocks for a second, because a process of its own draws it.
+
+    Raises:
+        InputError: if the suffix is none of these, or there is nothing to draw.
+        ExportError: if the file cannot be written.
+    """
+    style = DEFAULT_STYLE.sized(170.0, 115.0)
+    figure = PanelFigure((panel,), style, figure_kind(path), _DPI).checked()
+    with closing(FigureProcess()) as process:
+        return write_file(path, process.draw(figure))

@@ -21,8 +21,7 @@ from subflow_app.features.editor.core.scenario_source import ScenarioSource, sou
 from subflow_app.features.editor.qt.inspector.inspector import Inspector
 from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.features.running.core.live_changes import LiveChange
-from subflow_app.features.running.core.runs import RunJob, RunProgress, RunResult
-from subflow_app.features.running.core.stepping import StepSize, next_event_s, step_end_s
+from subflow_app.features.running.core.runs import RunJob, RunProgress, RunResult, StepSize, next_event_s, step_end_s
 from subflow_app.features.running.qt.live_panel import LivePanel
 from subflow_app.features.running.qt.run_control import RunControl, ended_text
 from subflow_app.features.traces.core.traces import LINK, SeriesKey

@@ -10,8 +10,7 @@ import math
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QSlider, QWidget
 
-from subflow_app.features.running.core.runs import RunProgress
-from subflow_app.features.running.core.stepping import MOST_SPEED_STEPS, position_of, speed_at, speed_text
+from subflow_app.features.running.core.runs import MOST_SPEED_STEPS, RunProgress, position_of, speed_at, speed_text
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.plain_text import Label

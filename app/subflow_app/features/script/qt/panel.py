@@ -28,9 +28,8 @@ from subflow_app.toolkit.widgets.code_editor import FindBar
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.labels import ElidedLabel
 from subflow_app.toolkit.widgets.list_beside import action_buttons
-from subflow_app.toolkit.widgets.shorthand import h_box, heading, named, split, v_box
+from subflow_app.toolkit.widgets.shorthand import WrapLayout, h_box, heading, named, split, v_box
 from subflow_app.toolkit.widgets.tables import set_up_table
-from subflow_app.toolkit.widgets.wrap_layout import WrapLayout
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.measures import MEASURES, headline_measures

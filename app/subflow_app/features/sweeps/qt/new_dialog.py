@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 
 from subflow_app.features.editor.core.algorithm_choices import AlgorithmChoice
 from subflow_app.features.editor.qt.scenario_fields import AlgorithmList
-from subflow_app.features.sweeps.core.axes import with_units
+from subflow_app.features.sweeps.core.axes import SweepParameter, with_units
 from subflow_app.features.sweeps.core.sweep_draft import (
     SEEDS,
     DraftCheck,
@@ -38,7 +38,6 @@ from subflow_app.features.sweeps.core.sweep_draft import (
     check_draft,
     suggested_name,
 )
-from subflow_app.features.sweeps.core.sweep_parameters import SweepParameter
 from subflow_app.features.sweeps.core.sweep_plan import KINDS, SweepPlan
 from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.foundation.toml_edit import render

@@ -11,11 +11,11 @@ from PySide6.QtCore import QObject, Signal
 from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.algorithm_choices import controller_choices
 from subflow_app.features.editor.core.scenario_source import source_of_document
+from subflow_app.features.sweeps.core.axes import sweep_parameters
 from subflow_app.features.sweeps.core.sweep_draft import DraftEstimate, SweepDraft, estimate_draft
 from subflow_app.features.sweeps.core.sweep_estimate import SweepLimits
 from subflow_app.features.sweeps.core.sweep_job import SweepJob
 from subflow_app.features.sweeps.core.sweep_list import HereSweep, SweepEntry, interrupted, possible, sweep_entries
-from subflow_app.features.sweeps.core.sweep_parameters import sweep_parameters
 from subflow_app.features.sweeps.core.sweep_results import stored_table
 from subflow_app.features.sweeps.core.views.study import Study, study_of
 from subflow_app.features.sweeps.qt.new_dialog import NewSweepDialog, SweepSubject, SweepSuggestion

@@ -35,9 +35,8 @@ from subflow_app.toolkit.theme import current_tokens, follow_theme, muted
 from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.list_beside import action_buttons
-from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
+from subflow_app.toolkit.widgets.shorthand import WrapLayout, h_box, named, v_box
 from subflow_app.toolkit.widgets.tables import set_up_table, set_widths
-from subflow_app.toolkit.widgets.wrap_layout import WrapLayout
 from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, trn
 from subflow_app.vocabulary.tables import TextTable
