@@ -2,6 +2,8 @@
 
     python -m tools.same_code OLD NEW            every file that differs between the two
     python -m tools.same_code --each OLD NEW     each commit of the range whose subject begins with "Move "
+    python -m tools.same_code --joined app OLD NEW
+                                                 the definitions of all modules below a folder, in whichever file
 
 Python files have equal syntax trees but for imports, which are the same set; C++ files have equal tokens but for
 includes. Texts in them, and lines of other files, may name what has moved by its new name. Which names those are is
@@ -23,6 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from tools.same_code import texts, trees
+from tools.same_code.definitions import compare as compare_definitions
+from tools.same_code.definitions import definitions
 from tools.same_code.names import Names
 from tools.same_code.revisions import Change, Repository
 
@@ -215,6 +219,7 @@ def main(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser("python -m tools.same_code", description=__doc__, formatter_class=plain)
     parser.add_argument("old", metavar="OLD", help="a revision")
     parser.add_argument("new", metavar="NEW", help="a later one")
+    parser.add_argument("--joined", metavar="DIR", help="compare the definitions of all modules below a folder")
     parser.add_argument("--each", action="store_true", help='each commit of the range that begins with "Move "')
     parser.add_argument(
         "--allow", action="append", default=[], metavar="PATTERN", help="files that may differ, e.g. pyproject.toml"
@@ -223,6 +228,11 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--repository", type=Path, default=Path(), metavar="DIR", help="the repository, if elsewhere")
     options = parser.parse_args(words)
     repository = Repository(options.repository)
+    if options.joined:
+        found = [definitions(repository.sources(each, options.joined)) for each in (options.old, options.new)]
+        lines = compare_definitions(*found)
+        sys.stdout.write("\n".join([*lines, f"{(found[0] & found[1]).total()} definitions are the same"]) + "\n")
+        return int(bool(lines))
     if not options.each:
         report = compare_revisions(repository, options.old, options.new, options.allow)
         shown = json.dumps(report.document(), indent=2) + "\n" if options.json else report.text()

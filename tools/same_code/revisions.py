@@ -56,6 +56,13 @@ class Repository:
         listed = self.git("ls-tree", "-r", "-z", "--full-tree", "--name-only", revision).decode()
         return [path for path in listed.split("\0") if path]
 
+    def sources(self, revision: str, folder: str) -> dict[str, bytes]:
+        """The Python files below a folder."""
+        listed = self.git("ls-tree", "-r", "-z", "--full-tree", revision, folder).decode()
+        entries = [entry.partition("\t") for entry in listed.split("\0") if entry.endswith(".py")]
+        contents = self.contents(head.split()[2] for head, _, _ in entries)
+        return {path: contents[head.split()[2]] for head, _, path in entries}
+
     def changes(self, old: str, new: str) -> list[Change]:
         """The files that differ, renamed ones as one change."""
         options = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", SIMILARITY, RENAME_LIMIT)

@@ -71,13 +71,13 @@ def _classes(parameter: Parameter) -> tuple[Parameter, list[int]]:
 
 
 VIEWS: Mapping[str, SweepView] = {
-    module.VIEW.key: module.VIEW
-    for module in (
-        pictures,
-        pictures,
-        pictures,
-        pictures,
-        pictures,
+    view.key: view
+    for view in (
+        pictures.TABLE_VIEW,
+        pictures.HEAT_MAP,
+        pictures.LINES,
+        pictures.BOXES,
+        pictures.SCATTER,
     )
 }
 

@@ -1,0 +1,121 @@
+"""The definitions of all modules, whichever file they lie in: a commit that joins files changes none of them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+# The name of a module or file within a text.
+_PLACE = re.compile(r"\bsubflow_\w+(?:[./]\w+)+")
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A statement of a module that is neither an import nor its docstring.
+
+    Attributes:
+        name: what it defines, or its kind.
+        tree: its syntax tree as text, with things under their own names instead of those of their modules.
+    """
+
+    name: str
+    tree: str
+
+
+def definitions(sources: Mapping[str, bytes]) -> Counter[Definition]:
+    """The definitions of modules, by the paths of these."""
+    modules = {_module(path) for path in sources}
+    found: Counter[Definition] = Counter()
+    for content in sources.values():
+        tree = ast.parse(content)
+        named = _Plain(tree, modules)
+        body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
+        for statement in body:
+            if isinstance(statement, ast.Import | ast.ImportFrom) or _is_for_types(statement):
+                continue
+            name = _name(statement)
+            if name != "__all__":
+                found[Definition(name, ast.dump(named.visit(statement)))] += 1
+    return found
+
+
+def compare(old: Counter[Definition], new: Counter[Definition]) -> list[str]:
+    """A line for each definition that only one revision has; those that only have another name are one line."""
+    gone, come = list((old - new).elements()), list((new - old).elements())
+    lines = []
+    for before in sorted(gone, key=lambda one: one.name):
+        after = next((each for each in come if _nameless(each) == _nameless(before)), None)
+        if after is not None:
+            lines.append(f"renamed: {before.name} to {after.name}")
+            gone.remove(before)
+            come.remove(after)
+    names = Counter(one.name for one in gone), Counter(one.name for one in come)
+    lines += [f"differs: {name}" for name in sorted((names[0] & names[1]).elements())]
+    lines += [f"only before: {name}" for name in sorted((names[0] - names[1]).elements())]
+    return lines + [f"only after: {name}" for name in sorted((names[1] - names[0]).elements())]
+
+
+def _nameless(one: Definition) -> str:
+    tree = one.tree
+    for name in one.name.split(", "):
+        tree = tree.replace(f"'{name}'", "…")
+    return tree
+
+
+def _module(path: str) -> str:
+    parts = path.removesuffix(".py").split("/")
+    start = next((place for place, part in enumerate(parts) if part.startswith("subflow_")), 0)
+    return ".".join(parts[start:]).removesuffix(".__init__")
+
+
+def _is_for_types(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.If) and "TYPE_CHECKING" in ast.unparse(statement.test)
+
+
+def _name(statement: ast.stmt) -> str:
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return statement.name
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    names = [each.id for target in targets if target is not None for each in ast.walk(target) if _is_name(each)]
+    return ", ".join(names) or type(statement).__name__
+
+
+def _is_name(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name)
+
+
+class _Plain(ast.NodeTransformer):
+    """Takes imports out, and names what they bring by its own name."""
+
+    def __init__(self, tree: ast.Module, modules: set[str]) -> None:
+        self._modules: set[str] = set()
+        self._names: dict[str, str] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("subflow_"):
+                for alias in node.names:
+                    if f"{node.module}.{alias.name}" in modules:
+                        self._modules.add(alias.asname or alias.name)
+                    elif alias.asname:
+                        self._names[alias.asname] = alias.name
+
+    def visit_Import(self, _node: ast.Import) -> None:
+        """Nothing is left of it."""
+
+    def visit_ImportFrom(self, _node: ast.ImportFrom) -> None:
+        """Nothing is left of it."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if isinstance(node.value, ast.Name) and node.value.id in self._modules:
+            return ast.Name(node.attr, node.ctx)
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Name(self._names.get(node.id, node.id), node.ctx)
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        value: Any = node.value
+        return ast.Constant(_PLACE.sub("…", value)) if isinstance(value, str) else node
