@@ -5,18 +5,13 @@ screen is always the document that is saved, and undo is putting an earlier text
 says something impossible, is kept as it is: the document then has problems instead of a scenario.
 
 The files that a scenario names and that lie beside it: delivery traces, scripts, policies.
-
-What can be drawn of a scenario that has problems: a drawing begins as one, and is looked at all the while.
-
-The reader of the simulator fills in placeholders where a file says too little or something impossible. Parts that hold
-together are kept; a part with problems of its own is shown as it was when the scenario last had none.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -24,20 +19,18 @@ from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.editor.core.scenario_edits import Edited
 from subflow_app.features.editor.core.scenario_parts import NAMED, ROWS
+from subflow_app.features.editor.core.sketch import sketch_of
 from subflow_app.foundation import toml_edit
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.toml_edit import TomlEditError, TomlValue
-from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.number_text import ordinal
 from subflow_sim.errors import Problem, ScenarioError
 from subflow_sim.gate import is_file, is_folder, is_there, read_file, read_scenario_file
-from subflow_sim.params import SCRIPT_SECTIONS, AlgorithmCatalog
+from subflow_sim.params import AlgorithmCatalog
 from subflow_sim.policy_library import MAX_POLICY_BYTES
 from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
-from subflow_sim.report import Report
-from subflow_sim.scenario import Choice, Flow, Link, Scenario
+from subflow_sim.scenario import Choice, Scenario
 from subflow_sim.scenario_model import ScriptFile
-from subflow_sim.scenario_reader import read_tree
 from subflow_sim.script_reader import SUFFIX as SCRIPT_SUFFIX
 from subflow_sim.toml_map import Path as Place
 from subflow_sim.whole_file import write_whole
@@ -99,68 +92,6 @@ def _policies(choice: Choice) -> Iterator[str]:
         path = Path(choice.policy.name)
         if not path.is_absolute():
             yield choice.policy.name
-
-
-def next_step_text(part: str) -> str:
-    """What a drawing that lacks this part needs next: it is a beginning, and nothing is wrong with it."""
-    return {
-        "nodes": tr("Nothing to run yet: add two hosts and a link between them, then a flow."),
-        "links": tr("Nothing to run yet: connect the hosts by a link, then add a flow."),
-        "flows": tr("Nothing to run yet: add a flow from one host to another."),
-    }.get(part, "")
-
-
-def sketch_of(
-    data: Mapping[str, Any], last_valid: Scenario | None, algorithms: AlgorithmCatalog, folder: Path | None
-) -> Scenario | None:
-    """Read as much of a scenario as can be drawn; None if that is nothing.
-
-    Args:
-        data: of the file, as parsed.
-        last_valid: what it meant when it last had no problems.
-        algorithms: that may be named.
-        folder: where the files are that it names; None: it is not a file.
-    """
-    report = Report("", dict, dict(data))
-    try:
-        read = read_tree(dict(data), "", report, algorithms, folder)
-    except ScenarioError:
-        return None
-    troubled = {".".join(problem.key.split("[")[0].split(".")[:2]) for problem in report.problems}
-    links: dict[str, Link] = {}
-    for name, link in read.links.items():
-        first, second = link.ends
-        if first not in read.nodes or second not in read.nodes or first == second:
-            continue
-        before = last_valid.links.get(name) if last_valid and f"links.{name}" in troubled else None
-        links[name] = replace(before, ends=link.ends) if before else link
-    flows = {name: flow for name, flow in read.flows.items() if _is_drawable(read, links, flow)}
-    events = tuple(
-        event
-        for event in read.events
-        if event.link in links or (event.flow is not None and any(_names(flow, event.flow) for flow in flows.values()))
-    )
-    return replace(read, links=links, flows=flows, events=events, scripts=tuple(_scripts(data, read, last_valid)))
-
-
-def _scripts(data: Mapping[str, Any], read: Scenario, last_valid: Scenario | None) -> Iterator[ScriptFile]:
-    """Those that are in order, and the others as they last were, as long as the file names them."""
-    yield from read.scripts
-    usable = {(script.kind, script.name) for script in read.scripts}
-    for script in last_valid.scripts if last_valid else ():
-        named = data.get(SCRIPT_SECTIONS[script.kind])
-        if (script.kind, script.name) not in usable and isinstance(named, dict) and script.name in named:
-            yield script
-
-
-def _is_drawable(scenario: Scenario, links: Mapping[str, Link], flow: Flow) -> bool:
-    if flow.source not in scenario.nodes or flow.destination not in scenario.nodes:
-        return False
-    return all(name in links for path in flow.paths for name in path)
-
-
-def _names(flow: Flow, name: str) -> bool:
-    return name == flow.name or flow.has_copy(name)
 
 
 ChangeKind: TypeAlias = Literal["value", "layout", "script", "events", "parts", "text"]

@@ -25,7 +25,8 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.features.editor.core.form import OutlineEntry, form_for, outline, tables
-from subflow_app.features.editor.core.scenario_doc import Change, ScenarioDoc, next_step_text, split_key
+from subflow_app.features.editor.core.scenario_doc import Change, ScenarioDoc, split_key
+from subflow_app.features.editor.core.sketch import next_step_text
 from subflow_app.features.editor.qt import documents
 from subflow_app.features.editor.qt.inspector.param_form import ParamForm
 from subflow_app.features.editor.qt.inspector.source_editor import SourceEditor
