@@ -1,1 +1,1 @@
-"""Trainings, policies, and what agents did. Start reading at `training_setup`, then `training` and `recipes`."""
+"""Trainings, policies, and what agents did. Start reading at `training_setup`, then `training`."""

@@ -1,6 +1,5 @@
 """The Train page: what to learn and on what, the trainings with their curves, and the policy while it learns.
 
-Start reading at ``page`` (who talks to whom) and ``control`` (what the services do for it); ``start_form``,
-``table_model``, ``curves``, ``policy_view`` and ``promote_dialog`` are its parts, ``session`` joins it with the window.
-All but ``session`` and ``control`` is loaded when the page is first shown, and pyqtgraph by the first curve.
+Start reading at ``page``; ``curves`` and ``promote_dialog`` are its parts, and ``session`` joins it with the window.
+The page loads when it is first shown, and the first curve loads pyqtgraph.
 """
