@@ -39,6 +39,19 @@ PATIENCE_MS = 20_000
 WATCHES = ("_others_objects", "_no_qt_warnings", "_nothing_left_behind", "_no_button_stays_pressed")
 """What surrounds each test that uses the application."""
 
+USES_WINDOW = pytest.StashKey[bool]()
+"""Of a module with tests that use the window."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Modules that use the window come one after the other, so that they share it."""
+    modules = {item.parent for item in items if "window" in getattr(item, "fixturenames", ())}
+    for module in modules:
+        if module is not None:
+            module.stash[USES_WINDOW] = True
+    items.sort(key=lambda item: item.parent not in modules)
+
 
 class PatientQtBot(QtBot):
     """Waits for as long as a busy computer may take, unless a test says otherwise."""
@@ -82,7 +95,7 @@ def _no_qt_warnings(qtlog) -> Iterator[None]:
 @pytest.fixture
 def _nothing_left_behind(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[None]:
     """Threads end, timers stop and windows go with the test that made them; the theme is light again."""
-    from tests.helpers.worn_window import OF_MODULE, delete_later_now
+    from tests.helpers.worn_window import SHARED, delete_later_now
 
     from subflow_app.toolkit import theme
     from subflow_app.toolkit.app_theme import Theme
@@ -96,10 +109,10 @@ def _nothing_left_behind(request: pytest.FixtureRequest, qapp: QApplication) -> 
     gc.freeze()  # what outlives a test, such as modules loaded by the first of a file: looked at once
     delete_later_now()
     shown = [w for w in qapp.topLevelWidgets() if id(w) not in windows and w.isVisible()]
-    left = [w for w in shown if not w.property(OF_MODULE)]
+    left = [w for w in shown if not w.property(SHARED)]
     assert [f"{type(w).__name__} {w.objectName()}" for w in left] == []
     made = [t.name for t in threading.enumerate() if t not in threads and not t.daemon]
-    # That of the window of the module goes with it.
+    # That of the shared window goes with it.
     assert made == [] or (request.fixturenames.count("_worn") and made == ["subflow-recovery"])
     if theme.current_tokens() is not theme.LIGHT:
         Theme(qapp, "light")
@@ -140,7 +153,7 @@ def view(qtbot: QtBot) -> Iterator[PlotView]:
     made.show_runs([])
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def _dialogs() -> ScriptedDialogs:
     from tests.helpers.window import ScriptedDialogs
 
@@ -153,14 +166,39 @@ def dialogs(_dialogs: ScriptedDialogs) -> ScriptedDialogs:
     return _dialogs
 
 
-@pytest.fixture(scope="module")
-def _worn(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory, _dialogs: ScriptedDialogs) -> Iterator[Worn]:
-    """The window of the tests of a module: to make one takes longer than most of them."""
+@pytest.fixture(scope="session")
+def _wardrobe() -> Iterator[list[Worn]]:
+    """The window that tests share, if one is made: to make one takes longer than most tests."""
+    windows: list[Worn] = []
+    yield windows
+    while windows:
+        windows.pop().close()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_window_of_others(request: pytest.FixtureRequest, _wardrobe: list[Worn]) -> None:
+    """The shared window ends before a module that uses none, and after one in which it began to read much."""
+    while _wardrobe and (_wardrobe[0].is_slow or not request.node.stash.get(USES_WINDOW, False)):
+        _wardrobe.pop().close()
+
+
+@pytest.fixture
+def _worn(
+    request: pytest.FixtureRequest,
+    qapp: QApplication,
+    tmp_path_factory: pytest.TempPathFactory,
+    _dialogs: ScriptedDialogs,
+    _wardrobe: list[Worn],
+) -> Iterator[Worn]:
+    """The shared window; another one follows a test that fails, or that leaves it so that it cannot be restored."""
     from tests.helpers.worn_window import Worn
 
-    worn = Worn(qapp, tmp_path_factory.mktemp("window"), _dialogs)
-    yield worn
-    worn.close()
+    if not _wardrobe:
+        _wardrobe.append(Worn(qapp, tmp_path_factory.mktemp("window"), _dialogs))
+    failed = request.session.testsfailed
+    yield _wardrobe[0]
+    if request.session.testsfailed > failed or not _wardrobe[0].is_clean:
+        _wardrobe.pop().close()
 
 
 @pytest.fixture
@@ -182,12 +220,12 @@ def window(
 ) -> Iterator[MainWindow]:
     """A shown window with a database of its own and the scenario of `TWO_PATHS`, at full speed.
 
-    The tests of a module that is marked with `one_window` share it, and each finds it as the first did.
+    Tests share it, and each finds it as the first did, except those marked with `own_window`.
     """
     from tests.helpers.window import TWO_PATHS, make_window
     from tests.helpers.worn_window import active_timers, close_window
 
-    if request.node.get_closest_marker("one_window") and not request.node.get_closest_marker("own_window"):
+    if not request.node.get_closest_marker("own_window"):
         worn: Worn = request.getfixturevalue("_worn")
         yield worn.put_on(qtbot, tmp_path / "runs.db")
         worn.take_off(qtbot)

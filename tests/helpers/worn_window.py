@@ -1,4 +1,4 @@
-"""A window that the tests of a module share, and the end of windows: all that they started ends too."""
+"""A window that tests share, and the end of windows: all that they started ends too."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, be_patient, make_window
 
+from subflow_app.features.arena.qt.feature import ArenaFeature
+from subflow_app.features.gallery.qt.feature import GalleryFeature
+from subflow_app.features.training.qt.session import TrainingSession
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.workspaces import DEFAULT_WORKSPACE, PANELS
 
-OF_MODULE = "of_module"
-"""A property of the window that the tests of a module share."""
+SHARED = "shared"
+"""A property of the window that tests share."""
 
 
 class Worn:
@@ -26,8 +29,9 @@ class Worn:
 
     def __init__(self, application: QApplication, folder: Path, dialogs: ScriptedDialogs) -> None:
         self._dialogs = dialogs
+        self.is_clean = True
         self._window = make_window(application, folder, dialogs=dialogs)
-        self._window.setProperty(OF_MODULE, True)
+        self._window.setProperty(SHARED, True)
         self._window.show()
         self._window.plots.load()
         self._window.loaded.emit()
@@ -44,6 +48,7 @@ class Worn:
         return {name: self._window.docks.is_open(name) for name in PANELS}
 
     def put_on(self, qtbot: QtBot, database: Path) -> MainWindow:
+        self.is_clean = False
         window = self._window
         window.preferences.change(replace(self._settings, database=str(database)))
         window.documents.open_text(TWO_PATHS, "two-paths")
@@ -56,9 +61,11 @@ class Worn:
 
     def take_off(self, qtbot: QtBot) -> None:
         window = self._window
+        assert window.isVisible(), "who closes the window needs a window of its own"
         if window.runs.is_running:
             window.runs.stop()
             qtbot.waitUntil(lambda: not window.runs.is_running, timeout=20_000)
+        self._empty_queue(qtbot)
         for other in QApplication.topLevelWidgets():
             if isinstance(other, QDialog) and other.isVisible():
                 other.close()
@@ -67,11 +74,13 @@ class Worn:
                 other.hide()
         window.presentation.close()
         window.shown.clear()
+        window.plots.legend_model.set_hidden(frozenset())
         for name, is_on in self._now().items():
             if is_on != self._switches[name]:
                 window.bar.trigger(name)
         if window.theme.mode != self._settings.theme:
             window.bar.trigger(f"view.theme_{self._settings.theme}")
+        window.bar.trigger("topology.tool_select")
         window.bar.trigger("run.speed_express")
         window.preferences.change(self._settings)
         window.resize(self._size)
@@ -89,13 +98,31 @@ class Worn:
         window.history.set_store(None)
         window.database.close()
         window.database._is_closed = False  # the next test opens another
+        self.is_clean = True
+
+    def _empty_queue(self, qtbot: QtBot) -> None:
+        session = self._window.queue_session
+        numbers = [entry.number for entry in session.queue.entries()]
+        session.queue.cancel(numbers)
+        qtbot.waitUntil(lambda: not session.queue.is_busy, timeout=20_000)
+        session.queue.remove(numbers)
+        session.queue.unpause()
+        session.queue.set_parallel(session.panel.parallel.value())
+        session.refresh()
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether panels are filled that read for seconds, or start threads, with each database that is opened."""
+        features = self._window.features
+        shown = (features[ArenaFeature].shown, features[GalleryFeature].made, features[TrainingSession].shown)
+        return any(part is not None for part in shown)
 
     def close(self) -> None:
         gc.unfreeze()  # what the window is made of is let go
         self._window.close_at_once()
         assert not self._window.isVisible()
         assert not self._window.workers.is_busy
-        self._window.setProperty(OF_MODULE, False)
+        self._window.setProperty(SHARED, False)
         self._window.deleteLater()
         delete_later_now()
         assert not shiboken6.isValid(self._window)
@@ -117,14 +144,14 @@ def close_window(qtbot: QtBot, window: MainWindow, timers: Sequence[QTimer] = ()
 
 
 def active_timers() -> list[QTimer]:
-    """Those that run, but for what a window does that other tests go on with."""
+    """Those that run, but for what the shared window does."""
     timers = [t for t in gc.get_objects() if issubclass(type(t), QTimer) and shiboken6.isValid(t) and t.isActive()]
-    return [timer for timer in timers if not _is_of_module(timer)]
+    return [timer for timer in timers if not _is_shared(timer)]
 
 
-def _is_of_module(timer: QTimer) -> bool:
+def _is_shared(timer: QTimer) -> bool:
     owner = timer.parent()
-    while owner is not None and not owner.property(OF_MODULE):
+    while owner is not None and not owner.property(SHARED):
         owner = owner.parent()
     return owner is not None
 

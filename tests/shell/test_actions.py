@@ -23,8 +23,6 @@ from subflow_app.toolkit.icons import GLYPHS
 from subflow_app.toolkit.workspaces import PANELS, WORKSPACES
 from subflow_app.vocabulary.language import tr
 
-pytestmark = pytest.mark.one_window
-
 # ecosystem conventions that a person brings along from other programs.
 CONVENTIONS = {
     "file.new": "Ctrl+N",

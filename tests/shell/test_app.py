@@ -24,8 +24,6 @@ from subflow_app.shell.app import _AfterFirstPaint, _log_qt_message, _Signals
 from subflow_app.shell.main_window import MainWindow
 from subflow_store import StoreError, open_store
 
-pytestmark = pytest.mark.one_window
-
 # Starts the program as `subflow FILE` does, runs the scenario, and says so once it is on its way.
 STARTER = """
 import sys

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
@@ -15,8 +14,6 @@ from subflow_app.shell.actions import ACTIONS
 from subflow_app.shell.command_palette import CommandPalette, Entry, entries_of
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.models import ROW_ROLE
-
-pytestmark = pytest.mark.one_window
 
 
 def open_palette(window: MainWindow) -> CommandPalette:

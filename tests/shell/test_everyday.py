@@ -23,8 +23,6 @@ from subflow_app.shell.help_dialogs import WelcomeDialog
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.workspaces import PANELS
 
-pytestmark = pytest.mark.one_window
-
 
 def settings_dialog(window: MainWindow) -> SettingsDialog:
     window.bar.trigger("file.settings")
@@ -58,8 +56,7 @@ def test_every_row_is_a_setting_and_shows_its_value(window: MainWindow) -> None:
     dialog.reject()
 
 
-@pytest.mark.own_window
-def test_settings_take_effect_together(window: MainWindow, tmp_path: Path) -> None:
+def test_settings_take_effect_together(window: MainWindow) -> None:
     dialog = settings_dialog(window)
     for key, value in {"theme": "contrast", "sample_interval_s": 0.05, "record_decisions": True}.items():
         dialog.rows[key].set_value(value)
@@ -68,7 +65,7 @@ def test_settings_take_effect_together(window: MainWindow, tmp_path: Path) -> No
     assert window.theme.mode == "contrast"
     assert window.bar["view.theme_contrast"].isChecked()
     assert window.bar["run.record_decisions"].isChecked()
-    saved = load_settings(tmp_path / "settings.json")
+    saved = load_settings(window.preferences._path)
     assert (saved.theme, saved.sample_interval_s, saved.record_decisions) == ("contrast", 0.05, True)
 
 

@@ -9,8 +9,6 @@ from PySide6.QtWidgets import QApplication, QComboBox, QTabBar, QWidget
 
 from subflow_app.shell.main_window import MainWindow
 
-pytestmark = pytest.mark.one_window
-
 # Far more than there are fields in all panels.
 _MOST_STOPS = 500
 

@@ -30,6 +30,7 @@ def kept(tmp_path: Path, name: str) -> Path:
 
 
 @pytest.mark.timeout(240)
+@pytest.mark.own_window
 def test_a_person_draws_t_10b_runs_lia_and_olia_reads_fairness_and_exports(
     window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path
 ) -> None:

@@ -19,8 +19,6 @@ from subflow_app.foundation.settings import load_settings
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.workspaces import ARRANGEMENTS, DEFAULT_WORKSPACE, PANELS
 
-pytestmark = pytest.mark.one_window
-
 
 def edit(window: MainWindow, key: str = "seed", value: object = 42) -> None:
     documents.set_value(window.document_stack, window.documents.doc, key, value)  # type: ignore[arg-type]
@@ -97,15 +95,18 @@ def test_save_as_then_save(window: MainWindow, dialogs: ScriptedDialogs, tmp_pat
     assert window.preferences.settings.recent_files == (str(path),)
 
 
-@pytest.mark.own_window
 def test_what_is_typed_but_not_entered_is_saved_too(
     window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dialogs.answer("save_path", tmp_path / "mine.toml")
-    # The inspector makes pending text count when it is told to; here it stands for a field with "42" in it.
-    window.documents.settling.connect(lambda: edit(window))
 
+    def settle() -> None:
+        edit(window)
+
+    # The inspector makes pending text count when it is told to; here it stands for a field with "42" in it.
+    window.documents.settling.connect(settle)
     window.bar.trigger("file.save")
+    window.documents.settling.disconnect(settle)
 
     assert "seed = 42" in (tmp_path / "mine.toml").read_text()
     assert not window.isWindowModified()
@@ -130,7 +131,6 @@ def test_unsaved_changes_are_asked_about(
     assert dialogs.asked[0][0] == "ask_save_changes"
 
 
-@pytest.mark.own_window
 def test_closing_with_unsaved_changes_can_be_cancelled(window: MainWindow, dialogs: ScriptedDialogs) -> None:
     edit(window)
     dialogs.answer("ask_save_changes", "cancel")
@@ -241,7 +241,10 @@ def test_of_several_scenarios_one_opens_and_the_others_are_at_hand(window: MainW
 
 
 @pytest.mark.own_window
-def test_panels_close_and_come_back(window: MainWindow) -> None:
+def test_panels_close_by_menu_and_button_and_come_back(qtbot: QtBot, window: MainWindow) -> None:
+    def is_closed(name: str) -> bool:
+        return not window.docks.is_open(name)
+
     is_default = {name: window.docks.is_open(name) for name in PANELS}
     for name in PANELS:
         window.docks.set_open(name, True)
@@ -254,12 +257,6 @@ def test_panels_close_and_come_back(window: MainWindow) -> None:
     assert {name: window.docks.is_open(name) for name in PANELS} == is_default
     assert {name: window.bar[f"view.{name}"].isChecked() for name in PANELS} == is_default
 
-
-@pytest.mark.own_window
-def test_every_panel_has_a_button_that_closes_it(qtbot: QtBot, window: MainWindow) -> None:
-    def is_closed(name: str) -> bool:
-        return not window.docks.is_open(name)
-
     for name in PANELS:
         tab = window.docks._panels[name].dock.tabWidget()
         close = tab.findChild(QAbstractButton, "tabCloseButton")
@@ -271,31 +268,6 @@ def test_every_panel_has_a_button_that_closes_it(qtbot: QtBot, window: MainWindo
 
         qtbot.waitUntil(partial(is_closed, name))
         assert not window.bar[f"view.{name}"].isChecked()
-
-
-def test_layout_and_switches_are_kept_between_sessions(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
-    first = make_window(qapp, tmp_path)
-    first.show()
-    first.bar.trigger("view.history")
-    first.bar.trigger("view.marks")
-    first.bar.trigger("view.plot_queue")
-    first.bar.trigger("run.speed_fast")
-    first.bar.trigger("view.theme_dark")
-    close_window(qtbot, first)
-
-    second = make_window(qapp, tmp_path)
-    second.show()
-
-    assert not second.docks.is_open("history")
-    assert second.docks.is_open("inspector")
-    assert not second.bar["view.marks"].isChecked()
-    assert [spec.id for spec in second.plots.specs] == ["throughput", "cwnd", "rtt", "queue"]
-    assert second.bar["view.plot_queue"].isChecked()
-    assert second.bar["run.speed_fast"].isChecked()
-    assert second.runs._speed_limit == 100.0
-    assert second.bar["view.theme_dark"].isChecked()
-    assert load_settings(tmp_path / "settings.json").theme == "dark"
-    close_window(qtbot, second)
 
 
 def test_window_state_that_is_damaged_is_ignored(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
@@ -398,7 +370,6 @@ def test_started_on_a_database_the_usual_one_is_kept_for_next_time(
     close_window(qtbot, window)
 
 
-@pytest.mark.own_window
 def test_failed_database_keeps_the_one_before(qtbot: QtBot, window: MainWindow, dialogs, tmp_path: Path) -> None:
     damaged(tmp_path / "spoilt.db")
     dialogs.answer("database_path", tmp_path / "spoilt.db")

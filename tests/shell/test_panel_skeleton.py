@@ -40,6 +40,7 @@ def actions(tally: type[Feature]) -> Sequence[ActionSpec[MainWindow]]:
     return (*ACTIONS, next(row for row in view.view_rows() if row.id == f"view.{tally.panel_name}"))
 
 
+@pytest.mark.own_window
 def test_a_panel_is_a_file_and_a_line_in_three_lists(tally: type[Feature], window: MainWindow, qtbot: QtBot) -> None:
     assert window.docks.is_open("tally")
     window.bar.trigger("run.toggle")

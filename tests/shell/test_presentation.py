@@ -15,8 +15,6 @@ from subflow_app.features.plots.qt.legend import Legend
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.shell.presentation import TYPE_SCALE
 
-pytestmark = pytest.mark.one_window
-
 
 def _sizes(window: MainWindow) -> dict[str, tuple[int, int]]:
     """Of the panels that are seen, px."""

@@ -18,8 +18,6 @@ from subflow_app.shell.main_window import MainWindow
 from subflow_store import RunStart, Store
 from subflow_store.database import Database
 
-pytestmark = pytest.mark.one_window
-
 PATIENCE_MS = 30_000
 
 

@@ -239,6 +239,7 @@ def translated_window(recorder: Recorder, window: MainWindow) -> MainWindow:
     return window
 
 
+@pytest.mark.own_window
 def test_nothing_is_shown_in_english(
     qtbot: QtBot, translated_window: MainWindow, recorder: Recorder, texts: dict[Key, set[str]]
 ) -> None:

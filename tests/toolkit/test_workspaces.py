@@ -19,8 +19,6 @@ from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.widgets.banner import Way
 from subflow_app.toolkit.workspaces import ARRANGEMENTS, DEFAULT_WORKSPACE, PANELS, WORKSPACES
 
-pytestmark = pytest.mark.one_window
-
 
 @pytest.fixture(autouse=True)
 def _no_experiments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,16 +67,6 @@ def test_any_panel_can_be_closed_and_opened(window: MainWindow, name: str) -> No
     assert opened(window) == set(PANELS)
 
 
-@pytest.mark.own_window
-def test_panels_that_are_not_shown_stay_asleep(window: MainWindow) -> None:
-    for name in ("design", "analyse", "run", "lab"):
-        show(window, name)
-        window.workspaces.reset()
-
-    # Filling the Train page costs time and threads.
-    assert window.training_session.shown is None
-
-
 def test_workspace_is_found_as_it_was_left(window: MainWindow) -> None:
     window.bar.trigger("view.history")
     show(window, "analyse")
@@ -113,25 +101,6 @@ def test_all_workspaces_can_be_reset(window: MainWindow) -> None:
     assert "inspector" in opened(window)
     show(window, DEFAULT_WORKSPACE)
     assert "history" in opened(window)
-
-
-def test_workspaces_are_kept_between_sessions(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
-    first = make_window(qapp, tmp_path)
-    first.show()
-    first.bar.trigger("view.history")
-    show(first, "design")
-    first.bar.trigger("view.agent")
-    close_window(qtbot, first)
-
-    second = make_window(qapp, tmp_path)
-    second.show()
-
-    assert second.workspaces.current == "design"
-    assert second.bar["view.workspace_design"].isChecked()
-    assert "agent" in opened(second)
-    show(second, DEFAULT_WORKSPACE)
-    assert "history" not in opened(second)
-    close_window(qtbot, second)
 
 
 def test_tool_button_says_which_workspace_is_shown(window: MainWindow) -> None:

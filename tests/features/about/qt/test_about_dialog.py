@@ -13,8 +13,6 @@ from subflow_app.features.about.qt import AboutDialog
 from subflow_app.foundation.errors import ResourceError
 from subflow_app.shell.main_window import MainWindow
 
-pytestmark = pytest.mark.one_window
-
 PARTS = (
     Part("Subflow", "1.0", "MIT", "", "free", ()),
     Part("Qt", "6", "LGPL-3.0-only", "", "may be replaced", ()),

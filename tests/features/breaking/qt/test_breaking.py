@@ -206,6 +206,7 @@ def test_what_cannot_be_looked_for_is_told_in_the_panel(
 def test_the_open_scenario_is_a_space_once_it_has_ranges(window: MainWindow, qtbot: QtBot) -> None:
     feature = settled(window, qtbot)
     form = feature.content.form
+    form.claim.setCurrentIndex(0)
     form.space.choose(OWN)
     scenario = window.documents.doc.scenario
     assert scenario is not None
@@ -216,6 +217,7 @@ def test_the_open_scenario_is_a_space_once_it_has_ranges(window: MainWindow, qtb
     assert f"links.{link}.rate, links.{link}.loss" in form.says.text()
 
 
+@pytest.mark.own_window
 def test_an_earlier_search_fills_the_form_and_goes_on(window: MainWindow, qtbot: QtBot) -> None:
     store = window.database.store
     assert store is not None

@@ -25,8 +25,6 @@ from subflow_app.features.kernel.core import probe as kernel_probe
 from subflow_app.features.kernel.core.probe import Machine
 from subflow_app.shell.main_window import MainWindow
 
-pytestmark = pytest.mark.one_window
-
 
 @pytest.fixture(autouse=True)
 def _nothing_compared(window: MainWindow) -> None:

@@ -15,8 +15,6 @@ from subflow_app.features.comparison.qt.feature import CompareFeature
 from subflow_app.features.comparison.qt.import_dialog import ImportDialog
 from subflow_app.shell.main_window import MainWindow
 
-pytestmark = pytest.mark.one_window
-
 TEXT = "t_ms;window;delay (ms);note\n" + "".join(f"{100 * k};{10 + k};{40 + k};x\n" for k in range(1, 9))
 
 

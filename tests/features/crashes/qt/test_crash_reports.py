@@ -22,6 +22,7 @@ def crashed() -> None:
 
 
 @pytest.mark.usefixtures("crashed")
+@pytest.mark.own_window
 def test_crashes_are_told_once_and_shown_from_there(qtbot: QtBot, request: pytest.FixtureRequest) -> None:
     window: MainWindow = request.getfixturevalue("window")
     qtbot.waitUntil(lambda: "crash" in window.banners.topics())

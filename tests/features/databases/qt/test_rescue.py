@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 from tests.store.examples import record
@@ -12,8 +11,6 @@ from tests.store.examples import record
 from subflow_app.features.databases.qt import RescueFeature
 from subflow_app.shell.main_window import MainWindow
 from subflow_store import open_store
-
-pytestmark = pytest.mark.one_window
 
 
 def test_damage_is_told_checked_and_salvaged(

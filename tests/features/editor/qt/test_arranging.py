@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 from tests.features.editor.qt.test_topology_view import drag, grid, pixel_of
-from tests.helpers.window import TWO_PATHS, make_window
-from tests.helpers.worn_window import close_window
+from tests.helpers.window import TWO_PATHS
 from tools.measure.canvas import mesh_text
 
 from subflow_app.features.editor.core.layout import EDGES
 from subflow_app.features.editor.qt.topology.labels import LabelItem
 from subflow_app.shell.main_window import MainWindow
-
-pytestmark = pytest.mark.one_window
 
 PLACED = TWO_PATHS.replace("[nodes.client]", "[nodes.client]\nat = [0, 0]").replace(
     "[nodes.server]", "[nodes.server]\nat = [613, 90]\n[nodes.third]\nat = [211, 300] # here"
@@ -117,20 +112,6 @@ def test_the_map_is_there_while_the_picture_is_larger_than_the_view(window: Main
     minimap.grab()
     window.bar.trigger("arrange.minimap")
     assert not minimap.isVisible()
-
-
-def test_switches_of_the_canvas_are_kept(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
-    first = make_window(qapp, tmp_path)
-    first.show()
-    first.bar.trigger("arrange.grid")
-    first.bar.trigger("arrange.timeline")
-    close_window(qtbot, first)
-    second = make_window(qapp, tmp_path)
-    second.show()
-    assert second.bar["arrange.grid"].isChecked()
-    assert not second.bar["arrange.timeline"].isChecked()
-    assert not second.topology.strip.isVisible()
-    close_window(qtbot, second)
 
 
 def test_labels_of_a_large_picture_are_placed_where_they_are_in_view(window: MainWindow) -> None:

@@ -12,8 +12,6 @@ from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.qt.topology.tools import PART_MIME
 from subflow_app.shell.main_window import MainWindow
 
-pytestmark = pytest.mark.one_window
-
 
 def doc_of(window: MainWindow) -> ScenarioDoc:
     return window.documents.doc

@@ -18,8 +18,6 @@ from subflow_app.features.editor.qt import documents
 from subflow_app.features.editor.qt.topology import TopologyView
 from subflow_app.features.editor.qt.topology.event_strip import EventStrip
 
-pytestmark = pytest.mark.one_window
-
 EVENTS = """
 [[events]]
 at = "0.5s" # goes

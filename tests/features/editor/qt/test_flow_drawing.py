@@ -13,8 +13,6 @@ from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.qt.topology.flow_drawing import FlowDialog
 from subflow_app.shell.main_window import MainWindow
 
-pytestmark = pytest.mark.one_window
-
 LEFT = Qt.MouseButton.LeftButton
 
 # Two ways from a to b, one of them with two parallel links.

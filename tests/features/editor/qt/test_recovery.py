@@ -24,8 +24,6 @@ from subflow_app.features.editor.qt.recovery import DifferencesDialog
 from subflow_app.shell.main_window import MainWindow
 from subflow_store.liveness import this_process
 
-pytestmark = pytest.mark.one_window
-
 # Starts the program as `subflow FILE` does, edits twice, and says so once the disk has it.
 EDITOR = """
 import sys

@@ -15,7 +15,7 @@ from tests.helpers.window import TWO_PATHS
 from subflow_app.features.explain.core.decisions import WorkedRule
 from subflow_app.features.explain.core.replay import Replay
 from subflow_app.features.explain.qt.feature import ExplainFeature, deciding_owner
-from subflow_app.features.explain.qt.panel import ExplainPanel, prr_text
+from subflow_app.features.explain.qt.panel import prr_text
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.features.running.core.runs import RunJob
@@ -25,8 +25,6 @@ from subflow_app.shell.main_window import MainWindow
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.scenario import parse_scenario
 from subflow_store import Store
-
-pytestmark = pytest.mark.one_window
 
 WITH_CROSS = (
     TWO_PATHS
@@ -284,16 +282,6 @@ def test_a_reduction_by_prr_says_where_the_window_goes() -> None:
         "With PRR the window goes down to ssthresh, 97 pkt, over the acknowledgements that follow."
     )
     assert prr_text(point("sack_recovery")) == ""
-
-
-@pytest.mark.own_window
-def test_the_panel_is_filled_when_it_is_first_shown(window: MainWindow) -> None:
-    feature = window.features[ExplainFeature]
-    assert window.findChild(ExplainPanel) is None
-    assert feature.possible() == frozenset()
-    window.docks.go_to("explain")
-    assert feature.content.isVisible()
-    assert window.docks.content("explain").isAncestorOf(feature.content)
 
 
 def test_a_click_within_six_pixels_of_a_loss_is_meant_for_it(window: MainWindow, qtbot: QtBot) -> None:

@@ -25,8 +25,6 @@ from subflow_app.foundation.errors import InputError
 from subflow_app.shell.main_window import MainWindow
 from subflow_sim.decisions import DecisionLimits
 
-pytestmark = pytest.mark.one_window
-
 GROWS_S = 0.2  # before the first loss
 
 

@@ -30,8 +30,6 @@ from subflow_app.toolkit.plotting.legend_strip import Entry, LegendStrip
 from subflow_app.toolkit.theme import DARK, set_current
 from subflow_app.toolkit.workers import Workers
 
-pytestmark = pytest.mark.one_window
-
 SVG = "{http://www.w3.org/2000/svg}"
 WIFI = CurveId(0, "download/1", "subflow")
 
@@ -369,7 +367,6 @@ def read_csv(path: Path) -> tuple[list[str], np.ndarray]:
     return header, np.array([[float(value) if value else np.nan for value in row] for row in rows])
 
 
-@pytest.mark.own_window
 def test_csv_holds_the_values_that_are_drawn(
     window: MainWindow, dialogs: ScriptedDialogs, run_once: Callable[[], int], tmp_path: Path
 ) -> None:
@@ -419,7 +416,6 @@ def test_nothing_visible_is_told(window: MainWindow, run_once: Callable[[], int]
     assert not (tmp_path / "data.csv").exists()
 
 
-@pytest.mark.own_window
 def test_failed_export_names_file_and_way_on(window: MainWindow, run_once: Callable[[], int], tmp_path: Path) -> None:
     run_once()
     path = tmp_path / "gone" / "data.csv"

@@ -22,8 +22,6 @@ from subflow_app.foundation.toml_edit import get_value, set_value
 from subflow_app.shell.main_window import MainWindow
 from subflow_sim import parse_scenario
 
-pytestmark = pytest.mark.one_window
-
 GRAPH = Path(__file__).parents[3] / "helpers" / "graphs" / "alpine.graphml"
 
 

@@ -169,9 +169,9 @@ def test_the_reader_computes_what_was_asked_for_last(qtbot: QtBot) -> None:
     workers.finish_all()
 
 
+@pytest.mark.own_window
 def test_the_panel_follows_runs_of_the_window(window: MainWindow, run_once: Callable[[], int], qtbot: QtBot) -> None:
     feature = window.features[FairnessFeature]
-    assert feature.shown is None  # nobody has looked yet
     window.docks.set_open("fairness", True)
     assert feature.shown is not None
     shares = feature.shown.shares

@@ -25,8 +25,6 @@ from subflow_app.shell.main_window import MainWindow
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
 
-pytestmark = pytest.mark.one_window
-
 LONG = TWO_PATHS.replace('duration = "2s"', 'duration = "30s"')
 WIFI = "download/1"
 
@@ -293,6 +291,7 @@ def test_another_version_is_said_before(qtbot: QtBot, window: MainWindow, run_on
     dialog.deleteLater()
 
 
+@pytest.mark.own_window
 def test_closing_the_window_closes_the_dialog(qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]) -> None:
     run_once()
     dialog = dialog_of(qtbot, window)

@@ -25,8 +25,6 @@ from subflow_app.features.library.core.building import LibraryBuild
 from subflow_app.shell.main_window import MainWindow
 from subflow_store import open_store
 
-pytestmark = pytest.mark.one_window
-
 # An agent that nobody has.
 AGENT = TINY.replace(
     'set = { "flows.download.controller" = "olia" }',

@@ -19,8 +19,6 @@ from subflow_app.features.guide.qt import GuideFeature, topic_of
 from subflow_app.foundation.errors import GuideError, InputError
 from subflow_app.shell.main_window import MainWindow
 
-pytestmark = pytest.mark.one_window
-
 
 class Desktop:
     """Where the guide would open."""

@@ -17,8 +17,6 @@ from subflow_app.features.history.qt.run_table import RunTable
 from subflow_app.shell.main_window import MainWindow
 from subflow_store import RunRow, StoreLocked
 
-pytestmark = pytest.mark.one_window
-
 
 @pytest.fixture
 def two_runs(window: MainWindow, run_once: Callable[[], int]) -> tuple[int, int]:

@@ -12,8 +12,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
-from tests.helpers.window import ScriptedDialogs, make_window
-from tests.helpers.worn_window import close_window
+from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.history.core.run_columns import RunGroup
 from subflow_app.features.history.qt.list_bar import KeyDialog
@@ -23,8 +22,6 @@ from subflow_app.toolkit.widgets.choice import TagLine
 from subflow_store import RunRow, RunStart, Store, StoreError, open_store
 from subflow_store.database import Database
 from subflow_store.values import SweepRunPlace, SweepStart
-
-pytestmark = pytest.mark.one_window
 
 
 def fill(store: Store) -> list[int]:
@@ -555,12 +552,3 @@ def test_runs_of_a_read_only_store_have_no_notes_to_write(
         index = window.history.table.model().index(0, headings(window).index("Note"))
         assert not index.flags() & Qt.ItemFlag.ItemIsEditable
         window.history.set_store(window.database.store)
-
-
-def test_a_window_keeps_how_the_list_looks(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
-    for expected in ("sweep", "day"):
-        made = make_window(qapp, tmp_path)
-        made.show()
-        assert made.history._model.grouping == expected
-        made.history.set_grouping("day")
-        close_window(qtbot, made)

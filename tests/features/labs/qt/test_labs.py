@@ -41,8 +41,6 @@ from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.plotting.plot_scroll import PlotScroll
 from subflow_store import open_store
 
-pytestmark = pytest.mark.one_window
-
 LAB = "01-small"
 
 

@@ -13,8 +13,6 @@ from tests.helpers.window import ScriptedDialogs
 from subflow_app.features.paper.qt.report_dialog import ReportDialog
 from subflow_app.shell.main_window import MainWindow
 
-pytestmark = pytest.mark.one_window
-
 
 @pytest.fixture
 def choose(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[ReportDialog], None]], None]:

@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtCore import QObject, QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QPainter, QUndoStack
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QStyleOptionGraphicsItem, QWidget
+from PySide6.QtWidgets import QApplication, QStyleOptionGraphicsItem
 from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_scenario
@@ -32,8 +32,6 @@ from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.traces.core.traces import TraceMark
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.workers import Workers
-
-pytestmark = pytest.mark.one_window
 
 LINKS = ("wifi/forward", "wifi/reverse", "lte/forward", "lte/reverse")
 SUBFLOWS = ("download/1", "download/2")
@@ -502,17 +500,6 @@ def test_a_run_that_goes_on_is_followed_until_somebody_scrubs(window: MainWindow
     assert playhead.time_s == 0.3
     assert not window.bar["playhead.live"].isEnabled()
     qtbot.waitUntil(lambda: not window.workers.is_busy)
-
-
-@pytest.mark.own_window
-def test_strip_and_list_are_not_made_before_they_are_seen(window: MainWindow) -> None:
-    feature = window.features[PlayheadFeature]
-    assert not feature.strip._is_built
-    assert window.findChild(QWidget, "event_table") is None
-    window.docks.go_to("events")
-    assert window.findChild(QWidget, "event_table") is feature.content.table
-    assert feature.content.isVisible()
-    QApplication.processEvents()
 
 
 def test_the_keyboard_goes_into_the_list_that_opens(window: MainWindow, run_once: Callable[[], int]) -> None:

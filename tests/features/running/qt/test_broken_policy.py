@@ -13,8 +13,6 @@ from tests.helpers.window import TWO_PATHS
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.shell.main_window import MainWindow
 
-pytestmark = pytest.mark.one_window
-
 
 def damaged(path: Path) -> None:
     path.write_bytes(b"no policy")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -14,8 +13,6 @@ from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.traces.core.traces import SUBFLOW
 from subflow_app.shell.main_window import MainWindow
-
-pytestmark = pytest.mark.one_window
 
 UPPER, LOWER = CurveId(0, "a/1", "subflow"), CurveId(0, "b/1", "subflow")
 

@@ -18,8 +18,6 @@ from subflow_app.shell.main_window import MainWindow
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
 
-pytestmark = pytest.mark.one_window
-
 Widget = TypeVar("Widget", QCheckBox, QComboBox, QLineEdit)
 LONG = TWO_PATHS.replace('duration = "2s"', 'duration = "30s"')
 

@@ -28,8 +28,6 @@ from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.workers import Workers
 from subflow_store import RunRow, StoreFull, open_store
 
-pytestmark = pytest.mark.one_window
-
 # So long that it is still going on whenever a test acts on it: 20,000 s at real time.
 ENDLESS = TWO_PATHS.replace('duration = "2s"', 'duration = "20000s"')
 

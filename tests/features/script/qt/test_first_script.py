@@ -20,8 +20,6 @@ from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_app.shell.main_window import MainWindow
 
-pytestmark = pytest.mark.one_window
-
 WRITTEN = {block.saved_as: block.text for block in blocks(ROOT / "docs" / "write-a-controller.md") if block.saved_as}
 
 

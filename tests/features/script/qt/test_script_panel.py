@@ -27,8 +27,6 @@ from subflow_app.toolkit.widgets.results_strip import ResultsStrip
 from subflow_app.vocabulary.measures import MEASURES
 from subflow_store.liveness import this_process
 
-pytestmark = pytest.mark.one_window
-
 CONTROL = Qt.KeyboardModifier.ControlModifier
 FAILS = CONTROLLER.replace("w.ssthresh = max(w.cwnd / 2, 2)", "w.ssthresh = 1 / (loss.inflight - loss.inflight)")
 

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
-from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
-from tests.helpers.worn_window import close_window
+from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.comparison.qt.feature import CompareFeature
 from subflow_app.features.exporting.core.page_import import read_page
@@ -21,8 +19,6 @@ from subflow_app.features.sweeps.qt.new_dialog import SweepWish
 from subflow_app.shell.main_window import MainWindow
 from subflow_store import open_store
 from subflow_store.liveness import this_process
-
-pytestmark = pytest.mark.one_window
 
 CONTROLLER = "flows.download.controller"
 LOSS = "links.wifi.loss"
@@ -202,10 +198,8 @@ def test_another_database_ends_the_sweep_which_can_be_taken_up_again_in_its_own(
     assert 0 < entry.finished < 81
 
 
-def test_interrupted_sweep_is_offered_at_the_start_and_goes_on(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: ScriptedDialogs
-):
-    with open_store(tmp_path / "runs.db") as store:
+def test_interrupted_sweep_is_offered_at_the_start_and_goes_on(window: MainWindow, qtbot: QtBot, tmp_path: Path):
+    with open_store(tmp_path / "other.db") as store:
         job = SweepJob(wish((LOSS, "1%, 10%")).plan, store, jobs=1)
         job.run()
         assert job.sweep_id is not None
@@ -213,9 +207,7 @@ def test_interrupted_sweep_is_offered_at_the_start_and_goes_on(
         gone = replace(this_process(), started="another start")
         store.sweeps.set_state(job.sweep_id, "running", process=gone)
         store.delete([store.runs()[0].id])
-    window = make_window(qapp, tmp_path, dialogs=dialogs)
-    window.show()
-    window.load()
+    window.database.open(tmp_path / "other.db")
     window.docks.set_open("sweeps", True)
     qtbot.waitUntil(lambda: "sweep" in window.banners.topics(), timeout=20_000)
     assert window.banners.text("sweep") == 'The sweep "LIA or OLIA" was interrupted: 3 of 4 runs exist.'
@@ -224,4 +216,3 @@ def test_interrupted_sweep_is_offered_at_the_start_and_goes_on(
     qtbot.waitUntil(lambda: session.entries()[0].state == "finished", timeout=20_000)
     assert session.entries()[0].finished == 4
     assert "sweep" not in window.banners.topics()
-    close_window(qtbot, window)

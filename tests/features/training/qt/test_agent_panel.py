@@ -19,8 +19,6 @@ from subflow_app.features.training.core import agent_explanations
 from subflow_app.features.training.qt.agent_panel import AgentPanel
 from subflow_app.shell.main_window import MainWindow
 
-pytestmark = pytest.mark.one_window
-
 
 @pytest.fixture
 def panel(qtbot: QtBot) -> Iterator[AgentPanel]:
@@ -189,20 +187,6 @@ def test_the_plots_follow_the_decision_and_the_decision_a_click(window: MainWind
     window.plots.show_runs([])
     assert window.plots.stack.pin_s is None
     assert window.agent.content.replay is None
-
-
-@pytest.mark.own_window
-def test_the_panel_is_filled_for_runs_that_learn_or_when_it_is_shown(window: MainWindow) -> None:
-    window.show()
-    window.docks.set_open("agent", False)
-    window.plots.show_runs([finished_traces(RICH)])
-    assert window.agent.shown is None
-    assert not window.bar["agent.next"].isEnabled()
-    window.docks.set_open("agent", True)
-    title = window.agent.panel.findChild(QLabel, "empty_title")
-    assert isinstance(title, QLabel)
-    assert title.isVisible()
-    assert title.text() == "No learning agent"
 
 
 def test_agents_of_a_run_are_there_before_anybody_opens_the_panel(window: MainWindow) -> None:

@@ -7,31 +7,26 @@ import sys
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
-from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
-from tests.helpers.worn_window import close_window
+from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.training.core.training_draft import DOCUMENT, NO_RECIPE
 from subflow_app.features.training.qt.promote_dialog import Promotion
 from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.shell.main_window import MainWindow
 from subflow_sim.policy import Policy
 
 # Most of it is PyTorch coming up in the process that trains.
 PATIENCE_MS = 200_000
 
 
+@pytest.mark.own_window
 @pytest.mark.timeout(400)
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
 def test_an_agent_learns_in_the_window_and_its_policy_gets_into_the_library(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: ScriptedDialogs
+    qtbot: QtBot, window: MainWindow, tmp_path: Path, dialogs: ScriptedDialogs
 ) -> None:
     was_there = "torch" in sys.modules
-    window = make_window(qapp, tmp_path, dialogs=dialogs)
-    window.show()
-    window.load()
-    qtbot.waitUntil(lambda: not window.database.is_opening, timeout=PATIENCE_MS)
-    window.documents.open_text(TWO_PATHS, "two-paths")
     window.docks.set_open("train", True)
     qtbot.waitUntil(lambda: window.training_session.content.form is not None, timeout=PATIENCE_MS)
     form = window.training_session.content.form
@@ -69,4 +64,3 @@ def test_an_agent_learns_in_the_window_and_its_policy_gets_into_the_library(
     assert (promoted.controller, promoted.card["note"]) == ("drl-cc", "A first try")
     # What learns is another process: this one stays light.
     assert ("torch" in sys.modules) == was_there
-    close_window(qtbot, window)

@@ -28,8 +28,6 @@ from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.workers import Workers
 
-pytestmark = pytest.mark.one_window
-
 PATIENCE_MS = 30_000  # what takes a moment takes longer on a busy computer
 
 
@@ -114,17 +112,6 @@ def enabled(window: MainWindow) -> set[str]:
     return {name for name in names if window.bar[f"train.{name}"].isEnabled()}
 
 
-def test_nothing_is_asked_of_a_desk_before_the_page_is_shown(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: ScriptedDialogs
-) -> None:
-    made = make_window(qapp, tmp_path, dialogs=dialogs, desk_maker=lambda _store: pytest.fail("asked for"))
-    made.show()
-    made.load()
-    qtbot.waitUntil(lambda: not made.database.is_opening, timeout=PATIENCE_MS)
-    assert not made.bar["train.start"].isEnabled()
-    close_window(qtbot, made)
-
-
 def test_a_page_that_was_left_open_is_filled_as_the_window_opens(
     qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: ScriptedDialogs, desk: FakeDesk
 ) -> None:
@@ -142,21 +129,6 @@ def test_a_page_that_was_left_open_is_filled_as_the_window_opens(
     qtbot.waitUntil(lambda: page_of(second).form is not None, timeout=PATIENCE_MS)
     assert page_of(second).trainings == [training]
     close_window(qtbot, second)
-
-
-def test_going_to_the_page_for_the_first_time_puts_the_keyboard_into_it(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: ScriptedDialogs, desk: FakeDesk
-) -> None:
-    made = make_window(qapp, tmp_path, dialogs=dialogs, desk_maker=lambda _store: desk)
-    made.show()
-    made.activateWindow()
-    QApplication.processEvents()
-    made.docks.go_to("train")
-    focused = QApplication.focusWidget()
-    assert focused is not None
-    assert focused.focusPolicy() & Qt.FocusPolicy.TabFocus
-    assert page_of(made).isAncestorOf(focused)
-    close_window(qtbot, made)
 
 
 def test_the_page_starts_what_its_form_says_on_the_scenario_in_the_window(window: MainWindow, desk: FakeDesk) -> None:
