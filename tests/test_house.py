@@ -30,6 +30,9 @@ DISTRIBUTION_OF = {
     "shiboken6": "PySide6-Essentials",
 }
 
+MOST_WINDOWS = 47
+"""Places of all tests that make a main window; a place with parameters makes several."""
+
 
 def _name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
@@ -94,6 +97,14 @@ def test_nothing_is_imported_in_a_circle() -> None:
 def test_what_is_imported_late_is_not_loaded_already() -> None:
     known = import_graph.modules()
     assert import_graph.needless(known, import_graph.imports(known)) == []
+
+
+def test_few_tests_have_a_window_of_their_own() -> None:
+    # To make one takes longer than most tests, which share that of the fixture `window`.
+    makes = re.compile(r"^@pytest\.mark\.own_window$|\bmake_window\(|\bMainWindow\(", re.MULTILINE)
+    tests = [path for path in SOURCES if path.name.startswith("test_") and path != Path(__file__)]
+    made = {_name(path): len(makes.findall(path.read_text(encoding="utf-8"))) for path in tests}
+    assert sum(made.values()) <= MOST_WINDOWS, {name: count for name, count in made.items() if count}
 
 
 def test_what_is_installed_is_pinned() -> None:
