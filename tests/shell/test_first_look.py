@@ -19,7 +19,7 @@ from subflow_app.features.fairness.qt.feature import FairnessFeature
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.foundation.settings import load_settings
 from subflow_app.shell.main_window import MainWindow
-from subflow_app.toolkit.panels import DEFAULT_WORKSPACE
+from subflow_app.toolkit.workspaces import DEFAULT_WORKSPACE
 
 
 @pytest.mark.own_window

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tools.same_code import __main__ as same_code
+from tools.same_code.definitions import compare, definitions
 from tools.same_code.names import Names
 from tools.same_code.revisions import Repository
 from tools.same_code.texts import cpp_tokens
@@ -241,3 +242,22 @@ def test_tokens_of_cpp_keep_texts_and_comments_whole() -> None:
         *(("word", 1), ("sign", 1), ("number", 1), ("sign", 1), ("raw", 1), ("sign", 1)),
         *(("comment", 1), ("text", 2), ("comment", 2), ("word", 4)),
     ]
+
+
+def test_definitions_are_the_same_in_whichever_file_they_lie() -> None:
+    apart = {
+        "app/subflow_app/rows.py": b'"""Rows."""\n\n\ndef rows() -> int:\n    return 1\n',
+        "app/subflow_app/panel.py": b"from subflow_app import rows\n\n_SIZE = 3\n\n\n"
+        b"def panel() -> int:\n    return rows.rows() * _SIZE\n",
+    }
+    joined = {
+        "app/subflow_app/panel.py": b"def rows() -> int:\n    return 1\n\n\n_SIZE = 3\n\n\n"
+        b"def panel() -> int:\n    return rows() * _SIZE\n"
+    }
+    assert compare(definitions(apart), definitions(joined)) == []
+    renamed = {path: content.replace(b"_SIZE", b"_WIDTH") for path, content in joined.items()}
+    assert compare(definitions(apart), definitions(renamed)) == ["renamed: _SIZE to _WIDTH", "differs: panel"]
+    less = {path: content.replace(b"return 1", b"return 2") for path, content in joined.items()}
+    assert compare(definitions(apart), definitions(less)) == ["differs: rows"]
+    gone = {"app/subflow_app/panel.py": b"_SIZE = 3\n"}
+    assert compare(definitions(apart), definitions(gone)) == ["only before: panel", "only before: rows"]

@@ -80,12 +80,9 @@ def _name(statement: ast.stmt) -> str:
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return statement.name
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    names = [each.id for target in targets if target is not None for each in ast.walk(target) if _is_name(each)]
+    parts = [each for target in targets if target is not None for each in ast.walk(target)]
+    names = [each.id for each in parts if isinstance(each, ast.Name)]
     return ", ".join(names) or type(statement).__name__
-
-
-def _is_name(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name)
 
 
 class _Plain(ast.NodeTransformer):
