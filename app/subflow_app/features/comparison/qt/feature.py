@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.foundation.file_kinds import TRACE_SUFFIXES
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.dialogs import open_dialog
-from subflow_app.toolkit.feature import Feature
+from subflow_app.toolkit.dialogs import Dialogs, open_dialog
+from subflow_app.toolkit.feature import Feature, FeatureMap
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.shorthand import v_box
 from subflow_app.vocabulary.language import tr
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from subflow_app.foundation.jobs.job import JobOutcome
     from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
-    from subflow_app.toolkit.dialogs import Dialogs
-    from subflow_app.toolkit.feature import FeatureMap
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.widgets.banner import Banners
     from subflow_app.toolkit.workers import Workers

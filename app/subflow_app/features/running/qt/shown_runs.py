@@ -17,7 +17,7 @@ from subflow_app.features.traces.core.scenario_hash import scenario_hash
 from subflow_app.features.traces.core.traces import LiveTraces, StoredTraces, Traces
 from subflow_app.foundation.errors import AppError
 from subflow_app.vocabulary.language import tr, trn
-from subflow_store import RunNotFound, StoreError
+from subflow_store import RunNotFound, RunRow, Store, StoreError
 
 if TYPE_CHECKING:
     from subflow_app.features.comparison.core.alignment import Alignment
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from subflow_app.toolkit.docks import Docks
     from subflow_app.toolkit.workers import Workers
     from subflow_sim.scenario import Scenario
-    from subflow_store import RunRow, Store
 
 
 T = TypeVar("T")
