@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING
 
 from subflow_app.features.arena.qt import feature as arena
 from subflow_app.features.breaking.qt import feature as breaking
+from subflow_app.features.comparison.qt import feature as comparison
 from subflow_app.features.editor.qt import actions as topology
 from subflow_app.features.explain.qt import feature as explain
+from subflow_app.features.fairness.qt import feature as fairness
 from subflow_app.features.forking.qt import feature as forking
 from subflow_app.features.gallery.qt import feature as gallery
+from subflow_app.features.labs.qt import feature as labs
 from subflow_app.features.playhead.qt import feature as playhead
 from subflow_app.features.script.qt import feature as script
 from subflow_app.features.sweeps.qt import feature as sweeps
-from subflow_app.shell.actions import file, run, study, view
+from subflow_app.shell.actions import file, run, training, view
 from subflow_app.toolkit.action_bar import ActionSpec
 
 if TYPE_CHECKING:
@@ -35,15 +38,17 @@ ACTIONS: tuple[ActionSpec[MainWindow], ...] = (
     *playhead.rows(),
     *forking.rows(),
     *explain.rows(),
-    *study.training_rows(),
+    *training.rows(),
     *run.history_rows(),
     *sweeps.rows(),
     *gallery.rows(),
     *arena.rows(),
     *breaking.rows(),
     *script.rows(),
-    *study.study_rows(),
-    *study.import_rows(),
-    *study.lab_rows(),
+    *comparison.compare_rows(),
+    *fairness.rows(),
+    *comparison.kernel_rows(),
+    *comparison.import_rows(),
+    *labs.rows(),
     *file.help_rows(),
 )

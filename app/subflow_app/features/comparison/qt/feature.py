@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -12,11 +12,12 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.foundation.file_kinds import TRACE_SUFFIXES
 from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.action_bar import WRITABLE, ActionSpec, possible
 from subflow_app.toolkit.dialogs import Dialogs, open_dialog
-from subflow_app.toolkit.feature import Feature, FeatureMap
+from subflow_app.toolkit.feature import Feature, FeatureHolder, FeatureMap
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.shorthand import v_box
-from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
     from subflow_app.features.comparison.core.compared_runs import Choices, ComparedRuns, ComparedTraces
@@ -330,3 +331,51 @@ class CompareFeature(Feature):
             self.view.told.setText(str(error))
 
         self.ports.workers.start(name, work, succeeded=on_success, failed=on_failure)
+
+
+def compare_rows() -> Iterator[ActionSpec[FeatureHolder]]:
+    """In the Study menu."""
+    yield ActionSpec(
+        "study.compare",
+        "&Compare runs…",
+        "Compare the selected runs, or those that the plots show: settings that differ, means, and their differences",
+        "compare",
+        ("Ctrl+Alt+U", "Ctrl+Shift+M"),
+        lambda w, _: w.features[CompareFeature].compare(),
+    )
+
+
+def kernel_rows() -> Iterator[ActionSpec[FeatureHolder]]:
+    """In the Study menu."""
+    yield ActionSpec(
+        "study.kernel",
+        "Compare with the &kernel…",
+        "Run the scenario on this machine's own TCP and MPTCP, in real time, and overlay that on a simulation",
+        "kernel",
+        ("Ctrl+Alt+Q",),
+        lambda w, _: w.features[CompareFeature].run_kernel(),
+        (WRITABLE, possible("study.kernel", translatable("the kernel is running a scenario"))),
+    )
+    yield ActionSpec(
+        "study.stop_kernel",
+        "Sto&p the kernel's run",
+        "End the comparison with the kernel; nothing of it is kept",
+        "stop",
+        ("Ctrl+Alt+Shift+Q",),
+        lambda w, _: w.features[CompareFeature].stop_kernel(),
+        (possible("study.stop_kernel", translatable("the kernel is not running a scenario")),),
+        is_contextual=True,
+    )
+
+
+def import_rows() -> Iterator[ActionSpec[FeatureHolder]]:
+    """In the File menu."""
+    yield ActionSpec(
+        "file.import_trace",
+        "Import measured t&race…",
+        "Make a run from a measurement: CSV, a log of ss -tin, or a capture; dropping the file does the same",
+        "import",
+        ("Ctrl+Alt+Y",),
+        lambda w, _: w.features[CompareFeature].ask_import(),
+        (WRITABLE,),
+    )

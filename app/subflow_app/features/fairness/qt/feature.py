@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from subflow_app.features.history.core.run_names import run_names
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
-from subflow_app.toolkit.feature import FeatureMap, PanelFeature
+from subflow_app.toolkit.action_bar import ActionSpec, possible
+from subflow_app.toolkit.feature import FeatureHolder, FeatureMap, PanelFeature
 from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, translatable
 
@@ -206,3 +207,25 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
         """Selects its runs in the history, as far as they are stored."""
         ids = [self.ports.shown.id_of(run) for run in point.runs]
         self.ports.history.select([run_id for run_id in ids if run_id is not None])
+
+
+def rows() -> Iterator[ActionSpec[FeatureHolder]]:
+    """In the Study menu."""
+    yield ActionSpec(
+        "study.trade_offs",
+        "&Trade-offs of the runs",
+        "Plot throughput against delay or friendliness for the runs in the plots, with their Pareto front",
+        "trade_offs",
+        ("Ctrl+Alt+F",),
+        lambda w, _: w.features[FairnessFeature].show_trade_offs(),
+    )
+    yield ActionSpec(
+        "study.export_trade_offs",
+        "&Export trade-offs…",
+        "Write the trade-offs that are shown as PNG, SVG, PDF or CSV",
+        "export_figure",
+        ("Ctrl+Alt+R",),
+        lambda w, _: w.features[FairnessFeature].ask_export(),
+        (possible("study.export_trade_offs", translatable("the Fairness panel shows no trade-offs")),),
+        is_contextual=True,
+    )

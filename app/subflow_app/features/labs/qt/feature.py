@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.toolkit.feature import SessionFeature
+from subflow_app.toolkit.action_bar import ActionSpec, possible
+from subflow_app.toolkit.feature import FeatureHolder, SessionFeature
 from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:
@@ -41,3 +43,50 @@ class LabFeature(SessionFeature["Teacher"]):
             self.class_dialog = ClassDialog(ports.dialogs, ports.workers, ports.exports, ports.window())
         self.class_dialog.show()
         self.class_dialog.raise_()
+
+
+def rows() -> Iterator[ActionSpec[FeatureHolder]]:
+    """In the Study menu."""
+    yield ActionSpec(
+        "study.labs",
+        "&Labs…",
+        "Show the guided labs: what each teaches, and how far you are",
+        "example",
+        ("Ctrl+Alt+B",),
+        lambda w, _: w.features[LabFeature].session.show_list(),
+    )
+    yield ActionSpec(
+        "study.lab_next",
+        "Ne&xt step of the lab",
+        "Go on to the next step of the lab, once this one is done",
+        "next",
+        ("Ctrl+Alt+Shift+I",),
+        lambda w, _: w.features[LabFeature].session.go_on(),
+        (possible("study.lab_next", translatable("no lab is open, or its step is not done yet")),),
+    )
+    yield ActionSpec(
+        "study.lab_hint",
+        "&Hint of the lab",
+        "Show another hint for this step of the lab",
+        "help",
+        ("Ctrl+Alt+I",),
+        lambda w, _: w.features[LabFeature].session.hint(),
+        (possible("study.lab_hint", translatable("no lab is open, or its step has no hint left")),),
+    )
+    yield ActionSpec(
+        "study.lab_result",
+        "&Write result of the lab…",
+        "Write what you did in this lab to a file that your lecturer can verify",
+        "export_data",
+        ("Ctrl+Alt+Shift+B",),
+        lambda w, _: w.features[LabFeature].session.write_result(),
+        (possible("study.lab_result", translatable("no lab is open")),),
+    )
+    yield ActionSpec(
+        "study.lab_class",
+        "&Grade a class…",
+        "Grade the results of a class: steps, tries, first-try score, confirmed runs, and oddities",
+        "compare",
+        ("Ctrl+Alt+Shift+4",),
+        lambda w, _: w.features[LabFeature].grade_class(),
+    )
