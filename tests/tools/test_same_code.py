@@ -261,3 +261,6 @@ def test_definitions_are_the_same_in_whichever_file_they_lie() -> None:
     assert compare(definitions(apart), definitions(less)) == ["differs: rows"]
     gone = {"app/subflow_app/panel.py": b"_SIZE = 3\n"}
     assert compare(definitions(apart), definitions(gone)) == ["only before: panel", "only before: rows"]
+    rooted = b"from pathlib import Path\n\nROOT = Path(__file__).parents[2]\n"
+    deep, flat = {"app/subflow_app/about/core/licences.py": rooted}, {"app/subflow_app/about/core.py": rooted}
+    assert compare(definitions(deep), definitions(flat)) == ["differs: ROOT"]

@@ -30,7 +30,7 @@ def definitions(sources: Mapping[str, bytes]) -> Counter[Definition]:
     """The definitions of modules, by the paths of these."""
     modules = {_module(path) for path in sources}
     found: Counter[Definition] = Counter()
-    for content in sources.values():
+    for path, content in sources.items():
         tree = ast.parse(content)
         named = _Plain(tree, modules)
         body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
@@ -38,8 +38,12 @@ def definitions(sources: Mapping[str, bytes]) -> Counter[Definition]:
             if isinstance(statement, ast.Import | ast.ImportFrom) or _is_for_types(statement):
                 continue
             name = _name(statement)
-            if name != "__all__":
-                found[Definition(name, ast.dump(named.visit(statement)))] += 1
+            if name == "__all__":
+                continue
+            plain = ast.dump(named.visit(statement))
+            # A path that begins at the file leads elsewhere from another depth.
+            depth = f" at depth {path.count('/')}" if "'__file__'" in plain else ""
+            found[Definition(name, plain + depth)] += 1
     return found
 
 

@@ -123,7 +123,7 @@ def _part(folder: Path, entry: dict[str, Any]) -> Part:
 
 
 def _installed() -> Iterator[Part]:
-    top = Path(__file__).resolve().parents[5] / "LICENSE"
+    top = Path(__file__).resolve().parents[4] / "LICENSE"
     yield Part("Subflow", __version__, "MIT", "", "", (top,) if is_file(top) else ())
     python = Path(sysconfig.get_path("stdlib"), "LICENSE.txt")
     yield Part(

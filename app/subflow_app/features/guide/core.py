@@ -101,7 +101,7 @@ def find_topic(word: str) -> str:
 
 def guide_sources() -> Path | None:
     """The folder of the guide's sources; only a source tree has it."""
-    folder = Path(__file__).resolve().parents[5] / "docs"
+    folder = Path(__file__).resolve().parents[4] / "docs"
     return folder if is_file(folder / "conf.py") else None
 
 
@@ -113,7 +113,7 @@ def guide_folder() -> Path | None:
     """
     bundle = bundle_folder()
     shipped = [bundle / "guide"] if bundle else []
-    shipped.append(Path(__file__).resolve().parents[3] / "guide")
+    shipped.append(Path(__file__).resolve().parents[2] / "guide")
     for folder in shipped:
         if is_file(folder / "index.html"):
             return folder
