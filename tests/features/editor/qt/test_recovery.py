@@ -27,13 +27,13 @@ from subflow_store.liveness import this_process
 # Starts the program as `subflow FILE` does, edits twice, and says so once the disk has it.
 EDITOR = """
 import sys
-from subflow_app.features.editor.qt import commands
+from subflow_app.features.editor.qt import documents
 from subflow_app.shell import app, main_window
 loaded = main_window.MainWindow.load
 def load(window):
     loaded(window)
     for rate in ("7Mbit/s", "9Mbit/s"):
-        commands.set_value(window.document_stack, window.documents.doc, "links.wifi.rate", rate)
+        documents.set_value(window.document_stack, window.documents.doc, "links.wifi.rate", rate)
     window.recovery.settle()
     print("edited", flush=True)
 main_window.MainWindow.load = load
