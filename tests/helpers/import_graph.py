@@ -116,8 +116,8 @@ def between_modules(found: Iterable[Import]) -> Graph:
 
 
 def between_rooms(found: Iterable[Import]) -> Graph:
-    """Which rooms each room imports from; what is for types alone does not count."""
-    return _graph((room_of(one.importer), room_of(one.imported)) for one in found if one.when is not When.NEVER)
+    """The rooms that each room imports from, also for types alone."""
+    return _graph((room_of(one.importer), room_of(one.imported)) for one in found)
 
 
 def _graph(pairs: Iterable[tuple[str, str]]) -> Graph:
