@@ -1,7 +1,8 @@
-"""What Subflow is made of, and under which licences: read from the disk, so that the window shows what really is there.
+"""Licences of Subflow and of everything that ships with it, read from the disk.
 
-The packaged program has the texts of all its parts in ``licenses/`` with ``licenses/index.json``, which is made when it
-is packaged. In a source tree the Python packages that are installed tell by their own metadata.
+The window thereby shows the parts that are really present. The packaged program has the texts of all its parts in
+``licenses/`` with ``licenses/index.json``, which packaging makes. In a source tree the list follows from the metadata
+of the Python packages that are installed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""``subflow explain``: why a controller or scheduler of a stored run did what it did.
+"""``subflow explain`` and ``subflow replay``: the decisions of a stored run, and its state at a time.
 
-``subflow replay``: what a stored run was like at a time.
+``subflow explain`` gives the reasons for the decisions of a controller or scheduler.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""``subflow export``: data and figures of a stored run as files.
+"""``subflow export`` and ``subflow verify``: data and figures of stored runs as files, and checks of bundles.
 
-``subflow verify``: whether a bundle's run comes out the same on this machine.
+``subflow verify`` reports whether the run of a bundle gives the same result on this machine.
 """
 
 from __future__ import annotations

@@ -1,28 +1,28 @@
-"""Who is entered in the arena: controllers, with options or policies of their own, and senders that heed nothing.
+"""Entrants and contests of the arena: controllers with their options, blind senders, and files of contests.
 
-Without names it is every controller of the catalogue, so that a new one is entered by existing; each agent a second
-time with the policy `neutral`, which changes nothing; and the blind ones with the oracle. A controller of single paths
-runs on each subflow by itself.
+Without names, all controllers of the catalogue are entered, so a new one takes part as soon as it exists. Each agent is
+entered a second time with the policy `neutral`, which changes nothing. The blind senders, which heed nothing, and the
+oracle follow. A controller of single paths runs on each subflow separately.
 
-An entry is written NAME, NAME:KEY=VALUE,KEY=VALUE, or as the path of a policy file; NAME may be that of a script's
-file, which ends in .py.
+An entry is written NAME, NAME:KEY=VALUE,KEY=VALUE, or as the path of a policy file. NAME may be the file of a script,
+which ends in .py.
 
-Contests of the arena that are experiments of papers, as TOML files (`assets/arena/*.toml`).
+Contests are experiments of papers, as TOML files (`assets/arena/*.toml`):
 
 format = 1
-paper = "drl-cc"                        # whose experiment it is, and of which family: drl-cc, mplibra, ddpg-mpcc, ...
+paper = "drl-cc"                        # source of the experiment, and its family: drl-cc, mplibra, ddpg-mpcc, ...
 figure = "8"                            # of the paper
 title = "Beside five TCPs with 2 % loss"
 scenario = "drlcc-sc7"                  # a shipped one, or a file beside the contest
 competes = ["mptcp"]                    # the mptcp flows whose controller takes its turn
-beside = ["tcp"]                        # NewReno flows that should not suffer; left out: there are none
+beside = ["tcp"]                        # NewReno flows that should not suffer; left out: no such flows
 documents = false                       # true: the flows that compete have a size, and the makespan is what counts
 step = false                            # true: the capacity changes as measuring begins: convergence is measured
 
 [set]                                   # changes of the scenario, as with --set
 warmup = "20s"
 
-A contest says nothing of controllers: `entrants` does.
+A contest names no controllers; these come from `entrants`.
 """
 
 from __future__ import annotations

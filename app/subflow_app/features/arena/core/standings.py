@@ -1,15 +1,15 @@
-"""How entrants stand: the mean over the families, of each the mean over its networks.
+"""Standings of the entrants of the arena: columns, ranks, intervals, and the frontier of two columns.
 
-The interval is a bootstrap: the networks of each family are drawn again and again with replacement, the same for all
-entrants, so that the difference of two is known better than either. What an entrant has does not depend on who else is
-there: the draws depend on the number of networks alone.
+The utility alone ranks the entrants; further columns show its components. A figure of an entrant is the mean over the
+families, and of each family the mean over its networks.
 
-What the arena tells of an entrant: the utility, which alone ranks, and what it is made of.
+The interval is a bootstrap: the networks of each family are drawn again and again with replacement. The draws are the
+same for all entrants, so that the difference of two is known better than either. They depend on the number of networks
+alone, so the figures of an entrant do not depend on the other entrants.
 
-Who is on the frontier of two columns: nobody else is at least as good in both, and better in one.
-
-The frontier is of those who heed the network: the oracle knows it, and who sends blindly has short queues by sending
-next to nothing.
+An entrant is on the frontier if no other is at least as good in both columns and better in one. The frontier leaves out
+entrants that do not heed the network: the oracle knows the network, and blind senders have short queues because they
+send next to nothing.
 """
 
 from __future__ import annotations

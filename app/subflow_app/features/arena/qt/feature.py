@@ -1,6 +1,6 @@
-"""The arena as a part of the window: read from the database, run in the background, written as files.
+"""The arena as a part of the window: its board is read, run in the background, stopped and written as files.
 
-The arena: run, stopped, and written.
+The board comes from the database.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The panel of the arena: which family is shown, as a table or as a scatter.
+"""The panel of the arena: the standings in one family or in all, as a table or as a scatter.
 
-The table of the arena: a row per entrant, with its score, its worst tenth and what the score is made of.
+The table has a row per entrant, with its score, its worst tenth and the components of the score.
 """
 
 from __future__ import annotations

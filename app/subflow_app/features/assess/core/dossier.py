@@ -1,6 +1,6 @@
-"""The dossier of an assessment: the report as HTML and PDF, the numbers, what was run, and an RO-Crate of all of it.
+"""The dossier of an assessment: its tables, the report as HTML and PDF, the numbers, and an RO-Crate of all files.
 
-What an assessment has come to, as tables and as a document.
+The crate also holds the scenarios that were run.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""What a search has come to, as tables and documents.
+"""Texts of a search for failing networks: tables, documents, failures in words, and pages of counterexamples.
 
-A failed claim in words: what is claimed, what was measured, and by which factor the two differ.
+A failure in words names the claim, the measurement, and the factor between the two. The claim with measured numbers in
+it, ``5.053 Mbit/s >= 11.87 Mbit/s``, is false as it reads, so it never appears alone.
 
-The claim with measured numbers in it, ``5.053 Mbit/s >= 11.87 Mbit/s``, is false by itself; nobody is to read it alone.
-
-A counterexample as a web page: the controller with which a claim fails over what keeps it, and where they part.
+The web page of a counterexample shows the controller with which a claim fails over one that keeps the claim, and the
+point where they part.
 """
 
 from __future__ import annotations

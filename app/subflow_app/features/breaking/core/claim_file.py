@@ -1,13 +1,13 @@
-"""Claims about controllers, as TOML files (`assets/claims/*.toml`).
+"""Claims about controllers as TOML files (`assets/claims/*.toml`), and the functions that claims may use.
 
 format = 1
 title = "Several paths carry at least what NewReno gets on the best of them"
-source = "RFC 6356, section 2, goal 1"  # who says so
-holds = "goodput() >= 0.9 * goodput('newreno')"     # in the language of `core.expressions`; functions: `measures`
+source = "RFC 6356, section 2, goal 1"  # source of the claim
+holds = "goodput() >= 0.9 * goodput('newreno')"     # in the language of `foundation.expressions`, with `MEASURES`
 when = "path_loss(1) == 0 %"            # where it is claimed; left out: everywhere
-ratio = "goodput() / goodput('newreno')"            # a number that says how bad it is; left out: both sides' ratio
-fails = "{network}: {entrant} takes {ratio} of one NewReno on the best path"  # how a network is told where it fails
-spaces = ["two-links", "three-links"]   # in which networks it is tried, the first if nobody says which
+ratio = "goodput() / goodput('newreno')"            # a number that shows how bad it is; left out: both sides' ratio
+fails = "{network}: {entrant} takes {ratio} of one NewReno on the best path"  # text about a network where it fails
+spaces = ["two-links", "three-links"]   # in which networks it is tried; without a choice, the first
 
 [cases.newreno]                         # a run besides that of the entrant, which the claim names
 controller = "newreno"                  # an entry of the arena; left out: the entrant
@@ -16,9 +16,8 @@ alone = false                           # true: without the flows that are besid
 
 The entrant is the controller that is tried; it runs on all mptcp flows of a network. The tcp flows are those beside it.
 
-What claims may ask of the runs of a network: functions of the case, each in SI units.
-
-The case is the name of a run as the claim has it; left out, or "entrant": that of the controller which is tried.
+The functions measure the runs of a network in SI units. Most take a case, the name of a run in the claim; left out, or
+"entrant", it is the run of the controller that is tried.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Networks in which a claim fails, small and confirmed: as documents of the store and as files.
+"""Counterexamples, small and confirmed networks in which a claim fails: as documents of the store and as files.
 
 In a folder, such as `assets/counterexamples`, each is two files: NAME.toml is the scenario with the controller on it,
-which runs as any other; NAME.claim.toml says what fails there.
+which runs as any other; NAME.claim.toml describes the failure:
 
 format = 1
 claim = "improve"                       # a shipped claim, or its own text in [own]
-entrant = "olia"                        # about whom, as the arena has it
+entrant = "olia"                        # the controller, by its name in the arena
 says = "5 and 25 Mbit/s, ...: olia takes 0.40 of one NewReno on the better path"
 told = "5.3 Mbit/s >= 0.9 * 13.2 Mbit/s"
 
@@ -13,11 +13,9 @@ told = "5.3 Mbit/s >= 0.9 * 13.2 Mbit/s"
 linux = [-0.92, -0.91]
 textbook = [-0.88, -0.87]
 
-The runs of a counterexample as scenario files: the controller that is tried, and what it is measured against.
-
-Comparisons of a failed claim in words: measured numbers beside claimed ones.
-
-A network in words: "5 and 25 Mbit/s, 3 ms, buffers of 5 and 7 packets, the faster path loses 1.5 %".
+The runs of a counterexample become scenario files: the controller that is tried, and the runs it is measured against.
+Networks are put in words such as "5 and 25 Mbit/s, 3 ms, buffers of 5 and 7 packets, the faster path loses 1.5 %".
+Failed comparisons show measured numbers beside claimed ones.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""Where to look next: by luck first, then by CMA-ES from the most promising kinds of networks, and near what is known.
+"""The search for networks in which a claim fails: random points first, then CMA-ES, and changes of known networks.
 
-Points are numbers in [0, 1) for each key of a space, margins say by how much a claim holds. What comes next follows
-from the seed and from what was told so far and from nothing else: a search that is told again what it was told before
-goes on as it would have.
+CMA-ES starts from the most promising kinds of networks. The search keeps the kinds apart, so that it ends with several
+failures that differ and not with one a hundred times.
+
+Points are numbers in [0, 1) for each key of a space; margins give by how much a claim holds. The next points follow
+from the seed and from the earlier results alone: a search that receives the same results again continues in the same
+way.
 
 Source of the parts: Hansen 2016, "The CMA Evolution Strategy: A Tutorial", in the library `cma`; Mouret, Clune 2015,
 "Illuminating search spaces by mapping elites" (MAP-Elites): the best of each kind is kept and varied.
-
-Kinds of networks, so that a search ends with several failures that differ and not with one a hundred times.
 """
 
 from __future__ import annotations

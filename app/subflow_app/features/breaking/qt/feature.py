@@ -1,6 +1,6 @@
-"""Breaking claims as a part of the window: asked for, searched in the background, opened, run and written.
+"""Breaking claims as a part of the window: searches in the background, and actions on the networks that they find.
 
-Breaking claims: started, paused, stopped, and what is done with the networks that were found.
+A search is started, paused and stopped. A network that was found is opened, run or written as files.
 """
 
 from __future__ import annotations

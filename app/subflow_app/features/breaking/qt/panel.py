@@ -1,6 +1,6 @@
-"""The panel in which a claim is broken: what is asked, earlier searches, and what was found of one of them.
+"""The panel in which a claim is broken: the form of the search, earlier searches, and the networks that one found.
 
-Maps of a space: the networks that were tried over two of the values that were chosen, coloured by the margin.
+A map of the space shows the networks that were tried over two chosen values, coloured by the margin.
 """
 
 from __future__ import annotations

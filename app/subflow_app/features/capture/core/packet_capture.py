@@ -1,13 +1,13 @@
-"""A flow of a stored run as a capture: the run is simulated again, and its packets become a pcapng file.
+"""Captures of flows: a stored run is simulated again, and the packets of one flow become a pcapng file.
 
 Both hosts have a network card for each subflow, with addresses of their own; names of nodes and links are in the file.
-Time 0 of the simulation is the beginning of the year 2000, UTC. Packets are cut off behind their headers: the data are
-zeros. Their lengths are those that the simulator counts, MPTCP's options included; where a scenario takes these to cost
-nothing (`dss_option = 0`), they come on top.
+Time 0 of the simulation is the beginning of the year 2000, UTC.
 
-Files of packets in the pcapng format: blocks of a section, written one after the other.
+Packets are cut off behind their headers: the data are zeros. Their lengths are those that the simulator counts, MPTCP's
+options included. In a scenario where these options cost nothing (`dss_option = 0`), their bytes are added on top.
 
-Source: draft-ietf-opsawg-pcapng, sections 3 and 4. Little-endian, times in nanoseconds since 1970.
+A file is one section, whose blocks are written one after the other. Source: draft-ietf-opsawg-pcapng, sections 3 and 4.
+Little-endian, times in nanoseconds since 1970.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The TCP connections of one flow as bytes: what real hosts would have put on the wire for what was simulated.
+"""The TCP connections of one simulated flow as bytes, as real hosts would have put them on the wire.
 
 The simulator counts packets; here they get bytes, numbers and options. The host that sends the data opens each
-connection, as in an upload. Where the simulator establishes a subflow without packets, the handshake is made up so that
-it ends then. Everything that is made up follows from the run's signature, so the same run gives the same bytes.
+connection, as in an upload. If the simulator establishes a subflow without packets, the handshake is made up so that
+it ends at that moment. Everything made up follows from the run's signature, so the same run gives the same bytes.
 """
 
 from __future__ import annotations

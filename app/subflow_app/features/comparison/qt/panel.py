@@ -1,8 +1,8 @@
-"""The panel of comparisons: groups of runs with their significance, and traces of two runs on one time.
+"""The panel of comparisons: tables of groups of runs and of two aligned traces, and the progress of a kernel run.
 
-What runs were told, the figures of their groups, and the errors of aligned traces, as tables.
-
-The line above a comparison that tells how far the kernel's run is, with the button that stops it.
+The tables show the settings of the runs, the figures of their groups with the significance of differences, and the
+errors of two traces on one time axis. A line above them reports the progress of the kernel's run and has a button that
+stops it.
 """
 
 from __future__ import annotations

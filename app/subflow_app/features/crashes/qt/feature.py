@@ -1,6 +1,6 @@
-"""Crash reports in the window: the dialog that lists them, and a word at the start after a crash.
+"""Crash reports in the window: a report on disk and a log entry for each unexpected exception, and a dialog.
 
-What happens with an exception that nobody expected: a report on disk, a dialog to read it in, and the log.
+The dialog lists the reports and shows their text. After a crash, the next start shows a short notice.
 """
 
 from __future__ import annotations

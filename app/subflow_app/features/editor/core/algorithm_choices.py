@@ -1,8 +1,7 @@
-"""The controllers and schedulers that batches offer for a flow: that of the scenario first, then all others.
+"""Controllers and schedulers as scenario files write them, and those that batches offer for a flow.
 
-A choice of the scenario with options or a policy differs from the algorithm with its defaults, so both are offered.
-
-Controllers and schedulers as scenario files have them: a name, or a table of a name and options.
+A file has a name, or a table of a name and options. The choice of the scenario comes first, then all others. A choice
+with options or a policy differs from the algorithm with its defaults, so both are offered.
 """
 
 from __future__ import annotations

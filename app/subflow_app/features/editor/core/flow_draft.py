@@ -1,9 +1,9 @@
-"""A flow while its panel is open: ends, kind, algorithms, and the paths that are proposed, chosen or put together.
+"""A flow while its panel is open: its ends, kind, algorithms, and its proposed or chosen paths.
 
-Paths that a flow could take: proposed by graph search, or put together link by link.
+Paths come from a graph search or are put together link by link.
 
 Links may be parallel, and hosts do not forward. For the graph library every link is a node of its own between its two
-ends: parallel links then are different ways, and paths that share no edge there share no link here.
+ends: parallel links then are different ways, and paths that share no edge in that graph share no link here.
 """
 
 from __future__ import annotations

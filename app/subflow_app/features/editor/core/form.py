@@ -1,9 +1,7 @@
-"""The forms of a scenario's parts: which fields there are, what they say, and what is wrong with what is typed.
+"""The forms of a scenario's parts, with their fields, hints and problems, and the list of parts above them.
 
-Everything a form needs beyond the document comes from the declarations of the simulator (`SECTIONS` and the options of
-controllers and schedulers), so that a new key or algorithm appears in the window without a line here.
-
-The list of a scenario's parts, as the inspector shows it above its forms.
+The declarations of the simulator (`SECTIONS` and the options of controllers and schedulers) provide everything that a
+form needs beyond the document. A new key or algorithm therefore appears in the window without a line here.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""GraphML and GML files as plain nodes and edges, each with the line it stands on.
+"""GraphML and GML files: read as plain nodes and edges with their lines, and written from a scenario as GraphML.
 
-Both formats are read here rather than by networkx: its readers expand entities of a document type, refuse parallel
-edges and labels that occur twice, which files of the Topology Zoo have, and cannot say on which line something stands.
+Both formats are read here rather than by networkx. Its readers expand entities of a document type and cannot report
+the line of a problem. They refuse parallel edges and repeated labels, both of which occur in files of the Topology Zoo.
 
-The topology of a scenario as GraphML, for other programs and for the import, which reads all of it back.
+The GraphML of a topology is for other programs, and for the import, which reads all of it back.
 """
 
 from __future__ import annotations

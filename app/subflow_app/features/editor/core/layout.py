@@ -1,12 +1,11 @@
-"""Places for nodes that the scenario file does not place: sources left, destinations right, layers between.
+"""Places for nodes on the canvas: layers for nodes without a place, and functions that put nodes in order.
 
-A layered drawing was preferred to a force-directed one because traffic then reads from left to right and the result is
-the same on every machine. The places depend on the graph alone, not on nodes that a person has moved: moving one node
-must not make the others jump.
+Sources are at the left, destinations at the right, and layers between. A layered drawing was preferred to a
+force-directed one for two reasons: traffic reads from left to right, and the result is the same on every machine. The
+places depend on the graph alone, not on nodes that a person has moved: moving one node must not make the others jump.
 
-Putting nodes in order on the canvas: aligned, evenly spaced, on a grid, or laid out anew.
-
-Every function takes places by name and returns those that change; nothing here knows of documents or pixels.
+The functions align nodes, space them evenly, put them on a grid, or lay them out anew. Each takes places by name and
+returns those that change; nothing here knows of documents or pixels.
 """
 
 from __future__ import annotations

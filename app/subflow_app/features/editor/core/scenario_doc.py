@@ -1,10 +1,10 @@
-"""The scenario that is being edited: its text, what the text means, and the small changes that can be made to it.
+"""The scenario that is being edited: its text, its meaning, its changes, and the files that it names.
 
-The text is the truth. Every change produces a new text, which is parsed again as a whole, so that the document on
-screen is always the document that is saved, and undo is putting an earlier text back. Text that does not parse, or that
-says something impossible, is kept as it is: the document then has problems instead of a scenario.
+The text is the truth. Every change produces a new text, which is parsed again as a whole. The document on screen is
+thereby always the document that is saved, and undo puts an earlier text back. Text that does not parse, or that
+describes something impossible, is kept unchanged: the document then has problems instead of a scenario.
 
-The files that a scenario names and that lie beside it: delivery traces, scripts, policies.
+The files that a scenario names lie beside it: delivery traces, scripts, policies.
 """
 
 from __future__ import annotations

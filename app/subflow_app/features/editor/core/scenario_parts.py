@@ -1,9 +1,8 @@
-"""The parts of a scenario as its file has them: plain tables and values, whatever else is wrong with them.
+"""The parts of a scenario as plain tables and values of its file, and batches of edits of the TOML text.
 
-Several edits of one TOML text, made in one go: parts removed, renamed, changed and added.
-
-The edits are spliced into the text, so that everything they do not concern stays byte for byte; what the new text says
-is compared with what it has to say before anybody gets to see it.
+The tables can be read even if they contain errors. An edit removes, renames, changes or adds a part. The edits are
+spliced into the text, so that everything they do not concern stays byte for byte. The meaning of the new text is
+compared with the intended one before the text is used.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""The scripts of a scenario that is being edited: where each is kept, how it is read and written, and how one is added.
+"""The scripts of a scenario that is being edited, controllers and schedulers: their places, files and tables.
 
-A scenario that is a file has its scripts in files beside it; one that is not, as an example that was opened, holds the
-text of its scripts itself, and so do stored runs.
-
-Controllers and schedulers that somebody writes: their files, and the tables by which a scenario brings them.
+A scenario that is a file has its scripts in files beside it. One that is not, such as an example that was opened, holds
+the text of its scripts itself, as do stored runs. A scenario brings its scripts by tables that name them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The scenario that the window edits: new, open, save, recent files, and the question before changes are lost.
+"""The scenario that the window edits: new, open, save, recent files, and edits as steps that can be undone.
 
-Every edit of a scenario as a step that can be undone.
+Before changes are lost, a question appears.
 
-A command makes its edit when it is constructed, so that an edit that is refused raises there and never reaches the undo
+A command makes its edit when it is constructed. An edit that is refused thereby raises there and never reaches the undo
 stack; the `redo` that pushing causes does nothing the first time. Undoing puts the text from before back, byte for
 byte: a scenario is a few kilobytes, and the inverse of each kind of edit could not promise as much for comments and
 spacing.

@@ -1,6 +1,7 @@
-"""A list of controllers to tick: that of the scenario first, then all others that the flow can have.
+"""Fields for values of a scenario: a list of controllers to tick, and a box for a time with arrows.
 
-A field for a time with arrows: it shows the shortest unit and takes any.
+The list has the controller of the scenario first, then all others that the flow can have. The box shows a time in the
+shortest unit and accepts any unit.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Decisions next to a time: which they are, whose, and where the formulas of their rules are from.
+"""Decisions next to a time: their owners, the sources of their rules, and rules with their numbers filled in.
 
-Rules with their numbers filled in: what the formula gives, beside what was recorded.
-
-The formulas that rules carry are written for people, conditions and all. What of them can be computed stands beside
-them, as expressions over the recorded numbers; a rule without one depends on more than a decision records (a count that
-was carried over, a choice among candidates).
+A rule that was computed again shows the result of its formula beside the recorded one. The formulas that rules carry
+are written for people, conditions and all. The computable ones are also here as expressions over the recorded numbers.
+A rule without an expression depends on more than a decision records (a count that was carried over, a choice among
+candidates).
 """
 
 from __future__ import annotations

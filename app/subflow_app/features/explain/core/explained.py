@@ -1,8 +1,7 @@
-"""A decision of a stored run, whether it kept its decisions or not.
+"""Decisions of a stored run, from its records or a replay: found by time, stepped through, and put into text.
 
-Decisions of one subflow or flow one after the other, from the one at a chosen time on, and what each of them is.
-
-Decisions of a run, told to people and programs.
+A run need not have kept its decisions. The steps go through the decisions of one subflow or flow, from the one at a
+chosen time on. The texts are for people, the documents for programs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What the samples of a run say of its links and subflows at a time: for the picture, where nothing finer is known.
+"""Pictures of a run at a time: samples of its links and subflows, and places of packets along the lines of links.
 
-Where the packets of an instant are in a picture: along the lines of links, each in the lane of its subflow.
+The samples serve for times at which nothing finer is known. Each packet lies in the lane of its subflow.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Any state of a run, made again: the nearest state that was kept before it, and from there by simulation.
+"""The replay of a run to any of its states: from the nearest kept state before it, and from there by simulation.
 
-The same scenario, seed and version give the same run bit for bit, so nothing has to be stored per packet: a replay
-simulates the stored text once more, and keeps states to come back to. How far apart they are is counted in work, the
-packets offered to links and the decisions of learning agents, because that is what the time of a jump depends on.
+The same scenario, seed and version give the same run bit for bit, so nothing has to be stored per packet. A replay
+simulates the stored text once more, and keeps states to come back to.
 
-States of a simulation to come back to: spaced by the work between them, thinned when their memory is used up.
+The distance between kept states is counted in work, which decides the time of a jump: the packets offered to links and
+the decisions of learning agents. States are thinned when their memory is used up.
 """
 
 from __future__ import annotations

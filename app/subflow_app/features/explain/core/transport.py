@@ -1,6 +1,6 @@
-"""Where the playhead of a run stands, and how it moves: by hand, by playing, or with a run that goes on.
+"""The playhead of a run and its moves: by hand, by playing, or with a run that continues.
 
-Times of a run as text: as many digits as can be told apart, and what a person types.
+Times of a run also become text, with as many digits as can be distinguished, and typed times are read.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Explain this point: a click on a curve tells which decision made it so, from the run's records or a replay of it.
+"""Explain this point: a click on a curve of a run shows the decision behind it.
 
-The decisions behind the curves of a run.
+The decision is read from the records of the run or comes from a replay of the run.
 """
 
 from __future__ import annotations

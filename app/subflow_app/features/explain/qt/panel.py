@@ -1,10 +1,9 @@
-"""The panel that explains a point: what happened, by which rule, with which numbers, and where that is written.
+"""The panel that explains a point: the event, its rule, the numbers in it, and the source of the rule.
 
-The numbers that went into a decision, as a table; of a script those that its names stand for.
+A table has the numbers that went into a decision; for a script, those that its names denote. For a script the panel
+also shows the lines that the decision executed, with their numbers filled in and the line of the moment marked.
 
-The lines of a script that a decision executed, with their numbers filled in; one of them is that of the moment.
-
-The line in which a watch is written, and the watches there are, each with a button that removes it.
+Watches are typed in a line; each has a button that removes it.
 """
 
 from __future__ import annotations

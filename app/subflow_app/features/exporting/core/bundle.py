@@ -1,6 +1,7 @@
 """A run as one file that another machine can check: scenario, seed, versions, policies, traces and figures.
 
-A bundle is a ZIP archive. ``manifest.json`` says what made it, of which run it is, and the SHA-256 of every other file:
+A bundle is a ZIP archive. ``manifest.json`` names the program that made it, its run, and the SHA-256 of every other
+file:
 
     manifest.json            format, versions, seed, signature, hashes
     README.txt               how to verify it, and what of it a badge for artefacts asks for
@@ -14,10 +15,8 @@ A bundle is a ZIP archive. ``manifest.json`` says what made it, of which run it 
 
 The same run gives the same bytes: files have no dates of their own.
 
-The description of a folder or an archive as an RO-Crate 1.1 (https://w3id.org/ro/crate/1.1): what is in it, of what.
-
-`ro-crate-metadata.json` names each file with its kind, its size and its SHA-256, the program that made it, and the
-command that makes it again.
+`ro-crate-metadata.json` describes a folder or an archive as an RO-Crate 1.1 (https://w3id.org/ro/crate/1.1). It names
+each file with its kind, its size and its SHA-256, the program that made it, and the command that makes it again.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """A lab as one web page: its text, its checks, and the simulator for the runs that it asks for.
 
-A student does it in a browser, without Subflow. What is handed in is the file that the program would have written, and
-is verified in the same way: each run is made again from its text, and its signature compared.
+A student works through it in a browser, without Subflow. The file to hand in is the one that the program would have
+written. It is verified in the same way: each run is made again from its text, and its signature compared.
 
-Checks of a lab as its page evaluates them: expressions as nested lists, and what they name of scenarios.
-
-The scenarios of a lab as its page has them, with what a student can change in each.
+The page has expressions of checks as nested lists, with the facts that they name of scenarios. It also has the
+scenarios with everything that a student can change in each.
 
 A change is worked out here, where scenarios can be read: as a patch of the document that the core reads, as a splice of
-the file's text, and as what checks find then. The page puts them together; so what it simulates is what its text says.
+the file's text, and as the values that checks then find. The page puts these together, so its simulation matches its
+text.
 
-The little Markdown of labs as HTML: paragraphs, lists, formulas, emphasis, code and links.
+The little Markdown of labs becomes HTML: paragraphs, lists, formulas, emphasis, code and links.
 """
 
 from __future__ import annotations

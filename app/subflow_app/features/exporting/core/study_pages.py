@@ -1,6 +1,7 @@
-"""Experiments as one web page: of each claim, verdicts and figure, and runs that are simulated when it is opened.
+"""Experiments and sweeps as web pages: results, figures, and runs that the page simulates itself.
 
-A sweep as a web page: its figures over a parameter, and the run of each point, simulated when chosen.
+The page of an experiment has the verdicts and the figure of each claim, and runs that are simulated when it is opened.
+The page of a sweep has its figures over a parameter; the run of each point is simulated when it is chosen.
 """
 
 from __future__ import annotations

@@ -1,19 +1,17 @@
 """The samples of a run as tables for other programs: long CSV, and Parquet, wide or long.
 
 Wide is a column per trace, as in ``subflows.csv``, ``flows.csv`` and ``links.csv`` (see `exports`). Long is a row per
-sample: ``time_s, scope, owner, quantity, unit, value``, what grammars of graphics and data frames like best. All values
-are SI; the name of a quantity ends in its unit, which also stands in a column (long) or in the metadata of the file
-(wide Parquet: the key ``subflow`` is a JSON document with the units by column, title, seed, signature and so on).
+sample: ``time_s, scope, owner, quantity, unit, value``, the form that grammars of graphics and data frames like best.
+All values are SI. The name of a quantity ends in its unit, which is also in a column (long) or in the metadata of the
+file (wide Parquet: the key ``subflow`` is a JSON document with the units by column, title, seed, signature and so on).
 
-Writes flat tables as Apache Parquet: floats and names, in row groups, compressed with zstd.
+Flat tables are written as Apache Parquet: floats and names, in row groups, compressed with zstd. Of the format
+(https://parquet.apache.org/docs/file-format/) this is the part that a table of samples needs, which keeps a library of
+75 MB out of the installation. Floats are split into streams of their first, second, … bytes, since those of a trace
+differ in few of them: half the size. Names are written once and referred to. The tests read the files with Apache
+Arrow.
 
-Of the format (https://parquet.apache.org/docs/file-format/) this is the part that a table of samples needs, which keeps
-a library of 75 MB out of the installation. Floats are split into streams of their first, second, … bytes, since those
-of a trace differ in few of them: half the size. Names are written once and referred to. The tests read what is written
-with Apache Arrow.
-
-Apache Thrift's compact protocol, as far as descriptions in Parquet files are written with it.
-
+Descriptions in Parquet files use the compact protocol of Apache Thrift, of which only the necessary part is here:
 https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
 """
 

@@ -1,9 +1,9 @@
-"""Runs as one web page that simulates them again: the core as WebAssembly, the scenarios, and what looks at them.
+"""Runs as one web page that simulates them again: the core as WebAssembly, scenarios, and scripts of views.
 
-The page is one file without any other. It asks no network, and its policy lets it run no script but its own, which
-lie readable in ``assets/web/page``: here they are joined and, but for the one that unpacks them, packed.
+The page is one file without any other. It asks no network, and its policy lets it run no script but its own. These
+scripts lie readable in ``assets/web/page``: here they are joined and, but for the one that unpacks them, packed.
 
-Expressions as pages evaluate them: nested lists.
+Pages evaluate expressions as nested lists.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Asks how an exported figure should be, and shows what will be written while it is being chosen.
+"""The dialog for the look of an exported figure, with a preview of the file that will be written.
 
-The figure as it will be written, scaled to the room there is; drawn by the very code that writes it.
-
-Where the dialog of figures has them from: the plots of the window, and the process that draws for paper.
+The code that writes the figure also draws the preview, which is scaled to the room available. Figures come from the
+plots of the window, or from the process that draws for paper.
 """
 
 from __future__ import annotations

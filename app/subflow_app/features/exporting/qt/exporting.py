@@ -1,6 +1,6 @@
-"""Figures and data of the window as files: asks where to, writes, and says where it went.
+"""Exports from the window: figures and data, whole runs, and the verification of bundles from elsewhere.
 
-Whole runs as files: asks what is wanted, has it written, and verifies bundles that come from elsewhere.
+Each export asks for a place, writes the files, and reports where they are.
 """
 
 from __future__ import annotations

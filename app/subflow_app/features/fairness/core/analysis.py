@@ -1,17 +1,15 @@
-"""The fairness analysis: what each connection of a run got over a window, beside what would be fair in this network.
+"""The fairness analysis: goodput of each connection of a run over a window, beside its fair share of the network.
 
-What connections really got: their goodput over a window, from the traces of a run.
+The goodput comes from the traces of the run.
 
-Resource pooling: what the multipath connections have of their paths together, against what one path would give.
-
+Resource pooling compares the capacity that multipath connections get from their paths together with that of one path.
 The principle: "make a collection of resources behave like a single pooled resource" (Wischik, Handley, Bagnulo 2008,
-"The resource pooling principle", ACM CCR 38(5)). How far it succeeds is measured between two marks, as Raiciu et al.
-2011 ("Improving datacenter performance and robustness with Multipath TCP", SIGCOMM) do with single-path TCP and the
-optimum:
+"The resource pooling principle", ACM CCR 38(5)). Its success is measured between two marks, as Raiciu et al. 2011
+("Improving datacenter performance and robustness with Multipath TCP", SIGCOMM) do with single-path TCP and the optimum:
 
-* the single-path share b: what a connection would get if everybody used one path, the best for it
+* the single-path share b: the share of a connection if all connections used one path, the best for each
   (`single_path_totals`);
-* the pooled share o: its max-min fair share when everybody may split over all paths (`max_min_split`).
+* the pooled share o: its max-min fair share if all connections may split over all paths (`max_min_split`).
 
 With the goodput g of a connection:
 

@@ -1,6 +1,6 @@
-"""What the fairness panel shows of a run: the analysis over the chosen window, and Jain's index over time.
+"""The fairness analysis as shown to people: the chosen window, Jain's index over time, tables and words.
 
-The fairness analysis in words and tables, for the terminal and the window alike.
+The tables and words serve the terminal and the window alike.
 """
 
 from __future__ import annotations

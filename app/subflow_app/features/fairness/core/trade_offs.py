@@ -1,10 +1,8 @@
-"""Trade-offs between runs: throughput against delay, or against friendliness to others, and which are best.
+"""Trade-offs between runs: throughput against delay or friendliness, the Pareto front, and tables of the points.
 
-A point is an experiment: runs that differ in their seed alone are one point, the mean with its 95 % interval. A point
-is on the Pareto front if no other is at least as good in both figures and better in one; intervals do not count for
-that.
-
-Trade-offs between runs as a table of text.
+Friendliness is that to other connections. A point is an experiment: runs that differ in their seed alone are one point,
+the mean with its 95 % interval. A point is on the Pareto front if no other is at least as good in both figures and
+better in one; intervals do not count for that.
 """
 
 from __future__ import annotations

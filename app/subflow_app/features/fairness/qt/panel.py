@@ -1,6 +1,6 @@
 """The fairness panel: a page of shares and one of trade-offs.
 
-The page of trade-offs: the plot of points, and below it the same as a table.
+The page of trade-offs has a plot of points, and below it the same points as a table.
 """
 
 from __future__ import annotations

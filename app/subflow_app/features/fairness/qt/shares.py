@@ -1,8 +1,7 @@
-"""The page of shares: what each connection got of what would be fair, in bars, numbers and words.
+"""The page of shares: the goodput of each connection beside its fair shares, in bars, numbers and words.
 
-What the panel draws itself: bars with the fair shares as marks, and Jain's index over time.
-
-Connections and their shares as a tree: a row per flow, and below it one per copy if it has several.
+The bars have the fair shares as marks. A small curve shows Jain's index over time. The tree has a row per flow, and
+below it one per copy if the flow has several.
 """
 
 from __future__ import annotations

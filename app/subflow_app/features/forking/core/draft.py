@@ -1,6 +1,6 @@
-"""A fork as it is being put together: what a run is like at a time, what shall be another value, and what is wrong.
+"""A fork in preparation: the state of a run at a time, the values to change, and problems of the changes.
 
-Changes of a fork as the command line takes them: ``links.wifi.loss=5%``, for what can change during a run.
+The command line writes changes as ``links.wifi.loss=5%``, for everything that can change during a run.
 """
 
 from __future__ import annotations

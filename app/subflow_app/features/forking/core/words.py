@@ -1,6 +1,7 @@
-"""What a fork changes, in words: ``wifi loss 2 % → 5 %``; from plain values, so that it can be said in any language.
+"""Changes of a fork in words, ``wifi loss 2 % → 5 %``, and the runs that are drawn as ghosts behind others.
 
-Which of the runs shown together is drawn as a ghost behind which: an original behind its fork, the run before.
+The words are built from plain values, so that they work in any language. An original is the ghost behind its fork, and
+an earlier run the ghost behind the next one.
 """
 
 from __future__ import annotations

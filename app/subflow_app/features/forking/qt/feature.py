@@ -1,7 +1,4 @@
-"""Forking runs from the window: which run and when, the dialog, and the fork over its original.
-
-Forks of runs.
-"""
+"""Forking runs from the window: the choice of run and time, the dialog, and the fork drawn over its original."""
 
 from __future__ import annotations
 

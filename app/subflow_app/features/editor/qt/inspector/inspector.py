@@ -1,8 +1,6 @@
-"""The inspector: the parts of a scenario, the form of the selected one, the text of the file, and what is wrong.
+"""The inspector: the parts of a scenario as a tree, the form of the selected one, the text, and all problems.
 
-The list of a scenario's parts as a Qt tree.
-
-The list of everything that is wrong with the scenario; a click leads to the field.
+The text is that of the file. A click on a problem leads to its field.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A form: the fields of one part of the scenario under their headings, kept in step with the document.
+"""A form with the fields of one part of the scenario under their headings, kept in step with the document.
 
-One row of a form: label, editor, a button back to the default, and below it what is wrong.
+Each row has a label, an editor and a button back to the default; below them it shows the problems of the value.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The timeline below the canvas: what changes during the run, dragged, typed and removed where it is seen.
+"""The timeline below the canvas: changes during the run, dragged, typed and removed where they appear.
 
-What the timeline changes in a document: each a step that can be undone.
+Each edit of the document is a step that can be undone.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Drawing flows: the dialog of a flow, its paths as ribbons on the canvas, and clicks that put a path together.
 
-The dialog of a flow: kind, algorithms, paths. It stands beside the canvas, on which paths are shown and clicked.
-
-The paths that a flow can take, as a list with check boxes in the colours that they have on the canvas.
+The dialog has kind, algorithms and paths. It opens beside the canvas, which shows the paths and accepts clicks on them.
+The list of possible paths has check boxes in the colours that the paths have on the canvas.
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
-"""The drawn things: nodes, and links with the subflows in them; labels have a file of their own.
+"""Items of the canvas: nodes, links with their subflows, previews of new parts and paths, and their look.
 
-Items know how to draw themselves and nothing else; what a click or a drag means is decided by the canvas. All drawing
-is vector drawing in scene units, so it is crisp at every zoom and screen scale.
+Items know how to draw themselves and nothing else; the canvas decides the meaning of a click or a drag. All drawing is
+vector drawing in scene units, so it is crisp at every zoom and screen scale. Labels have a file of their own.
 
-The colours and fonts that everything on the canvas is drawn with.
-
-What is seen on the canvas only while something is drawn: the place of a new part, and the line to pull.
-
-Paths that are not in the scenario yet, drawn over the links as ribbons.
+A new part and the line to pull are visible only during the drawing. Paths that are not in the scenario yet lie over the
+links as ribbons.
 """
 
 from __future__ import annotations

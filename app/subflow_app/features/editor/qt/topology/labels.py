@@ -1,14 +1,11 @@
-"""The label of a link: what it is, in two lines or, where room is scarce, in one, or just its name.
+"""Texts on the canvas: labels of links and the room for them, descriptions of links and paths, and notes.
 
-Finding room for the labels of links: all at once in small pictures, those in view as they come in large ones.
+The label of a link has two lines, one line if room is scarce, or just the name. The descriptions give the rest, for
+tooltips and screen readers. A note is a sheet of paper with a folded corner.
 
-Looking for the best place of a label compares it with everything around it. In a picture of 700 links that is minutes
-of work for labels of which a screen shows a few dozen, so large pictures place only what is in view, and none at all
-where labels would cover most of the picture.
-
-What the canvas says in words: the two lines beside a link, and for tooltips and screen readers the rest.
-
-A note on the drawing: a sheet of paper with a folded corner.
+Small pictures place all labels at once. The best place of a label follows from a comparison with everything around it.
+In a picture of 700 links that takes minutes, for labels of which a screen shows a few dozen. Large pictures therefore
+place only the labels in view, and no labels at all if these would cover most of the picture.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What stands around the picture: the notice over it, and the zoom buttons below it.
+"""The widgets around the picture of a topology: notice, zoom buttons, minimap and legend.
 
-The whole picture in a corner of the canvas, with a frame around what the canvas shows.
-
-The legend under a topology: one entry for each subflow, in its colour; it never covers the picture.
+The minimap shows the whole picture in a corner of the canvas, with a frame around the visible part. The legend has one
+entry for each subflow, in its colour. It lies under the topology and never covers the picture.
 """
 
 from __future__ import annotations

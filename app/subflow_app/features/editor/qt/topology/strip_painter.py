@@ -1,6 +1,6 @@
-"""How the timeline below the canvas is drawn, and what its bars and marks say in words.
+"""The drawing of the timeline below the canvas: places of rows, bars and marks in pixels, and the texts on them.
 
-Where the rows, bars and marks of a timeline lie in pixels, and what is under the mouse.
+The same places decide which part is under the mouse.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What the left mouse button does on the canvas while something else than the select tool is held.
+"""Tools of the canvas: the bar that offers them, their effect on the left mouse button, and gestures.
 
-What a mouse drag on the canvas means: one object per gesture, so that each can be read, ended and given up alone.
-
-The bar left of the canvas: tools to hold, and a palette of parts to drag onto the canvas.
+A gesture is the meaning of one mouse drag: one object, so that it can be read, ended and given up alone. The bar lies
+left of the canvas: it has tools to hold, and a palette of parts to drag onto the canvas.
 """
 
 from __future__ import annotations

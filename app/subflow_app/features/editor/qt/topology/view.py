@@ -1,6 +1,6 @@
 """The topology panel: the canvas with its notices, zoom buttons and legend, kept in step with a document.
 
-Putting the nodes of a picture in order: each action one step that can be undone, and the switches around it.
+Actions put the nodes of the picture in order, each as one step that can be undone.
 """
 
 from __future__ import annotations
