@@ -1,8 +1,7 @@
-"""Starts the window: application, log, theme, and what happens when we have a bug.
+"""The start of the window: application object, log, theme, language, and the report of a bug.
 
-The application object, or a clear end: Qt aborts the process where it finds no display.
-
-Chooses the language of the window, before any of its widgets is made.
+Where Qt finds no display, it aborts the process, so the program ends earlier with a clear message. The language is
+chosen before any widget of the window is made.
 """
 
 from __future__ import annotations

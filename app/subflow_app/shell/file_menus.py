@@ -1,6 +1,7 @@
-"""The submenus that list files: the shipped examples, and what was opened last.
+"""The submenus that list files, and the files that are dropped on the window.
 
-Files that are dropped on the window: opened by what they are; what cannot be opened is said, with what can.
+The submenus list the shipped examples and the files that were opened last. A dropped file opens according to its
+kind, and the message for any other file names the kinds that can be opened.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Help: the list of shortcuts, made from the table of actions.
+"""Help dialogs: the list of shortcuts from the table of actions, and the welcome of the first start.
 
-The welcome of the first start: three doors into the program, and the files that were opened last.
+The welcome offers three doors into the program, and the files that were opened last.
 """
 
 from __future__ import annotations

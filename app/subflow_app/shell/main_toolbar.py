@@ -1,6 +1,7 @@
-"""The menu bar and the toolbar of the window, made from the tables in `menus`.
+"""The menu bar, the toolbar and the status buttons of the window; bar and toolbar come from the tables in `menus`.
 
-The right end of the status bar: how the run goes, the problems of the scenario, the database in use.
+The buttons at the right end of the status bar show the state of the run, the problems of the scenario and the
+database in use.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Where the actions stand in menus, context menus and toolbar; a test compares with the table in ``actions``.
+"""The order of actions in menus, context menus and toolbar, and the choices that need several actions.
 
-Choices of several actions: speeds, steps, bins, colours, themes.
+These choices are speeds, steps, bins, colours and themes. A test compares the order with the table in ``actions``.
 """
 
 from __future__ import annotations

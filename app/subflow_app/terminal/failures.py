@@ -1,6 +1,6 @@
-"""What can go wrong outside our own code, as a message and an exit code, for commands and for the window alike.
+"""Failures outside the program's own code, as messages and exit codes of ``subflow``, for commands and the window.
 
-What the exit code of ``subflow`` says; part of the contract with scripts.
+The exit codes are part of the contract with scripts.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Makes actions from a table of them, and keeps them in step with the window.
+"""Actions of a window, made from a table of them and kept in step with the state of the window.
 
-What an action of the window is: a row of the table in :mod:`.actions`, and what its availability depends on.
+An action is a row of the table in ``subflow_app.shell.actions``, with the conditions on which it is available.
 """
 
 from __future__ import annotations

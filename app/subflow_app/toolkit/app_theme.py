@@ -1,6 +1,7 @@
-"""The theme of the application: chosen by the person or by the desktop, and switched while windows are open.
+"""The theme of the application, chosen by the user or the desktop, and a Fusion style with the program's icons.
 
-Fusion with the icons of this program: what Qt draws by itself, such as buttons of dialogs, looks like the rest.
+The theme can switch while windows are open. With the icons, the parts that Qt draws itself, such as buttons of dialogs,
+look like the rest.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The database of the window: opened in the background, replaced, copied; the window works without one.
+"""The database of the window: opened in the background, replaced, copied, and watched for changes from outside.
 
-Notices what other programs change in the open database, so that its lists are read again.
+The window works without a database. When another program changes the open database, its lists are read again.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Docking behind one class, so that the docking library stays replaceable: panels around a centre, layout kept.
+"""Docking behind one class, and the fold of a panel to one line; the docking library stays replaceable.
 
-QtAds rather than ``QDockWidget``: it has pinned side tabs, floating groups and a true centre. Its own style sheet is
+Panels lie around a centre, and their layout is kept. A folded place of panels shows its tabs and a short summary.
+
+QtAds rather than ``QDockWidget``: QtAds has pinned side tabs, floating groups and a true centre. Its own style sheet is
 written for light palettes (the text of an inactive tab is all but invisible on a dark one), hence :func:`_style_sheet`.
-
-Folding a place of panels to one line: its tabs, and what its panel says in short.
 """
 
 from __future__ import annotations

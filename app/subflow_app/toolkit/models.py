@@ -1,8 +1,6 @@
-"""Rows for views, shown by columns that are declared once; a list is a table of one column.
+"""Models of rows for views: tables and lists with declared columns, tables of text, and trees of two levels.
 
-A table of text for views.
-
-Trees of two levels for views: rows, and rows below them.
+Columns are declared once, and a list is a table of one column.
 """
 
 from __future__ import annotations

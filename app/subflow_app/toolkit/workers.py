@@ -1,9 +1,8 @@
-"""The one way to work off the GUI thread: start a task, hear of its end on the GUI thread, wait for all at the end.
+"""Tasks off the GUI thread: start, end reported on the GUI thread, wait for all, and reader of the latest request.
 
-A task is a plain callable without Qt. Progress is pulled (the display timer of ``run_control`` reads it), never pushed
-as a signal per step.
-
-Computes what a view shows off the GUI thread: what is asked for last is next, and never two things at once.
+All work off the GUI thread goes through this module. A task is a plain callable without Qt. Progress is pulled (the
+display timer of ``run_control`` reads it), never pushed as a signal per step. The reader computes what a view shows:
+the latest request comes next, and never two at once.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Workspaces: an arrangement of the panels for each task, kept with what the person has changed about it.
-
-The panels of the window, and the workspaces that arrange them.
-"""
+"""Panels of the window, and workspaces that arrange them for each task and keep the changes of the user."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The settings that a person chooses in the dialog, each in one row: what it is called, what it does, what it may be.
+"""The settings of the dialog, one row each: name, purpose and allowed values.
 
-A setting that comes along needs a field in ``settings`` and its row here.
+A new setting needs a field in ``settings`` and a row here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Scenario files, the database, and what leaves the program.
+"""Actions of the File, Edit and Help menus.
 
-Undo, redo and search.
-
-Help.
+The File menu covers scenario files, the database and exports. The Edit menu covers undo, redo and search.
 """
 
 from __future__ import annotations

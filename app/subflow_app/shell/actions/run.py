@@ -1,9 +1,4 @@
-"""Running the scenario, and walking through what agents decided.
-
-The queue of runs.
-
-Stored runs.
-"""
+"""Actions of the Run and History menus: runs, steps through the decisions of agents, queue, and stored runs."""
 
 from __future__ import annotations
 

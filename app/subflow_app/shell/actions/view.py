@@ -1,6 +1,6 @@
-"""Panels, plots, zoom and colours.
+"""Actions for panels, plots, zoom and colours, and for the arrangement of nodes on the canvas.
 
-Putting nodes in order on the canvas, and what the topology panel shows beside the picture.
+The actions for the arrangement also choose what the topology panel shows beside the picture.
 """
 
 from __future__ import annotations

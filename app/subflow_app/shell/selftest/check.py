@@ -1,6 +1,6 @@
-"""What a check of the self-test is, what it is given to work with, and how it says that something is wrong.
+"""Checks of the self-test: definition, workplace, errors, and a kept run for checks that need a stored one.
 
-A run in a database, made in the process of the check, for those that try what comes after a run.
+The process of the check itself makes this run.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What came of a check.
-
-What came of a self-test as a file for scripts.
-"""
+"""Outcomes of the checks of a self-test, and the file that reports them to scripts."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Carries the self-test out: each check in a process of its own, so that a crash or a hang is told of that one.
+"""The runner of the self-test: each check in a process of its own, with surroundings of its own.
 
-The user that the self-test plays: folders of his own, a screen of memory, nothing of the real user's settings.
+A crash or a hang is thereby reported for the check that causes it. The surroundings are folders of their own and a
+screen in memory, without any setting of the real user.
 """
 
 from __future__ import annotations

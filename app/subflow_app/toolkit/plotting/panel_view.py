@@ -1,6 +1,7 @@
-"""Paints a picture on the screen: a mark per series with its intervals, the Pareto front, and where better is.
+"""Two linear axes painted with grid, numbers and titles, and the view of a picture that uses them.
 
-Two linear axes with grid, numbers and titles, drawn with a painter: on the screen and into files alike.
+The view shows a mark with intervals per series, the Pareto front, and the better direction. The painter draws the
+axes alike on the screen and into files.
 """
 
 from __future__ import annotations

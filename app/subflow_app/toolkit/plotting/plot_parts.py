@@ -1,12 +1,11 @@
-"""Zoom and pan of one plot: over time, wheel and mouse move time alone; over another quantity, both axes.
+"""Parts of plots: view boxes for zoom and pan, axes, titles, event marks, and a layout that scrolls.
 
-Axes of the plots: every tick has its number, and a logarithmic axis counts 1, 2, 5, 10.
+Over time, wheel and mouse move only the time axis; over another quantity, they move both axes. Every tick has its
+number, and a logarithmic axis counts 1, 2, 5, 10.
 
-One line of coloured text above a plot, cut off with an ellipsis where it does not fit.
-
-Marks of a run in a plot: ticks at its bottom for losses, lines across for changes of links and controllers.
-
-Plots in one picture that leave to the scroll area around them what is meant for it.
+A title is one line of coloured text, cut off with an ellipsis. Losses are ticks at the bottom of a plot, and changes of
+links and controllers are lines across it. A layout of several plots leaves to the scroll area around it the events that
+are meant for that area.
 """
 
 from __future__ import annotations

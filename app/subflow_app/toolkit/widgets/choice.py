@@ -1,7 +1,4 @@
-"""Something to choose from a list that opens.
-
-Offers known tags while the last of several is typed.
-"""
+"""A choice from a list that opens, and a line that offers known tags while the last one is typed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Text in which lines count: their numbers beside it, the line of the cursor shaded, and those with problems marked.
+"""An editor for text in which lines count, and a line below it to find and replace.
 
-A line below a text to find and replace in it.
+The editor shows line numbers beside the text, shades the line of the cursor, and marks lines with problems.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
-"""A line of text that takes the room there is: what does not fit is left out, and stands in the tool tip.
+"""Labels: elided text, icons, problems of fields, lines that appear only when needed, and a delay for moves.
 
-An icon that stands by itself.
-
-What is wrong with a field, said beside it.
-
-A line above or below a view, there only while something has to be said about what it shows.
-
-Nothing moves away from under a mouse button that is held down: its click would go elsewhere.
+An elided text takes the free room, and its tool tip shows what does not fit. Widgets do not move while a mouse button
+is held down, because the click would otherwise hit another place.
 """
 
 from __future__ import annotations

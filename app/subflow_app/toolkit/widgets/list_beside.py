@@ -1,8 +1,6 @@
-"""A list with its buttons and its progress, and beside it what is selected in it.
+"""A list beside the details of the selected entry, with its buttons and a progress bar.
 
-Buttons of actions in a row of a panel.
-
-A bar that shows a share, as fine as a screen can.
+The bar shows a share as finely as a screen can. The buttons of actions form a row.
 """
 
 from __future__ import annotations

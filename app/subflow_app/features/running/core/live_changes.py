@@ -1,10 +1,8 @@
-"""Changes of a run that goes on: what they may say, and how they become events of that run, so that it can be repeated.
+"""Live changes of a run as events of that run, and its links and flows at any time with all events until then.
 
-A change says what an `[[events]]` entry of a scenario file can say, but for the time, which is the present one. It is
-appended to the text that is stored with the run: that text alone gives the same run again, bit for bit. The document
-from which the run was started stays as it is.
-
-What the links and flows of a run are like at a time: the scenario, with the events and live changes until then.
+A change can contain all that an `[[events]]` entry of a scenario file can, except the time, which is the present one.
+It is appended to the text that is stored with the run: that text alone gives the same run again, bit for bit. The
+document from which the run was started stays as it is.
 """
 
 from __future__ import annotations

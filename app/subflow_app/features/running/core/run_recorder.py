@@ -1,6 +1,6 @@
-"""Streams a run into the store while it goes on, and survives the store failing half-way.
+"""The recorder that streams a run into the store during the run, and the part of a simulation that a run uses.
 
-What a run asks of a simulation.
+The run continues when the store fails half-way.
 """
 
 from __future__ import annotations

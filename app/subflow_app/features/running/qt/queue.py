@@ -1,8 +1,7 @@
-"""The queue of one window: joins it with the scenario, the database, the history and the panel.
+"""The queue of runs of one window: its session, its panel, and its table with states and causes of failure.
 
-The panel of the queue: how far it is as a whole, its runs, and what can be done with them.
-
-The queued runs as a table: where each stands, and why it failed.
+The session joins the queue with the scenario, the database, the history and the panel. The panel shows the progress
+of the whole queue, its runs, and the actions on them.
 """
 
 from __future__ import annotations

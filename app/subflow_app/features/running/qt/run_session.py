@@ -1,8 +1,7 @@
-"""From "Run" to a run in the history: joins scenario, runs, plots, database, and what is told about them.
+"""The runs of one window from "Run" to the history: scenario, plots, database, messages, link states and steps.
 
-What the links are doing while a run goes on, told to the topology picture from the newest samples.
-
-Stepping through a run, and sending it to a time: what the actions ask, the run does exactly.
+The topology picture shows the state of the links from the newest samples during a run. A run stops exactly at the
+time that a step or a jump names.
 """
 
 from __future__ import annotations

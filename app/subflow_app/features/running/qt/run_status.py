@@ -1,6 +1,7 @@
-"""How far the run is, at the right end of the status bar: progress, simulated time, speed and time to go.
+"""The progress of the run in the status bar, and the slider that sets its speed.
 
-The speed of a run on a logarithmic scale, from slow motion to as fast as it goes.
+The right end of the status bar shows progress, simulated time, speed and time to go. The slider has a logarithmic
+scale, from slow motion to the highest possible speed.
 """
 
 from __future__ import annotations

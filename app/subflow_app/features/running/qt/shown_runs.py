@@ -1,8 +1,7 @@
-"""Which runs the plots show: the one that goes on or was run last, stored ones, or several over each other.
+"""The runs that the plots show, the way from a curve to its run, and the opening of stored runs.
 
-From a curve to its run: a click near it selects the run in the history.
-
-What can be opened of the runs that are selected in the history: their plots, and the scenario of one.
+The plots show the current or latest run, stored runs, or several runs over each other. A click near a curve selects
+its run in the history. Runs that are selected in the history open as plots, and the scenario of one run opens too.
 """
 
 from __future__ import annotations

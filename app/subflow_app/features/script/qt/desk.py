@@ -1,6 +1,6 @@
-"""The script that is being edited: opened, saved, kept for the case of a crash, and asked about before it is lost.
+"""The script that is being edited: opening, saving, recovery after a crash, and the question before it is lost.
 
-Asks what a new script is called, and which flow is to have it.
+A dialog asks for the name of a new script and the flow that uses it.
 """
 
 from __future__ import annotations

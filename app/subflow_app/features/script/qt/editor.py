@@ -1,8 +1,7 @@
-"""The text of a script: coloured, checked and completed while it is typed.
+"""The editor of a script: colours, checks, completion, and the keys that change its lines.
 
-Colours of scripts: hooks and keywords stand out, fields and functions have one each, comments step back.
-
-What keys do to the lines of a script: indent, comment, find the other bracket. Of text alone, without a widget.
+Hooks and keywords have the strongest colours, fields and functions one colour each, and comments are faint. The
+functions for indents, comments and matching brackets work on text alone, without a widget.
 """
 
 from __future__ import annotations

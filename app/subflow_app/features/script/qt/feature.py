@@ -1,6 +1,6 @@
-"""Scripts as a part of the window: written, run as soon as they are saved, compared with what they were, and tried.
+"""Scripts as a part of the window: their panel, and the actions that begin, open, run, try and compare them.
 
-Scripts: begun, edited, saved and run, tried and compared.
+A script runs as soon as it is saved, and is compared with its earlier versions.
 """
 
 from __future__ import annotations

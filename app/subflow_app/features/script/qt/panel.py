@@ -1,8 +1,7 @@
-"""The panel of scripts: which one, its text, what is wrong with it, what it stands, and its versions.
+"""The panel of scripts: choice, text, problems, conformance checks and stored versions of a script.
 
-The versions of a script that there are runs of, with what came of them.
-
-Chips that tell what a script stands, each of which opens the run that shows it.
+The list holds the versions of a script that have runs, with the results of these runs. Each chip shows the result of
+a conformance check, and opens the run behind it.
 """
 
 from __future__ import annotations

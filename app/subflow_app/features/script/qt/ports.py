@@ -1,7 +1,4 @@
-"""Parts of the window that scripts use.
-
-A line of a script at the time of a decision.
-"""
+"""Parts of the window that scripts use, and the line of a script that was executed at the time of a decision."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Sweeps as a part of the window: everything but an empty panel comes when it is first looked at.
+"""Sweeps as a part of the window: many runs of one scenario, their results, and their actions.
 
-Sweeps: many runs of one scenario, and what they have come to.
+The panel starts empty, and its contents load when it is first shown.
 """
 
 from __future__ import annotations

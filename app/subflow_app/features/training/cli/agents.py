@@ -1,8 +1,9 @@
-"""``subflow agents``: the trained policies that scenarios can name, and the card of one; `promote` adds one.
+"""``subflow agents``, with ``promote``, and ``subflow evaluate``: trained policies and their comparison.
 
-``subflow agents promote``: what a training has learned gets a name that any scenario can use.
+``subflow agents`` lists the trained policies that scenarios can name, and prints the card of one. With ``promote`` it
+gives the result of a training a name that any scenario can use.
 
-``subflow evaluate``: policies and controllers on the same scenario and seeds, with confidence intervals.
+``subflow evaluate`` compares policies and controllers on the same scenario and seeds, with confidence intervals.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""``subflow trainings``: what was and is trained, and a word to those that run.
+"""``subflow trainings``, which lists and steers trainings, and the training for ``subflow reproduce --retrain``.
 
-``subflow reproduce --retrain``: the policies of experiments trained anew before these run.
+The list holds current and past trainings, and current ones accept commands. ``--retrain`` trains the policies of
+experiments anew before these run.
 """
 
 from __future__ import annotations

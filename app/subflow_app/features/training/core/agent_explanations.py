@@ -1,11 +1,10 @@
-"""Decisions of the learning agents of a stored run, found by agent and time, and told to people and programs.
+"""Decisions of the learning agents of a stored run: tables, documents, curves and reasons for people and programs.
 
-Why a learning agent did what it did: what it would have done had one number been what it mostly is.
+A decision is found by agent and time. The curves show what the agents observe and do, for each subflow over time.
 
-A counterfactual for each number that it sees of a subflow: in all records it takes its median over the run, and the
-policy is asked again. That says which numbers moved the action, not how they came about.
-
-What learning agents saw and did, subflow by subflow over time: the curves of plots.
+The reasons of a decision are counterfactuals, one for each number that the agent observes of a subflow: in all records
+the number takes its median over the run, and the policy decides again. This shows which numbers moved the action,
+not how they came about.
 """
 
 from __future__ import annotations

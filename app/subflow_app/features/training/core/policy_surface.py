@@ -1,6 +1,7 @@
-"""A policy as a picture: its action over two observation features, the others at the median of what was seen.
+"""The picture of a policy: its action over two observation features, drawn from decisions on its scenario.
 
-Lets a policy act on its scenario for a moment and keeps what it saw: the ground on which its picture is drawn.
+All other features stay at the median of the values that the policy observed. To find these values, the policy acts on
+its scenario for a moment.
 """
 
 from __future__ import annotations

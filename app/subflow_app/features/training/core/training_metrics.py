@@ -1,6 +1,6 @@
-"""What a training reports, as columns that grow, and the plots that show it, with units and warnings.
+"""Metrics of a training: columns that grow with its reports, and their plots, with units and warnings.
 
-A curve that grows for hours and costs the same to draw all the time.
+A curve that grows for hours always costs the same to draw.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""From what a person asks for to the config of a training, checked before anything slow is imported or begun.
+"""The config of a training from a request or a recipe, checked before any slow import and before the start.
 
-Recipes: what it takes to train the policy of an agent again, as TOML files that people read and write.
+A recipe is a TOML file that people read and write. It contains what is needed to train the policy of an agent again.
 
 format = 1
 agent = "drl-cc"               # required, like the scenario and a budget

@@ -1,6 +1,6 @@
-"""The panel of learning agents: their decisions one by one, with what they saw, did and earned, beside the plots.
+"""The panel of learning agents, beside the plots: their decisions as a table, and the numbers of one decision.
 
-A learning agent's decisions as tables: one row for each, and the numbers of one of them.
+The table has a row for each decision. The numbers show the observation, the action and the reward.
 """
 
 from __future__ import annotations

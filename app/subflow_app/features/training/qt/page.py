@@ -1,8 +1,7 @@
-"""The Train page: start form, table of trainings, their curves and the picture of a policy; who tells whom.
+"""The Train page: start form, table of trainings, their curves, and the picture of a policy.
 
-What to learn, on what and for how long: the parameter form over a draft, and the button that starts it.
-
-The trainings as a table: how far each is and how it does, with the colour of its curves.
+The start form edits a draft: agent, scenario and duration of a new training. The table shows the progress and
+the results of each training, with the colour of its curves.
 """
 
 from __future__ import annotations
