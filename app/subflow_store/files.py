@@ -1,6 +1,7 @@
-"""Files that are made: under another name until they are whole, and for nobody else's eyes.
+"""Files of the store: names and modes of those that are made, and the room that deleted runs take.
 
-Room in a database and on its disk: what is deleted goes for good.
+A file has another name until it is whole, and a database is for its owner alone. Deleted runs are removed for good, and
+their room in the database and on its disk is given back.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""Gathering the samples that a run appends into the blobs that are stored: chunks, statistics and pyramids.
+"""Samples and events that a run appends, gathered into the blobs that are stored.
 
-Nothing here touches the database. What was handed out as pending stays pending until `mark_stored`, so that a commit
+Samples become chunks, statistics and pyramids. Events become chunks, with an index of their places.
+
+Nothing here touches the database. All that is handed out as pending stays pending until `mark_stored`, so that a commit
 which failed can be tried again with nothing lost.
-
-Gathering the events that a run appends into the blobs that are stored, with an index of what lies where.
-
-As with samples, nothing here touches the database, and what was handed out stays pending until `mark_stored`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""Reading rows: runs, series, samples and pyramids.
+"""Queries of the store: runs with their forks, series, samples and pyramids, marks and other events.
 
-Which runs branched off which: read as `Store.forks`, written with the start of a run.
+Forks, which runs branched off which, are read as `Store.forks` and written with the start of a run.
 
-Reading events: marks, decisions, monitor intervals and steps of agents.
-
-Marks are few and read whole. The other streams may have millions of rows: the index says which chunks hold the rows of
-an owner in a window of time, and only these are read.
+Events are marks, decisions, monitor intervals and steps of agents. Marks are few and read whole. The other streams may
+have millions of rows: the index names the chunks with rows of an owner in a window of time, and only these are read.
 """
 
 from __future__ import annotations

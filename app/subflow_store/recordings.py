@@ -1,8 +1,8 @@
-"""Recordings that scenarios follow, each stored once: the text of a scenario names it by the hash of what it holds.
+"""Recordings that scenarios follow, each stored once: the text of a scenario names one by the hash of its content.
 
 A scenario that has left its files holds what was recorded as one long text, ``content = "packed:..."``. In the database
-its hash stands there, ``content = "packed#..."``, and what it stands for is beside it, for all that need it. Whoever
-reads a text gets it whole; where the content is lost, the hash stays, and the reader of scenarios tells that.
+``content = "packed#..."`` names its hash instead, and the recording is stored beside it for all that need it. Reading a
+text restores it whole. If the content is lost, the hash stays, and the reader of scenarios reports that.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Rows by their columns: what is inserted and changed one at a time, and how values stand in them.
+"""Rows by their columns: statements that insert and change one at a time, and the form of values in them.
 
-Names, notes and tags as they are stored: they may come from other people's files, and are words and nothing else.
-
-Documents as the store keeps them.
+Names, notes and tags may come from other people's files: they are stored as words and nothing else. Documents are
+stored as strict JSON.
 """
 
 from __future__ import annotations

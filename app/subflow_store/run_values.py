@@ -1,16 +1,15 @@
-"""What is recorded of a run, flattened to keys and values, so that runs can be found and listed by any of it.
+"""Records of a run, flattened to keys and values, with the figures of its headline and the machine that it ran on.
 
-Keys are dotted as people write them: parameters as in the scenario file (``links.wifi.loss``,
-``flows.download.controller``), figures as in the summary (``flows.download.goodput_bps``, ``fairness.jain``). What
-belongs to a subflow or to a direction of a link has that in its owner's name, as in traces
+Runs can be found and listed by any of the values. Keys are dotted as people write them: parameters as in the scenario
+file (``links.wifi.loss``, ``flows.download.controller``), figures as in the summary (``flows.download.goodput_bps``,
+``fairness.jain``). The owner's name includes the subflow or the direction of a link, as in traces
 (``flows.download/1.loss_ratio``, ``links.wifi/forward.utilisation``).
 
 The table is an index of the documents and can be made of them again. A key once released keeps its meaning; a change
 of it needs a migration that fills the table anew.
 
-The few figures of a run's summary that the list of runs shows and sorts by.
-
-What a run ran on, for the record that makes a result reproducible.
+The headline has the few figures of the summary that the list of runs shows and sorts by. The machine is recorded to
+make a result reproducible.
 """
 
 from __future__ import annotations

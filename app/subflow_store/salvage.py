@@ -1,10 +1,9 @@
-"""What of a database is damaged, and a new one of all that is sound.
+"""Damage of a database: its findings, a copy that SQLite can open again, and a new database of all that is sound.
 
-A copy of a damaged database that SQLite can open again: header and schema are those of a sound one.
-
-A file begins with its header and the list of its tables, which says where each begins. Without these nothing in it can
-be found, but they are the same in every database of a version; and whether a table does begin where it should, the page
-there tells. File format: https://www.sqlite.org/fileformat2.html
+A file begins with its header and the list of its tables, which holds the beginning of each. Without these nothing in
+the file can be found, but they are the same in every database of a version, and the copy gets those of a sound one. The
+page where a table should begin shows whether it does.
+File format: https://www.sqlite.org/fileformat2.html
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""The plain values that go into the store and come out of it.
+"""Plain values that go into the store and come out of it: of runs, of trainings and of sweeps.
 
-The plain values of trainings: what goes in and comes out of `Store.trainings`.
-
-The plain values of sweeps: what goes in and comes out of `Store.sweeps`.
+Those of trainings belong to `Store.trainings`, those of sweeps to `Store.sweeps`.
 """
 
 from __future__ import annotations

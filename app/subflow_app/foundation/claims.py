@@ -1,4 +1,6 @@
-"""Claims about measured numbers, as recipes of experiments and labs write them, in the language of `core.expressions`.
+"""Claims about measured numbers, as recipes of experiments and labs write them.
+
+They are written in the language of `foundation.expressions`:
 
 goodput('DRL-CC', '8MB') / goodput('LIA', '8MB') in 3.51 .. 4.75
 rtt('wVegas') < 20 ms and not rises(loss('LIA'))

@@ -1,15 +1,13 @@
-"""Crash reports: what a person may look at, and send by hand, when Subflow has shown a bug.
+"""Crash reports on bugs of Subflow and on crashes of its processes, as text files beside the log.
 
-A report is a text file in the folder of the log: versions, system, traceback, and the last messages of the log. It
-names neither the person nor their folders, and holds no scenario; nothing is ever sent by Subflow itself. Exceptions
-that nobody expected are written here as they happen; crashes of the process as a whole are made into reports by the
-next start, see `core.crash_watch`.
+A report holds versions, system, traceback, and the last messages of the log. It names neither the person nor their
+folders, and holds no scenario. Subflow itself never sends anything: people read a report, and send it by hand.
 
-Notices when the process as a whole dies of a fault: a damaged memory access, an abort in a library.
-
-Python can do nothing then, except that `faulthandler` writes the stacks of its threads to a file that is open already.
-Each process has such a file while it lives, locked, and removes it when it ends. One that is left behind with stacks in
-it becomes a crash report at the next start; one without was ended from outside, or lost its power, and just goes.
+Unexpected exceptions are written as they happen. When the whole process dies of a fault, such as a damaged memory
+access or an abort in a library, Python can do nothing more, except that `faulthandler` writes the stacks of its threads
+to a file that is open already. Each process has such a file while it lives, locked, and removes it when it ends. A file
+that is left behind with stacks becomes a crash report at the next start. One without stacks is removed: its process was
+ended from outside, or lost its power.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Where the program keeps its files: the user's data, configuration and log directories of this system.
+"""Paths of the program's files on this system, and the command that starts this very program again.
 
-This very program as a command, for the processes that it starts of itself.
+The files are the user's data, configuration and log. The command is for the processes that the program starts of
+itself.
 """
 
 from __future__ import annotations

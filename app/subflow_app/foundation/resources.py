@@ -1,6 +1,6 @@
-"""Files that ship with the program: one function finds them in a source tree, an installation and a frozen bundle.
+"""Files that ship with the program, among them scenarios, plans of sweeps and catalogues of translations.
 
-The catalogues of translations that ship with the program.
+One function finds them in a source tree, an installation and a frozen bundle.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Standard input, output and errors that are closed, or cannot be written any more: the work goes on without them.
+"""Surroundings of a process that could break its work: standard streams, the locale's case rules, and the display.
 
-The C library's rules for upper and lower case, which must not decide what a library's names are.
+Work continues without standard input, output or errors that are closed, or cannot be written any more.
 
 Libraries change the case of ASCII identifiers with `toupper` of the C library: PySide makes "setInterval" out of the
 keyword "interval". Locales of Turkish, Azerbaijani and Kurdish have another capital for "i", and the setter is not
-found.
+found. So the C library's rules for upper and lower case must not decide the names of a library.
 
-Why no window can be opened, in one line for the terminal: Qt says it in five, and then aborts.
+If no window can be opened, one line in the terminal gives the reason: Qt prints five, and then aborts.
 """
 
 from __future__ import annotations

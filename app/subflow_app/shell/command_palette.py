@@ -1,6 +1,6 @@
 """The command palette: everything that can be done or opened, found by typing a few letters.
 
-Fuzzy search: the letters that are typed occur in this order, best at the beginnings of words.
+The search is fuzzy: the typed letters occur in this order, best at the beginnings of words.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Where the window was and how its panels lay, kept between sessions; nothing else is kept here.
+"""The window between sessions: its place, its panels around the plots with banners, and the choices that are kept.
 
-The panels of the window around its plots, with the banners over them; ``workspaces`` says where each lies.
+Choices are the switches of the toolbar, the speed, and the look of the list of runs. ``workspaces`` arranges the
+panels.
 """
 
 from __future__ import annotations

@@ -1,18 +1,17 @@
-"""The language of the window: English texts are the keys, a catalogue per further language translates them.
+"""The language of the window: English texts are keys that a catalogue of each further language translates.
 
 Texts are translated where they are shown: ``tr("Deleted {what}.", what=name)`` in a widget, ``tr(spec.title)`` for
-texts that tables hold in English, each marked there by ``translatable("...")`` or gone through by the collector of
-messages (``tests/helpers/messages.py``). Values go in after the translation, by name, because languages order words
-differently.
+texts that tables hold in English. Each of the latter is marked there by ``translatable("...")``, or found by the
+collector of messages (``tests/helpers/messages.py``). Values are inserted after the translation, by name, because
+languages order words differently.
+
 Logs, the command line and what is stored stay English, so that scripts and reports mean the same everywhere. Services
-of ``core`` may translate what they put together for people: the language is English until a window chooses another.
+of ``core`` may translate the texts that they make for people: the language is English until a window chooses another.
 Numbers keep their decimal point in every language: fields, files and figures write them so.
 
-Catalogues are gettext's PO files, which every translation tool edits; `core.catalogues` reads the shipped ones. Reading
-the part of the format that we write takes the forty lines of ``po_file``; Babel, which reads all of it, would cost 10
-MB and a tenth of a second at start.
-
-Reads catalogues of translations: the part of gettext's PO format that ours use.
+Catalogues are gettext's PO files, which every translation tool edits; `foundation.resources` loads the shipped ones.
+`read_po` reads the part of the format that we write, in forty lines. Babel, which reads all of it, would cost 10 MB and
+a tenth of a second at start.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The mean of a curve, defined once: weighted by time over a stated interval, without its gaps.
+"""Means of curves, runs that repeat others, and the best of several points with two figures each.
 
-Runs that repeat others bit for bit: they are no further evidence, whatever their seeds are.
-
-Which of several points with two figures each are best.
+The mean of a curve is defined once, here: weighted by time over a stated interval, without its gaps. Runs that repeat
+others bit for bit are no further evidence, whatever their seeds are.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Numbers as text: rates, times, ratios and counts as every table writes them.
-
-Points in time as text.
-"""
+"""Numbers and points in time as text: rates, times, ratios and counts as every table writes them."""
 
 from __future__ import annotations
 

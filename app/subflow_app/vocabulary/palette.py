@@ -1,19 +1,18 @@
-"""Colours and dashes of curves, subflow paths and exported figures: the same owner has the same colour everywhere.
+"""Owners of traces with their colours and dashes, the same everywhere: curves, subflow paths, exported figures.
 
 The hues are those of Okabe and Ito, which stay distinct for the common forms of colour blindness. A hue belongs to one
 subflow of a flow *definition* (``[flows.download]``, first path); the instances of a flow with ``count = 5`` share its
 hue in five shades. So the ribbon of a path in the topology, the five curves of its subflows and the legend of a figure
-agree, and fifteen curves of a fairness experiment still read as three groups. One hue per instance was the alternative:
-there are only seven hues.
+agree, and fifteen curves of a fairness experiment still read as three groups. One hue per instance was the alternative,
+but only seven hues exist.
 
 Source: Okabe, Ito 2008, "Color Universal Design".
 
-Owners of traces: a flow, a copy of one, a subflow of it, or a direction of a link, as one text.
-
-``download.3/2`` is the second subflow of the third copy of `download`, ``wifi/forward`` a direction of `wifi`. Names
-in scenarios are letters, digits, ``-`` and ``_``. Names from elsewhere, as of a measurement or a database of somebody
-else, are any text: `trace_owner` spells the characters of the grammar in them, so that nothing of a name is ever taken
-for it, and `written` has the name as it was.
+An owner is a flow, a copy of one, a subflow of it, or a direction of a link, as one text. ``download.3/2`` is the
+second subflow of the third copy of `download`, ``wifi/forward`` a direction of `wifi`. Names in scenarios are letters,
+digits, ``-`` and ``_``. Names from elsewhere, as of a measurement or of a foreign database, are any text: `trace_owner`
+spells the characters of the grammar in them, so that no part of a name is taken for it. `written` gives back the
+original name.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Tables: columns declared once read rows, and the terminal, files, reports and the window show them.
+"""Tables for the terminal, files, reports and the window: columns that read rows, and their text, CSV and HTML.
 
-A table of text as HTML, with what is needed to lay it out.
+Columns are declared once. HTML comes with what its layout needs.
 """
 
 from __future__ import annotations

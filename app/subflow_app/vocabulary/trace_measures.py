@@ -1,6 +1,6 @@
-"""Columns of traces: states at the time of a sample, and rates and counts of the time between two samples.
+"""Measures of traces, of trainings and of evaluations of policies.
 
-Measures of trainings and of the evaluations of policies.
+Columns of traces are states at the time of a sample, or rates and counts of the time between two samples.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""What a controller or scheduler written as text has to stand: small networks, each beside the plainest one there is.
+"""Checks of a controller or scheduler that is written as text, in small networks beside the plainest one.
 
-Every check is a scenario of its own with the script in it, so that whoever wants to know why it fails can open the run.
-It is compared with the same network where NewReno, or the scheduler minrtt, stands in its place: what is hard there is
-hard for everybody, and half of what the plainest gets is a low bar that only what is broken misses.
+Every check is a scenario of its own with the script in it, so that the run can be opened to find why it fails. It is
+compared with the same network where NewReno, or the scheduler minrtt, takes its place. A network that is hard is hard
+for all, and half of the result of the plainest is a low bar that only a broken script misses.
 
-The arena is asked besides: the script sends in its networks, in the quick form, and is ranked among those whose
-outcomes ship. Nothing of it is kept: a draft is nobody's entry.
+The arena is a further question: the script sends in the networks of the arena, in their quick form, and is ranked
+among those whose outcomes ship. Nothing of it is kept, because a draft is not an entry.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""``subflow sweep``: a scenario over values of its parameters and seeds, on all cores or on a cluster.
+"""``subflow sweep`` and ``subflow sweeps``: making sweeps, and showing, resuming and managing earlier ones.
 
-``subflow sweeps``: the sweeps that were made, their results, and going on with them.
+A sweep runs a scenario over values of its parameters and seeds, on all cores or on a cluster.
 """
 
 from __future__ import annotations

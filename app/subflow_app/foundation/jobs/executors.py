@@ -1,6 +1,7 @@
-"""Who carries tasks out: threads of this process, processes beside it, or a cluster; to a job they are alike.
+"""Executors of tasks, and the speed of this machine with the cost of runs beside their simulation.
 
-Time that work takes on this machine, with whatever else runs here, and the cost of runs beside their simulation.
+Tasks are carried out by threads of this process, by processes beside it, or by a cluster; to a job they are alike. The
+speed counts whatever else runs on the machine.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The process of one check: it carries the check out and leaves an answer in a file.
+"""The process of one check of the self-test: it carries the check out and leaves an answer in a file.
 
-The checks of the self-test, in the order in which they are told.
+The list of all checks is in the order in which they are reported.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""What a panel shows while it has nothing to show: why, and what to do about it.
+"""Panels without content: the notice that an empty one shows, and panels that are filled when first shown.
 
-A panel as the window has it from the start: empty, for most sessions never look at it.
+The notice gives the reason, and what to do about it.
+
+The window has its panels from the start. They begin empty, because most sessions never show a given one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What is said of nearly every part, in one call each: names, layouts, pages, buttons of dialogs, timers.
+"""Shorthand for needs of nearly every widget, in one call each: names, layouts, pages, buttons of dialogs, timers.
 
-A layout that puts widgets beside each other and goes on in the next row where the room ends, like words.
+`WrapLayout` places widgets beside each other and continues in the next row where the room ends, like words.
 """
 
 from __future__ import annotations

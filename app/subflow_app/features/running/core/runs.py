@@ -1,10 +1,11 @@
-"""One run from start to end: simulate in short chunks, stream samples and marks to the store, stay readable all along.
+"""One run from start to end, in short chunks and readable all along, with its steps and the scale of its speed.
 
-A run is a stream: start, columns, blocks, stop. A failing view cannot reach in here; a failing store cannot stop the
-simulation either: the run goes on in memory, and `RunResult.store_error` says what happened, so that the traces can be
-exported or saved elsewhere.
+Samples and marks are streamed to the store: a run is a stream of start, columns, blocks, stop. A failing view cannot
+reach in here. A failing store cannot stop the simulation either: the run continues in memory, and
+`RunResult.store_error` describes the failure, so that the traces can be exported or saved elsewhere.
 
-Where a step of a run ends, and the scale on which its speed is chosen.
+A step ends at the next planned event, at the next sample, or after a length of time. The scale of speeds is
+logarithmic.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The values that a sweep gives to keys of a scenario: lists, ranges and draws, none of which is written out.
+"""Axes of a sweep: keys of a scenario that can vary, and the values that they take as lists, ranges and draws.
 
-A range of a billion values takes no more memory than its two ends: whoever asks for too much is told how much it is,
-without waiting for it.
+Values are not written out. A range of a billion values takes no more memory than its two ends, so that a request for
+too much gets a report of its size without a wait.
 
-What of a scenario a sweep can vary: every value of the file, and every key that it could have.
+A sweep can vary every value of the file, and every key that the file could have.
 """
 
 from __future__ import annotations

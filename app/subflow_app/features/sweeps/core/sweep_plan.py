@@ -1,9 +1,9 @@
-"""What a sweep is to run: a scenario, the values that its keys take, and seeds. Nothing is written out unasked.
+"""Plans of sweeps: a scenario, the values that its keys take, and seeds; and the check of every point's scenario.
 
-A grid has every combination of its axes; a list and random draws are a single axis on which all keys move together. So
-there is one way from the number of a point to its values, whatever the kind.
+A grid has every combination of its axes; a list and random draws are a single axis on which all keys move together.
+So one way leads from the number of a point to its values, whatever the kind. Points are not written out unasked.
 
-The scenarios of a sweep's points: read by the reader of scenario files, and what is wrong with any of them.
+The scenarios of the points are read by the reader of scenario files, and what is wrong with any of them is reported.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""Results of sweeps: read from the store, and written as CSV, JSON and tables of text.
+"""Results of sweeps: a row for each point with means and their intervals, written as CSV, JSON and text.
 
-What is written depends on the plan and the simulator alone: the same sweep gives the same bytes, whoever made its runs.
+Results are read from the store. A row has the mean of each figure over the seeds and its interval. Rows are in order of
+the points, values in order of the seeds.
 
-What came out of a sweep: a row for each point, with the mean of each figure over the seeds and its interval.
-
-Rows are in order of the points and values in order of the seeds, and nothing in here depends on when, where and by how
-many processes the runs were made: the same plan gives the same table, bit for bit.
+The table depends on the plan and the simulator alone, not on the time, the place and the number of processes of the
+runs: the same sweep gives the same bytes.
 """
 
 from __future__ import annotations

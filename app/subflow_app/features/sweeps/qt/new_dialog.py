@@ -1,6 +1,6 @@
-"""Asks for a sweep: parameters with their values, controllers, seeds; tells at once what it would take.
+"""The dialog for a new sweep: parameters with their values, controllers and seeds, and at once what it would take.
 
-The list of what a sweep can vary: searched by typing, taken by Enter or a double click.
+The list of what a sweep can vary is searched by typing; Enter or a double click takes an entry.
 """
 
 from __future__ import annotations

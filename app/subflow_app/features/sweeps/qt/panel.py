@@ -1,6 +1,6 @@
-"""The panel of sweeps: the list with its buttons and its progress, and the views of the one that is selected.
+"""The panel of sweeps: a table of sweeps with its buttons and progress, and the views of the selected one.
 
-The sweeps of the window as a table: where each stands, and how many of its runs are there.
+The table shows the state of each sweep and how many of its runs are there.
 """
 
 from __future__ import annotations

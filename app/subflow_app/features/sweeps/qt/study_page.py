@@ -1,8 +1,7 @@
-"""The views of one sweep: tabs, choosers, the view itself, and a line about what is pointed at.
+"""The page with the views of one sweep: tabs, choosers, the view itself, and a line about what is pointed at.
 
-The table of a sweep: a row per point, sorted by any column.
-
-The combo boxes above a view of a sweep: which figure, which parameters, and what the others are held at.
+The table of a sweep has a row per point, sorted by any column. The combo boxes above a view choose the figure, the
+parameters, and the values at which the others are held.
 """
 
 from __future__ import annotations

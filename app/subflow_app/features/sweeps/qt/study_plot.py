@@ -1,10 +1,9 @@
-"""Pictures of a sweep with two axes: marks with intervals, lines with bands, boxes; reading by mouse and keys.
+"""Pictures of a sweep with two axes: marks with intervals, lines with bands, boxes; on screen and as a file.
 
-Axes of pictures of sweeps: room for numbers or names, and short numbers where all are nearly the same.
+They are read by mouse and keys. Axes have room for numbers or names, and short numbers where all are nearly the same.
+The legend has a sample and the name of each series, in rows above the plot.
 
-The legend of a picture: sample and name of each series, in rows above the plot.
-
-A view of a sweep as a file: the same picture, but light and in the font of figures, for print.
+A file shows the same picture, but light and in the font of figures, for print.
 """
 
 from __future__ import annotations

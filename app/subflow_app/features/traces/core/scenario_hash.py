@@ -1,6 +1,7 @@
-"""What of a scenario a run takes notice of, as a hash: of equal ones, runs differ by their luck alone.
+"""Hashes of what decides a run: of what a run heeds in its scenario, and of all that makes two runs the same.
 
-What makes two runs the same: if this is equal, so is everything that comes out, and one of them need not be run.
+Runs of scenarios with the same `scenario_hash` differ by their luck alone. Runs with the same `run_key` have the same
+results, and one of them need not be run.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Controllers compared on the same scenario and seeds, with all cores at work.
+"""Evaluations of controllers on the same scenario and seeds, with all cores at work, and races of two of them.
 
-A race: the same scenario twice, with a learned policy and with another controller in the same flows.
+A race is the same scenario twice, with a learned policy and with another controller in the same flows.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The curves of the selected trainings with their choices; exists without pyqtgraph, which the first curve loads.
+"""Curves of the selected trainings with their choices, and the policy of a training as a picture.
 
-The policy of a training as a picture, drawn again while it learns; exists without pyqtgraph, which it loads late.
+The picture is drawn again while the policy learns. Both widgets exist without pyqtgraph, which is loaded late: by the
+first curve or picture.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
-"""The database: a run goes in, comes out as it was, is described, deleted, brought back, and copied.
+"""Checks of files that are read and written: the database, data, figures and reports, faulty files, and odd names.
 
-A run as data: CSV, long CSV, Parquet, a capture of its packets, and a bundle that is simulated again.
+A run goes into the database, comes out as it was, is described, deleted, brought back, and copied.
 
-Figures in every format and reports to hand in, drawn by the command and by the process that draws for the window.
+A run is written as CSV, long CSV, Parquet, a capture of its packets, and a bundle that is simulated again.
+
+Figures in every format, and reports to hand in, are drawn by the command and by the process that draws for the window.
 
 Files that cannot be used are refused with a reason and left as they are: scenario, database, policy, bundle.
 
-Folders and files with spaces, letters of other alphabets and signs, in a terminal that knows ASCII alone.
+Folders and files may have spaces, letters of other alphabets and signs, in a terminal that knows ASCII alone.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
-"""Every module of ours and every library that is imported late can be imported, and says nothing meanwhile.
+"""Checks that the parts of the program are whole: modules, libraries, PyTorch, licences, guide and help.
 
-PyTorch is whole: not only what a first training step needs, but what is imported by name when it is asked for.
+Every module of ours and every library that is imported late can be imported, and prints nothing meanwhile.
 
-The licences of everything that is delivered with the program: each part is listed, and its texts are there.
+PyTorch is whole: not only the needs of a first training step, but also all that is imported by name when asked for.
 
-The user guide and the pages of help: there for every panel, controller and scheduler, in every language.
+The licences cover everything that is delivered with the program: each part is listed, and its texts are there.
+
+The user guide and the pages of help are there for every panel, controller and scheduler, in every language.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
-"""The compiled simulator does what it did at home: shipped scenarios have the signatures that were kept of them.
+"""Checks that runs work: the compiled simulator, scripts, policies, a training, a sweep and a guided lab.
 
-The controllers and schedulers that ship as text, and a new one: each is compiled, and controls a run.
+The compiled simulator does the same as at home: shipped scenarios have the signatures that were kept of them.
 
-The trained policies that ship: each is found by its name, is whole, and controls a run.
+The controllers and schedulers that ship as text, and a new one, are compiled, and each controls a run. Each trained
+policy that ships is found by its name, is whole, and controls a run.
 
-An agent learns for some steps in a process of its own, on the processor, and what it made controls a run.
+An agent learns for some steps in a process of its own, on the processor, and its policy controls a run.
 
-A sweep on two processes: they start, share the work, and make the very runs that this process makes alone.
+A sweep on two processes shares the work between them, and makes the very runs that this process makes alone.
 
-A guided lab from its first step to the last, each done by the lab's own solution and judged as a student's.
+The guided lab runs from its first step to the last, each done by the lab's own solution and judged as a student's.
 """
 
 from __future__ import annotations

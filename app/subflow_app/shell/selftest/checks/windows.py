@@ -1,12 +1,14 @@
-"""The first start of the window: the welcome, the demo with its curves, and a command beside it on one database.
+"""Checks of the window: its first start, its languages and locale, the libraries of Qt, and the report on a crash.
 
-The window speaks German, on a file whose name does: its own texts, the help, and the dialogs of Qt.
+The first start shows the welcome and the demo with its curves, and a command works beside it on one database.
 
-The window opens in the user's own locale, and has its controls at work there; all other checks have one locale.
+The window shows German, on a file with a German name: its own texts, the help, and the dialogs of Qt.
 
-Qt's libraries and plug-ins: the one of this system's displays can be loaded, text can be drawn, icons be read.
+The window opens in the user's own locale, and its controls work there; all other checks use one fixed locale.
 
-A crash of the program leaves a report for the user to look at, without his name or his folders.
+Of Qt's libraries and plug-ins, that of this system's displays can be loaded, text can be drawn, and icons can be read.
+
+A crash of the program leaves a report for the user to read, without the user's name and folders.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Which view of a sweep is looked at and what it shows; what is not chosen, or is not there, is chosen sensibly.
+"""The chosen view of a sweep and its contents: choices that are missing or unavailable are made sensibly.
 
-Parameters with more values than a picture has room for, as random sweeps have them, in classes of equal width.
+Parameters with more values than a picture has room for, as in random sweeps, are put into classes of equal width.
 """
 
 from __future__ import annotations

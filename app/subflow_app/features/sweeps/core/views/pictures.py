@@ -1,19 +1,17 @@
-"""A figure over a parameter with its 95 % intervals: for each value of another a line, or points where it has names.
+"""Views of a sweep: lines, boxes, scatter, map and table, with the range of a colour bar and the numbers along it.
 
-A figure over two parameters, as the cells of a map.
+Lines show a figure over a parameter with its 95 % intervals, a line for each value of another parameter. A parameter
+whose values are names has points in place of lines. A map shows a figure over two parameters as cells.
 
-A figure by the values of a parameter, as boxes: how much runs differ, and not only their mean.
+Boxes show a figure by the values of a parameter: how much runs differ, and not only their mean. Whiskers reach to the
+last value within 1.5 times the height of the box; values further out are drawn by themselves.
 
-Source: Tukey 1977, "Exploratory Data Analysis": whiskers reach to the last value within 1.5 times the height of the
-box, what lies further out is drawn by itself.
+Source: Tukey 1977, "Exploratory Data Analysis".
 
-Throughput against delay, a mark with its 95 % intervals for each point of a sweep.
+The scatter shows throughput against delay, a mark with its 95 % intervals for each point of a sweep. As in Pantheon's
+reports the delay axis runs from right to left, so that the most desired corner is at the top right.
 
-As in Pantheon's reports the delay axis runs from right to left, so that the corner everybody wants is at the top right.
-
-The stretch of values that a colour bar covers, and numbers along it.
-
-The table of a sweep: a row per point, parameters and mean ± 95 % interval of the figures; and its runs as CSV.
+The table has a row per point, with parameters and mean ± 95 % interval of the figures. Its runs are written as CSV.
 """
 
 from __future__ import annotations

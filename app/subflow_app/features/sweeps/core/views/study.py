@@ -1,6 +1,6 @@
-"""A sweep as its views see it: parameters with their levels, figures with their units, and the runs of every point.
+"""A sweep as its views see it: parameters with levels, figures with units, and the runs of every point.
 
-The table of a sweep as its views see it.
+`study_of` makes it of the table of a sweep.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What a view of a sweep is: what it can be told, what it shows of that, and in which form it is drawn.
+"""Descriptions of views of a sweep: their choices, their form, and their pictures without a drawing library.
 
-What a view of a sweep looks like, without a drawing library: axes, marks, and what can be pointed at.
-
-All values are in the units of the axes.
+A view declares its choices, the contents that it shows of them, and the form in which it is drawn. A picture is axes,
+marks, and what can be pointed at; all values are in the units of the axes.
 """
 
 from __future__ import annotations
