@@ -1,8 +1,4 @@
-"""Files of the store: names and modes of those that are made, and the room that deleted runs take.
-
-A file has another name until it is whole, and a database is for its owner alone. Deleted runs are removed for good, and
-their room in the database and on its disk is given back.
-"""
+"""Files that are made: under another name until they are whole, and for nobody else's eyes."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ import contextlib
 import os
 import uuid
 from pathlib import Path
-from sqlite3 import Connection
 
 PRIVATE = 0o600
 """Who may read and write a database that is made: its owner alone, as with all that tells of what somebody did."""
@@ -40,22 +35,3 @@ def is_there(path: Path) -> bool:
 def is_folder(path: Path) -> bool:
     """True if a folder has this name."""
     return os.path.isdir(path)  # noqa: PTH112
-
-
-_PAGES_AT_A_TIME = 2000
-
-
-def purge(connection: Connection) -> int:
-    """Remove deleted runs, but for those that are still running; returns how many."""
-    removed = connection.execute("DELETE FROM run WHERE deleted_at IS NOT NULL AND status <> 'running'").rowcount
-    connection.execute("DELETE FROM value_key WHERE NOT EXISTS (SELECT 1 FROM run_value WHERE key_id = value_key.id)")
-    return removed
-
-
-def give_space_back(connection: Connection) -> None:
-    """Shorten the file by the pages that nothing uses; outside any transaction."""
-    pages = -1
-    # Piece by piece: pages that move take up space in the -wal file until it is folded in.
-    while pages != (pages := connection.execute("PRAGMA freelist_count").fetchone()[0]):
-        # Giving back takes a step for each page, and only a script is carried through to its last step.
-        connection.executescript(f"PRAGMA incremental_vacuum({_PAGES_AT_A_TIME}); PRAGMA wal_checkpoint(TRUNCATE)")

@@ -13,7 +13,7 @@ from sqlite3 import Connection
 from types import TracebackType
 from typing import TypeVar
 
-from subflow_store import files, queries
+from subflow_store import queries, room
 from subflow_store.arena import ArenaStore
 from subflow_store.codec import SAMPLES
 from subflow_store.conditions import TAG, WORDS, Condition
@@ -479,10 +479,10 @@ class Store:
 
         def give_space_back() -> None:
             with writer.no_transaction() as connection:
-                files.give_space_back(connection)
+                room.give_space_back(connection)
 
         writer = self._writing(makes_room=True)
-        purged = self._made_room(files.purge)
+        purged = self._made_room(room.purge)
         if purged:
             writer.call_bare(give_space_back)
         return purged
