@@ -1,6 +1,7 @@
-"""The user guide from the window: its pages open in the system's browser, and are built first if need be.
+"""User guide and help in the window: pages on the panel or algorithm that has the keyboard focus.
 
-Help on the panel that has the keyboard: short pages in ``assets/help``, one per panel.
+Pages of the guide open in the system's browser; the guide is built first if necessary. Help consists of short pages in
+``assets/help``, one per panel.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The trained policies that scenarios can name: those that ship, and those of the user.
+"""Trained policies that scenarios can name, shipped ones and those of the user, and their training cards as text.
 
-The training card of a policy in words: a line for lists, all of it for tool tips.
+A card becomes one line in lists, and its full text in tool tips.
 """
 
 from __future__ import annotations

@@ -1,20 +1,19 @@
-"""Experiments of the kind `cost`: what controllers take of processor and memory, side by side on one machine.
+"""Experiments of the kind `cost`: CPU time and memory of controllers, side by side on one machine.
 
 kind = "cost"
 
 [cost]
 over = "NewReno"                 # the series that ratios are to
 
-The seeds are the repetitions. Each goes once through all series, so that ratios are those of the same minute of the
-same machine. Every measurement is a run of the store, tagged `cost`, with its machine and with what it took among its
-figures (`cost.cpu_s`, `cost.packets`, `cost.memory_bytes`, `cost.decisions`); another machine or version measures
-anew. Nothing of that belongs to results that have to repeat.
+The seeds are the repetitions. Each repetition goes once through all series, so that a machine that is slow for a while
+is slow for all of them. Ratios therefore compare the same minute of the same machine.
 
-What controllers cost: CPU time and memory of whole simulations with each of them, side by side.
+Costs are CPU time and memory of whole simulations in this process. Every measurement is a run of the store, tagged
+`cost`, with a description of its machine. Its figures hold the costs: `cost.cpu_s`, `cost.packets`, `cost.memory_bytes`
+and `cost.decisions`.
 
-Costs are measured in this process, as CPU time, and all series in turns: every repetition goes once through all of
-them, so that a machine that is slow for a while is slow for all. They are never part of results that have to repeat:
-a cost belongs to the machine that it was measured on, and is kept with its description.
+A cost belongs to the machine that it was measured on, so that another machine or version measures anew. Costs are never
+part of results that have to repeat.
 """
 
 from __future__ import annotations

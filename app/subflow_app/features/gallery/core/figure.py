@@ -1,6 +1,6 @@
-"""The figure of an experiment in the form that it has in the paper: ours, and what the paper prints beside it.
+"""Figure of an experiment in the form of the paper: our results beside the values that the paper prints.
 
-Colours of the series of experiments: a controller has the same one in every figure of every paper.
+A controller has the same colour in every figure of every paper.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""What experiments measure of their runs: the closed list that `of` of a measure may name.
+"""Measures of the runs of experiments: the closed list of names that `of` of a measure may have.
 
-Each is a function of a finished run and of the options that the recipe gives. Figures of the summary count the time
-after warm-up; with `since`, `until` or `over_time` the time series are read instead. A flow is named by a pattern
+Each measure is a function of a finished run, and of the options that the recipe gives. Figures of the summary count the
+time after warm-up; with `since`, `until` or `over_time` the time series are read instead. A flow is named by a pattern
 ("download*", "mptcp, tcp*"), a link by its name (its forward direction) or "NAME/reverse".
 
-What is measured of monitor intervals: rate, utility and reward by the number of the interval.
-
-Controllers that send by monitor intervals hold one rate for about a round trip and judge what became of it. Figures 6
-to 8 of DDPG-MPCC show the first hundred of them, whenever they were.
+Measures of monitor intervals are rate, utility and reward by the number of the interval. Controllers that send by
+monitor intervals hold one rate for about a round trip, and evaluate it afterwards. Figures 6 to 8 of DDPG-MPCC show the
+first hundred intervals, at whatever time they occurred.
 """
 
 from __future__ import annotations

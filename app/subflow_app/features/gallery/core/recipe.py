@@ -1,4 +1,6 @@
-"""Recipes of experiments, as TOML files that people read and write (`assets/experiments/*.toml`).
+"""Recipes of experiments as TOML files that people read and write, and the register of rulings on open points.
+
+The shipped recipes are `assets/experiments/*.toml`:
 
 format = 1
 paper = "drl-cc"                        # drl-cc, mplibra, ddpg-mpcc, dql-mptcp or rl-explore; rfc9743 for its criteria
@@ -64,15 +66,14 @@ says = "The document may have been larger."
 variants = ["16 MB"]                    # which of them show it: the check has to hold in one
 holds = "goodput('LIA', '8MB') > 1 Mbit/s"   # of contradiction and noise: what has to hold instead, here or there
 
-[variants."16 MB"]                      # the experiment made otherwise: what it says takes the place of the recipe's
+[variants."16 MB"]                      # another form of the experiment: its keys replace those of the recipe
 says = "Documents are twice as large."
 seeds = "1..10"                         # also set, scenario, axis, measures, series, quick, and tables of the kind
 [variants."16 MB".series.LIA.set]
 "flows.download.size" = "16MB"
 
-The ambiguity register: how what the papers leave open is read.
-
-How a measure is declared: what it is, in which unit, and which options a recipe may give it.
+The ambiguity register, `rulings.toml`, lists readings of points that the papers leave open. Each kind of measure
+declares its meaning, its unit, and the options that a recipe may give.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Reads recipes of experiments: every key by its declaration, and every name that has to be that of something else.
+"""Reader of recipes of experiments, and lists of recipes by name, by paper, or from files of the user.
 
-The recipes of experiments by name: those that ship, those of a paper, and files of the user.
+The reader checks every key against its declaration, and every reference against the names of its targets.
 """
 
 from __future__ import annotations

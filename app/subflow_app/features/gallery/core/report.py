@@ -1,8 +1,7 @@
-"""Reports on experiments: figures in the papers' form, verdicts, rulings and settings, as HTML, PDF, CSV or Markdown.
+"""Reports on experiments with figures, verdicts, rulings and settings, as HTML, PDF, CSV or Markdown.
 
-The document is made of the blocks of `paper.report`, which lays them out; numbers go out as CSV beside it.
-
-The results as pages of the documentation: Markdown, with a figure as SVG for each experiment.
+Figures have the papers' form. The document is made of the blocks of `paper.report`, which lays them out; numbers are
+written as CSV beside it. Markdown is for the pages of the documentation, with a figure as SVG for each experiment.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The tables of a report on experiments: verdicts and their counts, what the paper prints, rulings, settings.
+"""Tables of a report on experiments: verdicts and their counts, published values, rulings, settings, and CSV.
 
-The numbers of experiments as CSV: a line for each value of each run, and one for each check.
+The CSV tables have a line for each value of each run, and a line for each check.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Carries experiments out: one, or many after the other with the same processes. What is there is not made again.
+"""Reproduction of experiments: one, many in a row, or a queue, with progress and the time left.
 
-Experiments one after the other, each on all cores: what waits, what goes on, how far and how long still.
+Experiments run one after the other, each on all cores, with the same processes. Existing results are not made again.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What came of an experiment: means with their intervals, courses over time, and what its checks say.
+"""Results of an experiment: means with intervals, courses over time, verdicts of its checks, and missing runs.
 
-How much of an experiment there is: which of its runs have come to something, and where they are kept.
+They count the runs that have measured anything, and hold the numbers of these runs in the store.
 """
 
 from __future__ import annotations

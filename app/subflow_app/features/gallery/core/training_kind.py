@@ -1,10 +1,10 @@
-"""Experiments of the kind `training`: each series is a short training, and its curve is what is measured.
+"""Experiments of the kind `training`: each series is a short training, measured by its training curve.
 
 kind = "training"
 
 [training]                       # for all series
 agent = "rl-explore"
-recipe = "clean-slate"           # of a shipped policy: its options are taken where [options] does not say otherwise
+recipe = "clean-slate"           # of a shipped policy: its options are taken where [options] has no other
 steps = 100000                   # transitions
 num_envs = 16
 episode = "20s"
@@ -19,10 +19,9 @@ steps = 20000
 [series."k = 2"]
 training = { options = { history = 2 } }     # on top of those of all series
 
-The scenario is that of the series, with its changes. Trainings repeat bit for bit, are kept in the folder of
-trainings and in the store, and are not made again: see `kept_trainings`.
-
-What is measured of trainings: numbers that follow from their curves.
+The scenario is that of the series, with its changes. Trainings repeat bit for bit. They are kept in the folder of
+trainings and in the store, and are not made again: see `kept_trainings`. Measures are numbers that follow from the
+curves of trainings.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""The experiments of the gallery as a tree: papers, and below each what they show.
+"""Cards of the gallery: papers as headings, below them experiments with figure, badges, progress and state.
 
-Draws the rows of the gallery: papers as headings, experiments as cards with figure, badges and progress.
-
-How the gallery says things: verdicts with their signs, states, times.
+The rows form a tree. Texts give verdicts with their signs, states and times.
 """
 
 from __future__ import annotations

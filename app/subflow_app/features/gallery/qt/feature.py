@@ -1,6 +1,6 @@
-"""The gallery as a part of the window: everything but an empty panel comes when it is first looked at.
+"""Gallery in the window: the panel of the papers' experiments, and actions that run, show and report them.
 
-The experiments of the papers: run, looked at, and written about.
+An empty panel takes its place until it is first shown; everything else is loaded then.
 """
 
 from __future__ import annotations

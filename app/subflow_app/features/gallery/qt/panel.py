@@ -1,10 +1,8 @@
-"""The gallery's panel: papers and experiments on the left, with progress and buttons, and one of them large.
+"""Panel of the gallery: papers and experiments with progress and buttons on the left, one experiment enlarged.
 
-One experiment, large: its figure, what the paper claims, the verdicts, the paper's numbers beside ours, and why.
-
-The figure of an experiment, drawn for the room and the theme there are, by the process that draws for paper.
-
-Tables of a few sentences: columns of wrapped text, rows as high as they need.
+The page of an experiment has its figure, the claim of the paper, the verdicts, the paper's numbers beside ours, and the
+reasons. The process that draws for paper draws the figure for the present room and theme. Tables wrap their sentences
+in columns, with rows as high as necessary.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Columns of the list of runs: what each shows and sorts by, those there always are and those of recorded values.
+"""Columns and groups of the list of runs: values to show and to sort by, and their means over each group.
 
-Runs in groups: of one sweep, scenario, controller, tag, seed, status or day, with the mean of what they measured.
+Some columns always exist; the others hold recorded values. A group collects the runs of one sweep, scenario,
+controller, tag, seed, status or day, with the mean of their measures.
 """
 
 from __future__ import annotations

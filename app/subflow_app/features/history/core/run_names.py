@@ -1,7 +1,4 @@
-"""What runs are called where several of them are shown together.
-
-Which run stands in which column where runs are shown side by side, and what is written above it.
-"""
+"""Names of runs that are shown together, and the column and heading of each run that is shown side by side."""
 
 from __future__ import annotations
 

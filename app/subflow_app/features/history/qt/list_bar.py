@@ -1,8 +1,7 @@
-"""The bar above the list of runs: search, saved searches, grouping, columns, and how many runs there are.
+"""Bar above the list of runs: search, saved searches, grouping, columns, and the number of runs.
 
-The search field of the history: completes names and values, and says below what it does not understand.
-
-Chooses among some hundred names: a list with ticks, and a line that narrows it down.
+The search field completes names and values, and reports below it the parts that it does not understand. A list with
+ticks offers some hundred names, and a line narrows it down.
 """
 
 from __future__ import annotations

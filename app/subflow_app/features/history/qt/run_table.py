@@ -1,9 +1,9 @@
-"""The stored runs as a table: any columns, in any order, in groups that fold.
+"""Table of the stored runs: any columns, in any order, in groups that fold by click or by arrow keys.
 
-Thousands of runs are listed: rows are sorted here once, by keys made once, and formatted when they are drawn. A proxy
-model would ask for a sort key through Qt for every comparison.
+The list can have thousands of runs. Rows are sorted here once, by keys made once, and formatted when they are drawn. A
+proxy model would ask for a sort key through Qt for every comparison.
 
-The table of runs: leaves letters to the window's actions, folds groups by click and by arrow keys.
+The table leaves letters to the window's actions.
 """
 
 from __future__ import annotations

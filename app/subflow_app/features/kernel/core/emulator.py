@@ -1,24 +1,22 @@
-"""The links between the namespaces: a userspace emulator on one packet socket.
+"""Links between the namespaces: a userspace emulator on one packet socket, with links in virtual time.
 
 Each host's veth cable ends in the emulator's namespace. A packet read there is offered to the link directions of its
-path (`LinkQueue`, in virtual time) and handed to the other host when it has arrived in virtual time. A late wake-up
+path (`LinkQueue`, in virtual time), and handed to the other host when it has arrived in virtual time. A late wake-up
 delays a delivery, never the departures after it: those are computed from the time stamps that the kernel gave the
-packets when they came.
+packets on arrival. A link direction consists of random loss, a first-come-first-served queue, a transmitter and a wire.
 
-How true it is, measured on two cores at 10 to 100 Mbit/s:
+Accuracy, measured on two cores at 10 to 100 Mbit/s:
 
 * Deliveries are late by the time to wake up and to work through what is due: with real-time priority 0.04 ms in the
-  median and 0.1 to 0.2 ms at the 99th percentile, also while ten other processes want the two cores; without it, on
-  that busy machine, 0.3 and 4.5 ms. Each run reports its own percentiles; runs with a 99th percentile above
+  median and 0.1 to 0.2 ms at the 99th percentile, also while ten other processes compete for the two cores; without it,
+  on that busy machine, 0.3 and 4.5 ms. Each run reports its own percentiles; runs with a 99th percentile above
   `LATE_P99_S` are flagged, and repeated by `compare`.
-* It takes 10 % of a core at 10 Mbit/s and 40 % at 70 Mbit/s, the TCP work of the kernel included.
+* The emulator takes 10 % of a core at 10 Mbit/s and 40 % at 70 Mbit/s, the TCP work of the kernel included.
 * The lateness adds to every RTT. On paths below some 5 ms of RTT it is no longer small.
-* Rates are exact in virtual time (a packet of n bytes occupies the link for 8 n / rate seconds); size is that of the
-  IP packet, as in the simulator. Acknowledgements with SACK blocks weigh 64 to 80 bytes, the simulator's 52.
+* Rates are exact in virtual time (a packet of n bytes occupies the link for 8 n / rate seconds); size is that of the IP
+  packet, as in the simulator. Acknowledgements with SACK blocks weigh 64 to 80 bytes, the simulator's 52.
 * A packet that comes within the lateness of another link's departure may be offered to a shared link after one that
   came a little later: on shared links the order of arrivals is true to the lateness, not to the nanosecond.
-
-One direction of a link in virtual time: random loss, a first-come-first-served queue, a transmitter, a wire.
 """
 
 from __future__ import annotations

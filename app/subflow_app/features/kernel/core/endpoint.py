@@ -1,6 +1,6 @@
-"""The ends of the connections: bulk senders and receivers in their namespaces, sampled as they go.
+"""Ends of the connections: bulk senders and receivers in their namespaces, with samples of their sockets.
 
-What the kernel says of its sockets: TCP_INFO, and for MPTCP the same per subflow.
+The kernel reports TCP_INFO of a socket, and for MPTCP the same per subflow.
 
 Source: linux/tcp.h (struct tcp_info), linux/mptcp.h (struct mptcp_subflow_data, mptcp_subflow_addrs).
 """

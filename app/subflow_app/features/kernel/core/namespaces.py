@@ -1,6 +1,7 @@
-"""Anonymous network namespaces: they live as long as a process holds them and change nothing outside.
+"""Anonymous network namespaces, and the netlink requests that set them up without the program `ip`.
 
-The few netlink requests that set up a namespace: veth pairs, addresses, routes, MPTCP endpoints. Needs no `ip`.
+A namespace exists as long as a process holds it, and changes nothing outside. The requests set up veth pairs,
+addresses, routes and MPTCP endpoints.
 
 Source: linux/rtnetlink.h, if_link.h, if_addr.h, genetlink.h, mptcp_pm.h; rtnetlink(7).
 """

@@ -1,6 +1,6 @@
-"""A comparison with the kernel that can be watched and stopped: what the window starts.
+"""Comparison with the kernel that the window starts, follows and can stop, and the storage of its two sides.
 
-Both sides of a comparison in the database and as files, so that they are overlaid like any two runs.
+Both sides are kept in the database and as files, so that they are overlaid like any two runs.
 """
 
 from __future__ import annotations

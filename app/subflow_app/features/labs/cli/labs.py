@@ -1,6 +1,6 @@
-"""``subflow labs``: the guided labs, what is wrong with one, and results that students hand in.
+"""``subflow labs``: guided labs, mistakes in lab files, results that students hand in, and tools for lecturers.
 
-``subflow labs class``, ``publish``, ``page`` and ``key``: what a lecturer needs.
+``subflow labs class``, ``publish``, ``page`` and ``key`` are the tools for lecturers.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Checks of labs: whether one holds for what a student has done, and if not, why not.
+"""Checks of labs against the work of a student, with reasons for failures, and measured values of explorables.
 
-What the runs of a lab measured of an explorable that a step shows.
+The values of an explorable that a step shows come from the runs of the lab.
 """
 
 from __future__ import annotations

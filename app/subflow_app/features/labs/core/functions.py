@@ -1,11 +1,7 @@
-"""The functions that checks of labs may call: over the document and over what was run since the lab was begun.
+"""Functions that checks of labs may call: over the document, and over the runs since the lab was begun.
 
-A run is a number to the language: `last()` gives one, `goodput(last(), 'download')` takes one. A missing run is
-no error: the check then reports it.
-
-Functions of checks over what runs have measured: figures of the whole run, and curves over time.
-
-A table of functions that checks of labs may call, and what their bodies share.
+A run is a number to the language: `last()` gives one, `goodput(last(), 'download')` takes one. A missing run is no
+error: the check then reports it. Functions over measured values read figures of the whole run, and curves over time.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Reads the files of labs, and says all that is wrong with one: file, line, key, value, and what is allowed.
+"""Reader of lab files, which reports every problem with file, line, key, value, and allowed values.
 
-What the calls in checks of labs name, as far as that can be known without a run: steps, keys, figures.
+The steps, keys and figures that calls in checks name are verified as far as possible without a run.
 """
 
 from __future__ import annotations

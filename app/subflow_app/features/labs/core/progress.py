@@ -1,8 +1,7 @@
-"""What is kept of a student's way through a lab: a JSON file that is replaced whole, so that a crash costs nothing.
+"""Progress of a student in a lab, in a JSON file that is replaced whole, so that a crash costs nothing.
 
-A file that cannot be read is set aside under another name and told; it is never overwritten.
-
-Whether a lab was begun with another text of it: progress is kept by a lab's name, and files share names.
+A file that cannot be read is set aside under another name and reported; it is never overwritten. Progress is kept by a
+lab's name, and files share names. Progress from another text of the lab is therefore recognised.
 """
 
 from __future__ import annotations

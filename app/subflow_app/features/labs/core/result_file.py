@@ -1,14 +1,13 @@
-"""The file that a student hands in, and what a lecturer can find out from it.
+"""Result files that students hand in: their content, their verification, and a second judgement of their steps.
 
-A hash over the whole content shows whether it was changed; with a course key nobody without that key can make one that
-fits. Every run has its scenario, its seed and its signature, so that it can be simulated again and compared bit for
-bit: that shows that these scenarios give these results. It shows neither who made them nor who thought of the answers,
-and a key that students have is not a secret.
+A hash over the whole content reveals changes; with a course key nobody without that key can make a matching hash. A key
+that students have is not a secret. Every run has its scenario, its seed and its signature, so that it can be simulated
+again and compared bit for bit. The comparison proves that these scenarios give these results. It proves neither who
+made them nor who found the answers.
 
-A result that was handed in, judged again: whether its runs satisfy the steps that it says were passed.
-
-What is not part of the file cannot be judged again, and is told as that: trainings, and the document as it was while a
-step was done; in its place stands the scenario of the last run of the step.
+The second judgement checks that the runs satisfy the steps that the file lists as passed. Parts outside the file cannot
+be judged again, and are reported so: trainings, and the document as it was during a step. The scenario of the last run
+of the step replaces that document.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Carries a lab out without a person: each step by its own solution, on a real document, store and simulator.
+"""Runner of a lab without a person: each step by its own solution, on a real document, store and simulator.
 
-What is wrong with a lab that can be read shows here: a check that its solution does not meet, or one that holds before
-anything was done.
-
-Numbers that the texts of a lab state: whether the runs of its solution give them.
+It reveals mistakes in a lab that can be read: a check that its solution does not meet, or a check that holds before any
+work. It also compares the numbers in the texts of a lab with the runs of its solution.
 """
 
 from __future__ import annotations

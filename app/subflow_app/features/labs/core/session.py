@@ -1,8 +1,7 @@
-"""A student's way through a lab: which step is next, what is missing in it, and what was predicted and answered.
+"""Session of a student in a lab: next step, missing parts, predictions and answers, and feedback on them.
 
-`judge` looks at what was done; it reads the store, so that it belongs into a worker. `take` then moves on.
-
-Feedback on predictions, answers and gaps: the same words in window and terminal.
+`judge` evaluates the work of the student; it reads the store, so that it belongs in a worker. `take` then moves on.
+Feedback on predictions, answers and gaps has the same words in window and terminal.
 """
 
 from __future__ import annotations

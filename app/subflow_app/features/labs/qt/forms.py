@@ -1,8 +1,7 @@
-"""What a step asks: predictions and questions, with what was said and what came of it.
+"""Forms of a lab step: predictions and questions, with the given answers and their outcomes.
 
-An option of a question: a radio button whose text is broken into lines, however narrow its panel is.
-
-A small canvas to draw an expected curve on, by mouse or keys; later the curve of the run is laid over it.
+Options are radio buttons whose text is broken into lines, however narrow their panel is. An expected curve is drawn on
+a small canvas, by mouse or keys; later the curve of the run is laid over it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""The page of all labs: a table, what the selected one is about, and the button that begins it or goes on.
+"""Page of all labs: a table with subject and progress of each, a description, and buttons to begin or continue.
 
-The labs as a table: what each is about, and how far the student is.
-
-A lab as a web page, from the list of labs.
+It can also write a lab as a web page.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Where things of the window are: panels, buttons, plots, parts of the drawing, fields of the inspector.
+"""Parts of the window that labs use, their places, and an outline around those that a step mentions.
 
-An outline around what a step of a lab speaks of, wherever that is in the window just now.
-
-Parts of the window that labs use.
+Places are those of panels, buttons, plots, parts of the drawing, and fields of the inspector. The outline follows a
+part to its present place in the window.
 """
 
 from __future__ import annotations

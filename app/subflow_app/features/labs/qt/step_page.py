@@ -1,6 +1,6 @@
-"""The page of one step: its text, what it asks, what is missing, and the ways on.
+"""Page of one lab step: its text, its questions, its missing parts, and the buttons that lead on.
 
-The text of a step: paragraphs of Markdown, and between them blocks of formulas, typeset.
+The text has paragraphs of Markdown, and between them blocks of typeset formulas.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Teaches: the list of labs, the lab that is under way, and what its steps speak of.
-
-What the panel of labs shows: the list of labs, or a step of the one that was begun.
-"""
+"""Teaching of labs in the window: the panel with list or step, the active lab, and pointers to named parts."""
 
 from __future__ import annotations
 

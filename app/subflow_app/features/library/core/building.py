@@ -1,10 +1,9 @@
-"""Makes the library of results anew: quick runs of experiments, reference runs of the labs, outcomes of the arena.
+"""Build of the library of results: quick runs of experiments, reference runs of labs, outcomes of the arena.
 
-Everything is first made in a database beside the file, `experiments.building.db`, from which an interrupted build goes
-on. Then what belongs to the library is copied into the file itself: runs without the machine that made them, of their
-time series and events only those that figures and verdicts are read from. That nothing is lost by it is looked at.
-
-Which time series and events of a store its figures and verdicts are read from: no others need to be kept.
+Everything is first made in a database beside the file, `experiments.building.db`, so that an interrupted build can
+resume. The contents of the library are then copied into the file itself. Runs are copied without the machine that made
+them, and with only those time series and events that figures and verdicts are read from. A check confirms that nothing
+is lost by it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What is in a library: of each experiment and lab that ships with the program, and of the arena.
+"""Contents of a library: those of each experiment and lab that ships with the program, and of the arena.
 
-What of a store belongs to an experiment or to a lab, by the numbers that it has there.
+Runs and trainings of an experiment or lab are listed by their numbers in the store.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Opens the library of results: read-only, wherever it lies, and in the schema of this version.
+"""Library of results that ships with the program, and small pictures of the figures in the gallery.
 
-The file itself is never written. One of an older schema is copied into the cache of the user, and the copy is
-brought up to date; it stays there for the next time.
+The library opens read-only, wherever it lies, and in the schema of this version. The file itself is never written. A
+file of an older schema is copied into the cache of the user, and the copy is brought up to date; it stays there for the
+next time.
 
-Small pictures of the figures of the gallery: drawn for whoever asks, and shipped for the results that ship.
-
-Those that ship are there at once; drawing all of them takes half a minute.
+Pictures can be drawn on request, and those of shipped results ship too. Shipped pictures are available at once; drawing
+all of them takes half a minute.
 """
 
 from __future__ import annotations

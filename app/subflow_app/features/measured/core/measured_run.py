@@ -1,6 +1,6 @@
-"""A measured file as a run: its columns on one grid of times in SI units, with figures, kept beside simulated runs.
+"""Measured files as runs: reading of any format, columns on one grid of times in SI units, and figures.
 
-Reads a measured file of any format, and applies what a person told about its columns.
+Column meanings that a person chose are applied. Measured runs are kept beside simulated ones.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What was read of a measured file, before it becomes a run: columns with times and meanings, and what was noticed.
+"""Table of a measured file before it becomes a run: columns with times and meanings, and notices.
 
-What a column of a measured file can mean: our traces, the units in which others write them, and their names.
+A column can mean any of our traces. Other programs write these traces in other units and under other names.
 """
 
 from __future__ import annotations

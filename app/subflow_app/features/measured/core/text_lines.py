@@ -1,6 +1,7 @@
-"""The lines of a text that may have any size and any bytes.
+"""Lines and times of measured text files, whatever the size and the bytes of a file.
 
-Times as files have them: any unit, epochs, dates; those that go back, and those that stand twice.
+Times may be in any unit, epochs or dates. Times that go back are mended or refused; of samples at the same time the
+last one is kept.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What a figure shows, in plain values: made where the traces are, drawn by `figures` wherever matplotlib is loaded.
+"""Plan of a figure in plain values, and the choices that a person makes in the dialog of figures.
 
-A plan holds no function and no trace, so that it can be sent to the process that draws.
-
-What a person chose in the dialog of figures, and how it is kept for the next time.
+A plan is made in the process with the traces, and drawn by `figures` wherever matplotlib is loaded. It holds no
+function and no trace, so that it can be sent to the process that draws. Choices are kept for the next time.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
-"""Figures drawn by a process of their own, so that the window never waits for matplotlib.
+"""Process that draws figures, so that the window never waits for matplotlib, and the messages to it.
 
-A thread was the alternative. With three runs of three plots over 200 s it kept an idle computer's window from
-answering for up to 70 ms at a time, the process for 11 ms (first figure, cold: 1.4 s; each further one: 0.4 s). A
-process can also be given up, and what it takes of memory is gone with it.
+A thread was the alternative. With three runs of three plots over 200 s it kept an idle computer's window from answering
+for up to 70 ms at a time, the process for 11 ms (first figure, cold: 1.4 s; each further one: 0.4 s). A process can
+also be given up, which frees its memory.
 
-Values as bytes, for pipes between our own processes: records of known kinds, made of numbers, texts and arrays.
+Messages are bytes for pipes between our own processes: records of known kinds, made of numbers, texts and arrays. They
+are JSON with the arrays behind it. Pickle was the alternative, but reading it can run any code; a pipe should carry
+nothing but its intended content.
 
-JSON with the arrays behind it. Pickle was the alternative; what it reads can run any code, and a pipe should carry
-nothing but what it is for.
-
-One picture as a file of its own.
+The process also writes single pictures as files of their own.
 """
 
 from __future__ import annotations

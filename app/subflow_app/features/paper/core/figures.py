@@ -1,14 +1,11 @@
-"""Figures for papers, drawn by matplotlib without a display: SVG, PDF and PNG of exactly the size asked for.
+"""Figures for papers, drawn by matplotlib without a display: SVG, PDF and PNG of exactly the requested size.
 
-matplotlib takes more than a second to import, so it is imported when the first figure is drawn. The command line draws
-in its own process; the window has `figure_process` draw, because the import alone would hold it up.
+matplotlib takes more than a second to import, so that the first figure imports it. The command line draws in its own
+process; the window has `figure_process` draw, because the import alone would delay it.
 
-Which lines a paper figure has: readable with twenty curves, and with rates that were sampled too often.
-
-A plot of many flows (five MPTCP flows against five TCP flows are twenty curves) is drawn by group: the instances of a
-flow as thin lines, their mean as a thick one, one legend entry.
-
-Bars of a paper figure: a category each, with error bars, and a hatch for each experiment.
+Figures are readable with twenty curves, and with rates that were sampled too often. A plot of many flows (five MPTCP
+flows against five TCP flows are twenty curves) is drawn by group: the instances of a flow as thin lines, their mean as
+a thick one, one legend entry. Bars have a category each, error bars, and a hatch for each experiment.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""A report as a file: a page of HTML, or that page printed on the sheets of a PDF.
+"""Report as a file: a page of HTML, or that page printed on the sheets of a PDF.
 
-Qt prints, and commands know no Qt: the process that draws does it for them.
+The HTML file has its figures inside, loads nothing, has no scripts, and escapes every text. The page for a PDF differs
+only in its figures, which are pixels: Qt's SVG neither clips nor hatches well.
 
-A report as one HTML file: figures inside, nothing to load, no scripts, every text escaped.
-
-The page that becomes a PDF is the same but for its figures, which are pixels: Qt's SVG neither clips nor hatches well.
+Qt prints, and commands do not load Qt: the process that draws prints for them.
 """
 
 from __future__ import annotations

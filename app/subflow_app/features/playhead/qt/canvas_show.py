@@ -1,10 +1,8 @@
-"""The playhead on the canvas: packets move, queues fill, links show what they carry, windows show as gauges.
+"""Playhead on the canvas: moving packets, filling queues, loads of links, and gauges of subflow windows.
 
-The windows of subflows at the time of the playhead: one gauge each, below the canvas.
-
-The packets of an instant on the canvas: one item paints them all, because thousands of items could not move.
-
-The drawn links as packets follow them; free of everything but the canvas, so that its probe can use it too.
+One item paints all packets of an instant, because thousands of items could not move. Each subflow has one gauge below
+the canvas for its window at the time of the playhead. The drawn links, as packets follow them, need nothing but the
+canvas, so that its probe can use them too.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The list of what happened in the run that is looked into; it goes with the playhead, which follows it.
+"""List of the events in the run under the playhead; list and playhead follow each other.
 
-The events of a run as a table: only the rows that are looked at become words.
+Only the rows in view are formatted as text.
 """
 
 from __future__ import annotations

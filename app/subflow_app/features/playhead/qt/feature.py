@@ -1,8 +1,7 @@
-"""The playhead in the window: it goes with the runs that the plots show, and everything that has a time follows it.
+"""Playhead in the window: transport bar, canvas, list of events, and a line in the plots, all at one time.
 
-Going through the time of a run: the transport bar.
-
-The playhead in the plots: a line at its time, which can be dragged, and the values there in the legend.
+The playhead belongs to the runs that the plots show, and everything that has a time follows it. Its line in the plots
+can be dragged; the legend shows the values at its time.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""Mean goodput of each flow, that of transfers while active, with its interval over the runs.
+"""Bar plots of goodput by flow and controller, of fairness and of convergence, and means of curves for tables.
 
-Mean goodput of the flows of each controller, of transfers while active, with its interval over the runs.
+Goodput and Jain's fairness index are means over the runs, with their intervals. The goodput of a transfer counts while
+the transfer is active. Convergence is the time that each flow takes to reach its final share.
 
-Jain's fairness index of each experiment: its mean over the runs, with its interval.
-
-How long each flow takes to reach the share that it ends up with.
-
-Means of curves over the measured interval, with the digits of the summary where both are the same number.
+Means of curves cover the measured interval. They have the digits of the summary where both are the same number.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Throughput of each subflow, and the total of each flow that has more than one.
+"""Plots over time of throughput, packet loss, drops and Jain's fairness index.
 
-Share of the packets of each subflow that were lost, over the last second.
-
-Packets that each link direction dropped: queue overflow, random loss, and while the link was down.
-
-Jain's fairness index among the flows, over the last seconds of each instant.
+Throughput is that of each subflow, with the total of each flow that has more than one. Loss is the share of the packets
+of each subflow that were lost, over the last second. Drops of each link direction are queue overflow, random loss, and
+losses while the link was down. Jain's index compares the flows over the last seconds of each instant.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Distribution of the throughput of each flow.
+"""Distributions of flow throughput and of subflow round-trip time, and the phase plot of each subflow.
 
-Distribution of the round-trip time of each subflow.
-
-Phase plot: round-trip time against congestion window, point by point in the order of time.
+The phase plot shows round-trip time against congestion window, point by point in the order of time.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
-"""How a person wants curves to be drawn, in all plots of a window.
+"""Look of curves in all plots of a window, as a person chooses it: colours, smoothing, and combined curves.
 
-What the colours of curves and bars tell apart: the subflows of each run, its controllers, or the runs themselves.
+Colours distinguish the subflows of each run, its controllers, or the runs themselves. Curves over time show the samples
+of the run, or their means over bins of equal length.
 
-How smooth curves over time are drawn: as the samples of the run, or as their means over bins of equal length.
-
-Curves that stand for many: the median of very many flows with percentile bands, the mean of seeds with its interval.
-
-A hundred flows are three hundred lines, and five seeds of one experiment are five lines for one answer.
+A combined curve represents many: the median of very many flows with percentile bands, or the mean of seeds with its
+interval. A hundred flows are three hundred lines, and five seeds of one experiment are five lines for one answer.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The name of a line across plots; free of pyqtgraph, because the legend needs it too.
+"""Names of lines across plots, and descriptions of plots in the language of the window.
 
-What the descriptions of plots say, in the language of the window. Figures that are written to files stay English.
+The names are free of pyqtgraph, because the legend needs them too. Figures that are written to files stay English.
 """
 
 from __future__ import annotations

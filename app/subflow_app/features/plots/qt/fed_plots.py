@@ -1,8 +1,7 @@
-"""Plots that are fed with the curves of runs: as they are to be drawn, quickly, and very many of them in slices.
+"""Plots that receive the curves of runs, in their bins and colours, quickly, and very many of them in slices.
 
-How curves are drawn: in which bins and colours, each or as what stands for many, originals as ghosts of forks.
-
-Does the work of very many curves in slices, so that input is answered in between: 100 flows of two paths are 700.
+A curve is drawn alone or in a combined curve; the originals of forks appear as ghosts. Work in slices lets the window
+answer input in between: 100 flows of two paths are 700 curves.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The legend beside the plots: what each line is, switches for it, and its value: of which time stands above them.
+"""Legend beside or below the plots: each line with its switch and its value, under the time of the values.
 
-Where the legend lies: beside the plots or below them, whichever leaves them more, until it is dragged.
+It lies where it leaves the plots more room, until a person drags it.
 """
 
 from __future__ import annotations

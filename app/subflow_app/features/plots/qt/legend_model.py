@@ -1,6 +1,6 @@
-"""The legend as a tree: the flows of each run, their lines below, each with a check box and its current values.
+"""Legend as a tree: the flows of each run, below them their lines with check boxes and current values.
 
-Values of the legend: of every line at a time, now, or its mean over the measured interval; measures of flows.
+Each line has its value at a time, now, or its mean over the measured interval; flows have their measures.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Where the plots of a stack stand: those over time above each other, the others below in pairs, a title above each.
+"""Layout of a stack of plots: those over time above each other, the others below in pairs, each with a title.
 
-Side by side, each run has a column of the plots over time; the others stay as wide as the stack.
-
-The name of a run above its column of plots: whole if it fits, else what tells it from the other columns.
+Side by side, each run has a column of the plots over time; the others stay as wide as the stack. The title of a column
+is the whole name of its run if it fits, else the part that distinguishes it from the other columns.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The stacked plots: those over time above each other with one axis and one crosshair, the others below in pairs.
+"""Stack of plots: those over time above each other with one axis and one crosshair, the others below in pairs.
 
-The values at the crosshair as text behind the title of a plot, for when there is no legend.
+Without a legend, the title of a plot is followed by the values at the crosshair.
 """
 
 from __future__ import annotations

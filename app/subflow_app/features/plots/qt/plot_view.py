@@ -1,6 +1,6 @@
-"""The plots with their legend and their empty state; exists without pyqtgraph, which it loads when asked to.
+"""View of the plots with their legend and their empty state, which loads pyqtgraph only on demand.
 
-Which traces are behind the curves that are visible; free of pyqtgraph, because the view exists before it.
+The view exists before pyqtgraph. The list of traces behind the visible curves is therefore free of pyqtgraph too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""The readout of the cursors A and B: times, and a table of what each curve did between them; it can be copied.
+"""Readout of the cursors A and B: their times, and a table of the changes of each curve between them.
 
-What lies between the cursors A and B, as rows of their table.
-
-What each curve did between the cursors A and B, as a table.
+The table can be copied.
 """
 
 from __future__ import annotations

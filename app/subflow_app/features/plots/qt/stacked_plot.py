@@ -1,6 +1,6 @@
-"""What plots of all kinds have in common: an item and a title for the stack, colours, and what most leave out.
+"""Common parts of plots of all kinds: item and title for the stack, axes, colours, and empty defaults.
 
-Plot items as all plots of the window have them: a frame on four sides, a grid, and every tick with its number.
+All plot items of the window have a frame on four sides, a grid, and every tick with its number.
 """
 
 from __future__ import annotations

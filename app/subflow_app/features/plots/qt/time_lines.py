@@ -1,6 +1,6 @@
-"""The cursors A and B: two lines through all plots over time that a person drags.
+"""Lines through all plots over time: the cursors A and B that a person drags, and the forks of runs.
 
-Where runs branch off: a line through all plots over time, at the top with what was changed there.
+The line of a fork has the changes of the fork as text at its top.
 """
 
 from __future__ import annotations

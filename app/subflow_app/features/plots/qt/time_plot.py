@@ -1,6 +1,6 @@
-"""One plot over time: its curves, its marks and its share of the crosshair.
+"""Plot over time: its curves, its marks, its share of the crosshair, and areas around combined curves.
 
-The areas around a curve that stands for many: of an interval, or between percentiles.
+An area is that of an interval, or lies between percentiles.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""One plot over another quantity than time: distributions, and paths through two quantities.
+"""Plots over quantities other than time: distributions, paths through two quantities, and bars.
 
-One plot of bars: a mean each, the interval of that mean, and the single runs as dots.
+A bar shows a mean, the interval of that mean, and the single runs as dots.
 """
 
 from __future__ import annotations
