@@ -102,7 +102,9 @@ def _schema(connection: Connection) -> frozenset[tuple[str, str, str]]:
     # SQLite keeps statistics in tables of its own. Ours are few; what has more is refused without reading all of it.
     query = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
     query += f" LIMIT {_MOST_PARTS}"
-    return frozenset((kind, name, " ".join(sql.split())) for kind, name, sql in connection.execute(query).fetchall())
+    # A damaged page may have bytes or numbers where texts were.
+    found = (tuple(map(str, row)) for row in connection.execute(query).fetchall())
+    return frozenset((kind, name, " ".join(sql.split())) for kind, name, sql in found)
 
 
 def check_version(connection: Connection, label: str) -> int:
