@@ -256,7 +256,7 @@ def test_another_version_makes_the_runs_of_a_sweep_anew(store: Store, monkeypatc
     job = SweepJob(plan(axes={LOSS: ["1%"]}), store)
     job.run()
     assert job.sweep_id is not None
-    for module in ("running.core.run_key", "sweeps.core.sweep_job", "running.core.run_task"):
+    for module in ("traces.core.scenario_hash", "sweeps.core.sweep_job", "running.core.run_task"):
         monkeypatch.setattr(f"subflow_app.features.{module}.simulator_version", lambda: "0.2.0+other")
     watched = Watched()
     SweepJob.resumed(store, job.sweep_id, executor=lambda: watched).run()
