@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -97,3 +98,15 @@ def test_where_no_mutation_works_nothing_is_tried_for_ever() -> None:
     point = replace(ITSELF, mutate=mutate)
     assert list(run.inputs(point, [b"fine"], [], 1, tally)) == [b"fine"]
     assert tally.skipped == 100
+
+
+def test_the_fuzzer_of_the_core_does_not_take_our_peak_of_memory_for_its_own(tmp_path: Path) -> None:
+    peak = (
+        "import resource, pathlib; "
+        "pathlib.Path('peak').write_text(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))"
+    )
+    held = b"x" * (1 << 29)
+    del held
+
+    assert run.call_apart([sys.executable, "-c", peak], cwd=tmp_path) == 0
+    assert int((tmp_path / "peak").read_text()) < 1 << 18  # kB
