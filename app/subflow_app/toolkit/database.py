@@ -18,11 +18,12 @@ from subflow_app.toolkit.dialogs import DATABASE_FILTER, Dialogs
 from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr
 from subflow_sim.gate import is_there
-from subflow_store import Store, StoreCorrupt, StoreError, StoreReadOnly, open_store
+from subflow_store import StoreCorrupt, StoreError, StoreReadOnly, open_store
 
 if TYPE_CHECKING:
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.workers import Workers
+    from subflow_store import Store
 
 
 _log = logging.getLogger(__name__)

@@ -23,13 +23,14 @@ from subflow_app.foundation.crash_reports import (
     report_text,
     title_of,
 )
-from subflow_app.toolkit.dialogs import Dialogs, open_dialog
+from subflow_app.toolkit.dialogs import open_dialog
 from subflow_app.toolkit.feature import Feature
 from subflow_app.toolkit.widgets.banner import Banners, Way
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
     from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.toolkit.dialogs import Dialogs
     from subflow_app.toolkit.workers import Workers
 
 

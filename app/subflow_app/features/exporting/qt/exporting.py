@@ -21,7 +21,7 @@ from subflow_app.foundation.paths import file_stem
 from subflow_app.toolkit.dialogs import CSV_FILTER, PAGE_FILTER, Dialogs, is_accepted
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_sim.gate import is_folder, is_there
-from subflow_store import RunRow, Store, StoreError
+from subflow_store import StoreError
 
 if TYPE_CHECKING:
     from subflow_app.features.exporting.core.run_export import ExportedRun, RunExport
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.preferences import Preferences
     from subflow_app.toolkit.workers import Workers
+    from subflow_store import RunRow, Store
 
 
 class Exports(QObject):

@@ -24,9 +24,10 @@ from subflow_app.toolkit.widgets.shorthand import pages, v_box
 from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary.language import ENGLISH, current_language, tr, trn
 from subflow_sim.gate import json_tree
-from subflow_store import RunRow, Store, StoreError
+from subflow_store import RunRow, StoreError
 
 if TYPE_CHECKING:
+    from subflow_store import Store
     from subflow_store.damage import Damage
 
 _log = logging.getLogger(__name__)

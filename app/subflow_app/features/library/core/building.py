@@ -33,13 +33,14 @@ from subflow_app.features.traces.core.scenario_hash import simulator_version
 from subflow_app.foundation.errors import AppError, LibraryError
 from subflow_app.foundation.jobs.job import Job, Series
 from subflow_app.foundation.jobs.progress import JobProgress, JobState
-from subflow_store import RunRow, Store, open_store
+from subflow_store import open_store
 from subflow_store.copies import Changes
 from subflow_store.values import Records
 
 if TYPE_CHECKING:
     from subflow_app.features.gallery.core.recipe import Recipe
     from subflow_app.features.labs.core.lab import Lab
+    from subflow_store import RunRow, Store
     from subflow_store.sweeps import SweepStore
 
 

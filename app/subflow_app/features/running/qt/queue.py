@@ -36,7 +36,7 @@ from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.list_beside import ShareBar, action_buttons
 from subflow_app.toolkit.widgets.shorthand import h_box, named, timer, v_box
 from subflow_app.toolkit.widgets.tables import select_rows, set_up_table
-from subflow_app.toolkit.workers import LatestReader, Workers
+from subflow_app.toolkit.workers import LatestReader
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.tables import Column, NumberColumn
 
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.dialogs import Dialogs
     from subflow_app.toolkit.preferences import Preferences
+    from subflow_app.toolkit.workers import Workers
     from subflow_store import Store
 
 

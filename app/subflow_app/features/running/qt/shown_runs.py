@@ -16,7 +16,7 @@ from subflow_app.features.traces.core.scenario_hash import scenario_hash
 from subflow_app.features.traces.core.traces import LiveTraces, StoredTraces, Traces
 from subflow_app.foundation.errors import AppError
 from subflow_app.vocabulary.language import tr, trn
-from subflow_store import RunNotFound, RunRow, Store, StoreError
+from subflow_store import RunNotFound, StoreError
 
 if TYPE_CHECKING:
     from subflow_app.features.comparison.core.alignment import Alignment
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from subflow_app.toolkit.docks import Docks
     from subflow_app.toolkit.workers import Workers
     from subflow_sim.scenario import Scenario
+    from subflow_store import RunRow, Store
 
 
 T = TypeVar("T")

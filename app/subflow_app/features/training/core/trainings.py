@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -49,7 +49,10 @@ from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.number_text import count_text
 from subflow_sim.params import Dimension, Param
 from subflow_sim.stats import Estimate
-from subflow_store import EvaluationFigure, Store, StoreError, TrainingRow
+from subflow_store import StoreError
+
+if TYPE_CHECKING:
+    from subflow_store import EvaluationFigure, Store, TrainingRow
 
 _log = logging.getLogger(__name__)
 
