@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tools.same_code.names import module_of
+
 # The name of a module or file within a text.
 _PLACE = re.compile(r"\bsubflow_\w+(?:[./]\w+)+")
 
@@ -28,7 +30,7 @@ class Definition:
 
 def definitions(sources: Mapping[str, bytes]) -> Counter[Definition]:
     """The definitions of modules, by the paths of these."""
-    modules = {_module(path) for path in sources}
+    modules = {module_of(path) for path in sources}
     found: Counter[Definition] = Counter()
     for path, content in sources.items():
         tree = ast.parse(content)
@@ -68,12 +70,6 @@ def _nameless(one: Definition) -> str:
     for name in one.name.split(", "):
         tree = tree.replace(f"'{name}'", "…")
     return tree
-
-
-def _module(path: str) -> str:
-    parts = path.removesuffix(".py").split("/")
-    start = next((place for place, part in enumerate(parts) if part.startswith("subflow_")), 0)
-    return ".".join(parts[start:]).removesuffix(".__init__")
 
 
 def _is_for_types(statement: ast.stmt) -> bool:

@@ -19,7 +19,7 @@ import re
 import string
 import sys
 from collections.abc import Mapping, Sequence
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
 _outputs: list[_Lenient] = []
 
@@ -63,6 +63,14 @@ def provide_standard_streams() -> None:
             setattr(sys, name, os.fdopen(descriptor, mode, encoding="utf-8", errors="replace", closefd=False))
     sys.stdout = _lenient(sys.stdout, tells_broken_pipe=True)
     sys.stderr = _lenient(sys.stderr, tells_broken_pipe=False)
+
+
+def take_stdout() -> BinaryIO:
+    """Returns the pipe of stdout; from now on, texts that libraries print go to stderr, and not between messages."""
+    sys.stdout.flush()
+    pipe = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return pipe
 
 
 def output_problem() -> str:

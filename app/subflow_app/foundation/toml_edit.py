@@ -102,6 +102,11 @@ def render(value: TomlValue) -> str:
     return f"[{', '.join(render(item) for item in value)}]"
 
 
+def overrides_of(values: Mapping[str, TomlValue]) -> list[str]:
+    """``KEY=VALUE`` texts, as commands and `open_scenario` take them."""
+    return [f"{key}={render(value)}" for key, value in values.items()]
+
+
 def render_text(text: str) -> str:
     """Write a text as a TOML basic string; tomlkit does the same, in a time that grows with the square of the length.
 

@@ -45,7 +45,7 @@ from subflow_app.features.gallery.core.axis import read_set
 from subflow_app.features.gallery.core.recipe import PAPERS
 from subflow_app.foundation.errors import ArenaError, InputError
 from subflow_app.foundation.resources import file_or_shipped, find_scenario, resource_path, way_on
-from subflow_app.foundation.toml_edit import TomlValue, read_toml, remove_value, render, set_value
+from subflow_app.foundation.toml_edit import TomlValue, overrides_of, read_toml, remove_value, render, set_value
 from subflow_app.foundation.toml_files import checked, prose, read_text, scenario_beside
 from subflow_sim.arena.blind import BLIND, blind_network
 from subflow_sim.arena.networks import Network
@@ -474,7 +474,7 @@ class Contest:
 
     @property
     def _read(self) -> tuple[Scenario, str]:
-        return _source(self.path, self.scenario, tuple(_overrides(self.values)))
+        return _source(self.path, self.scenario, tuple(overrides_of(self.values)))
 
 
 def contests_folder() -> Path:
@@ -591,13 +591,9 @@ def _check_usable(report: Report, place: Place, path: Path, values: Mapping[str,
         return None
 
 
-def _overrides(values: Mapping[str, TomlValue]) -> list[str]:
-    return [f"{key}={render(value)}" for key, value in values.items()]
-
-
 def _scenario_of(path: Path, values: Mapping[str, TomlValue]) -> Scenario:
     # Not `open_scenario`, which writes the text with these values, too: four times as long, for text that nobody reads.
-    return scenario_at(Use.ARENA, find_scenario(str(path)), _overrides(values))
+    return scenario_at(Use.ARENA, find_scenario(str(path)), overrides_of(values))
 
 
 @lru_cache(maxsize=128)

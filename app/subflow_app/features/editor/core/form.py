@@ -13,6 +13,7 @@ from typing import Any
 from subflow_app.features.editor.core.event_words import change_words
 from subflow_app.features.editor.core.form_text import completed, shown_unit, text_of
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc, split_key
+from subflow_app.features.editor.core.scenario_parts import texts
 from subflow_app.features.policies.core import card_line, card_of, card_text, policy_records
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_sim.errors import Problem
@@ -74,11 +75,6 @@ def part_names(doc: ScenarioDoc, section: str) -> list[str]:
         events = doc.data.get("events")
         return [str(index) for index in range(len(events))] if isinstance(events, list) else []
     return list(tables(doc, section))
-
-
-def names_in(value: Any) -> list[str]:
-    """Return the texts in a list of the file; none if it is not a list."""
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 def _outline_texts(doc: ScenarioDoc, section: str, name: str) -> tuple[str, str]:
@@ -289,7 +285,7 @@ def _transport_group(doc: ScenarioDoc) -> FormGroup:
 
 def _node_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
     key = f"nodes.{name}"
-    links = [link for link, table in tables(doc, "links").items() if name in names_in(table.get("ends"))]
+    links = [link for link, table in tables(doc, "links").items() if name in texts(table.get("ends"))]
     subtitle = tr("joined by {links}", links=", ".join(links)) if links else tr("not joined to anything")
     kind = tr("Router") if doc.value(f"{key}.kind") == "router" else tr("Host")
     return Form(key, kind, name, subtitle, _grouped(doc, "node", key, {"": ("kind", "at")}), _own_problems(doc, key))
@@ -297,7 +293,7 @@ def _node_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
 
 def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
     key = f"links.{name}"
-    ends = names_in(doc.value(f"{key}.ends"))
+    ends = texts(doc.value(f"{key}.ends"))
     params = {param.key: param for param in SECTIONS["link"]}
     both = ("rate", "delay", "queue", "loss", "reorder")
     ends_group, both_group, script = _grouped(

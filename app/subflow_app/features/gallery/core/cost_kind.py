@@ -42,7 +42,7 @@ from subflow_app.foundation.errors import RecipeError
 from subflow_app.foundation.jobs.executors import Threads
 from subflow_app.foundation.jobs.job import Batch
 from subflow_app.foundation.jobs.tasks import OnStart
-from subflow_app.foundation.toml_edit import render
+from subflow_app.foundation.toml_edit import overrides_of
 from subflow_sim.errors import SimError
 from subflow_sim.parameter import Param
 from subflow_sim.plain_text import either
@@ -477,7 +477,7 @@ def _case(recipe: Recipe, series: Series, texts: dict[Path, str], *, is_quick: b
     common = {**recipe.values, **(recipe.quick.values if is_quick else {})}
 
     def overridden(text: str, values: Mapping[str, Any]) -> str:
-        return with_overrides(text, [f"{key}={render(value)}" for key, value in values.items()])
+        return with_overrides(text, overrides_of(values))
 
     try:
         if path not in texts:

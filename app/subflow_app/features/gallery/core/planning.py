@@ -20,7 +20,7 @@ from subflow_app.features.sweeps.core.axes import Axis
 from subflow_app.features.sweeps.core.sweep_plan import PointReader, SweepPlan
 from subflow_app.foundation.errors import RecipeError
 from subflow_app.foundation.resources import resource_path
-from subflow_app.foundation.toml_edit import TomlValue, render
+from subflow_app.foundation.toml_edit import TomlValue, overrides_of
 from subflow_sim.errors import ScenarioError
 from subflow_sim.units import Dimension, format_quantity, parse_quantity
 
@@ -81,7 +81,7 @@ def plan_experiment(recipe: Recipe, *, is_quick: bool, seeds: Sequence[int], is_
     points = recipe.points(is_quick=is_quick)
     for path, group in by_scenario.items():
         try:
-            source = open_scenario(str(path), use=Use.REPRODUCE, overrides=_overrides(fixed))
+            source = open_scenario(str(path), use=Use.REPRODUCE, overrides=overrides_of(fixed))
         except ScenarioError as error:
             if not _is_about_agents(error):
                 raise RecipeError(f"{recipe.path}: {path.stem}: {error}") from error
@@ -176,10 +176,6 @@ def _agent_text(error: ScenarioError) -> str:
     problem = error.problems[0]
     named = f" ({problem.value})" if problem.value and problem.value not in problem.message else ""
     return f"{problem.message}{named}"
-
-
-def _overrides(values: Mapping[str, TomlValue]) -> list[str]:
-    return [f"{key}={render(value)}" for key, value in values.items()]
 
 
 def _duration(source: ScenarioSource, values: Mapping[str, Any]) -> float:

@@ -43,7 +43,7 @@ from subflow_app.features.training.core.training_worker import TRAINER
 from subflow_app.foundation.errors import InputError, TrainingError
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.paths import trainings_directory
-from subflow_app.foundation.toml_edit import render
+from subflow_app.foundation.toml_edit import overrides_of
 from subflow_sim.errors import SimError
 from subflow_sim.parameter import Param
 from subflow_sim.report import Report
@@ -337,7 +337,7 @@ def wanted_trainings(recipe: Recipe, *, is_quick: bool, seeds: Sequence[int]) ->
         if series.scenario is None:
             raise InputError(f'{recipe.name}: the series "{series.name}" has no scenario to train on')
         values = {**recipe.values, **(recipe.quick.values if is_quick else {}), **series.values}
-        overrides = [f"{key}={render(value)}" for key, value in values.items()]
+        overrides = overrides_of(values)
         for seed in seeds:
             request = spec.request(str(series.scenario), overrides, seed)
             wanted[series.name, seed] = WantedTraining(f"{recipe.name} {series.name} seed {seed}", request)

@@ -6,11 +6,10 @@ It is started as `subflow figure-worker` and ends when its pipe is closed. See `
 from __future__ import annotations
 
 import os
-import sys
 import traceback
 from collections.abc import Callable
 from functools import partial
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, TypeAlias
 
 from subflow_app.features.paper.core.figure_plan import FigurePlan, PlotData
 from subflow_app.features.paper.core.figure_process import (
@@ -32,6 +31,7 @@ from subflow_app.features.paper.core.topology_sketch import SketchLink, SketchNo
 from subflow_app.features.plots.core import Bar, Curve
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.interruption import ignore_interrupts
+from subflow_app.foundation.surroundings import take_stdout
 from subflow_app.vocabulary.palette import ColourKey
 from subflow_app.vocabulary.picture import Panel, PanelSeries, Reference
 from subflow_app.vocabulary.tables import TextColumn, TextTable
@@ -55,7 +55,7 @@ def main(print_pages: Printer) -> int:
         print_pages: prints a page on the sheets of a PDF.
     """
     ignore_interrupts()  # the window closes the pipe
-    answers = _take_stdout()
+    answers = take_stdout()
     _warm_up()
     with os.fdopen(0, "rb", closefd=False) as requests:
         while (content := read_message(requests)) is not None:
@@ -87,14 +87,6 @@ def _renderer(job: object, print_pages: Printer) -> Callable[[Any], bytes]:
     if not isinstance(job, FigurePlan):
         raise TypeError(f"{type(job).__name__} is nothing to draw")
     return render_figure
-
-
-def _take_stdout() -> BinaryIO:
-    """The pipe of answers; what libraries print goes to stderr from now on, and cannot get between them."""
-    sys.stdout.flush()
-    pipe = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    return pipe
 
 
 def _warm_up() -> None:

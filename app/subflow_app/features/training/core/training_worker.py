@@ -14,7 +14,6 @@ import json
 import os
 import queue
 import signal
-import sys
 import threading
 import time
 import traceback
@@ -38,6 +37,7 @@ from subflow_app.features.training.core.training_folder import (
 from subflow_app.foundation.crash_reports import report_error
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.json_document import plain
+from subflow_app.foundation.surroundings import take_stdout
 from subflow_sim.errors import SimError
 from subflow_store.liveness import HEARTBEAT_S, this_process
 
@@ -57,7 +57,7 @@ def main() -> int:
 
     A job is ``{"config": {...}, "trainer": module, "detached": flag}``.
     """
-    pipe = _take_stdout()
+    pipe = take_stdout()
     lines = stdin_lines()
     job = json.loads(next(lines))
     outbox = Outbox(pipe)
@@ -108,14 +108,6 @@ def stdin_lines() -> Iterator[bytes]:
     while content := os.read(0, 1 << 16):
         *whole, rest = (rest + content).split(b"\n")
         yield from whole
-
-
-def _take_stdout() -> BinaryIO:
-    """The pipe to the parent; what libraries print goes to stderr from now on, and cannot get between the lines."""
-    sys.stdout.flush()
-    pipe = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    return pipe
 
 
 class Outbox:
