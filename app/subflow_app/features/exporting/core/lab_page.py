@@ -409,25 +409,6 @@ def beyond_pages(lab: Lab) -> str:
     return ""
 
 
-def used_policies(documents: Iterable[Mapping[str, Any]]) -> set[int]:
-    """Numbers of the policies that documents name."""
-    found: set[int] = set()
-
-    def look(part: Any) -> None:
-        if isinstance(part, dict):
-            if isinstance(part.get("policy"), int) and not isinstance(part["policy"], bool):
-                found.add(part["policy"])
-            for each in part.values():
-                look(each)
-        elif isinstance(part, list):
-            for each in part:
-                look(each)
-
-    for document in documents:
-        look(document)
-    return found
-
-
 _ITEM = re.compile(r"(?:[-*]|(\d+)\.) +")
 _CODE = re.compile(r"`([^`]+)`")
 _LINK = re.compile(r"\[([^\]]+)\]\((https?://[^)\s]+)\)")

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from subflow_app.features.training.core.training import TrainingJob
 
-_SATURATION = REPORT_MEASURES["actor_saturation"].title
-
 
 class JsonLines:
     """Each report as one JSON object on a line of stdout, as it comes."""
