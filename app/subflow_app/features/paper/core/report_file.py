@@ -186,8 +186,12 @@ def render_report(report: Report, print_pages: Callable[[PrintJob], bytes] | Non
     """
     if report.kind == "html":
         return render_html(report)
+    if print_pages is not None:
+        return print_pages(_print_job(report))
     with closing(FigureProcess()) as process:
-        if print_pages is None:
-            process.start()  # it gets warm while the figures are drawn here
-        job = PrintJob(render_html(report).decode(), readable_line(report.title), report.page, report.contents)
-        return (print_pages or process.draw)(job)
+        process.start()  # it gets warm while the figures are drawn here
+        return process.draw(_print_job(report))
+
+
+def _print_job(report: Report) -> PrintJob:
+    return PrintJob(render_html(report).decode(), readable_line(report.title), report.page, report.contents)
