@@ -112,7 +112,7 @@ class Worn:
 
     @property
     def is_slow(self) -> bool:
-        """Whether panels are filled that read for seconds, or start threads, with each database that is opened."""
+        """True once panels are filled that read for seconds, or start threads, with each database that is opened."""
         features = self._window.features
         shown = (features[ArenaFeature].shown, features[GalleryFeature].made, features[TrainingSession].shown)
         return any(part is not None for part in shown)

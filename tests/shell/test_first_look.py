@@ -1,4 +1,4 @@
-"""Panels are made and filled when somebody looks, to keep the start short; a window opens as the last was left."""
+"""Panels are made and filled when a person looks, to keep the start short; a window opens as the last was left."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Presentation(QObject):
 
     @property
     def geometry_before(self) -> QByteArray | None:
-        """Where the window was, to be kept for the next start; None once the panels lie as they did before."""
+        """Place of the window before, to be kept for the next start; None once the panels lie as they did then."""
         return self._before.geometry if self._before is not None else None
 
     def set_on(self, is_on: bool) -> None:

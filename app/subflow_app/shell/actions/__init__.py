@@ -1,7 +1,7 @@
 """Everything a person can do in the window, in one table: menus, toolbar, shortcuts and their list come from it.
 
-A new action is one row in the file of its menu, whose callback is one call to the part of the window that knows how,
-and its place in ``menus``.
+A new action is one row with its feature or in the file of its menu, and its place in ``menus``. The callback of the row
+is one call to the part that knows how.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def print_pages(job: PrintJob) -> bytes:
     document = _document(job, writer)
     sheets = list(_sheets(list(_pieces(document)), writer.height() - 2.0 * _MARGIN))
     _paint(document, sheets, writer, job)
-    # As long as it was: the file says at which byte each of its parts begins.
+    # As long as it was: a table of the file gives the byte at which each part begins.
     pages = content.data().data()
     dateless = re.sub(rb"/(Creation|Mod)Date \(.*?\)", lambda found: b" " * len(found[0]), pages, count=2)
     return dateless.replace(b" <0009> ", b" <0020> ")  # Qt takes each blank for a tab, and so would who copies it
@@ -231,11 +231,11 @@ def _cell(table: QTextTable, row: int, column: int) -> list[QTextBlock]:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """What is not cut: a line, a drawing, a row.
+    """A line, a drawing or a row, which is never cut.
 
     Attributes:
         top, bottom: its place on the endless sheet.
-        stays: whether the next piece has to be on the same sheet.
+        stays: True if the next piece has to be on the same sheet.
         head: top and bottom of what is repeated above it on a new sheet.
     """
 
