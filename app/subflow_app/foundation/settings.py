@@ -51,7 +51,7 @@ class Settings:
         replay_budget_mb: memory for states of a run that is gone through again, MB.
         max_sweep_runs: how many runs a sweep may have.
         last_export_directory: where figures and data went last; empty before the first export.
-        figure: how figures were exported last, see `figure_choice`.
+        figure: how figures were exported last, see `features.paper.core.figure_plan`.
         database: database in use; empty for the default one.
         reopens_last: whether a start without a file opens the latest of the recent ones.
         autosave: whether unsaved changes are kept for the case of a crash.

@@ -59,7 +59,7 @@ class GuidePorts(Protocol):
 
 
 class GuideFeature(Feature):
-    """Opens pages of the guide by their topics, see `core.guide`."""
+    """Opens pages of the guide by their topics, see `features.guide.core`."""
 
     def __init__(self, ports: GuidePorts) -> None:
         """Nothing is opened or built."""

@@ -2,7 +2,7 @@
 
 A file has inputs, each with its range, and equations, of which each may name the inputs and the equations before it;
 the last one is drawn over the range of one input. The same text of a formula is worked out here, by the parser of
-`core.expressions`, and in a browser by `assets/web/explorable.js`: it holds numbers, names, `+ - * / **`, brackets,
+`foundation.expressions`, and in a browser by `assets/web/explorable.js`: it holds numbers, names, `+ - * / **`, brackets,
 `min`, `max` and `sqrt`, and nothing else. So a formula stands in one place, and nothing that is written runs.
 """
 

@@ -20,7 +20,7 @@ A lab is a Markdown file, `assets/labs/NN-name.md` or any other, with a front ma
     id = "run"                        # its text is the section "## Run it {#run}" below
     shows = ["action:run.toggle"]     # what is highlighted: panel:NAME, action:ID, plot:NAME, node:NAME, link:NAME,
                                       # flow:NAME, field:DOTTED.KEY
-    check = "finished(last())"        # in the language of `core.expressions` with the functions of `functions`
+    check = "finished(last())"        # in the language of `foundation.expressions` with the functions of `functions`
     not_yet = "Press F5."             # said while the check does not hold; left out: why it does not
     always = false                    # true: the check may hold before anything was done
     hints = ["F5 runs."]              # shown one at a time

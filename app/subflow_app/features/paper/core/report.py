@@ -1,6 +1,6 @@
 """A report on one or several runs, ready to be handed in: what was run, what came out, and how to run it again.
 
-The document is made once, of blocks without any layout; `report_html` lays it out.
+The document is made once, of blocks without any layout; `report_file` lays it out.
 """
 
 from __future__ import annotations
