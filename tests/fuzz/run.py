@@ -255,9 +255,9 @@ def fuzz_core(seconds: float, most_inputs: int | None = None) -> int:
 def call_apart(words: Sequence[str], **options: Any) -> int:
     """The exit code of a program that measures its own peak of memory.
 
-    Linux counts the peak of this process as the program's own, unless the program begins as a fork of it.
+    Linux counts the memory of the process that starts a program in the program's peak, so a shell starts it.
     """
-    return subprocess.call(words, preexec_fn=os.getpid, **options)  # any function makes it a fork
+    return subprocess.call(["sh", "-c", '"$@"; exit $?', "sh", *words], **options)  # "exit" keeps the shell from exec
 
 
 def _built_core() -> Path:

@@ -1,9 +1,9 @@
 """Explorables: formulas whose numbers are dragged while a plot follows, as `assets/explorables` describes them.
 
 A file has inputs, each with its range, and equations, of which each may name the inputs and the equations before it;
-the last one is drawn over the range of one input. The same text of a formula is worked out here, by the parser of
-`foundation.expressions`, and in a browser by `assets/web/explorable.js`: it holds numbers, names, `+ - * / **`, brackets,
-`min`, `max` and `sqrt`, and nothing else. So a formula stands in one place, and nothing that is written runs.
+the last one is drawn over the range of one input. The parser of `foundation.expressions` works out the text of a
+formula here, and `assets/web/explorable.js` the same text in a browser: it holds numbers, names, `+ - * / **`,
+brackets, `min`, `max` and `sqrt`, and nothing else. So each formula has one text, and no part of it runs as a program.
 """
 
 from __future__ import annotations
