@@ -238,14 +238,15 @@ def test_window_enables_what_the_table_says(window: MainWindow) -> None:
         assert [spec.id for spec in ACTIONS if window.bar[spec.id].isEnabled() != spec.enabled_when(state)] == []
 
 
-def test_run_action_says_what_it_does_next(window: MainWindow) -> None:
+def test_run_action_says_what_it_does_next(window: MainWindow, qtbot: QtBot) -> None:
     run = window.bar["run.toggle"]
     assert run.iconText() == "Run"
-    window.bar.update_state(WindowState(is_running=True))
+    run.trigger()
     assert run.iconText() == "Pause"
-    window.bar.update_state(WindowState(is_running=True, is_paused=True))
+    run.trigger()
     assert run.iconText() == "Resume"
-    window.bar.update_state(IDLE)
+    with qtbot.waitSignal(window.runs.ended):
+        window.bar.trigger("run.stop")
     assert run.iconText() == "Run"
 
 

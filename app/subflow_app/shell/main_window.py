@@ -379,6 +379,8 @@ class MainWindow(QMainWindow):
                 features=self.features.possible(),
             )
         )
+        word = "&Run" if not self.runs.is_running else "&Resume" if self.runs.is_paused else "&Pause"
+        self.bar.set_word("run.toggle", word)
         self.bar["edit.undo"].setText(tr("&Undo {what}", what=undo_text) if undo_text else tr("&Undo"))
         self.bar["edit.redo"].setText(tr("&Redo {what}", what=redo_text) if redo_text else tr("&Redo"))
 
