@@ -368,7 +368,7 @@ class Docks(QObject):
     def go_to(self, name: str) -> None:
         """Opens a panel, brings it to the front and puts the keyboard there."""
         self.set_open(name, True)
-        content = self._panels[name].dock.widget()
+        content = self.content(name)
         inside = [content, *content.findChildren(QWidget)]
         takes_keys = (part for part in inside if part.focusPolicy() & Qt.FocusPolicy.TabFocus and part.isEnabled())
         first = next((part for part in takes_keys if part.isVisibleTo(content)), content)
