@@ -172,7 +172,7 @@ class Desk(QMainWindow):
         self.banners = Banners(self)
         self.notices = Notices(self.banners)
         self.preferences = Preferences(folder / "settings.json", self)
-        self.preferences.change(Settings(database=str(folder / "runs.db")))
+        self.preferences.settings = Settings(database=str(folder / "runs.db"))
         self.documents = Documents(self.document_stack, self.preferences, dialogs, self.notices, self)
         self.documents.open_text(TWO_PATHS, "two-paths")
         self.database = DatabaseControl(self.workers, dialogs, self.notices, self)
@@ -222,7 +222,6 @@ class Desk(QMainWindow):
 
     def _make_plots(self) -> PlotView:
         made = PlotView()
-        made.load()
         self._parts.insertWidget(0, made)
         return made
 
