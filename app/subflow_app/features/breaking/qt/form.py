@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Signal
@@ -121,6 +122,12 @@ def asked_of(record: SearchRecord) -> Asked:
         record.space,
         scripts=(ScriptFile(**script),) if isinstance(script, dict) else (),
     )
+
+
+@cache
+def _title_of(space: str) -> str:
+    """The title of a shipped space, kept because reading one builds all its extremes; every claim lists them anew."""
+    return load_space(space).title
 
 
 class BreakForm(QWidget):
@@ -258,7 +265,7 @@ class BreakForm(QWidget):
         self.space.blockSignals(True)
         self.space.clear()
         for name in (*first, *(name for name in space_names() if name not in first)):
-            self.space.addItem(f"{load_space(name).title} ({name})", name)
+            self.space.addItem(f"{_title_of(name)} ({name})", name)
         self.space.addItem(tr("The open scenario"), OWN)
         if self._earlier is not None and self._earlier.space == EARLIER:
             self.space.addItem(tr("{name}, of an earlier search", name=self._earlier.name), EARLIER)
