@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
@@ -16,6 +17,7 @@ from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 from subflow_app.features.arena.qt import feature as arena
 from subflow_app.features.breaking.qt import feature as breaking
 from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.comparison.qt import feature as comparison
 from subflow_app.features.editor.qt.documents import Documents
 from subflow_app.features.editor.qt.inspector.inspector import Inspector
 from subflow_app.features.editor.qt.recovery import Recovery
@@ -32,11 +34,12 @@ from subflow_app.features.running.qt.run_status import RunStatus
 from subflow_app.features.running.qt.shown_runs import RunOpening, ShownRuns
 from subflow_app.features.running.qt.unsaved_runs import UnsavedRuns
 from subflow_app.features.script.qt import feature as script
+from subflow_app.features.sweeps.qt import feature as sweeps
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.foundation.settings import Settings
 from subflow_app.shell.features import Features
 from subflow_app.toolkit.action_bar import ActionBar, ActionSpec, WindowState
-from subflow_app.toolkit.database import DatabaseControl
+from subflow_app.toolkit.database import DatabaseControl, DatabaseWatch
 from subflow_app.toolkit.dialogs import Dialogs
 from subflow_app.toolkit.docks import Docks
 from subflow_app.toolkit.feature import Feature, FeatureHolder
@@ -53,10 +56,14 @@ Rows = Callable[[], Iterable[ActionSpec[FeatureHolder]]]
 ROWS: Mapping[object, Rows] = {
     arena.ArenaFeature: arena.rows,
     breaking.BreakFeature: breaking.rows,
+    comparison.CompareFeature: lambda: chain(
+        comparison.compare_rows(), comparison.kernel_rows(), comparison.import_rows()
+    ),
     explain.ExplainFeature: explain.rows,
     fairness.FairnessFeature: fairness.rows,
     playhead.PlayheadFeature: playhead.rows,
     script.ScriptFeature: script.rows,
+    sweeps.SweepFeature: sweeps.rows,
 }
 """The actions of features by their class."""
 
@@ -279,6 +286,13 @@ class Desk(QMainWindow):
 
     recovery = made_when_asked_for(_make_recovery)
 
+    def _make_database_watch(self) -> DatabaseWatch:
+        made = DatabaseWatch(self.database, self.workers, self)
+        made.changed.connect(self.history.refresh)
+        return made
+
+    database_watch = made_when_asked_for(_make_database_watch)
+
     # ---- what features ask of the window itself ----
 
     def tell(self, text: str) -> None:
@@ -341,6 +355,8 @@ class Desk(QMainWindow):
             self.unsaved.make_safe(asks=False, waits=False)
         if "recovery" in vars(self):
             self.recovery.close(keeps_changes=True)
+        if "database_watch" in vars(self):
+            self.database_watch.stop()
         self.workers.finish_all()
         if "history" in vars(self):
             self.history.set_store(None)

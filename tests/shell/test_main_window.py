@@ -421,6 +421,27 @@ def test_copy_of_the_database(qtbot: QtBot, window: MainWindow, dialogs, run_onc
     assert str(tmp_path / "copy.db") in window.banners.text("copied")
 
 
+def test_what_covers_the_plots_makes_way_for_runs(qtbot: QtBot, window: MainWindow, run_once) -> None:
+    first, second = run_once(), run_once()
+    window.workspaces.go_to("sweeps")
+    for run, action in ((first, "history.open"), (second, "history.overlay"), (second, "run.toggle")):
+        window.docks.raise_panel("sweeps")
+        assert not window.plots.isVisible()
+        window.history.select([run])
+        window.bar.trigger(action)
+        qtbot.waitUntil(window.plots.isVisible)
+    qtbot.waitUntil(lambda: not window.runs.is_running)
+
+
+def test_a_feature_with_something_to_lose_keeps_the_window_open(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feature = next(iter(window.features))
+    monkeypatch.setattr(feature, "may_close", lambda: False)
+    window.close()
+    assert window.isVisible()
+
+
 def test_closing_during_start_up_leaves_nothing_open(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
     window = make_window(qapp, tmp_path)
     window.show()
