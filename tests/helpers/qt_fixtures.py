@@ -256,6 +256,7 @@ def make_desk(qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: Scripte
         desk = Desk(tmp_path, dialogs, kinds, qtbot)
         desks.append(desk)
         desk.show()
+        desk.activateWindow()
         desk.open_database()
         return desk
 
