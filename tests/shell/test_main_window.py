@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 from tests.helpers.worn_window import close_window
 
+from subflow_app.features.comparison.qt.import_dialog import ImportDialog
 from subflow_app.features.editor.qt import documents
 from subflow_app.foundation.settings import load_settings
 from subflow_app.shell.main_window import MainWindow
@@ -216,6 +217,18 @@ def test_other_files_are_refused_with_what_can_be_dropped(window: MainWindow, tm
     assert "picture.png" in window.banners.text("file")
     assert ".toml" in window.banners.text("file")
     assert "folder is a folder" in window.banners.text("file")
+
+
+def test_measured_trace_is_imported_by_dropping_it(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    path = tmp_path / "bench.csv"
+    path.write_text("t_ms;window\n100;10\n200;11\n")
+    window.drops.open([path])
+    qtbot.waitUntil(lambda: window.findChild(ImportDialog) is not None)
+    dialog = window.findChild(ImportDialog)
+    assert dialog is not None
+    assert dialog.windowTitle() == "Import bench.csv"
+    qtbot.waitUntil(lambda: dialog.told.text() != "Reading…")
+    dialog.reject()
 
 
 def test_database_is_opened_by_dropping_it(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
