@@ -369,6 +369,8 @@ def test_what_a_study_shows_goes_to_where_it_has_room(window: MainWindow) -> Non
         assert window.docks.front_of("plots") == panel
         # Other panels have left: the status bar says how to get back to them.
         assert window.statusBar().currentMessage().endswith("leads back to Drawing."), panel
+    window.bar.trigger("script.show")
+    assert window.workspaces.current == "script"
 
 
 def test_a_panel_stays_where_the_workspace_or_somebody_has_put_it(window: MainWindow) -> None:
