@@ -29,6 +29,7 @@ from subflow_app.features.gallery.qt import feature as gallery
 from subflow_app.features.history.qt import History
 from subflow_app.features.playhead.qt import feature as playhead
 from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.features.running.qt import queue
 from subflow_app.features.running.qt.run_control import RunControl
 from subflow_app.features.running.qt.run_session import RunSession
 from subflow_app.features.running.qt.run_status import RunStatus
@@ -36,6 +37,7 @@ from subflow_app.features.running.qt.shown_runs import RunOpening, ShownRuns
 from subflow_app.features.running.qt.unsaved_runs import UnsavedRuns
 from subflow_app.features.script.qt import feature as script
 from subflow_app.features.sweeps.qt import feature as sweeps
+from subflow_app.features.training.qt import agent_feature
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.foundation.settings import Settings
 from subflow_app.shell.features import Features
@@ -64,8 +66,10 @@ ROWS: Mapping[object, Rows] = {
     fairness.FairnessFeature: fairness.rows,
     gallery.GalleryFeature: gallery.rows,
     playhead.PlayheadFeature: playhead.rows,
+    queue.QueueSession: queue.rows,
     script.ScriptFeature: script.rows,
     sweeps.SweepFeature: sweeps.rows,
+    agent_feature.AgentFeature: agent_feature.rows,
 }
 """The actions of features by their class."""
 
@@ -304,6 +308,10 @@ class Desk(QMainWindow):
     def tell_failure(self, error: Exception) -> None:
         """Shows an error in a banner."""
         self.notices.action_failed(error_text(error), self.notices.ways_of(error))
+
+    def set_plot_shown(self, plot_id: str, is_shown: bool) -> None:
+        """Switches one plot on or off."""
+        self.plots.set_plot_shown(plot_id, is_shown)
 
     def update_actions(self) -> None:
         """Enables what can be done now; parts that nobody has asked for hold nothing."""

@@ -18,8 +18,10 @@ from subflow_app.features.forking.qt import feature as forking
 from subflow_app.features.gallery.qt import feature as gallery
 from subflow_app.features.labs.qt import feature as labs
 from subflow_app.features.playhead.qt import feature as playhead
+from subflow_app.features.running.qt import queue
 from subflow_app.features.script.qt import feature as script
 from subflow_app.features.sweeps.qt import feature as sweeps
+from subflow_app.features.training.qt import agent_feature
 from subflow_app.shell.actions import file, run, training, view
 from subflow_app.toolkit.action_bar import ActionSpec
 
@@ -33,8 +35,8 @@ ACTIONS: tuple[ActionSpec[MainWindow], ...] = (
     *view.arrange_rows(),
     *view.view_rows(),
     *run.run_rows(),
-    *run.queue_rows(),
-    *run.agent_rows(),
+    *queue.rows(),
+    *agent_feature.rows(),
     *playhead.rows(),
     *forking.rows(),
     *explain.rows(),
