@@ -193,7 +193,10 @@ class Desk(QMainWindow):
         self._panels = DeskDocks(self)
         self.docks: Docks = self._panels
         self.workspaces: Workspaces = DeskWorkspaces(self.docks, self)
+        # Plots above and all panels below them, so that the width of the plots depends on no panel.
+        self._rows = QSplitter(Qt.Orientation.Vertical)
         self._parts = QSplitter(Qt.Orientation.Horizontal)
+        self._rows.addWidget(self._parts)
         kinds = tuple(kinds)
         rows = [row for kind in kinds if kind in ROWS for row in ROWS[kind]()]
         self.bar = ActionBar(self, rows, self.tell_failure)
@@ -201,7 +204,7 @@ class Desk(QMainWindow):
         for name, panel in self.features.panels().items():
             self._put(name, panel)
         middle = QWidget()
-        v_box(middle, (self._parts, 1), *self.features.strips(), margins=0, spacing=0)
+        v_box(middle, (self._rows, 1), *self.features.strips(), margins=0, spacing=0)
         self.setCentralWidget(middle)
         self.features.connect_parts()
         for feature in self.features:
@@ -235,7 +238,7 @@ class Desk(QMainWindow):
 
     def _make_plots(self) -> PlotView:
         made = PlotView()
-        self._parts.insertWidget(0, made)
+        self._rows.insertWidget(0, made)
         return made
 
     plots = made_when_asked_for(_make_plots)
