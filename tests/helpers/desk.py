@@ -25,6 +25,7 @@ from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.features.explain.qt import feature as explain
 from subflow_app.features.exporting.qt.exporting import Exports
 from subflow_app.features.fairness.qt import feature as fairness
+from subflow_app.features.forking.qt import feature as forking
 from subflow_app.features.gallery.qt import feature as gallery
 from subflow_app.features.history.qt import History
 from subflow_app.features.playhead.qt import feature as playhead
@@ -64,6 +65,7 @@ ROWS: Mapping[object, Rows] = {
     ),
     explain.ExplainFeature: explain.rows,
     fairness.FairnessFeature: fairness.rows,
+    forking.ForkFeature: forking.rows,
     gallery.GalleryFeature: gallery.rows,
     playhead.PlayheadFeature: playhead.rows,
     queue.QueueSession: queue.rows,

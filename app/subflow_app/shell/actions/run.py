@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.features.forking.qt.feature import ForkFeature
 from subflow_app.shell.menus import DEFAULT_SPEED, SPEEDS, STEPS
 from subflow_app.toolkit.action_bar import (
     COMPLETE,
@@ -139,16 +138,6 @@ def history_rows() -> Iterator[ActionSpec[MainWindow]]:
         ("Ctrl+Backspace",),
         lambda w, _: w.shown.keep_first(),
         (Need(lambda s: s.runs_shown > 1, translatable("the plots show no second run")),),
-    )
-    yield ActionSpec(
-        "history.fork",
-        "Fork the selected r&un…",
-        "Fork the selected run: change a link or a flow from a time on, with the original as a ghost",
-        "fork",
-        ("Ctrl+Shift+Y",),
-        lambda w, _: w.features[ForkFeature].fork_selected(),
-        (ONE_SELECTED,),
-        Scope.HISTORY,
     )
     yield ActionSpec(
         "history.rename",
