@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QUndoStack
-from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
+from PySide6.QtWidgets import QMainWindow, QSplitter, QToolBar, QWidget
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
@@ -27,7 +27,9 @@ from subflow_app.features.exporting.qt.exporting import Exports
 from subflow_app.features.fairness.qt import feature as fairness
 from subflow_app.features.forking.qt import feature as forking
 from subflow_app.features.gallery.qt import feature as gallery
+from subflow_app.features.guide.qt import HelpPanel
 from subflow_app.features.history.qt import History
+from subflow_app.features.labs.qt import feature as labs
 from subflow_app.features.playhead.qt import feature as playhead
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.running.qt import queue
@@ -39,6 +41,7 @@ from subflow_app.features.running.qt.unsaved_runs import UnsavedRuns
 from subflow_app.features.script.qt import feature as script
 from subflow_app.features.sweeps.qt import feature as sweeps
 from subflow_app.features.training.qt import agent_feature
+from subflow_app.features.training.qt.session import DeskMaker, open_desk
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.foundation.settings import Settings
 from subflow_app.shell.features import Features
@@ -67,6 +70,7 @@ ROWS: Mapping[object, Rows] = {
     fairness.FairnessFeature: fairness.rows,
     forking.ForkFeature: forking.rows,
     gallery.GalleryFeature: gallery.rows,
+    labs.LabFeature: labs.rows,
     playhead.PlayheadFeature: playhead.rows,
     queue.QueueSession: queue.rows,
     script.ScriptFeature: script.rows,
@@ -74,6 +78,9 @@ ROWS: Mapping[object, Rows] = {
     agent_feature.AgentFeature: agent_feature.rows,
 }
 """The actions of features by their class."""
+
+PARTS = ("topology", "inspector", "history", "help")
+"""Panels that are parts of the desk itself, made when they are asked for."""
 
 PATIENCE_MS = 20_000
 """For which reading may hold up a test, so that no test depends on the speed of the computer."""
@@ -93,6 +100,7 @@ class DeskDocks(Docks):
     def __init__(self, desk: QObject) -> None:
         """Without the docking library, which takes a whole window: panels of features are closed."""
         QObject.__init__(self, desk)
+        self._desk = desk
         self._contents: dict[str, QWidget] = {}
         self._opened = {"topology", "inspector", "history"}
         self._front = "plots"
@@ -119,7 +127,7 @@ class DeskDocks(Docks):
         self.set_open(name, False)
 
     def go_to(self, name: str) -> None:
-        if name in self._contents:
+        if name in self._contents or name in PARTS:
             super().go_to(name)
         else:
             self.set_open(name, True)
@@ -133,7 +141,13 @@ class DeskDocks(Docks):
         return self._front
 
     def content(self, name: str) -> QWidget:
+        if name in PARTS:
+            getattr(self._desk, name)
         return self._contents[name]
+
+    def tab(self, name: str) -> QWidget:
+        """The panel itself: nothing covers it, and it has no tab."""
+        return self.content(name)
 
     def contains(self, name: str, widget: QWidget) -> bool:
         return name in self._contents and self._contents[name].isAncestorOf(widget)
@@ -183,6 +197,7 @@ class Desk(QMainWindow):
         self.workers.failed.connect(self.tell_failure)
         self.dialogs: Dialogs = dialogs
         self.closes_unasked = False
+        self.desk_maker: DeskMaker = open_desk
         self.document_stack = QUndoStack(self)
         self.banners = Banners(self)
         self.notices = Notices(self.banners)
@@ -233,6 +248,8 @@ class Desk(QMainWindow):
         made = Inspector(self.documents.doc, self.document_stack, app_catalog())
         self.documents.replaced.connect(made.set_document)
         self.documents.settling.connect(made.commit_pending)
+        made.key_changed.connect(self.topology.select)
+        self.topology.selection_changed.connect(made.show_key)
         self._put("inspector", made)
         return made
 
@@ -267,6 +284,18 @@ class Desk(QMainWindow):
         return made
 
     shown = made_when_asked_for(_make_shown)
+
+    def _make_help(self) -> HelpPanel:
+        made = HelpPanel()
+        self._put("help", made)
+        return made
+
+    help = made_when_asked_for(_make_help)
+
+    def _make_toolbar(self) -> QToolBar:
+        return self.addToolBar("")
+
+    toolbar = made_when_asked_for(_make_toolbar)
 
     opening = made_when_asked_for(lambda desk: RunOpening(desk.history, desk.database, desk.shown, desk.documents))
 
