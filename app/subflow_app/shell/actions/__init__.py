@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from subflow_app.features.arena.qt import feature as arena
 from subflow_app.features.breaking.qt import feature as breaking
 from subflow_app.features.comparison.qt import feature as comparison
+from subflow_app.features.crashes.qt import feature as crashes
 from subflow_app.features.editor.qt import actions as topology
 from subflow_app.features.explain.qt import feature as explain
 from subflow_app.features.fairness.qt import feature as fairness
 from subflow_app.features.forking.qt import feature as forking
 from subflow_app.features.gallery.qt import feature as gallery
+from subflow_app.features.guide import qt as guide
 from subflow_app.features.labs.qt import feature as labs
 from subflow_app.features.playhead.qt import feature as playhead
 from subflow_app.features.running.qt import queue
@@ -53,4 +55,6 @@ ACTIONS: tuple[ActionSpec[MainWindow], ...] = (
     *comparison.import_rows(),
     *labs.rows(),
     *file.help_rows(),
+    *guide.rows(),
+    *crashes.rows(),
 )

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.features.crashes.qt.feature import CrashFeature
-from subflow_app.features.guide.qt import GuideFeature
 from subflow_app.toolkit.action_bar import HAS_NODES, NOT_RUNNING, PLOTS_SHOWN, STORE, ActionSpec, Need
 from subflow_app.vocabulary.language import translatable
 
@@ -228,22 +226,6 @@ def help_rows() -> Iterator[ActionSpec[MainWindow]]:
         lambda w, _: w.window_dialogs.show_help(),
     )
     yield ActionSpec(
-        "help.guide_here",
-        "User guide on &this",
-        "Open the user guide in the browser, at the page of the algorithm or panel that has the keyboard focus",
-        "guide",
-        ("Shift+F1",),
-        lambda w, _: w.features[GuideFeature].show_here(),
-    )
-    yield ActionSpec(
-        "help.guide",
-        "User &guide",
-        "Open the user guide in the browser: every view, algorithm, command and key of a scenario file",
-        "guide",
-        ("Ctrl+F1",),
-        lambda w, _: w.features[GuideFeature].show(),
-    )
-    yield ActionSpec(
         "help.welcome",
         "&Welcome",
         "Show the three ways into the program: demo, labs, new topology",
@@ -266,14 +248,6 @@ def help_rows() -> Iterator[ActionSpec[MainWindow]]:
         "shortcuts",
         ("Ctrl+/",),
         lambda w, _: w.window_dialogs.show_shortcuts(),
-    )
-    yield ActionSpec(
-        "help.crash_reports",
-        "&Crash reports…",
-        "Read what was written when Subflow crashed or showed a bug, to send it by hand",
-        "crash",
-        ("Ctrl+Alt+Shift+F1",),
-        lambda w, _: w.features[CrashFeature].show(),
     )
     yield ActionSpec(
         "help.about",
