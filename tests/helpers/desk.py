@@ -18,6 +18,7 @@ from subflow_app.features.arena.qt import feature as arena
 from subflow_app.features.breaking.qt import feature as breaking
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.comparison.qt import feature as comparison
+from subflow_app.features.crashes.qt import feature as crashes
 from subflow_app.features.editor.qt.documents import Documents
 from subflow_app.features.editor.qt.inspector.inspector import Inspector
 from subflow_app.features.editor.qt.recovery import Recovery
@@ -27,7 +28,7 @@ from subflow_app.features.exporting.qt.exporting import Exports
 from subflow_app.features.fairness.qt import feature as fairness
 from subflow_app.features.forking.qt import feature as forking
 from subflow_app.features.gallery.qt import feature as gallery
-from subflow_app.features.guide.qt import HelpPanel
+from subflow_app.features.guide import qt as guide
 from subflow_app.features.history.qt import History
 from subflow_app.features.labs.qt import feature as labs
 from subflow_app.features.playhead.qt import feature as playhead
@@ -45,7 +46,7 @@ from subflow_app.features.training.qt.session import DeskMaker, open_desk
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.foundation.settings import Settings
 from subflow_app.shell.features import Features
-from subflow_app.toolkit.action_bar import ActionBar, ActionSpec, WindowState
+from subflow_app.toolkit.action_bar import ActionBar, ActionSpec, Scope, WindowState
 from subflow_app.toolkit.database import DatabaseControl, DatabaseWatch
 from subflow_app.toolkit.dialogs import Dialogs
 from subflow_app.toolkit.docks import Docks
@@ -66,10 +67,12 @@ ROWS: Mapping[object, Rows] = {
     comparison.CompareFeature: lambda: chain(
         comparison.compare_rows(), comparison.kernel_rows(), comparison.import_rows()
     ),
+    crashes.CrashFeature: crashes.rows,
     explain.ExplainFeature: explain.rows,
     fairness.FairnessFeature: fairness.rows,
     forking.ForkFeature: forking.rows,
     gallery.GalleryFeature: gallery.rows,
+    guide.GuideFeature: guide.rows,
     labs.LabFeature: labs.rows,
     playhead.PlayheadFeature: playhead.rows,
     queue.QueueSession: queue.rows,
@@ -81,6 +84,9 @@ ROWS: Mapping[object, Rows] = {
 
 PARTS = ("topology", "inspector", "history", "help")
 """Panels that are parts of the desk itself, made when they are asked for."""
+
+SCOPES = {Scope.TRAINING: "train", Scope.QUEUE: "queue", Scope.SWEEPS: "sweeps", Scope.SCRIPT: "script"}
+"""Panels of features where shortcuts work."""
 
 PATIENCE_MS = 20_000
 """For which reading may hold up a test, so that no test depends on the speed of the computer."""
@@ -223,6 +229,7 @@ class Desk(QMainWindow):
         middle = QWidget()
         v_box(middle, (self._rows, 1), *self.features.strips(), margins=0, spacing=0)
         self.setCentralWidget(middle)
+        self.bar.place({row.scope: self._place_of(row.scope) for row in rows if row.scope is not Scope.WINDOW})
         self.features.connect_parts()
         for feature in self.features:
             feature.changed.connect(self.update_actions)
@@ -233,6 +240,17 @@ class Desk(QMainWindow):
     def _put(self, name: str, content: QWidget) -> None:
         self._parts.addWidget(content)
         self._panels.put(name, content)
+
+    def _place_of(self, scope: Scope) -> QWidget:
+        match scope:
+            case Scope.PLOTS:
+                return self.plots
+            case Scope.HISTORY:
+                return self.history.table
+            case Scope.TOPOLOGY:
+                return self.topology.canvas
+            case _:
+                return self._panels.content(SCOPES[scope])
 
     # ---- parts that are made when they are asked for ----
 
@@ -285,8 +303,8 @@ class Desk(QMainWindow):
 
     shown = made_when_asked_for(_make_shown)
 
-    def _make_help(self) -> HelpPanel:
-        made = HelpPanel()
+    def _make_help(self) -> guide.HelpPanel:
+        made = guide.HelpPanel()
         self._put("help", made)
         return made
 
