@@ -13,12 +13,14 @@ from PySide6.QtWidgets import QAbstractButton, QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 from tests.helpers.worn_window import close_window
+from tests.store.examples import record
 
 from subflow_app.features.comparison.qt.import_dialog import ImportDialog
 from subflow_app.features.editor.qt import documents
 from subflow_app.foundation.settings import load_settings
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.workspaces import ARRANGEMENTS, DEFAULT_WORKSPACE, PANELS
+from subflow_store import open_store
 
 
 def edit(window: MainWindow, key: str = "seed", value: object = 42) -> None:
@@ -31,7 +33,8 @@ def test_window_is_there_before_plots_and_database(qtbot: QtBot, qapp: QApplicat
     assert window.database.store is None
     assert window.plots._stack is None
 
-    window.load()
+    with qtbot.waitSignal(window.loaded):
+        window.load()
     qtbot.waitUntil(lambda: window.database.store is not None)
 
     assert window.plots._stack is not None
@@ -313,8 +316,6 @@ def damaged(path: Path) -> None:
 
 
 def newer(path: Path) -> None:
-    from subflow_store import open_store
-
     open_store(path).close()
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 9999")
@@ -402,8 +403,6 @@ def test_read_only_database_shows_its_runs_and_takes_none(qtbot: QtBot, qapp: QA
         writing.bar.trigger("run.toggle")
     close_window(qtbot, writing)
     # The rights of a file mean nothing to root, so the store is asked for reading as it would be after a refusal.
-    from subflow_store import open_store
-
     window = make_window(qapp, tmp_path)
     window.show()
     window.database.wanted = database
@@ -420,14 +419,25 @@ def test_read_only_database_shows_its_runs_and_takes_none(qtbot: QtBot, qapp: QA
     close_window(qtbot, window)
 
 
+def test_database_whose_tables_are_damaged_can_be_checked_and_salvaged(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    path = tmp_path / "damaged.db"
+    with open_store(path) as store:
+        record(store)
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE run_tag", b"CREATE T\xffBLE run_tag"))
+
+    window.database.open(path)
+    qtbot.waitUntil(lambda: "database" in window.banners.topics())
+    assert {"Check…", "Salvage…"} <= set(window.banners._shown["database"].buttons)
+
+
 def test_copy_of_the_database(qtbot: QtBot, window: MainWindow, dialogs, run_once, tmp_path: Path) -> None:
     run_once()
     dialogs.answer("save_path", tmp_path / "copy.db")
 
     with qtbot.waitSignal(window.database.copied):
         window.bar.trigger("file.copy_database")
-
-    from subflow_store import open_store
 
     with open_store(tmp_path / "copy.db", read_only=True) as copy:
         assert [run.name for run in copy.runs()] == ["Two paths"]
