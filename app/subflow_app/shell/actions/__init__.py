@@ -14,11 +14,13 @@ from subflow_app.features.comparison.qt import feature as comparison
 from subflow_app.features.crashes.qt import feature as crashes
 from subflow_app.features.editor.qt import actions as topology
 from subflow_app.features.explain.qt import feature as explain
+from subflow_app.features.exporting.qt import actions as exporting
 from subflow_app.features.fairness.qt import feature as fairness
 from subflow_app.features.forking.qt import feature as forking
 from subflow_app.features.gallery.qt import feature as gallery
 from subflow_app.features.guide import qt as guide
 from subflow_app.features.labs.qt import feature as labs
+from subflow_app.features.paper.qt import reporting
 from subflow_app.features.playhead.qt import feature as playhead
 from subflow_app.features.running.qt import queue
 from subflow_app.features.script.qt import feature as script
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 
 ACTIONS: tuple[ActionSpec[MainWindow], ...] = (
     *file.file_rows(),
+    *exporting.rows(),
+    *reporting.rows(),
     *file.edit_rows(),
     *topology.rows(),
     *view.arrange_rows(),

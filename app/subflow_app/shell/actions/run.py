@@ -180,16 +180,6 @@ def history_rows() -> Iterator[ActionSpec[MainWindow]]:
         Scope.HISTORY,
     )
     yield ActionSpec(
-        "history.export",
-        "&Export run…",
-        "Write the selected run to a folder: tables (CSV, Parquet), packets for Wireshark, a bundle to verify",
-        "export_data",
-        ("Ctrl+Alt+E",),
-        lambda w, _: w.run_exports.ask_run(w.history.selected()[0]),
-        (ONE_SELECTED,),
-        Scope.HISTORY,
-    )
-    yield ActionSpec(
         "history.delete",
         "&Delete",
         "Delete the selected runs; undo brings them back",
