@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -24,13 +24,15 @@ from subflow_app.features.editor.qt.inspector.inspector import Inspector
 from subflow_app.features.editor.qt.recovery import Recovery
 from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.features.explain.qt import feature as explain
-from subflow_app.features.exporting.qt.exporting import Exports
+from subflow_app.features.exporting.qt.exporting import Exports, RunExports
+from subflow_app.features.exporting.qt.topology_files import TopologyFiles
 from subflow_app.features.fairness.qt import feature as fairness
 from subflow_app.features.forking.qt import feature as forking
 from subflow_app.features.gallery.qt import feature as gallery
 from subflow_app.features.guide import qt as guide
 from subflow_app.features.history.qt import History
 from subflow_app.features.labs.qt import feature as labs
+from subflow_app.features.paper.qt.reporting import Reports
 from subflow_app.features.playhead.qt import feature as playhead
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.running.qt import queue
@@ -185,7 +187,12 @@ class Desk(QMainWindow):
     loaded = Signal()
 
     def __init__(
-        self, folder: Path, dialogs: ScriptedDialogs, kinds: Iterable[Callable[[Desk], Feature]], qtbot: QtBot
+        self,
+        folder: Path,
+        dialogs: ScriptedDialogs,
+        kinds: Sequence[Callable[[Desk], Feature]],
+        actions: Iterable[ActionSpec[Desk]],
+        qtbot: QtBot,
     ) -> None:
         """The scenario `TWO_PATHS`, runs at full speed, and no database yet.
 
@@ -193,6 +200,7 @@ class Desk(QMainWindow):
             folder: has settings, database and unsaved changes.
             dialogs: answer.
             kinds: of features, in the order of the main window.
+            actions: besides those of the features.
             qtbot: waits.
         """
         super().__init__()
@@ -205,7 +213,7 @@ class Desk(QMainWindow):
         self.closes_unasked = False
         self.desk_maker: DeskMaker = open_desk
         self.document_stack = QUndoStack(self)
-        self.banners = Banners(self)
+        self.banners = Banners()
         self.notices = Notices(self.banners)
         self.preferences = Preferences(folder / "settings.json", self)
         self.preferences.settings = Settings(database=str(folder / "runs.db"))
@@ -220,14 +228,16 @@ class Desk(QMainWindow):
         self._rows = QSplitter(Qt.Orientation.Vertical)
         self._parts = QSplitter(Qt.Orientation.Horizontal)
         self._rows.addWidget(self._parts)
-        kinds = tuple(kinds)
-        rows = [row for kind in kinds if kind in ROWS for row in ROWS[kind]()]
+        rows: list[ActionSpec[Desk]] = [row for kind in kinds if kind in ROWS for row in ROWS[kind]()]
+        rows += actions
         self.bar = ActionBar(self, rows, self.tell_failure)
         self.features = Features(self, kinds)
         for name, panel in self.features.panels().items():
             self._put(name, panel)
         middle = QWidget()
         v_box(middle, (self._rows, 1), *self.features.strips(), margins=0, spacing=0)
+        self.banners.setParent(middle)
+        self.banners.lie_over(self._rows, self._rows.geometry, self._rows)
         self.setCentralWidget(middle)
         self.bar.place({row.scope: self._place_of(row.scope) for row in rows if row.scope is not Scope.WINDOW})
         self.features.connect_parts()
@@ -337,6 +347,23 @@ class Desk(QMainWindow):
         lambda desk: Exports(desk.plots, desk.preferences, desk.workers, desk.dialogs, desk.notices, desk)
     )
 
+    def _make_run_exports(self) -> RunExports:
+        made = RunExports(self.exports, self.database, self.workers, self.dialogs, self.tell, self)
+        made.patience_ms = PATIENCE_MS
+        return made
+
+    run_exports = made_when_asked_for(_make_run_exports)
+
+    def _make_reports(self) -> Reports:
+        made = Reports(self.exports, self.database, self.workers, self.tell, self)
+        made.patience_ms = PATIENCE_MS
+        return made
+
+    reports = made_when_asked_for(_make_reports)
+    topology_files = made_when_asked_for(
+        lambda desk: TopologyFiles(desk.documents, desk.dialogs, desk.banners, desk.exports)
+    )
+
     def _make_recovery(self) -> Recovery:
         made = Recovery(self.documents, self.preferences, self.banners, self.workers, self, self._folder / "recovery")
         made.failed.connect(self.notices.recovery_failed)
@@ -368,12 +395,14 @@ class Desk(QMainWindow):
     def update_actions(self) -> None:
         """Enables what can be done now; parts that nobody has asked for hold nothing."""
         made = vars(self)
+        sketch = self.documents.doc.sketch
         self.bar.update_state(
             WindowState(
                 is_valid=self.documents.doc.is_valid,
                 is_begun_only=bool(self.documents.doc.missing_part),
                 is_running=self.runs.is_running,
                 is_paused=self.runs.is_paused,
+                has_nodes=sketch is not None and bool(sketch.nodes),
                 runs_shown=self.shown.count if "shown" in made else 0,
                 runs_selected=len(self.history.selected()) if "history" in made else 0,
                 has_store=self.database.store is not None,
@@ -430,5 +459,5 @@ class Desk(QMainWindow):
 class MakeDesk(Protocol):
     """The fixture `make_desk`."""
 
-    def __call__(self, *kinds: Callable[[Desk], Feature]) -> Desk:
-        """Makes a shown desk of these features, in the order of the main window."""
+    def __call__(self, *kinds: Callable[[Desk], Feature], actions: Iterable[ActionSpec[Desk]] = ()) -> Desk:
+        """Makes a shown desk of these features, in the order of the main window, and of further actions."""

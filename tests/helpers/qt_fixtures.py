@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -252,8 +252,8 @@ def make_desk(qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: Scripte
     before = active_timers()
     desks: list[Desk] = []
 
-    def make(*kinds: Callable[[Desk], Feature]) -> Desk:
-        desk = Desk(tmp_path, dialogs, kinds, qtbot)
+    def make(*kinds: Callable[[Desk], Feature], actions: Iterable[ActionSpec[Desk]] = ()) -> Desk:
+        desk = Desk(tmp_path, dialogs, kinds, actions, qtbot)
         desks.append(desk)
         desk.show()
         desk.activateWindow()
