@@ -234,6 +234,13 @@ def test_measured_trace_is_imported_by_dropping_it(qtbot: QtBot, window: MainWin
     dialog.reject()
 
 
+def test_web_page_is_imported_by_dropping_it(window: MainWindow, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text("a page without runs")
+    window.drops.open([path])
+    assert "page.html" in window.banners.text("import")
+
+
 def test_database_is_opened_by_dropping_it(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     window.drops.open([tmp_path / "Übung 3.subflow"])
 
