@@ -1,4 +1,4 @@
-"""The arena in the window: run by its action, shown as a table and as scatters, by family, and written."""
+"""The arena: run by its action, shown as a table and as scatters, by family, and written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Breaking a claim in the window: asked for, searched, shown as a list and as maps, opened, run and written."""
+"""Breaking a claim: asked for, searched, shown as a list and as maps, opened, run and written."""
 
 from __future__ import annotations
 

@@ -191,7 +191,6 @@ def desk(make_desk: MakeDesk) -> Desk:
 def test_figure_as_shown_by_the_dialog(
     desk: Desk,
     dialogs: ScriptedDialogs,
-    run_once: Callable[[], int],
     tmp_path: Path,
     choose: Callable[[Choose], None],
 ) -> None:
@@ -220,7 +219,6 @@ def test_column_of_a_paper_by_the_dialog(
     qtbot: QtBot,
     desk: Desk,
     dialogs: ScriptedDialogs,
-    run_once: Callable[[], int],
     tmp_path: Path,
     choose: Callable[[Choose], None],
 ) -> None:
@@ -261,7 +259,6 @@ def test_a_file_for_each_plot_asks_before_it_replaces_one(
     qtbot: QtBot,
     desk: Desk,
     dialogs: ScriptedDialogs,
-    run_once: Callable[[], int],
     tmp_path: Path,
     choose: Callable[[Choose], None],
 ) -> None:
@@ -297,7 +294,6 @@ def test_a_figure_that_cannot_be_written_is_told(
     qtbot: QtBot,
     desk: Desk,
     dialogs: ScriptedDialogs,
-    run_once: Callable[[], int],
     tmp_path: Path,
     choose: Callable[[Choose], None],
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,6 @@ def test_what_is_chosen_of_a_run_is_written_and_its_bundle_verified(
     qtbot: QtBot,
     desk: Desk,
     dialogs: ScriptedDialogs,
-    run_once: Callable[[], int],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

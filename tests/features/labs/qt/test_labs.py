@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -95,7 +94,6 @@ def test_a_lab_is_done(
     page: StepPage,
     desk: Desk,
     qtbot: QtBot,
-    run_once: Callable[[], int],
     dialogs: ScriptedDialogs,
     tmp_path: Path,
 ) -> None:

@@ -38,7 +38,6 @@ def test_report_on_the_selected_runs(
     qtbot: QtBot,
     desk: Desk,
     dialogs: ScriptedDialogs,
-    run_once: Callable[[], int],
     tmp_path: Path,
     choose: Callable[[Callable[[ReportDialog], None]], None],
 ) -> None:
@@ -72,7 +71,6 @@ def test_report_on_the_run_that_is_shown_as_pdf(
     qtbot: QtBot,
     desk: Desk,
     dialogs: ScriptedDialogs,
-    run_once: Callable[[], int],
     tmp_path: Path,
     choose: Callable[[Callable[[ReportDialog], None]], None],
 ) -> None:
@@ -92,7 +90,6 @@ def test_report_that_cannot_be_written_is_told(
     qtbot: QtBot,
     desk: Desk,
     dialogs: ScriptedDialogs,
-    run_once: Callable[[], int],
     tmp_path: Path,
     choose: Callable[[Callable[[ReportDialog], None]], None],
 ) -> None:
