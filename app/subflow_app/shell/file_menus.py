@@ -15,7 +15,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from subflow_app.features.editor.qt.documents import Documents
-from subflow_app.features.exporting.qt.topology_files import is_graph_file
+from subflow_app.features.exporting.qt.topology_files import TopologyFiles, is_graph_file
 from subflow_app.foundation.file_kinds import DATABASE_SUFFIXES, PAGE_SUFFIX, TRACE_SUFFIXES
 from subflow_app.foundation.resources import SCENARIO_SUFFIX, scenario_names
 from subflow_app.toolkit.icons import icon
@@ -25,7 +25,6 @@ from subflow_app.vocabulary.language import tr, trn
 from subflow_sim.gate import is_folder, is_there
 
 if TYPE_CHECKING:
-    from subflow_app.features.exporting.qt.topology_files import TopologyFiles
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.notices import Notices
 

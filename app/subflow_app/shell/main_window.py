@@ -55,13 +55,12 @@ from subflow_app.toolkit.preferences import Preferences
 from subflow_app.toolkit.theme import ThemeMode, bar_style, set_style
 from subflow_app.toolkit.widgets.banner import Banners
 from subflow_app.toolkit.workers import Workers
-from subflow_app.toolkit.workspaces import PANELS, WORKSPACES
+from subflow_app.toolkit.workspaces import PANELS, WORKSPACES, Workspaces
 from subflow_app.vocabulary.language import tr
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
     from subflow_app.toolkit.docks import Docks
-    from subflow_app.toolkit.workspaces import Workspaces
     from subflow_store import Store
 
 _log = logging.getLogger(__name__)

@@ -25,14 +25,13 @@ from subflow_app.foundation.crash_reports import (
     title_of,
 )
 from subflow_app.toolkit.action_bar import ActionSpec
-from subflow_app.toolkit.dialogs import open_dialog
+from subflow_app.toolkit.dialogs import Dialogs, open_dialog
 from subflow_app.toolkit.feature import Feature, FeatureHolder
 from subflow_app.toolkit.widgets.banner import Banners, Way
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
     from subflow_app.features.editor.qt.documents import Documents
-    from subflow_app.toolkit.dialogs import Dialogs
     from subflow_app.toolkit.workers import Workers
 
 

@@ -12,7 +12,6 @@ import html
 import math
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Qt, QUrl, Signal
 from PySide6.QtGui import QAction, QDesktopServices, QFontDatabase, QResizeEvent
@@ -30,7 +29,7 @@ from PySide6.QtWidgets import (
 
 from subflow_app.features.explain.core.decisions import WorkedRule, rule_sources
 from subflow_app.features.explain.core.explained import CAUSES, ExplainedDecision, amount_text
-from subflow_app.features.explain.core.watches import known_names
+from subflow_app.features.explain.core.watches import Watch, known_names
 from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.models import TableModel
 from subflow_app.toolkit.plain_text import Label, as_written
@@ -46,10 +45,6 @@ from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_sim.decisions import Explanation, Number, meanings
 from subflow_sim.script.vocabulary import OBJECTS
 from subflow_sim.script_steps import ExecutedLine, Step, last_values
-
-if TYPE_CHECKING:
-    from subflow_app.features.explain.core.watches import Watch
-
 
 _CLAIM = "is_"
 

@@ -33,8 +33,8 @@ from subflow_app.features.gallery.core.report_tables import settled_mark, settle
 from subflow_app.features.paper.core.panel_figure import render_panels
 from subflow_app.features.sweeps.core.sweep_results import stored_table, text_table
 from subflow_app.features.sweeps.core.views.choice import settled, show
-from subflow_app.features.sweeps.core.views.study import study_of
-from subflow_app.features.sweeps.core.views.view import ViewChoice
+from subflow_app.features.sweeps.core.views.study import Study, study_of
+from subflow_app.features.sweeps.core.views.view import Picture, ViewChoice
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expected_errors import is_expected
 from subflow_app.foundation.file_kinds import PAGE_SUFFIX
@@ -48,8 +48,6 @@ from subflow_app.vocabulary.tables import TextTable, html_text, table_html
 if TYPE_CHECKING:
     from subflow_app.features.gallery.core.results import Results
     from subflow_app.features.paper.core.panel_plan import PanelFigure
-    from subflow_app.features.sweeps.core.views.study import Study
-    from subflow_app.features.sweeps.core.views.view import Picture
     from subflow_store import Store
 
 

@@ -24,7 +24,7 @@ from subflow_app.features.traces.core.events import (
     decision_table,
     interval_table,
 )
-from subflow_app.features.traces.core.traces import NANOSECONDS, LiveTraces, TraceMark, Traces
+from subflow_app.features.traces.core.traces import NANOSECONDS, ColumnLike, LiveTraces, TraceMark, Traces
 from subflow_store.errors import StoreError
 from subflow_store.run_values import headline
 from subflow_store.streams import StreamSpec
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from subflow_app.features.traces.core.traces import ColumnLike
     from subflow_sim.agent_steps import AgentSteps
     from subflow_sim.decisions import DecisionLimits, Decisions
     from subflow_sim.scenario import Event, Scenario

@@ -28,7 +28,7 @@ from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.jobs.progress import JobProgress, JobState
 from subflow_app.foundation.toml_edit import read_toml
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.action_bar import COMPLETE, VALID, ActionSpec, Scope, possible
+from subflow_app.toolkit.action_bar import COMPLETE, VALID, ActionBar, ActionSpec, Scope, possible
 from subflow_app.toolkit.feature import Feature, FeatureHolder
 from subflow_app.toolkit.models import ROW_ROLE, FollowedTable
 from subflow_app.toolkit.plain_text import Label
@@ -37,7 +37,7 @@ from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.list_beside import ShareBar, action_buttons
 from subflow_app.toolkit.widgets.shorthand import h_box, named, timer, v_box
 from subflow_app.toolkit.widgets.tables import select_rows, set_up_table
-from subflow_app.toolkit.workers import LatestReader
+from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.tables import Column, NumberColumn
 
@@ -46,11 +46,9 @@ if TYPE_CHECKING:
     from subflow_app.features.history.qt import History
     from subflow_app.features.running.core.runs import RunJob
     from subflow_app.features.running.qt.unsaved_runs import UnsavedRuns
-    from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.dialogs import Dialogs
     from subflow_app.toolkit.preferences import Preferences
-    from subflow_app.toolkit.workers import Workers
     from subflow_store import Store
 
 

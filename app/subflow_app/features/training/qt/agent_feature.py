@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.training.core.agent_explanations import learning_subflows
-from subflow_app.toolkit.action_bar import ActionSpec, possible
+from subflow_app.toolkit.action_bar import ActionBar, ActionSpec, possible
 from subflow_app.toolkit.feature import FeatureHolder, FeatureMap, PanelFeature
 from subflow_app.vocabulary.language import translatable
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.qt.run_control import RunControl
     from subflow_app.features.training.qt.agent_panel import AgentPanel
-    from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.notices import Notices
 
 
