@@ -29,9 +29,8 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.toolkit.icons import icon
-from subflow_app.toolkit.plain_text import as_written
 from subflow_app.toolkit.theme import Tokens, set_style
-from subflow_app.toolkit.widgets.shorthand import named, timer
+from subflow_app.toolkit.widgets.shorthand import as_written, named, timer
 from subflow_app.vocabulary.language import tr
 
 _NO_LIMIT = 16_777_215  # of a height, as Qt has it, px

@@ -23,9 +23,8 @@ from PySide6.QtGui import QColor, QFont, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from subflow_app.toolkit.icons import STATE_ICONS, icon
-from subflow_app.toolkit.plain_text import as_written
 from subflow_app.toolkit.theme import Style, current_tokens, set_style, table_style
-from subflow_app.toolkit.widgets.shorthand import named
+from subflow_app.toolkit.widgets.shorthand import as_written, named
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.tables import Column, RowT, TextTable
 

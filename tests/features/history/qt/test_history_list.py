@@ -18,7 +18,7 @@ from subflow_app.features.history.core.run_columns import RunGroup
 from subflow_app.features.history.qt.list_bar import KeyDialog
 from subflow_app.features.history.qt.run_table import shortened
 from subflow_app.shell.main_window import MainWindow
-from subflow_app.toolkit.widgets.choice import TagLine
+from subflow_app.toolkit.widgets.shorthand import TagLine
 from subflow_store import RunRow, RunStart, Store, StoreError, open_store
 from subflow_store.database import Database
 from subflow_store.values import SweepRunPlace, SweepStart

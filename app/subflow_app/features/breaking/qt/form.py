@@ -25,12 +25,10 @@ from subflow_app.features.breaking.core.space import load_space, space_names, sp
 from subflow_app.foundation.claims import Claim
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expressions import ClaimError
-from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.toolkit.theme import muted
-from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.labels import ProblemLabel
 from subflow_app.toolkit.widgets.list_beside import action_buttons
-from subflow_app.toolkit.widgets.shorthand import captioned, h_box, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, as_written, captioned, h_box, named, v_box
 from subflow_app.vocabulary.language import tr
 from subflow_sim.scenario_model import ScriptFile
 from subflow_store.searches import SearchRecord

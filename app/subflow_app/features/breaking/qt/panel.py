@@ -18,11 +18,9 @@ from subflow_app.features.breaking.core.counterexample import PROFILES, Countere
 from subflow_app.features.breaking.core.search_map import SearchMap
 from subflow_app.features.breaking.qt.form import BreakForm
 from subflow_app.features.plots.qt.figure_file import FigureSize
-from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.toolkit.theme import LIGHT, Tokens, current_tokens, mixed, muted, set_style, tab_style
-from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.list_beside import ToldBar, action_buttons
-from subflow_app.toolkit.widgets.shorthand import captioned, h_box, named, split, v_box
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, as_written, captioned, h_box, named, split, v_box
 from subflow_app.toolkit.widgets.tables import TableModel, select_rows, set_up_table
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.number_text import duration_text

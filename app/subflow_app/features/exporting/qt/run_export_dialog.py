@@ -19,10 +19,8 @@ from subflow_app.features.editor.core.form_text import with_unit
 from subflow_app.features.exporting.core.run_export import RunExport
 from subflow_app.features.exporting.core.tables import TABLE_KINDS, TableKind
 from subflow_app.features.exporting.core.web_page import is_offered
-from subflow_app.toolkit.plain_text import Label
-from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.labels import ProblemLabel
-from subflow_app.toolkit.widgets.shorthand import accept_buttons, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, accept_buttons, named, v_box
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.errors import ParamError
 from subflow_sim.units import Dimension, parse_quantity

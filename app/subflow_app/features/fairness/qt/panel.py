@@ -30,12 +30,10 @@ from subflow_app.features.fairness.core.trade_offs import (
     write_points,
 )
 from subflow_app.features.fairness.qt.shares import SharesPage
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.plotting.panel_view import PanelView
 from subflow_app.toolkit.theme import set_style, tab_style
-from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.empty_state import EmptyState
-from subflow_app.toolkit.widgets.shorthand import h_box, named, pages, split, v_box
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, h_box, named, pages, split, v_box
 from subflow_app.toolkit.widgets.tables import TableModel, set_up_table
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.tables import Column

@@ -31,8 +31,8 @@ from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.features.training.qt.session import TrainingSession
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.paths import file_stem, labs_directory
-from subflow_app.toolkit.plain_text import as_written
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme
+from subflow_app.toolkit.widgets.shorthand import as_written
 from subflow_app.toolkit.workers import LatestReader
 from subflow_app.vocabulary.language import tr
 from subflow_store import StoreError

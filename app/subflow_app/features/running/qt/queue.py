@@ -30,11 +30,10 @@ from subflow_app.foundation.toml_edit import read_toml
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.action_bar import COMPLETE, VALID, ActionBar, ActionSpec, Scope, possible
 from subflow_app.toolkit.feature import Feature, FeatureHolder
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.list_beside import ShareBar, action_buttons
-from subflow_app.toolkit.widgets.shorthand import h_box, named, timer, v_box
+from subflow_app.toolkit.widgets.shorthand import Label, h_box, named, timer, v_box
 from subflow_app.toolkit.widgets.tables import ROW_ROLE, FollowedTable, select_rows, set_up_table
 from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, translatable, trn
