@@ -26,7 +26,8 @@ from subflow_app.features.running.qt import queue
 from subflow_app.features.script.qt import feature as script
 from subflow_app.features.sweeps.qt import feature as sweeps
 from subflow_app.features.training.qt import agent_feature
-from subflow_app.shell.actions import file, run, training, view
+from subflow_app.features.training.qt import session as training
+from subflow_app.shell.actions import file, run, view
 from subflow_app.toolkit.action_bar import ActionSpec
 
 if TYPE_CHECKING:
