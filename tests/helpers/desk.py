@@ -36,10 +36,11 @@ from subflow_app.features.paper.qt.reporting import Reports
 from subflow_app.features.playhead.qt import feature as playhead
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.running.qt import queue
+from subflow_app.features.running.qt.live_panel import LivePanel, beside_inspector
 from subflow_app.features.running.qt.run_control import RunControl
-from subflow_app.features.running.qt.run_session import RunSession
+from subflow_app.features.running.qt.run_session import RunSession, Stepping
 from subflow_app.features.running.qt.run_status import RunStatus
-from subflow_app.features.running.qt.shown_runs import RunOpening, ShownRuns
+from subflow_app.features.running.qt.shown_runs import CurveFinder, RunOpening, ShownRuns
 from subflow_app.features.running.qt.unsaved_runs import UnsavedRuns
 from subflow_app.features.script.qt import feature as script
 from subflow_app.features.sweeps.qt import feature as sweeps
@@ -191,7 +192,7 @@ class Desk(QMainWindow):
         folder: Path,
         dialogs: ScriptedDialogs,
         kinds: Sequence[Callable[[Desk], Feature]],
-        actions: Iterable[ActionSpec[Desk]],
+        actions: Iterable[ActionSpec[Any]],
         qtbot: QtBot,
     ) -> None:
         """The scenario `TWO_PATHS`, runs at full speed, and no database yet.
@@ -200,7 +201,7 @@ class Desk(QMainWindow):
             folder: has settings, database and unsaved changes.
             dialogs: answer.
             kinds: of features, in the order of the main window.
-            actions: besides those of the features.
+            actions: besides those of the features, e.g. of the main window.
             qtbot: waits.
         """
         super().__init__()
@@ -213,6 +214,7 @@ class Desk(QMainWindow):
         self.closes_unasked = False
         self.desk_maker: DeskMaker = open_desk
         self.document_stack = QUndoStack(self)
+        self.history_stack = QUndoStack(self)
         self.banners = Banners()
         self.notices = Notices(self.banners)
         self.preferences = Preferences(folder / "settings.json", self)
@@ -291,7 +293,7 @@ class Desk(QMainWindow):
     plots = made_when_asked_for(_make_plots)
 
     def _make_history(self) -> History:
-        made = History(QUndoStack(self), self.dialogs, self.workers, self.preferences)
+        made = History(self.history_stack, self.dialogs, self.workers, self.preferences)
         made.reader.patience_ms = made.changes.patience_ms = PATIENCE_MS
         made.set_store(self.database.store)
         self.database.opened.connect(made.set_store)
@@ -364,6 +366,23 @@ class Desk(QMainWindow):
         lambda desk: TopologyFiles(desk.documents, desk.dialogs, desk.banners, desk.exports)
     )
 
+    stepping = made_when_asked_for(
+        lambda desk: Stepping(desk.runs, desk.session, desk.documents, desk.preferences, desk.dialogs)
+    )
+
+    def _make_live(self) -> LivePanel:
+        made = LivePanel()
+        self.session.join_live(made, self.inspector)
+        made.changed.connect(self.update_actions)
+        self._put("inspector", beside_inspector(made, self.inspector))
+        return made
+
+    live = made_when_asked_for(_make_live)
+
+    curve_finder = made_when_asked_for(
+        lambda desk: CurveFinder(desk.plots, desk.shown, desk.history, desk.docks, desk.tell)
+    )
+
     def _make_recovery(self) -> Recovery:
         made = Recovery(self.documents, self.preferences, self.banners, self.workers, self, self._folder / "recovery")
         made.failed.connect(self.notices.recovery_failed)
@@ -378,7 +397,19 @@ class Desk(QMainWindow):
 
     database_watch = made_when_asked_for(_make_database_watch)
 
-    # ---- what features ask of the window itself ----
+    # ---- what features and actions ask of the window itself ----
+
+    def toggle_run(self) -> None:
+        """Runs the scenario, or pauses or resumes the run."""
+        self.session.toggle()
+
+    def set_speed_limit(self, limit: float | None) -> None:
+        """Lets runs go at most this fast, in simulated seconds per second."""
+        self.runs.set_speed_limit(limit)
+
+    def set_decisions_recorded(self, is_on: bool) -> None:
+        """Lets new runs keep their decisions, or not."""
+        self.preferences.change(self.preferences.settings.with_decisions(is_on))
 
     def tell(self, text: str) -> None:
         """Shows a text in the status bar."""
@@ -402,6 +433,7 @@ class Desk(QMainWindow):
                 is_begun_only=bool(self.documents.doc.missing_part),
                 is_running=self.runs.is_running,
                 is_paused=self.runs.is_paused,
+                has_live_link="live" in made and bool(self.live.link),
                 has_nodes=sketch is not None and bool(sketch.nodes),
                 runs_shown=self.shown.count if "shown" in made else 0,
                 runs_selected=len(self.history.selected()) if "history" in made else 0,
@@ -459,5 +491,5 @@ class Desk(QMainWindow):
 class MakeDesk(Protocol):
     """The fixture `make_desk`."""
 
-    def __call__(self, *kinds: Callable[[Desk], Feature], actions: Iterable[ActionSpec[Desk]] = ()) -> Desk:
+    def __call__(self, *kinds: Callable[[Desk], Feature], actions: Iterable[ActionSpec[Any]] = ()) -> Desk:
         """Makes a shown desk of these features, in the order of the main window, and of further actions."""

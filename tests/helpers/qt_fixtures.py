@@ -252,7 +252,7 @@ def make_desk(qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: Scripte
     before = active_timers()
     desks: list[Desk] = []
 
-    def make(*kinds: Callable[[Desk], Feature], actions: Iterable[ActionSpec[Desk]] = ()) -> Desk:
+    def make(*kinds: Callable[[Desk], Feature], actions: Iterable[ActionSpec[Any]] = ()) -> Desk:
         desk = Desk(tmp_path, dialogs, kinds, actions, qtbot)
         desks.append(desk)
         desk.show()
