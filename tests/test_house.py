@@ -41,9 +41,6 @@ FEATURES_ON_THE_WINDOW = {
     "editor/qt/test_flow_drawing.py": "not on a desk yet",
     "editor/qt/test_recovery.py": "not on a desk yet",
     "editor/qt/test_template_gallery.py": "not on a desk yet",
-    "training/qt/test_agent_panel.py": "not on a desk yet",
-    "training/qt/test_training_for_real.py": "not on a desk yet",
-    "training/qt/test_training_page.py": "not on a desk yet",
 }
 """Tests of features that use the main window, by what stands in the way of a desk; all others use no window."""
 

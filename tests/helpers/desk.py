@@ -45,7 +45,7 @@ from subflow_app.features.running.qt.unsaved_runs import UnsavedRuns
 from subflow_app.features.script.qt import feature as script
 from subflow_app.features.sweeps.qt import feature as sweeps
 from subflow_app.features.training.qt import agent_feature
-from subflow_app.features.training.qt.session import DeskMaker, open_desk
+from subflow_app.features.training.qt import session as training
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.foundation.settings import Settings
 from subflow_app.shell.features import Features
@@ -82,6 +82,7 @@ ROWS: Mapping[object, Rows] = {
     script.ScriptFeature: script.rows,
     sweeps.SweepFeature: sweeps.rows,
     agent_feature.AgentFeature: agent_feature.rows,
+    training.TrainingSession: training.rows,
 }
 """The actions of features by their class."""
 
@@ -212,7 +213,7 @@ class Desk(QMainWindow):
         self.workers.failed.connect(self.tell_failure)
         self.dialogs: Dialogs = dialogs
         self.closes_unasked = False
-        self.desk_maker: DeskMaker = open_desk
+        self.desk_maker: training.DeskMaker = training.open_desk
         self.document_stack = QUndoStack(self)
         self.history_stack = QUndoStack(self)
         self.banners = Banners()
