@@ -34,14 +34,7 @@ MOST_WINDOWS = 37
 """Places of all tests that make a main window; a place with parameters makes several."""
 
 
-FEATURES_ON_THE_WINDOW = {
-    "editor/qt/test_arranging.py": "not on a desk yet",
-    "editor/qt/test_drawing.py": "not on a desk yet",
-    "editor/qt/test_event_strip.py": "not on a desk yet",
-    "editor/qt/test_flow_drawing.py": "not on a desk yet",
-    "editor/qt/test_recovery.py": "not on a desk yet",
-    "editor/qt/test_template_gallery.py": "not on a desk yet",
-}
+FEATURES_ON_THE_WINDOW: dict[str, str] = {}
 """Tests of features that use the main window, by what stands in the way of a desk; all others use no window."""
 
 

@@ -19,9 +19,11 @@ from subflow_app.features.breaking.qt import feature as breaking
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.comparison.qt import feature as comparison
 from subflow_app.features.crashes.qt import feature as crashes
+from subflow_app.features.editor.qt import actions as editing
 from subflow_app.features.editor.qt.documents import Documents
 from subflow_app.features.editor.qt.inspector.inspector import Inspector
 from subflow_app.features.editor.qt.recovery import Recovery
+from subflow_app.features.editor.qt.topology.drawing import Drawing
 from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.features.explain.qt import feature as explain
 from subflow_app.features.exporting.qt.exporting import Exports, RunExports
@@ -48,12 +50,13 @@ from subflow_app.features.training.qt import agent_feature
 from subflow_app.features.training.qt import session as training
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.foundation.settings import Settings
+from subflow_app.shell.actions.run import run_rows
 from subflow_app.shell.features import Features
 from subflow_app.toolkit.action_bar import ActionBar, ActionSpec, Scope, WindowState
 from subflow_app.toolkit.database import DatabaseControl, DatabaseWatch
 from subflow_app.toolkit.dialogs import Dialogs
 from subflow_app.toolkit.docks import Docks
-from subflow_app.toolkit.feature import Feature, FeatureHolder
+from subflow_app.toolkit.feature import Feature
 from subflow_app.toolkit.notices import Notices
 from subflow_app.toolkit.preferences import Preferences
 from subflow_app.toolkit.widgets.banner import Banners
@@ -62,9 +65,11 @@ from subflow_app.toolkit.workers import Workers
 from subflow_app.toolkit.workspaces import DEFAULT_WORKSPACE, Workspaces
 from subflow_store import Store
 
-Rows = Callable[[], Iterable[ActionSpec[FeatureHolder]]]
+Rows = Callable[[], Iterable[ActionSpec[Any]]]
 
 ROWS: Mapping[object, Rows] = {
+    # The menus of the canvas have actions on runs and forks as well.
+    Drawing: lambda: chain(editing.rows(), run_rows(), forking.rows()),
     arena.ArenaFeature: arena.rows,
     breaking.BreakFeature: breaking.rows,
     comparison.CompareFeature: lambda: chain(
@@ -231,8 +236,8 @@ class Desk(QMainWindow):
         self._rows = QSplitter(Qt.Orientation.Vertical)
         self._parts = QSplitter(Qt.Orientation.Horizontal)
         self._rows.addWidget(self._parts)
-        rows: list[ActionSpec[Desk]] = [row for kind in kinds if kind in ROWS for row in ROWS[kind]()]
-        rows += actions
+        own = (row for kind in kinds if kind in ROWS for row in ROWS[kind]())
+        rows = list({row.id: row for row in chain(own, actions)}.values())
         self.bar = ActionBar(self, rows, self.tell_failure)
         self.features = Features(self, kinds)
         for name, panel in self.features.panels().items():
@@ -270,6 +275,10 @@ class Desk(QMainWindow):
     def _make_topology(self) -> TopologyView:
         made = TopologyView(self.documents.doc, self.document_stack)
         self.documents.replaced.connect(made.set_document)
+        made.edit_refused.connect(self.notices.action_failed)
+        made.arranging.use_workers(self.workers)
+        for change in (made.chosen_changed, made.lock_changed, made.arranging.changed):
+            change.connect(self.update_actions)
         self._put("topology", made)
         return made
 
@@ -434,6 +443,8 @@ class Desk(QMainWindow):
                 is_begun_only=bool(self.documents.doc.missing_part),
                 is_running=self.runs.is_running,
                 is_paused=self.runs.is_paused,
+                nodes_selected=len(self.topology.arranging.selected) if "topology" in made else 0,
+                can_move_nodes="topology" in made and self.topology.arranging.is_allowed,
                 has_live_link="live" in made and bool(self.live.link),
                 has_nodes=sketch is not None and bool(sketch.nodes),
                 runs_shown=self.shown.count if "shown" in made else 0,
