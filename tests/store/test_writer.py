@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from tests.store.examples import COLUMNS, SUMMARY, ramp, record, start, values_of
 
-from subflow_store import RunClosed, Store, StoreClosed, StoreLocked, liveness, open_store, run_stream, writer
+from subflow_store import RunClosed, Store, StoreClosed, StoreLocked, liveness, open_store, run_writer, writer
 from subflow_store.liveness import STALE_S, ProcessIdentity, this_process
-from subflow_store.run_stream import COMMIT_INTERVAL_S, RunStream
+from subflow_store.run_writer import COMMIT_INTERVAL_S, RunStream
 
 # Threads
 
@@ -174,7 +174,7 @@ def test_a_store_that_nobody_holds_closes_itself(path: Path) -> None:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time that streams see, which stands still unless the test moves it."""
     now = [1000.0]
-    monkeypatch.setattr(run_stream, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(run_writer, "time", SimpleNamespace(monotonic=lambda: now[0]))
     return now
 
 
@@ -189,7 +189,7 @@ def test_data_is_due_soon_after_it_came_and_the_heartbeat_without_it(clock: list
 
 
 def test_much_data_is_due_at_once(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_stream, "_EAGER_BYTES", 1000)
+    monkeypatch.setattr(run_writer, "_EAGER_BYTES", 1000)
     stream = RunStream(1, [1], 0.1, "file")
     stream.take_block(np.random.default_rng(1).random((5000, 1)).astype(np.float32))
     assert stream.due_at() <= clock[0]
@@ -211,7 +211,7 @@ def test_a_locked_file_is_asked_again_only_after_a_while(clock: list[float]) -> 
 
 
 def test_the_thread_commits_by_itself(file_store: Store, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_stream, "COMMIT_INTERVAL_S", 0.0)
+    monkeypatch.setattr(run_writer, "COMMIT_INTERVAL_S", 0.0)
     run = file_store.start_run(start(), COLUMNS)
     run.append(0, ramp(10))
     deadline = time.monotonic() + 30
@@ -298,7 +298,7 @@ def test_two_processes_write_to_one_file(path: Path) -> None:
 def test_a_run_that_another_process_took_for_dead_says_so(store: Store) -> None:
     run = store.start_run(start(), COLUMNS)
     assert store._writer is not None
-    store._writer.call(lambda connection: run_stream.mark_interrupted(connection, [run.run_id]))
+    store._writer.call(lambda connection: run_writer.mark_interrupted(connection, [run.run_id]))
     run.append(0, ramp(10))
     with pytest.raises(RunClosed, match="closed by another Subflow"):
         run.finish("finished", SUMMARY)
