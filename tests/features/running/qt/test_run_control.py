@@ -1,4 +1,4 @@
-"""Runs of the window: curves equal the stored traces, and stop, pause, closing and failures keep the run."""
+"""Runs in the foreground: curves equal the stored traces, and stop, pause and failures keep the run."""
 
 from __future__ import annotations
 
