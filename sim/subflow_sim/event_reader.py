@@ -11,9 +11,8 @@ from subflow_sim.link_reader import LinkReading, read_limit, read_loss
 from subflow_sim.parameter import with_article
 from subflow_sim.params import SECTIONS
 from subflow_sim.plain_text import either
-from subflow_sim.report import Report
 from subflow_sim.scenario_model import Event, GilbertLoss
-from subflow_sim.section_reader import Context, Special, read_section
+from subflow_sim.section_reader import Context, Report, Special, read_section
 from subflow_sim.toml_map import Path
 from subflow_sim.whole_scenario import Scenario
 

@@ -13,11 +13,10 @@ from subflow_sim.flow_reader import FlowReading, Links, read_flow
 from subflow_sim.link_reader import LinkReading, read_link
 from subflow_sim.parameter import MAX_TEXT_LENGTH, kind_name
 from subflow_sim.params import SCRIPT_SECTIONS, SECTIONS, AlgorithmCatalog
-from subflow_sim.report import Report
 from subflow_sim.routes import Topology, has_bottleneck
 from subflow_sim.scenario_model import Event, Node, Note, OptionValue
 from subflow_sim.script_reader import read_scripts
-from subflow_sim.section_reader import Context, named_tables, read_section
+from subflow_sim.section_reader import Context, Report, named_tables, read_section
 from subflow_sim.units import Dimension, format_quantity
 from subflow_sim.whole_scenario import Scenario
 

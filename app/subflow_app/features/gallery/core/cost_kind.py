@@ -47,9 +47,8 @@ from subflow_sim.errors import SimError
 from subflow_sim.parameter import Param
 from subflow_sim.plain_text import either
 from subflow_sim.policy import actor_bytes
-from subflow_sim.report import Report
 from subflow_sim.scenario import Scenario, read_scenario_text
-from subflow_sim.section_reader import read_section
+from subflow_sim.section_reader import Report, read_section
 from subflow_sim.units import Dimension
 from subflow_store.run_values import describe_machine
 from subflow_store.values import Records

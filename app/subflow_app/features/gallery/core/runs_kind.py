@@ -25,7 +25,7 @@ from subflow_store.values import Records
 
 if TYPE_CHECKING:
     from subflow_app.foundation.jobs.executors import ExecutorMaker
-    from subflow_sim.report import Report
+    from subflow_sim.section_reader import Report
     from subflow_store import Store
 
 

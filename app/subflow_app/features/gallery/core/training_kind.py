@@ -46,8 +46,7 @@ from subflow_app.foundation.paths import trainings_directory
 from subflow_app.foundation.toml_edit import overrides_of
 from subflow_sim.errors import SimError
 from subflow_sim.parameter import Param
-from subflow_sim.report import Report
-from subflow_sim.section_reader import read_section
+from subflow_sim.section_reader import Report, read_section
 from subflow_sim.units import Dimension
 from subflow_store.values import Records
 
