@@ -68,14 +68,6 @@ class Report:
         """All problems in the order of the file; those of the command line come last."""
         return sorted(self.problems, key=lambda problem: (problem.file == OVERRIDES_FILE, problem.line or 0))
 
-    def read_value(self, path: Path, param: Param, value: object) -> tuple[bool, Any]:
-        """Read one value: (True, SI value), or (False, None) after noting what is wrong with it."""
-        try:
-            return True, param.read(value)
-        except ParamError as error:
-            self.add(path, error.message, error.allowed)
-            return False, None
-
     def expect_table(self, path: Path, value: object, header: str) -> dict[str, Any] | None:
         """The value if it is a table, else None after noting that it is not."""
         if isinstance(value, dict):

@@ -11,8 +11,8 @@ from tests.helpers.networks import link, mptcp, run, scenario, tcp
 
 from subflow_sim import DecisionLimits, ScenarioError, Simulation, SimulationError, parse_scenario
 from subflow_sim.catalog import catalog
-from subflow_sim.event_reader import read_change
 from subflow_sim.scenario_model import Choice, Event
+from subflow_sim.scenario_reader import read_change
 from subflow_sim.vec_env import learner_spec
 from subflow_sim.whole_scenario import Scenario
 

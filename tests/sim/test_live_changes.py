@@ -11,7 +11,6 @@ from tests.helpers.combinations import multipath_choices, shared_link, single_pa
 from tests.helpers.networks import link, mptcp, scenario, tcp
 
 from subflow_sim.errors import ScenarioError, SimulationError, TooLargeError
-from subflow_sim.event_reader import read_change
 from subflow_sim.limits import Limits
 from subflow_sim.scenario import (
     Choice,
@@ -24,6 +23,7 @@ from subflow_sim.scenario import (
     parse_scenario,
 )
 from subflow_sim.scenario_model import Direction
+from subflow_sim.scenario_reader import read_change
 from subflow_sim.simulation import Simulation
 
 CHOICES = {**single_path_choices(), **multipath_choices()}

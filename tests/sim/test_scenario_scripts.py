@@ -12,9 +12,9 @@ from tests.helpers.scripts import CONTROLLER, SCENARIO, SCHEDULER, write_scenari
 
 from subflow_sim.catalog import catalog, catalog_of, resolved
 from subflow_sim.errors import Problem, ScenarioError
-from subflow_sim.event_reader import read_change
 from subflow_sim.scenario import load_scenario, parse_scenario
 from subflow_sim.scenario_model import ScriptFile
+from subflow_sim.scenario_reader import read_change
 from subflow_sim.script import MAX_SCRIPT_BYTES
 from subflow_sim.script_reader import shipped_scripts
 from subflow_sim.simulation import Simulation

@@ -18,8 +18,8 @@ from subflow_app.features.running.core.runs import (
     step_end_s,
 )
 from subflow_app.foundation.toml_edit import TomlValue
-from subflow_sim.event_reader import read_change
 from subflow_sim.scenario import parse_scenario
+from subflow_sim.scenario_reader import read_change
 
 PLANNED = parse_scenario(
     TWO_PATHS
