@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from subflow_app.features.sweeps.qt.feature import SweepFeature
-from subflow_app.foundation.file_kinds import TRACE_SUFFIXES
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.action_bar import WRITABLE, ActionBar, ActionSpec, possible
 from subflow_app.toolkit.dialogs import Dialogs, open_dialog
@@ -229,6 +228,8 @@ class CompareFeature(Feature):
 
     def ask_import(self) -> None:
         """Asks for a measured file and shows what it would become."""
+        from subflow_app.features.measured.core.trace_formats import TRACE_SUFFIXES
+
         filters = tr(
             "Measured traces ({suffixes});;All files (*)", suffixes=" ".join(f"*{each}" for each in TRACE_SUFFIXES)
         )
