@@ -38,13 +38,16 @@ class ListedCommand(TyperCommand):
     lists: ClassVar[Mapping[str, Callable[[], str]]] = {}
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Puts the lists into their places first."""
+        """Puts the lists into their places."""
         parts: list[Any] = [self, *(param for param in self.params if isinstance(param, TyperOption))]
-        for name, text_of in self.lists.items():
-            for part in parts:
+        before = [part.help for part in parts]
+        for part in parts:
+            for name, text_of in self.lists.items():
                 if part.help and f"{{{name}}}" in part.help:
                     part.help = part.help.replace(f"{{{name}}}", text_of())
         super().format_help(ctx, formatter)
+        for part, text in zip(parts, before, strict=True):
+            part.help = text
 
 
 def database_path(database: Path | None) -> Path:
