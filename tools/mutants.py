@@ -97,7 +97,8 @@ def _python_places(text: str) -> Iterator[tuple[int, int, str]]:
         is_binary = before not in ("", "(", "[", "{", ",", "=", ":", "return", "*", "**", "->")
         is_word = token.type == tokenize.NAME and token.string in OPERATORS
         is_operator = token.type == tokenize.OP and token.string in OPERATORS and is_binary
-        if is_word or is_operator or token.type == tokenize.NUMBER:
+        is_decorator = token.line.lstrip().startswith("@")
+        if not is_decorator and (is_word or is_operator or token.type == tokenize.NUMBER):
             yield token.start[0], token.start[1], token.string
         before = token.string.strip()
 

@@ -43,6 +43,10 @@ def test_operators_and_constants_of_code_are_changed_and_those_of_texts_are_not(
     assert changes(CPP, ".h") == sorted(cpp)
 
 
+def test_decorators_are_left_alone() -> None:
+    assert changes("@dataclass(frozen=True)\nclass A:\n    size = 2\n", ".py") == ["2 -> 3"]
+
+
 @pytest.mark.parametrize(("text", "suffix"), [(PYTHON, ".py"), (CPP, ".cpp")])
 def test_a_change_replaces_one_token(text: str, suffix: str) -> None:
     for mutant in mutants.mutants(text, suffix, "app"):
@@ -74,7 +78,7 @@ def test_the_tests_of_the_folder_decide(tmp_path: Path, capsys: pytest.CaptureFi
     tests = tmp_path / "tests" / "vocabulary"
     tests.mkdir(parents=True)
     (tests / "test_most.py").write_text(
-        f"import runpy\n\nMOST = runpy.run_path({str(source)!r})['most']\n\ndef test_it():\n    assert MOST(5, 3) == 2\n"
+        f"import runpy\n\nmost = runpy.run_path({str(source)!r})['most']\n\ndef test():\n    assert most(5, 3) == 2\n"
     )
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "python").symlink_to(sys.executable)
