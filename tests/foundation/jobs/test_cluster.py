@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.features.sweeps.core.plans import LOSS, plan
 from tests.helpers.fake_cluster import FAKE_RAY, NOT_FOUND, WEB_SERVER, head
+from tests.helpers.members import for_each
 
 from subflow_app.features.sweeps.core.sweep_job import SweepJob
 from subflow_app.features.sweeps.core.sweep_results import long_csv
@@ -38,7 +39,7 @@ def test_the_forms_of_an_address(text: str, host: str, port: int) -> None:
     assert ClusterAddress.parse(text) == ClusterAddress(text, host, port)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
