@@ -8,8 +8,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
 from tests.helpers import import_graph
+from tests.helpers.members import for_each
 
 from subflow_app.distribution import DISTRIBUTION, install_command
 
@@ -60,7 +60,7 @@ def _folders_with_a_readme() -> list[str]:
     return sorted({*top, *parts, *features, *(name for name in packages if name.count("/") <= 2)})
 
 
-@pytest.mark.parametrize("folder", _folders_with_a_readme())
+@for_each("folder", _folders_with_a_readme())
 def test_a_folder_says_what_it_is_what_it_may_import_and_where_to_start(folder: str) -> None:
     readme = ROOT / folder / "README.md"
     assert readme.exists()

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialogButtonBox, QToolButton
 from pytestqt.qtbot import QtBot
+from tests.helpers.members import for_each
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.crashes.qt.log_panel import LogPanel
@@ -181,7 +182,7 @@ def test_welcome_offers_recent_files_that_are_there(window: MainWindow, tmp_path
 # ---- help ----
 
 
-@pytest.mark.parametrize("name", [*PANELS, "plots"])
+@for_each("name", [*PANELS, "plots"])
 def test_every_panel_has_a_page(name: str) -> None:
     text = resource_path(f"help/{name}.md").read_text(encoding="utf-8")
 
