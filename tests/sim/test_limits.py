@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from tests.helpers.fake_simulation import FLOW_COLUMNS, LINK_COLUMNS, SUBFLOW_COLUMNS
+from tests.helpers.members import for_each
 from tests.helpers.networks import link, mptcp, scenario, tcp
 
 from subflow_sim import (
@@ -41,7 +42,7 @@ def test_the_estimate_is_what_the_arithmetic_says() -> None:
     assert told.decision_bytes == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("larger", "part"),
     [
         (one_flow(200.0), "link_crossings"),
