@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.command_line import Subflow
+from tests.helpers.members import for_each
 from tests.helpers.scripts import write_scenario
 
 
@@ -145,7 +146,7 @@ def test_decisions_can_be_exported(subflow: Subflow, decided: Path, scenario: Pa
     assert (tmp_path / "stored" / "decision_rules.json").exists()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "message"),
     [
         (["download/1", "--at", "9s"], "run 1 is from 0 s to 4 s"),

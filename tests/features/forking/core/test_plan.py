@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.forking.core.origin import ForkCancelledError, ForkOrigin, ForkPast
 from subflow_app.features.forking.core.plan import ForkPlan, flow_values, link_values
@@ -135,7 +136,7 @@ def test_until_its_time_a_fork_is_the_original(store: Store) -> None:
     assert any(mark.time_s <= AT_S for mark in forked.marks())
 
 
-@pytest.mark.parametrize("changes", KINDS.values(), ids=KINDS)
+@for_each("changes", KINDS.values(), ids=KINDS)
 def test_a_fork_is_the_run_of_its_stored_text(store: Store, changes: list[dict[str, Any]]) -> None:
     origin = stored(store)
     plan = ForkPlan.of(origin, AT_S, changes)
@@ -331,7 +332,7 @@ def test_what_was_measured_or_cannot_be_read_is_refused(store: Store) -> None:
             ForkOrigin.stored(store, record(text, signature))
 
 
-@pytest.mark.parametrize("at_s", [-1.0, 9.0, 80.0, float("nan"), float("inf")])
+@for_each("at_s", [-1.0, 9.0, 80.0, float("nan"), float("inf")])
 def test_a_time_outside_the_run_is_refused(store: Store, at_s: float) -> None:
     with pytest.raises(InputError, match=r"allowed: from 0 s to before its end at 9 s"):
         ForkPlan.of(stored(store), at_s, LOSSIER)

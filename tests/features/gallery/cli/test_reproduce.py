@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from tests.features.gallery.core.tiny import RECIPE, write_tiny
 from tests.helpers.command_line import Subflow
+from tests.helpers.members import for_each
 
 from subflow_app.features.gallery.core.recipe_reader import recipe_names
 from subflow_app.features.gallery.core.results import Results
@@ -117,7 +118,7 @@ def test_experiments_are_listed(subflow: Subflow, tiny: Path) -> None:
     assert "1 experiment: about 3 s on two cores, quick 667 ms" in subflow("reproduce", tiny, "--list").out
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "told"),
     [
         ((), "an experiment is missing"),

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from tests.helpers.command_line import Subflow
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
+from tests.helpers.members import for_each
 
 from subflow_app.features.labs.core.lab import Lab
 from subflow_app.features.labs.core.lab_file import load_lab
@@ -171,7 +172,7 @@ def test_an_order_of_a_solution_is_told_without_what_is_right(subflow: Subflow, 
     assert "shorter: predict\n" in told
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "is_right"),
     [("83.3", True), ("86", True), ("80.5", True), ("90", False), ("76", False), ("-83", False), ("41.7", False)],
 )

@@ -13,6 +13,7 @@ import pytest
 import typer
 from tests.helpers.command_line import Subflow
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
+from tests.helpers.members import for_each
 
 from subflow_app.features.labs.cli.lab_steps import terminal_ways
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab
@@ -203,7 +204,7 @@ def test_with_a_course_key_nobody_else_can_sign(subflow: Subflow, done: Path, tm
     assert "signed without the course key" in subflow("labs", "verify", plain, "--no-rerun", "--key", "spring").err
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"kind": "subflow lab result", "format": 1}', "[" * 9999])
+@for_each("content", ["", "[]", "{}", '{"kind": "subflow lab result", "format": 1}', "[" * 9999])
 def test_what_is_no_result_is_told(subflow: Subflow, tmp_path: Path, content: str) -> None:
     path = tmp_path / "x.json"
     path.write_text(content)
@@ -411,7 +412,7 @@ def test_to_begin_anew_keeps_what_was_and_writes_over_no_scenario(subflow: Subfl
     assert len(list(labs_directory().iterdir())) == 2
 
 
-@pytest.mark.parametrize("name", lab_names())
+@for_each("name", lab_names())
 def test_a_lab_that_is_shown_does_not_tell_its_answers(subflow: Subflow, name: str) -> None:
     lab = load_lab(name)
     shown, document = subflow("labs", "show", name).out, subflow("labs", "show", name, "--json").document

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.helpers.fake_runs import RICH, finished_traces
+from tests.helpers.members import for_each
 
 from subflow_app.features.exporting.core.exports import ExportPlan, export_run
 from subflow_app.features.measured.core import csv_reader, measured_table
@@ -54,7 +55,7 @@ def test_a_german_spreadsheet(tmp_path: Path) -> None:
     assert column(run, "throughput_bps:measured/1") == pytest.approx([8.25e6, 7.5e6, 7e6])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("heading", "target", "factor"),
     [
         ("cwnd", "cwnd_pkts:measured/1", 1.0),
@@ -149,7 +150,7 @@ def test_bytes_that_are_counted_become_a_rate(tmp_path: Path) -> None:
     assert any("falls at 3 s" in notice for notice in run.notices)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "said"),
     [
         (b"", "trace.csv is empty"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from tests.helpers.members import for_each
 from tests.helpers.scenario_texts import TWO_PATHS
 
 from subflow_app.features.running.core.live_changes import LiveChange, live_controller, live_link, live_subflows
@@ -37,7 +38,7 @@ up = false
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("size", "now_s", "end_s"),
     [
         ("sample", 0.0, 0.1),

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from tests.features.sweeps.core.plans import CONTROLLER, LOSS, SCENARIO
 from tests.helpers.command_line import Answer, Subflow
+from tests.helpers.members import for_each
 
 from subflow_app.foundation.resources import scenario_names, sweep_names
 from subflow_store import open_store
@@ -108,7 +109,7 @@ def test_sweeps_are_listed_shown_and_deleted(subflow: Subflow, swept: Answer, da
     assert subflow("runs", "--db", database, "--json").document == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "problem"),
     [
         (["--axis", f"{LOSS}=1%..5%"], "lacks its number of values"),
