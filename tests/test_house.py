@@ -33,6 +33,12 @@ DISTRIBUTION_OF = {
 MOST_WINDOWS = 30
 """Places of all tests that make a main window; a place with parameters makes several."""
 
+MOST_PRIVATE_NAMES = 119
+"""Places of tests, but for those of the window of a feature, that name what its owner keeps to itself."""
+
+# Underlined, and public all the same: of named tuples, and of ending a process.
+PUBLIC_NAMES = {"_asdict", "_exit", "_fields", "_make", "_replace"}
+
 
 def _name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
@@ -112,6 +118,33 @@ def test_features_are_tested_without_the_window() -> None:
     folder = ROOT / "tests" / "features"
     uses = re.compile(r"\b(?:MainWindow|make_window|window: Any|run_once: Callable)\b")
     assert [_name(path) for path in folder.rglob("*.py") if uses.search(path.read_text(encoding="utf-8"))] == []
+
+
+def _private(name: object) -> bool:
+    last = name.rpartition(".")[2] if isinstance(name, str) else ""
+    return last.startswith("_") and not last.endswith("_") and last not in PUBLIC_NAMES
+
+
+def _private_names(tree: ast.Module) -> list[str]:
+    """What a module takes, imports or patches of the private names of others."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and _private(node.attr):
+            owner = ast.unparse(node.value)
+            found += [node.attr] if owner not in ("self", "cls", "super()") else []
+        elif isinstance(node, ast.ImportFrom) and node.module != "subflow_sim":
+            found += [alias.name for alias in node.names if _private(alias.name)]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "setattr":
+            found += [part.value for part in node.args[:2] if isinstance(part, ast.Constant) and _private(part.value)]
+    return found
+
+
+def test_few_tests_know_what_is_private() -> None:
+    # Such a test fails at a change that nobody sees. Where a name has to be known, one helper knows it for all.
+    tests = [path for path in SOURCES if path.suffix == ".py" and _name(path).startswith("tests/")]
+    names = {_name(path): _private_names(ast.parse(path.read_text(encoding="utf-8"))) for path in tests}
+    outside = {name: found for name, found in names.items() if found and "/qt/" not in name}
+    assert sum(map(len, outside.values())) <= MOST_PRIVATE_NAMES, outside
 
 
 def test_what_is_installed_is_pinned() -> None:

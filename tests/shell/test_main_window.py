@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QAbstractButton, QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 from tests.helpers.worn_window import close_window
@@ -18,6 +18,7 @@ from tests.store.examples import record
 from subflow_app.features.comparison.qt.import_dialog import ImportDialog
 from subflow_app.features.editor.qt import documents
 from subflow_app.foundation.settings import load_settings
+from subflow_app.shell.file_menus import EXAMPLES, RECENT
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.workspaces import ARRANGEMENTS, DEFAULT_WORKSPACE, PANELS
 from subflow_store import open_store
@@ -25,6 +26,13 @@ from subflow_store import open_store
 
 def edit(window: MainWindow, key: str = "seed", value: object = 42) -> None:
     documents.set_value(window.document_stack, window.documents.doc, key, value)  # type: ignore[arg-type]
+
+
+def database_shown(window: MainWindow) -> str:
+    """The database that the status bar names."""
+    button = window.findChild(QToolButton, "database_button")
+    assert button is not None
+    return button.text()
 
 
 def test_window_is_there_before_plots_and_database(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
@@ -157,8 +165,9 @@ def test_file_that_cannot_be_read_is_told_and_forgotten(window: MainWindow, tmp_
 
 
 def test_example_opens_as_a_copy(window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
-    window.file_menus._fill_examples()
-    demo = next(action for action in window.file_menus._examples.actions() if action.text() == "demo")
+    menu = window.file_menus.by_title()[EXAMPLES]
+    menu.aboutToShow.emit()
+    demo = next(action for action in menu.actions() if action.text() == "demo")
     demo.trigger()
 
     assert window.windowTitle().startswith("demo (example)")
@@ -174,8 +183,9 @@ def test_recent_files_are_listed_and_open(window: MainWindow, tmp_path: Path) ->
     window.documents.open(path)
     window.documents.new()
 
-    window.file_menus._fill_recent()
-    entry = window.file_menus._recent.actions()[0]
+    menu = window.file_menus.by_title()[RECENT]
+    menu.aboutToShow.emit()
+    entry = menu.actions()[0]
     entry.trigger()
 
     assert entry.text() == "recent.toml"
@@ -187,11 +197,13 @@ def test_problems_are_counted_and_the_text_is_kept(window: MainWindow) -> None:
 
     window.documents.open_text(broken, "broken")
 
-    assert window.status_buttons._problems.text() == "2 problems"
-    assert not window.status_buttons._problems.isHidden()
+    problems = window.findChild(QToolButton, "problems_button")
+    assert problems is not None
+    assert problems.text() == "2 problems"
+    assert not problems.isHidden()
     assert not window.bar["run.toggle"].isEnabled()
     assert window.documents.doc.text == broken
-    window.status_buttons._problems.click()
+    problems.click()
     assert window.inspector.key == "links.wifi"
 
 
@@ -362,7 +374,7 @@ def test_other_database_can_be_chosen_after_a_failure(qtbot: QtBot, qapp: QAppli
     qtbot.waitUntil(lambda: window.database.store is not None)
 
     assert window.banners.text("database") == ""
-    assert window.status_buttons._database.text() == "other.db"
+    assert database_shown(window) == "other.db"
     assert load_settings(tmp_path / "settings.json").database == str(tmp_path / "other.db")
     with qtbot.waitSignal(window.runs.ended, timeout=20_000):
         window.bar.trigger("run.toggle")
@@ -381,7 +393,7 @@ def test_started_on_a_database_the_usual_one_is_kept_for_next_time(
     qtbot.waitUntil(lambda: not window.database.is_opening)
 
     assert window.database.path == tmp_path / "Übung 4.subflow"
-    assert window.status_buttons._database.text() == "Übung 4.subflow"
+    assert database_shown(window) == "Übung 4.subflow"
     assert load_settings(tmp_path / "settings.json").database == str(tmp_path / "runs.db")
     # Chosen, it is.
     answer(window, "database_path", tmp_path / "Übung 4.subflow")

@@ -106,8 +106,10 @@ def test_all_workspaces_can_be_reset(window: MainWindow) -> None:
 def test_tool_button_says_which_workspace_is_shown(window: MainWindow) -> None:
     show(window, "analyse")
 
-    assert window.toolbar._workspace.text().startswith("Analysis")
-    assert "Analysis" in window.toolbar._workspace.accessibleName()
+    button = window.findChild(QToolButton, "workspace_button")
+    assert button is not None
+    assert button.text().startswith("Analysis")
+    assert "Analysis" in button.accessibleName()
 
 
 @pytest.mark.parametrize(

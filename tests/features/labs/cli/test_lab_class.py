@@ -15,7 +15,6 @@ from tests.helpers.command_line import Subflow
 from tests.helpers.labs import SAWTOOTH_LAB, sign_anew, small_lab
 from tests.helpers.members import for_each
 
-from subflow_app.features.labs.core.lab import Lab
 from subflow_app.features.labs.core.lab_file import load_lab
 from subflow_app.features.labs.core.progress import Answered, Progress
 from subflow_app.features.labs.core.result_file import result_document, write_result
@@ -45,7 +44,7 @@ def published(tmp_path: Path, subflow: Subflow) -> Path:
     return tmp_path / "students" / "01-small.md"
 
 
-def _work(store: Store, scratch: Path, *, until: str = "", wrong: bool = False) -> tuple[Lab, LabRunner]:
+def _work(store: Store, scratch: Path, *, until: str = "", wrong: bool = False) -> tuple[Store, LabRunner]:
     """What a student does: as the solution says, up to a step; or with wrong answers first, one after the other."""
     lab = small_lab(scratch, CLASS_LAB)
     runner = LabRunner(lab, store, scratch / "scratch")
@@ -58,19 +57,19 @@ def _work(store: Store, scratch: Path, *, until: str = "", wrong: bool = False) 
                 (step.questions[0], "9"),
                 (step.questions[1], "The sender"),
             ):
-                judged = runner.session.judge_answer(runner._reader, "", step, question, said)
+                judged = runner.session.judge_answer(runner.session.reader(store), "", step, question, said)
                 runner.session.answer(step, question, judged)
-        assert runner._carry_out(step) == ""
-    return lab, runner
+        assert runner.carry_out(step) == ""
+    return store, runner
 
 
 def _hand_in(
-    folder: Path, name: str, work: tuple[Lab, LabRunner], published: Path, begun: str, seconds: int
+    folder: Path, name: str, work: tuple[Store, LabRunner], published: Path, begun: str, seconds: int
 ) -> dict[str, Any]:
     """Writes a result as the published lab does, with so many seconds between all that the student did."""
-    _lab, runner = work
+    store, runner = work
     progress = _timed(runner.session.progress, datetime.fromisoformat(begun), timedelta(seconds=seconds))
-    evidence = runner.session.reader(runner._store).read("", progress.step_runs())
+    evidence = runner.session.reader(store).read("", progress.step_runs())
     document = result_document(load_lab(published), progress, evidence, name)
     write_result(folder / f"{name.lower()}.json", document)
     return document

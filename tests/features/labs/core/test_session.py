@@ -114,7 +114,7 @@ def test_only_runs_after_a_prediction_count_in_its_step(tmp_path: Path, store: S
     runner = LabRunner(small_lab(tmp_path), store, tmp_path / "scratch")
     session = runner.session
     for step in session.lab.steps[:2]:
-        assert runner._carry_out(step) == ""
+        assert runner.carry_out(step) == ""
     step = session.lab.steps[2]
     text = session.lab.scenario_text().replace('queue = "84pkt"', 'queue = "17pkt"')
     # What was run in the steps before is not taken for a run that came too early.

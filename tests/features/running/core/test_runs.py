@@ -220,8 +220,8 @@ def test_a_window_of_decisions_ends_with_the_run(is_stopped: bool) -> None:
 
 
 def test_very_many_decisions_do_not_wait_for_the_next_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_recorder, "_BLOCK_WALL_S", 1e9)
-    monkeypatch.setattr(run_recorder, "_BLOCK_EVENTS", 50)
+    monkeypatch.setattr(run_recorder, "BLOCK_WALL_S", 1e9)
+    monkeypatch.setattr(run_recorder, "BLOCK_EVENTS", 50)
     store = RecordingStore()
     stored_at_30_s: list[int] = []
     job = make_job(
