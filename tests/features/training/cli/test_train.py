@@ -189,7 +189,7 @@ def test_another_training_in_the_folder_is_not_overwritten(subflow: Subflow, sce
     assert subflow(*words).code == 0
     answer = subflow(*words)
     assert answer.code == 2
-    assert f"holds a training already: continue it with `subflow train --resume {out}`" in answer.err
+    assert f"`subflow train --resume {out}`" in answer.err
 
 
 # Signals

@@ -92,7 +92,7 @@ def test_a_running_one_obeys_from_another_terminal(subflow: Subflow, database: P
     assert "best policy: step" in shown.out
     answer = subflow("trainings", "pause", 1, "--db", database)
     assert answer.code == 2
-    assert f"training 1 is not running; `subflow train --resume {job.folder}` continues it" in answer.err
+    assert f"training 1 is not running; `subflow train --resume {job.folder}`" in answer.err
 
 
 def test_names_notes_and_removal(subflow: Subflow, database: Path, over: TrainingJob) -> None:
