@@ -92,7 +92,7 @@ def parse_scenario(
     Raises:
         ScenarioError: with all problems, in the order of the file.
     """
-    from subflow_sim.scenario_reader import read_scenario
+    from subflow_sim.scenario_text import read_scenario
 
     if algorithms is None:
         from subflow_sim.catalog import catalog
