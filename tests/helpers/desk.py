@@ -98,14 +98,14 @@ SCOPES = {Scope.TRAINING: "train", Scope.QUEUE: "queue", Scope.SWEEPS: "sweeps",
 """Panels of features where shortcuts work."""
 
 PATIENCE_MS = 20_000
-"""For which reading may hold up a test, so that no test depends on the speed of the computer."""
+"""Reading may hold up a test for so long, and no test depends on the speed of the computer."""
 
 
 T = TypeVar("T")
 
 
 def made_when_asked_for(make: Callable[[Any], T]) -> T:
-    """A part of a desk; typed as what it is, for ports name parts as variables, and a property is none."""
+    """A part of a desk, typed as a variable: ports name variables, and a property does not count as one."""
     return cast(T, cached_property(make))
 
 

@@ -59,7 +59,7 @@ paths = [["a"], ["b"]]
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    """Claims to break, and what explains the moment at which two runs part."""
+    """Claims to break, and the feature that explains the moment at which two runs part."""
     return make_desk(PlayheadFeature, ExplainFeature, BreakFeature, ScriptFeature)
 
 

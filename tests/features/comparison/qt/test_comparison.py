@@ -29,7 +29,7 @@ from subflow_app.features.sweeps.qt.feature import SweepFeature
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    """Comparisons, also of what a sweep has made."""
+    """Comparisons, also of the runs of a sweep."""
     return make_desk(CompareFeature, SweepFeature)
 
 

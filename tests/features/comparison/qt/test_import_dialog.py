@@ -28,7 +28,7 @@ def trace(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    """Comparisons, also of what a sweep has made."""
+    """Comparisons, also of the runs of a sweep."""
     return make_desk(CompareFeature, SweepFeature)
 
 

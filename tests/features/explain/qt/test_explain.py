@@ -49,7 +49,7 @@ paths = [["wifi"]]
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    """What explains points, with the panel open, and all that goes with them."""
+    """Explained decisions with the panel open, and the features that they lead to."""
     made = make_desk(AgentFeature, PlayheadFeature, ExplainFeature, ScriptFeature)
     made.docks.set_open("explain", True)
     return made

@@ -30,7 +30,7 @@ GROWS_S = 0.2  # before the first loss
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    """What explains points, with the panel open, and the scripts that decided."""
+    """Explained decisions with the panel open, and the scripts that made them."""
     made = make_desk(PlayheadFeature, ExplainFeature, ScriptFeature)
     made.docks.set_open("explain", True)
     return made

@@ -31,7 +31,7 @@ WIFI = "download/1"
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    """What forks runs, with the queue for those that grow beside another one."""
+    """Forks, with the queue for those that grow beside another run."""
     return make_desk(QueueSession, PlayheadFeature, ForkFeature)
 
 

@@ -33,7 +33,7 @@ FAILS = CONTROLLER.replace("w.ssthresh = max(w.cwnd / 2, 2)", "w.ssthresh = 1 / 
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    """Scripts, and what compares their versions."""
+    """Scripts and comparisons of their versions."""
     return make_desk(CompareFeature, ScriptFeature)
 
 

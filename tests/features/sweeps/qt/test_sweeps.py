@@ -33,7 +33,7 @@ def wish(*axes: tuple[str, str], seeds: str = "1..2") -> SweepWish:
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    """Sweeps, and what compares them."""
+    """Sweeps and comparisons of them."""
     return make_desk(CompareFeature, SweepFeature)
 
 

@@ -124,7 +124,7 @@ def asked_of(record: SearchRecord) -> Asked:
 
 @cache
 def _title_of(space: str) -> str:
-    """The title of a shipped space, kept because reading one builds all its extremes; every claim lists them anew."""
+    """The title of a shipped space, kept: to read one builds all its extremes, and each claim lists all spaces."""
     return load_space(space).title
 
 
