@@ -120,8 +120,8 @@ def test_features_are_tested_without_the_window() -> None:
     assert [_name(path) for path in folder.rglob("*.py") if uses.search(path.read_text(encoding="utf-8"))] == []
 
 
-def _private(name: object) -> bool:
-    last = name.rpartition(".")[2] if isinstance(name, str) else ""
+def _private(name: str) -> bool:
+    last = name.rpartition(".")[2]
     return last.startswith("_") and not last.endswith("_") and last not in PUBLIC_NAMES
 
 
@@ -135,7 +135,8 @@ def _private_names(tree: ast.Module) -> list[str]:
         elif isinstance(node, ast.ImportFrom) and node.module != "subflow_sim":
             found += [alias.name for alias in node.names if _private(alias.name)]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "setattr":
-            found += [part.value for part in node.args[:2] if isinstance(part, ast.Constant) and _private(part.value)]
+            patched = [getattr(part, "value", None) for part in node.args[:2]]
+            found += [name for name in patched if isinstance(name, str) and _private(name)]
     return found
 
 

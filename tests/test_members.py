@@ -20,18 +20,25 @@ def failed(test: Callable[..., None], **fixtures: object) -> str:
 
 
 def test_all_members_that_fail_are_named_with_the_reason() -> None:
-    @for_each("number, word", [(1, "one"), (2, "two"), pytest.param(3, "three", id="the third"), (4, "four")])
+    @for_each("number, word", [(1, "one"), (2, "two"), pytest.param(3, "three", id="the third"), (4, "four"), (5, "")])
     def check(number: int, word: str) -> None:
         assert number != 2, word
         if number == 3:
             raise KeyError("lost")
         if number == 4:
             pytest.fail("not raised")
+        if number == 5:
+            pytest.skip("not here")
 
     head, *reasons = [line for line in failed(check).splitlines() if "assert" not in line]
-    assert head == "3 of 4 fail"
-    assert [reason.split(": ")[0] for reason in reasons] == ["2-'two'", "the third", "4-'four'"]
-    assert [reason.split(": ", 2)[2] for reason in reasons] == ["two", "KeyError: 'lost'", "not raised"]
+    assert head == "4 of 5 fail"
+    assert [reason.split(": ")[0] for reason in reasons] == ["2-'two'", "the third", "4-'four'", "5-''"]
+    assert [reason.split(": ", 2)[2] for reason in reasons] == [
+        "two",
+        "KeyError: 'lost'",
+        "not raised",
+        "Skipped: not here",
+    ]
     assert all(reason.split(": ")[1].startswith(Path(__file__).name) for reason in reasons)
 
 

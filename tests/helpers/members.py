@@ -23,7 +23,8 @@ def for_each(
     """Makes one test of a function that checks one member of a list.
 
     Arguments are those of ``pytest.mark.parametrize``, which makes a case of each member. Members share the fixtures
-    of the test; but each has a ``tmp_path`` and a ``monkeypatch`` of its own, and ``caplog`` begins empty.
+    of the test; but each has a ``tmp_path`` and a ``monkeypatch`` of its own, and ``caplog`` begins empty. A member
+    that skips fails, as the others would be skipped with it.
 
     Raises ``ValueError`` for a list without members, as its test could not fail, and for members with marks.
     """
@@ -44,7 +45,7 @@ def for_each(
                     arguments = {**_own(fixtures, patched, number), **dict(zip(words, values, strict=True))}
                     try:
                         check(**arguments)
-                    except (Exception, pytest.fail.Exception) as error:
+                    except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:
                         found.append(f"{name}: {_reason(error, source)}")
             if found:
                 pytest.fail(f"{len(found)} of {len(chosen)} fail\n" + "\n".join(found), pytrace=False)
@@ -65,7 +66,7 @@ def _named(
         if isinstance(member, _Set):
             if member.marks:
                 raise ValueError(f"a mark holds for a case, and {member} is none")
-            name, values = member.id, member.values
+            name, values = None if member.id is None else str(member.id), member.values
         else:
             values = (member,) if len(words) == 1 else member
         written = ids if callable(ids) else _WRITTEN.repr
