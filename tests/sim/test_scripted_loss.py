@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-import jsonschema  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from subflow_sim import ScenarioError, Simulation, parse_scenario
 
@@ -171,8 +171,6 @@ def test_datagrams_are_counted_as_well_and_copies_that_never_come_are_nobodys() 
 def test_the_schema_knows_the_form() -> None:
     schema = json.loads((ROOT / "assets" / "scenario.schema.json").read_text(encoding="utf-8"))
     drops = {"$defs": schema["$defs"], **schema["$defs"]["link"]["properties"]["drops"]}
-    for good in ([], ["d/1:17"], ["d.3/2:1@2s", "d:5"]):
-        jsonschema.validate(good, drops)
-    for bad in (["d/1"], ["d/1:x"], [5], ["d:1"] * 1001):
-        with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(bad, drops)
+    allows = Draft202012Validator(drops).is_valid
+    assert [allows(good) for good in ([], ["d/1:17"], ["d.3/2:1@2s", "d:5"])] == [True] * 3
+    assert [allows(bad) for bad in (["d/1"], ["d/1:x"], [5], ["d:1"] * 1001)] == [False] * 4
