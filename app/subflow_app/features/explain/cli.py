@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -53,6 +54,7 @@ def explain(
         agent_lines,
         reason_lines,
         reasons_document,
+        stored_agent_steps,
         stored_reasons,
     )
     from subflow_app.foundation.settings import load_settings
@@ -82,7 +84,7 @@ def explain(
             count = len(found.before)
             documents, texts = [], []
             for told, worked in zip((*found.before, *found.after), found.worked, strict=True):
-                behind = agent_behind(store, number, told)
+                behind = agent_behind(partial(stored_agent_steps, store, number), told)
                 documents.append(explanation_document(told, worked))
                 texts.append(explanation_lines(told, worked))
                 if behind is not None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import subflow_app
 from subflow_app.features.catalog.core.uses import Use, read_stored
-from subflow_app.features.traces.core.events import AGENT, DECISION, agent_steps_of, decisions_of
-from subflow_app.features.training.core.agent_explanations import agent_behind
+from subflow_app.features.traces.core.events import DECISION, decisions_of
+from subflow_app.features.training.core.agent_explanations import agent_behind, steps_of, stored_agent_steps
 from subflow_app.foundation.errors import InputError
 from subflow_sim.errors import ScenarioError
 
@@ -108,7 +109,7 @@ class StoredOrigin:
 
     def agent_behind(self, told: Explanation) -> AgentDecision | None:
         """As the database has them."""
-        return agent_behind(self.store, self.run_id, told)
+        return agent_behind(partial(stored_agent_steps, self.store, self.run_id), told)
 
 
 class LiveOrigin:
@@ -160,14 +161,7 @@ class LiveOrigin:
 
     def agent_behind(self, told: Explanation) -> AgentDecision | None:
         """The latest ones, which are in memory."""
-        if told.cause != "action":
-            return None
-        steps = agent_steps_of(self._job.traces.events(AGENT.name))
-        for agent in steps.agents:
-            position = steps.at(agent.name, told.time_s)
-            if position is not None and len(steps.acting_rows(agent.name, told.owner)):
-                return steps.explain(agent.name, position)
-        return None
+        return agent_behind(lambda *_which: steps_of(self._job.traces), told)
 
 
 def is_measured(row: RunRow) -> bool:

@@ -10,7 +10,7 @@ not how they came about.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -41,13 +41,15 @@ _SCALES = {"bit/s": (1e-6, "Mbit/s"), "s": (1e3, "ms"), "pkt": (1.0, "pkt"), "":
 _CHANGES = {"cwnd_before_pkts": "cwnd_after_pkts", "rate_before_bps": "rate_after_bps"}
 
 
-def stored_agent_steps(store: Store, run_id: int, agent: str | None = None) -> AgentSteps:
-    """The steps of one agent of a run, or of all; none if it has no agents.
+def stored_agent_steps(
+    store: Store, run_id: int, agent: str | None = None, t_from_s: float | None = None, t_to_s: float | None = None
+) -> AgentSteps:
+    """The steps of one agent of a run between two times (s), or of all agents at any time; none if it has no agents.
 
     Raises:
         StoreError: if there is no such run or the database cannot be read.
     """
-    return agent_steps_of(store.agent_steps(run_id, agent))
+    return agent_steps_of(store.agent_steps(run_id, agent, t_from_s, t_to_s))
 
 
 def agent_decisions_around(
@@ -94,19 +96,23 @@ def agent_decisions_around(
     return told[:split], told[split:]
 
 
-def agent_behind(store: Store, run_id: int, told: Explanation) -> AgentDecision | None:
+def agent_behind(read: Callable[..., AgentSteps], told: Explanation) -> AgentDecision | None:
     """The decision of a learning agent that a decision of a subflow's controller carried out; None: it was none.
 
+    Args:
+        read: the steps of the run, asked for as `stored_agent_steps` is behind its run; it may return more.
+        told: the decision of the controller.
+
     Raises:
-        StoreError: if there is no such run or the database cannot be read.
+        StoreError: if the steps are stored and cannot be read.
     """
     if told.cause != "action":
         return None
-    steps = agent_steps_of(store.agent_steps(run_id, None, told.time_s, told.time_s))
-    for agent in steps.agents:
-        if len(steps.acting_rows(agent.name, told.owner)):
-            (decision,), _ = agent_decisions_around(store, run_id, agent.name, told.time_s)
-            return decision
+    steps = read(None, told.time_s, told.time_s)
+    for agent in (each.name for each in steps.agents if len(steps.acting_rows(each.name, told.owner))):
+        steps = read(agent)  # the reward of this decision is in the next one
+        position = steps.at(agent, told.time_s)
+        return None if position is None else steps.explain(agent, position)
     return None
 
 
