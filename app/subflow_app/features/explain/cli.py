@@ -48,20 +48,17 @@ def explain(
     from subflow_app.features.explain.core.explained import explained, explanation_document, explanation_lines
     from subflow_app.features.training.core.agent_explanations import (
         agent_behind,
-        agent_decision_document,
         agent_decision_lines,
         agent_decisions_around,
         agent_lines,
-        reason_lines,
-        reasons_document,
+        decision_with_reasons,
         stored_agent_steps,
-        stored_reasons,
     )
     from subflow_app.foundation.settings import load_settings
 
     at_s = time_option("--at", at)
-    documents: list[dict[str, Any]]
-    texts: list[list[str]]
+    documents: list[dict[str, Any]] = []
+    texts: list[list[str]] = []
     is_resimulated, notice = False, ""
     with opened_store(database, read_only=True) as store:
         number = run_number(store, run)
@@ -70,11 +67,10 @@ def explain(
             steps, later_steps = agent_decisions_around(store, number, owner, at_s, **counts)
             owner = steps[0].agent.name
             count = len(steps)
-            documents, texts = [], []
             for step in (*steps, *later_steps):
-                found_reasons = stored_reasons(store, number, step)
-                documents.append(agent_decision_document(step) | {"reasons": reasons_document(found_reasons)})
-                texts.append(agent_decision_lines(step) + reason_lines(step, found_reasons))
+                document, why = decision_with_reasons(store, number, step)
+                documents.append(document)
+                texts.append(agent_decision_lines(step) + why)
         elif owner is None:
             raise InputError("the owner is missing: give a subflow (download/1), a flow (download), or --agent")
         else:
@@ -82,17 +78,13 @@ def explain(
             found, notice = explained(store, number, owner, at_s, **counts, budget_bytes=budget_bytes)
             is_resimulated = found.is_resimulated
             count = len(found.before)
-            documents, texts = [], []
             for told, worked in zip((*found.before, *found.after), found.worked, strict=True):
                 behind = agent_behind(partial(stored_agent_steps, store, number), told)
                 documents.append(explanation_document(told, worked))
                 texts.append(explanation_lines(told, worked))
                 if behind is not None:
-                    found_reasons = stored_reasons(store, number, behind)
-                    documents[-1]["agent"] = agent_decision_document(behind) | {
-                        "reasons": reasons_document(found_reasons)
-                    }
-                    texts[-1] += agent_lines(behind) + reason_lines(behind, found_reasons)
+                    documents[-1]["agent"], why = decision_with_reasons(store, number, behind)
+                    texts[-1] += agent_lines(behind) + why
     if notice:
         print_note(notice)
     if as_json:

@@ -366,6 +366,16 @@ def stored_reasons(store: Store, run_id: int, told: AgentDecision) -> dict[str, 
     return known_reasons(stored_agent_steps(store, run_id, told.agent.name), told)
 
 
+def decision_with_reasons(store: Store, run_id: int, told: AgentDecision) -> tuple[dict[str, Any], list[str]]:
+    """A decision in a stored run for programs, with its reasons; and the reasons as lines for people.
+
+    Raises:
+        StoreError: if there is no such run or the database cannot be read.
+    """
+    found = stored_reasons(store, run_id, told)
+    return agent_decision_document(told) | {"reasons": reasons_document(found)}, reason_lines(told, found)
+
+
 def known_reasons(steps: AgentSteps, told: AgentDecision) -> dict[str, list[Reason]] | str:
     """The reasons of a decision by a policy of the library, or why they cannot be told."""
     policy = _policy_of(told.agent)
