@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from subflow_app.features.traces.core.traces import listed
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expressions import Evaluated, Expression, Function, Missing, Value
 from subflow_sim.decisions import Decisions, Explanation, detected, expressions
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from subflow_sim.whole_scenario import Scenario
 
 
-_MOST_NAMES = 12
 # Of papers and programs, by what their part of a source begins with. A paper that is not here is told without a link.
 _ADDRESSES: Mapping[str, str] = {
     "Arun": "https://www.usenix.org/conference/nsdi18/presentation/arun",
@@ -133,10 +133,7 @@ def check_owner(subflows: Sequence[str], owner: str, title: str) -> None:
     deciding = [*subflows, *(flow for flow, count in counts.items() if count > 1)]
     if owner in deciding:
         return
-    listed = ", ".join(deciding[:_MOST_NAMES])
-    if len(deciding) > _MOST_NAMES:
-        listed += f" and {len(deciding) - _MOST_NAMES} more"
-    raise InputError(f'{title} has no decisions of "{owner}"; it has those of {listed or "nobody"}')
+    raise InputError(f'{title} has no decisions of "{owner}"; it has those of {listed(deciding) or "nobody"}')
 
 
 def deciding_algorithm(scenario: Scenario, changes: Sequence[Event], told: Explanation) -> str:

@@ -22,7 +22,7 @@ from subflow_app.features.explain.core.decisions import (
 from subflow_app.features.explain.core.origin import readable_scenario, recorded_by
 from subflow_app.features.explain.core.replay import DEFAULT_BUDGET_BYTES, Replay, never
 from subflow_app.features.traces.core.events import DECISION
-from subflow_app.features.traces.core.traces import NANOSECONDS
+from subflow_app.features.traces.core.traces import NANOSECONDS, check_kept, listed
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.language import translatable
@@ -90,15 +90,9 @@ def explained(
     except InputError:
         if recorded is None:
             raise
-        extents = store.event_extents(run_id, DECISION.name)
-        # Samples may end before the run does, by less than their distance.
-        end_s = max(row.simulated_s, *(extent.t_last_ns / NANOSECONDS for extent in extents.values()))
-        if not 0 <= at_s <= end_s:
-            raise InputError(f"run {run_id} is from 0 s to {end_s:g} s; {at_s:g} s is not in it") from None
+        check_kept(row, store.event_extents(run_id, DECISION.name), owner, at_s)
         told = recorded_decisions(recorded, owner, at_s, before, after, may_be_fewer=True)
-        if told is None:
-            first_s = extents[owner].t_first_ns / NANOSECONDS
-            raise InputError(f"the decisions that run {run_id} has of {owner} begin at {first_s:.6f} s") from None
+        assert told is not None
         return with_worked(told), ""
     replay.check_time(at_s)
     told = with_worked(replay.explain(owner, at_s, before=before + 1, after=after))
@@ -239,8 +233,6 @@ class DecisionSteps:
         )
 
 
-_MOST_OWNERS = 12
-
 CAUSES = {
     "start": translatable("The subflow begins"),
     "ack": translatable("An acknowledgement came"),
@@ -322,7 +314,7 @@ def decisions_line(extents: Mapping[str, EventExtent]) -> str:
     count = sum(extent.n for extent in extents.values())
     first_s = min(extent.t_first_ns for extent in extents.values()) / NANOSECONDS
     last_s = max(extent.t_last_ns for extent in extents.values()) / NANOSECONDS
-    owners = f"{len(extents)} owners" if len(extents) > _MOST_OWNERS else ", ".join(extents)
+    owners = listed(list(extents), many="owners")
     return f"{count_text(count)} decisions of {owners}, from {first_s:.3f} s to {last_s:.3f} s"
 
 

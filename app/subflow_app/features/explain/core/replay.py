@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import subflow_app
 from subflow_app.features.explain.core.decisions import ToldDecisions, check_owner, is_scripted, recorded_decisions
 from subflow_app.features.explain.core.origin import LiveOrigin, Origin, StoredOrigin
-from subflow_app.features.traces.core.traces import NANOSECONDS
+from subflow_app.features.traces.core.traces import NANOSECONDS, check_time
 from subflow_app.foundation.errors import AppError, InputError
 from subflow_app.vocabulary.language import tr
 from subflow_sim.decisions import DecisionLimits, Decisions, Explanation
@@ -437,9 +437,7 @@ class Replay:
 
     def check_time(self, t_s: float) -> None:
         """Raise InputError unless the run is known at that time, for whoever was given it by a person."""
-        end_s = self.known_until_s
-        if not 0 <= t_s <= end_s:
-            raise InputError(f"{self.title} is from 0 s to {end_s:g} s; {t_s:g} s is not in it")
+        check_time(self.title, t_s, self.known_until_s)
 
     # ---------------------------------------------------------------------------------------- going to a state
 

@@ -22,7 +22,7 @@ from subflow_store.values import EventTable, RunRow
 
 if TYPE_CHECKING:
     from subflow_sim.scenario import Event, Scenario
-    from subflow_store import RunFork, Store
+    from subflow_store import EventExtent, RunFork, Store
 
 FLOW = "flow"
 SUBFLOW = "subflow"
@@ -30,6 +30,7 @@ LINK = "link"
 SCOPES = (SUBFLOW, FLOW, LINK)
 
 NANOSECONDS = 1_000_000_000
+_MOST_NAMES = 12
 
 TURNS = ("loss", "rto", "penalised")
 """Kinds of marks at which a subflow takes another way."""
@@ -469,6 +470,36 @@ def nearest_mark_s(traces: Traces, owner: str, time_s: float, reach_s: float) ->
     times_s = [mark.time_s for mark in traces.marks() if mark.owner == owner and mark.kind in TURNS]
     nearest_s = min(times_s, key=lambda each: abs(each - time_s), default=time_s)
     return nearest_s if abs(nearest_s - time_s) <= reach_s else time_s
+
+
+def listed(names: Sequence[str], *, many: str = "") -> str:
+    """Names in a line; of more than a dozen the first, "a, b and 3 more", or the number of these many: "15 agents"."""
+    if len(names) <= _MOST_NAMES:
+        return ", ".join(names)
+    return f"{len(names)} {many}" if many else f"{', '.join(names[:_MOST_NAMES])} and {len(names) - _MOST_NAMES} more"
+
+
+def check_time(title: str, at_s: float, end_s: float) -> None:
+    """Raise InputError unless the run of that title, which ends at ``end_s``, has this time (s)."""
+    if not 0 <= at_s <= end_s:
+        raise InputError(f"{title} is from 0 s to {end_s:g} s; {at_s:g} s is not in it")
+
+
+def check_kept(row: RunRow, extents: Mapping[str, EventExtent], owner: str, at_s: float) -> None:
+    """Raise InputError unless a stored run has this time (s) and kept a decision of the owner at or before it.
+
+    Args:
+        row: the run.
+        extents: of its decisions, or of those of its agents.
+        owner: one of them.
+        at_s: the time.
+    """
+    # Samples may end before the run does, by less than their distance.
+    end_s = max(row.simulated_s, *(extent.t_last_ns / NANOSECONDS for extent in extents.values()))
+    check_time(f"run {row.id}", at_s, end_s)
+    first_ns = extents[owner].t_first_ns
+    if round(at_s * NANOSECONDS) < first_ns:
+        raise InputError(f"the decisions that run {row.id} has of {owner} begin at {first_ns / NANOSECONDS:.6f} s")
 
 
 def transport_owners(traces: Traces) -> Sequence[str]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from subflow_app.features.catalog.core.catalog import policy_library
 from subflow_app.features.traces.core.events import AGENT, agent_steps_of
-from subflow_app.features.traces.core.traces import FLOW, NANOSECONDS, SUBFLOW, Traces, select_keys
+from subflow_app.features.traces.core.traces import FLOW, NANOSECONDS, SUBFLOW, Traces, check_kept, listed, select_keys
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.number_text import NOTHING, count_text, finite, fixed
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from subflow_store import EventExtent, Store
 
 
-_MOST_AGENTS = 12
 # Figures of `EPOCH_FIGURES` as people write them: factor and unit.
 _SCALES = {"bit/s": (1e-6, "Mbit/s"), "s": (1e3, "ms"), "pkt": (1.0, "pkt"), "": (1.0, "")}
 # What changes with the action is told as a change.
@@ -74,22 +73,15 @@ def agent_decisions_around(
     if not extents:
         raise InputError(f"run {run_id} has no decisions of learning agents: none of its controllers learns")
     names = list(extents)
-    listed = ", ".join(names[:_MOST_AGENTS])
-    if len(names) > _MOST_AGENTS:
-        listed += f" and {len(names) - _MOST_AGENTS} more"
     if agent is None and len(names) > 1:
-        raise InputError(f"run {run_id} has several agents; name one of {listed}")
+        raise InputError(f"run {run_id} has several agents; name one of {listed(names)}")
     name = names[0] if agent is None else agent
     if name not in extents:
-        raise InputError(f'run {run_id} has no agent "{name}"; it has {listed}')
-    end_s = max(store.run(run_id).simulated_s, *(extent.t_last_ns / NANOSECONDS for extent in extents.values()))
-    if not 0 <= at_s <= end_s:
-        raise InputError(f"run {run_id} is from 0 s to {end_s:g} s; {at_s:g} s is not in it")
+        raise InputError(f'run {run_id} has no agent "{name}"; it has {listed(names)}')
+    check_kept(store.run(run_id), extents, name, at_s)
     steps = stored_agent_steps(store, run_id, name)
     current = steps.at(name, at_s)
-    if current is None:
-        first_s = extents[name].t_first_ns / NANOSECONDS
-        raise InputError(f"the decisions that run {run_id} has of {name} begin at {first_s:.6f} s")
+    assert current is not None
     last = min(len(steps.decisions(name)) - 1, current + after)
     told = [steps.explain(name, position) for position in range(max(0, current + 1 - before), last + 1)]
     split = len(told) - (last - current)
@@ -191,8 +183,7 @@ def agent_decision_document(told: AgentDecision) -> dict[str, Any]:
 def agents_line(extents: Mapping[str, EventExtent]) -> str:
     """Which agents decided in a run."""
     names = list(extents)
-    whose = ", ".join(names) if len(names) <= _MOST_AGENTS else f"{len(names)} agents"
-    return f"decisions of the learning {'agent' if len(names) == 1 else 'agents'} {whose}"
+    return f"decisions of the learning {'agent' if len(names) == 1 else 'agents'} {listed(names, many='agents')}"
 
 
 def agents_table(steps: AgentSteps) -> TextTable:
@@ -392,15 +383,15 @@ def reason_texts(told: AgentDecision, found: Mapping[str, Sequence[Reason]] | st
     if isinstance(found, str):
         return [tr("not known: {why}", why=found)]
     texts = []
-    for subflow, listed in found.items():
-        if not listed:
+    for subflow, moved_by in found.items():
+        if not moved_by:
             texts.append(
                 tr(
                     "{subflow}: no number by itself; with any one at its median it would have done the same",
                     subflow=subflow,
                 )
             )
-        for reason in listed[:MOST_TOLD]:
+        for reason in moved_by[:MOST_TOLD]:
             texts.append(
                 tr(
                     "{subflow}: {number} was {value}; at its median, {usual}, it would have been {action}",
