@@ -6,6 +6,7 @@ A list is a table of one column. Tables select whole rows, as high as their text
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import (
@@ -34,6 +35,22 @@ SORT_ROLE = Qt.ItemDataRole.UserRole  # what a proxy orders rows by
 ROW_ROLE = Qt.ItemDataRole.UserRole + 1  # the thing that a row shows
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_KEPT_ROWS = 2048
+
+
+class LazyRows(Sequence[RowT]):
+    """Rows that are read when they come into view; those seen lately are kept."""
+
+    def __init__(self, count: int, read: Callable[[int], RowT]) -> None:
+        """So many, of which ``read`` returns one by its number."""
+        self._count = count
+        self._read = lru_cache(_KEPT_ROWS)(read)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, number: int) -> RowT:  # type: ignore[override] # nobody asks for a part of them
+        return self._read(number)
 
 
 class TableModel(QAbstractTableModel, Generic[RowT]):
@@ -72,6 +89,12 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         if columns is not None:
             self.columns = columns
         self.endResetModel()
+
+    def add_rows(self, rows: Sequence[RowT]) -> None:
+        """Shows these, which begin with the rows shown so far."""
+        self.beginInsertRows(QModelIndex(), len(self.rows), len(rows) - 1)
+        self.rows = rows
+        self.endInsertRows()
 
     def row_at(self, number: int) -> RowT:
         """What a row shows."""

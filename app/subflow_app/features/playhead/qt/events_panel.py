@@ -5,8 +5,6 @@ Only the rows in view are formatted as text.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QModelIndex, QObject, QSignalBlocker, Signal
@@ -21,7 +19,7 @@ from subflow_app.features.playhead.qt.playhead import Playhead
 from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.shorthand import Choice, Label, h_box, named, pages, v_box
-from subflow_app.toolkit.widgets.tables import Index, TableModel, set_up_table
+from subflow_app.toolkit.widgets.tables import LazyRows, TableModel, set_up_table
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.tables import Column, NumberColumn
 
@@ -31,7 +29,6 @@ COLUMNS: tuple[Column[RunEvent], ...] = (
     Column(translatable("Flow or link"), lambda event: event.who, widest="download · backhaul→lte"),
     Column(translatable("Value"), lambda event: event.value),
 )
-_CACHED = 2048
 
 
 class EventList(TableModel[RunEvent]):
@@ -46,27 +43,17 @@ class EventList(TableModel[RunEvent]):
         )
         self._events: RunEvents | None = None
         self._numbers: NDArray[np.int64] = np.empty(0, np.int64)
-        self._event_at = lru_cache(_CACHED)(self._read)
 
     def show_events(self, events: RunEvents | None, numbers: NDArray[np.int64]) -> None:
         """Shows these of these events."""
-        before = self._numbers
-        grown = len(numbers) - len(before)
-        if events is self._events and grown > 0 and np.array_equal(numbers[: len(before)], before):
-            # A run that goes on: what was there stays where it is. Planned events to come make all others anew.
-            self.beginInsertRows(QModelIndex(), len(before), len(numbers) - 1)
-            self._numbers = numbers
-            self._event_at.cache_clear()
-            self.endInsertRows()
-            return
-        self.beginResetModel()
+        before, is_same = self._numbers, events is self._events
         self._events, self._numbers = events, numbers
-        self._event_at.cache_clear()
-        self.endResetModel()
-
-    def row_at(self, number: int) -> RunEvent:
-        """The event of a row."""
-        return self._event_at(number)
+        rows = LazyRows(len(numbers), self._read)
+        # A run that goes on: what was there stays where it is. Planned events to come make all others anew.
+        if is_same and len(numbers) > len(before) and np.array_equal(numbers[: len(before)], before):
+            self.add_rows(rows)
+        else:
+            self.show_rows(rows)
 
     def row_of(self, time_s: float) -> int:
         """The last row at or before a time; -1 if all come later."""
@@ -75,10 +62,6 @@ class EventList(TableModel[RunEvent]):
     def _read(self, row: int) -> RunEvent:
         assert self._events is not None
         return self._events.row(int(self._numbers[row]))
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of events."""
-        return 0 if parent.isValid() else len(self._numbers)
 
 
 _COMBO_LETTERS = 18  # longer names are cut; the list that opens is wider

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QObject, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction, QColor, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -27,7 +26,7 @@ from subflow_app.toolkit.theme import current_tokens
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.list_beside import action_buttons
 from subflow_app.toolkit.widgets.shorthand import Choice, Label, h_box, named, pages, split, v_box
-from subflow_app.toolkit.widgets.tables import Index, TableModel, bold, set_up_table
+from subflow_app.toolkit.widgets.tables import LazyRows, TableModel, bold, set_up_table
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_sim.agent_steps import AgentDecision
@@ -39,7 +38,6 @@ _TITLES = {
     "epoch": translatable("Events since the previous decision"),
 }
 _FORMATS = {"bit/s": fmt.rate, "s": fmt.time, "pkt": fmt.packets, "": fmt.ratio}
-_CACHED = 512
 
 
 def number_text(value: float, unit: str) -> str:
@@ -87,41 +85,20 @@ class DecisionList(TableModel[AgentDecision]):
     def __init__(self, parent: QObject | None = None) -> None:
         """An empty list."""
         super().__init__(DECISION_COLUMNS, parent)
-        self._replay: AgentReplay | None = None
-        self._count = 0
-        self._decision_at = lru_cache(_CACHED)(self._read)
 
     def set_replay(self, replay: AgentReplay | None) -> None:
         """Shows the decisions of the agent that is looked at."""
-        self.beginResetModel()
-        self._replay = replay
-        self._count = replay.count if replay is not None else 0
-        self._decision_at.cache_clear()
-        self.endResetModel()
+        self.show_rows(LazyRows(replay.count, replay.at) if replay is not None else ())
 
-    def grow(self) -> None:
+    def grow(self, replay: AgentReplay) -> None:
         """Shows the decisions that have come."""
-        self._decision_at.cache_clear()  # what the latest one has earned is known now
-        count = self._replay.count if self._replay is not None else 0
-        if count < self._count:
-            # Of a very long run in memory the oldest were dropped.
-            self.set_replay(self._replay)
-        elif count > self._count:
-            self.beginInsertRows(QModelIndex(), self._count, count - 1)
-            self._count = count
-            self.endInsertRows()
-
-    def row_at(self, number: int) -> AgentDecision:
-        """A decision."""
-        return self._decision_at(number)
-
-    def _read(self, number: int) -> AgentDecision:
-        assert self._replay is not None
-        return self._replay.at(number)
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of decisions."""
-        return 0 if parent.isValid() else self._count
+        rows = LazyRows(replay.count, replay.at)
+        if len(rows) > len(self.rows):
+            self.add_rows(rows)
+        elif len(rows) < len(self.rows):
+            self.show_rows(rows)  # of a very long run in memory the oldest were dropped
+        else:
+            self.rows = rows  # what the latest one has earned is known now
 
     def other_data(self, row: AgentDecision, column: int, role: int) -> object | None:
         """What was done in full."""
@@ -292,7 +269,7 @@ class AgentPanel(QWidget):
         if has_come:
             if len(replay.agents) != self.agents.count():
                 self._list_agents()
-            self._list.grow()
+            self._list.grow(replay)
             self._show_decision()
 
     @property

@@ -1,0 +1,33 @@
+"""Tables of very many rows read those that are shown."""
+
+from __future__ import annotations
+
+from pytestqt.qtbot import QtBot
+
+from subflow_app.toolkit.widgets.tables import LazyRows, TableModel
+from subflow_app.vocabulary.tables import Column
+
+
+def test_rows_are_read_once_and_when_they_are_shown(qtbot: QtBot) -> None:
+    read: list[int] = []
+
+    def row(number: int) -> str:
+        read.append(number)
+        return f"row {number}"
+
+    model: TableModel[str] = TableModel([Column("Name", str)])
+    model.show_rows(LazyRows(1_000_000, row))
+    assert (model.rowCount(), read) == (1_000_000, [])
+    assert [model.index(999_999, 0).data(), model.index(999_999, 0).data()] == ["row 999999"] * 2
+    assert read == [999_999]
+
+
+def test_rows_that_come_leave_the_others_where_they_are(qtbot: QtBot) -> None:
+    model: TableModel[str] = TableModel([Column("Name", str)])
+    model.show_rows(["a"])
+    with (
+        qtbot.assertNotEmitted(model.modelReset),
+        qtbot.waitSignal(model.rowsInserted, check_params_cb=lambda _parent, first, last: (first, last) == (1, 2)),
+    ):
+        model.add_rows(["a", "b", "c"])
+    assert [model.index(row, 0).data() for row in range(model.rowCount())] == ["a", "b", "c"]
