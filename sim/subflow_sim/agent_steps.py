@@ -10,9 +10,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from subflow_sim.decisions import Ints, rows_until
 from subflow_sim.vec_env import AgentNumber, AgentScope
 
-Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float32]
 
 EPOCH_FIGURES: Mapping[str, tuple[str, str]] = {
@@ -224,7 +224,7 @@ class AgentSteps:
         Raises:
             KeyError: if there is no such agent.
         """
-        position = int(np.searchsorted(self._times_ns(agent), _nanos(time_s), "right")) - 1
+        position = rows_until(self.time_ns, self.decisions(agent), time_s) - 1
         return position if position >= 0 else None
 
     def nearest(self, agent: str, time_s: float) -> int | None:
@@ -233,12 +233,13 @@ class AgentSteps:
         Raises:
             KeyError: if there is no such agent.
         """
-        times_ns = self._times_ns(agent)
-        if not len(times_ns):
+        rows = self.decisions(agent)
+        if not len(rows):
             return None
-        after = min(int(np.searchsorted(times_ns, _nanos(time_s))), len(times_ns) - 1)
+        after = min(rows_until(self.time_ns, rows, time_s, "left"), len(rows) - 1)
         before = max(0, after - 1)
-        return before if abs(times_ns[before] - _nanos(time_s)) < abs(times_ns[after] - _nanos(time_s)) else after
+        before_ns, after_ns = abs(self.time_ns[rows[[before, after]]] - np.rint(time_s * 1e9))
+        return before if before_ns < after_ns else after
 
     def rows(self, agent: str, position: int) -> slice:
         """The rows of one of an agent's decisions, counted from 0 among those that are here.
@@ -300,9 +301,6 @@ class AgentSteps:
                 return position
         raise KeyError(agent)
 
-    def _times_ns(self, agent: str) -> Ints:
-        return self.time_ns[self.decisions(agent)]
-
     def _seen(self, agent: RunAgent, row: int) -> SeenSubflow:
         is_acting = bool(self.is_acting[row])
         return SeenSubflow(
@@ -312,7 +310,3 @@ class AgentSteps:
             action=tuple(self.action[row, : len(agent.action_names)].tolist()) if is_acting else (),
             figures={name: float(getattr(self, name)[row]) for name in EPOCH_FIGURES},
         )
-
-
-def _nanos(time_s: float) -> int:
-    return round(min(max(time_s * 1e9, -(2.0**62)), 2.0**62))

@@ -335,7 +335,7 @@ class Decisions:
             KeyError: if there is no such owner.
         """
         rows = self.rows(owner)
-        position = self._position(rows, time_s, "right") - 1
+        position = rows_until(self.time_ns, rows, time_s) - 1
         return int(rows[position]) if position >= 0 else None
 
     def between(self, owner: str, from_s: float, until_s: float) -> Ints:
@@ -345,7 +345,7 @@ class Decisions:
             KeyError: if there is no such owner.
         """
         rows = self.rows(owner)
-        return rows[self._position(rows, from_s, "left") : self._position(rows, until_s, "right")]
+        return rows[rows_until(self.time_ns, rows, from_s, "left") : rows_until(self.time_ns, rows, until_s)]
 
     def explain(self, row: int) -> Explanation:
         """One decision with all names, for people.
@@ -397,10 +397,18 @@ class Decisions:
         arrays = {name: np.concatenate([getattr(each, name) for each in batches]) for name in cls.columns()}
         return cls(first.owners, first.scopes, longest, **arrays, steps=Steps.joined(batches))
 
-    def _position(self, rows: Ints, time_s: float, side: Literal["left", "right"]) -> int:
-        """Where a time belongs among the rows; the rows of all owners are in order of time."""
-        time_ns = round(min(max(time_s * 1e9, -(2.0**62)), 2.0**62))
-        return int(np.searchsorted(rows, np.searchsorted(self.time_ns, time_ns, side)))
+
+def rows_until(time_ns: Ints, rows: Ints, time_s: float, side: Literal["left", "right"] = "right") -> int:
+    """How many rows of one owner are before a time or, with the side "right", at it.
+
+    Args:
+        time_ns: int64 [n], of the rows of all owners, in order.
+        rows: int64 [m], those of the owner, in order.
+        time_s: the time.
+        side: as NumPy has it.
+    """
+    wanted_ns = round(min(max(time_s * 1e9, -(2.0**62)), 2.0**62))
+    return int(np.searchsorted(rows, np.searchsorted(time_ns, wanted_ns, side)))
 
 
 def detected(told: Sequence[Explanation], loss_detection: str) -> tuple[Explanation, ...]:
