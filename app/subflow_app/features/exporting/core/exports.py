@@ -326,8 +326,7 @@ def export_marks(traces: Traces, path: str | Path) -> Path:
         ExportError: if the file cannot be written.
     """
     rows = (
-        (f"{mark.time_s:.9f}".rstrip("0").rstrip("."), written(mark.owner), mark.kind, _number_text(mark.value))
-        for mark in traces.marks()
+        (_time_text(mark.time_s), written(mark.owner), mark.kind, _number_text(mark.value)) for mark in traces.marks()
     )
     return write_csv(path, ("time_s", "owner", "kind", "value"), rows)
 
@@ -340,8 +339,7 @@ def export_intervals(table: EventTable, path: str | Path) -> Path:
     """
     columns = {"begin_s": time_texts(table["begin_ns"]), "end_s": time_texts(table["end_ns"])}
     columns |= {name: number_texts(table[name]) for name in _INTERVAL_COLUMNS}
-    _write_events(table, columns, path)
-    return Path(path)
+    return _write_events(table, columns, path)
 
 
 def export_decisions(table: EventTable, path: str | Path, rules_path: str | Path) -> list[Path]:
@@ -361,8 +359,7 @@ def export_decisions(table: EventTable, path: str | Path, rules_path: str | Path
     columns["chosen"] = _where(is_flow & (table["chosen"] < MAX_PATHS), number_texts(table["chosen"] + 1))
     columns |= {name: _set_texts(table[name]) for name in ("available", "usable")}
     columns |= {name: number_texts(table[name]) for name in DECISION.fields if name.startswith("number_")}
-    _write_events(table, columns, path)
-    return [Path(path), write_file(Path(rules_path), json_text(rules))]
+    return [_write_events(table, columns, path), write_file(Path(rules_path), json_text(rules))]
 
 
 def export_agent_steps(table: EventTable, path: str | Path, agents_path: str | Path) -> list[Path]:
@@ -395,9 +392,8 @@ def export_agent_steps(table: EventTable, path: str | Path, agents_path: str | P
                 column = numbers.setdefault(name, np.full(len(steps), np.nan, np.float32))
                 column[rows] = values[rows, index]
     columns |= {name: number_texts(column) for name, column in numbers.items()}
-    _write_events(table, columns, path)
     agents = list(map(stored_object, table.names["agent"]))
-    return [Path(path), write_file(Path(agents_path), json_text(agents))]
+    return [_write_events(table, columns, path), write_file(Path(agents_path), json_text(agents))]
 
 
 def save_rescue_copy(traces: Traces, summary: Mapping[str, Any], scenario_text: str) -> Path:
@@ -445,18 +441,17 @@ def _export_tables(traces: Traces, target: Path) -> list[Path]:
 def _write_table(
     path: str | Path, headings: Iterable[str], time_s: NDArray[np.float64], columns: Sequence[NDArray[np.float32]]
 ) -> Path:
-    # Times are multiples of the interval: nine decimals (1 ns) cut the rounding of binary fractions off.
-    texts = [[f"{time:.9f}".rstrip("0").rstrip(".") for time in time_s.tolist()]]
+    texts = [list(map(_time_text, time_s.tolist()))]
     texts += [number_texts(column) for column in columns]
     lines = (",".join(row) + "\n" for row in zip(*texts, strict=True))
     return write_file(path, "".join((csv_text(("time_s", *headings), ()), *lines)))
 
 
-def _write_events(table: EventTable, columns: Mapping[str, Sequence[str]], path: str | Path) -> None:
+def _write_events(table: EventTable, columns: Mapping[str, Sequence[str]], path: str | Path) -> Path:
     """Write a row for each event: time, owner, and these columns."""
     start = {"time_s": time_texts(table["time_ns"]), "owner": table.texts("owner")}
     everything = {**start, **columns}
-    write_csv(path, everything, zip(*everything.values(), strict=True))
+    return write_csv(path, everything, zip(*everything.values(), strict=True))
 
 
 def _where(is_known: NDArray[np.bool_], texts: Sequence[str]) -> list[str]:
@@ -466,7 +461,12 @@ def _where(is_known: NDArray[np.bool_], texts: Sequence[str]) -> list[str]:
 
 def time_texts(time_ns: NDArray[np.int64]) -> list[str]:
     """Times in ns as seconds, exactly, without zeros at the end."""
-    return [f"{time / NANOSECONDS:.9f}".rstrip("0").rstrip(".") for time in time_ns.tolist()]
+    return [_time_text(time / NANOSECONDS) for time in time_ns.tolist()]
+
+
+def _time_text(time_s: float) -> str:
+    """Nine decimals (1 ns), which cut the rounding of binary fractions off, without zeros at the end."""
+    return f"{time_s:.9f}".rstrip("0").rstrip(".")
 
 
 def _set_texts(masks: NDArray[np.int64]) -> list[str]:

@@ -63,7 +63,7 @@ def decision_table(decisions: Decisions) -> EventTable:
     names = {
         "owner": decisions.owners,
         "cause": CAUSES,
-        "rule": tuple(map(_rule_text, decisions.rules)),
+        "rule": tuple(map(_text_of, decisions.rules)),
     }
     return EventTable(columns, names)
 
@@ -96,7 +96,7 @@ def agent_table(steps: AgentSteps) -> EventTable:
     columns |= {"owner": steps.agent, "agent": steps.agent, "is_acting": steps.is_acting.astype(np.int32)}
     names = {
         "owner": tuple(agent.name for agent in steps.agents),
-        "agent": tuple(map(_agent_text, steps.agents)),
+        "agent": tuple(map(_text_of, steps.agents)),
         "subflow": steps.subflows,
     }
     return EventTable({field: columns[field] for field in AGENT.fields}, names)
@@ -111,8 +111,8 @@ def agent_steps_of(table: EventTable) -> AgentSteps:
 
 
 @cache
-def _agent_text(agent: RunAgent) -> str:
-    return json.dumps(asdict(agent), ensure_ascii=False)
+def _text_of(whole: RunAgent | Rule) -> str:
+    return json.dumps(asdict(whole), ensure_ascii=False)
 
 
 @cache
@@ -124,11 +124,6 @@ def _agent_of(text: str) -> RunAgent:
         whole = stored_object(text, "name")
         whole |= {name: tuple(AgentNumber(**each) for each in whole[name]) for name in ("features", "actions")}
         return RunAgent(**whole | {"choices": tuple(whole["choices"])})
-
-
-@cache
-def _rule_text(rule: Rule) -> str:
-    return json.dumps(asdict(rule), ensure_ascii=False)
 
 
 def _rule_of(text: str) -> Rule:

@@ -384,9 +384,7 @@ class AgentPanel(QWidget):
     def _on_row_chosen(self) -> None:
         replay, row = self.replay, self.decisions.currentIndex().row()
         if not self._is_showing and replay is not None and row >= 0 and row != replay.position:
-            replay.go_to(row)
-            self._show_decision()
-            self._tell()
+            self._go_to(row)
 
     def _go_to(self, position: int) -> None:
         replay = self.replay
