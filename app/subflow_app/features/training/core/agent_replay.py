@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from subflow_app.features.traces.core.traces import Traces
-    from subflow_sim.agent_steps import AgentDecision, AgentSteps, RunAgent
+    from subflow_sim.agent_steps import AgentDecision, RunAgent
     from subflow_sim.vec_env import AgentNumber
 
 Part = Literal["seen", "done", "epoch"]
@@ -50,6 +50,10 @@ class NumberRow:
 class AgentReplay:
     """The decisions of the agents of one run, of which one is looked at.
 
+    Attributes:
+        traces: the run.
+        position: of the agent's decisions the one that is looked at, from 0; set by `go_to`.
+
     Args:
         traces: the run; while it goes on, `refresh` takes over what has come.
 
@@ -61,12 +65,7 @@ class AgentReplay:
         self.traces = traces
         self._steps = steps_of(traces)
         self._agent = self._steps.agents[0].name if self._steps.agents else ""
-        self._position = 0
-
-    @property
-    def title(self) -> str:
-        """Name of the run."""
-        return self.traces.title
+        self.position = 0
 
     @property
     def agents(self) -> tuple[RunAgent, ...]:
@@ -79,19 +78,9 @@ class AgentReplay:
         return self._steps.agent_named(self._agent) if self._agent else None
 
     @property
-    def steps(self) -> AgentSteps:
-        """All decisions so far."""
-        return self._steps
-
-    @property
     def count(self) -> int:
         """How many decisions the agent has made so far."""
         return len(self._steps.decisions(self._agent)) if self._agent else 0
-
-    @property
-    def position(self) -> int:
-        """Which of them is looked at, from 0."""
-        return self._position
 
     @property
     def has_values(self) -> bool:
@@ -101,12 +90,12 @@ class AgentReplay:
     @property
     def is_at_end(self) -> bool:
         """Whether that is the latest."""
-        return self._position >= self.count - 1
+        return self.position >= self.count - 1
 
     @property
     def decision(self) -> AgentDecision | None:
         """The decision that is looked at; None: there is none yet."""
-        return self.at(self._position) if self.count else None
+        return self.at(self.position) if self.count else None
 
     def at(self, position: int) -> AgentDecision:
         """One of the agent's decisions, from 0.
@@ -139,20 +128,20 @@ class AgentReplay:
         before = self.decision
         self._steps.agent_named(agent)
         self._agent = agent
-        self._position = 0
+        self.position = 0
         if before is not None:
             self.go_to_time(before.time_s)
 
     def go_to(self, position: int) -> None:
         """Look at one of the decisions, or at the first or last if there is none there."""
-        self._position = min(max(position, 0), max(self.count - 1, 0))
+        self.position = min(max(position, 0), max(self.count - 1, 0))
 
     def go_to_time(self, time_s: float) -> None:
         """Look at the decision nearest to a time."""
         if self.count:
             nearest = self._steps.nearest(self._agent, time_s)
             assert nearest is not None
-            self._position = nearest
+            self.position = nearest
 
     def refresh(self) -> bool:
         """Take over what has come; whoever looks at the latest decision goes on with it. Returns whether any has come.
@@ -166,7 +155,7 @@ class AgentReplay:
         was_at_end = self.is_at_end
         self._steps = steps
         self._agent = self._agent or steps.agents[0].name
-        self.go_to(self.count - 1 if was_at_end else self._position)
+        self.go_to(self.count - 1 if was_at_end else self.position)
         return True
 
 

@@ -359,7 +359,7 @@ class AgentPanel(QWidget):
                         controller=agent.controller,
                         policy=agent.policy,
                     )
-                    self.agents.addItem(f"{replay.title}: {text}" if several else text, (index, agent.name))
+                    self.agents.addItem(f"{replay.traces.title}: {text}" if several else text, (index, agent.name))
             self.agents.setCurrentIndex(max(0, self.agents.findText(chosen)))
 
     def _show_agent(self) -> None:
