@@ -92,7 +92,10 @@ def explained(
             raise
         check_kept(row, store.event_extents(run_id, DECISION.name), owner, at_s)
         told = recorded_decisions(recorded, owner, at_s, before, after, may_be_fewer=True)
-        assert told is not None
+        if told is None:  # of a damaged file
+            raise InputError(
+                f"run {run_id} keeps no decision of {owner} up to {at_s:g} s, although its list has one"
+            ) from None
         return with_worked(told), ""
     replay.check_time(at_s)
     told = with_worked(replay.explain(owner, at_s, before=before + 1, after=after))

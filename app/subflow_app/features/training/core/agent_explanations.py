@@ -81,7 +81,8 @@ def agent_decisions_around(
     check_kept(store.run(run_id), extents, name, at_s)
     steps = stored_agent_steps(store, run_id, name)
     current = steps.at(name, at_s)
-    assert current is not None
+    if current is None:  # of a damaged file
+        raise InputError(f"run {run_id} keeps no decision of {name} up to {at_s:g} s, although its list has one")
     last = min(len(steps.decisions(name)) - 1, current + after)
     told = [steps.explain(name, position) for position in range(max(0, current + 1 - before), last + 1)]
     split = len(told) - (last - current)
@@ -102,9 +103,10 @@ def agent_behind(read: Callable[..., AgentSteps], told: Explanation) -> AgentDec
         return None
     steps = read(None, told.time_s, told.time_s)
     for agent in (each.name for each in steps.agents if len(steps.acting_rows(each.name, told.owner))):
-        steps = read(agent)  # the reward of this decision is in the next one
-        position = steps.at(agent, told.time_s)
-        return None if position is None else steps.explain(agent, position)
+        own = read(agent)  # the reward of this decision is in the next one
+        position = own.at(agent, told.time_s)
+        if position is not None:
+            return own.explain(agent, position)
     return None
 
 
