@@ -17,19 +17,17 @@ if TYPE_CHECKING:
 
 J = TypeVar("J", bound="Job")
 
-_REFRESH_MS = 300
+_REFRESH_MS = 250
 
 
 class Study(QObject, Generic[J]):
-    """One job at a time in a worker thread.
-
-    Attributes:
-        job: the job in progress; None: nothing runs, or its preparation has not ended yet.
-    """
+    """One job at a time in a worker thread."""
 
     changed = Signal()  # `is_running` or `is_paused`
     ticked = Signal()  # progress may have changed; also emitted when a job starts
-    ended = Signal(object)  # the job, or None if it was stopped before it was made; errors were reported already
+    # The job, None if it could not be made; and its `JobOutcome`, None if it did not run or raised an exception. Errors
+    # are reported after that.
+    ended = Signal(object, object)
 
     def __init__(self, workers: Workers, parent: QObject, name: str, report: Callable[[Exception], object]) -> None:
         """Nothing runs.
@@ -41,56 +39,87 @@ class Study(QObject, Generic[J]):
             report: shows an error to the user.
         """
         super().__init__(parent)
-        self.job: J | None = None
-        self.is_running = False
         self.is_paused = False
+        self.reports_problems = True  # as an error, the first of those that did not end the job
         self._workers = workers
         self._name = name
         self._report = report
-        self._stopped = threading.Event()
+        self._run: _Run[J] | None = None
         self._timer = timer(self, self.ticked.emit, _REFRESH_MS)
 
-    def start(self, make: Callable[[], J]) -> None:
-        """Makes a job and runs it, both in a worker thread; ignored while another one runs."""
-        if self.is_running:
-            return
-        self.is_running, self.is_paused = True, False
-        self._stopped.clear()
+    @property
+    def is_running(self) -> bool:
+        """Whether a job is in progress, paused or not."""
+        return self._run is not None
 
-        def work() -> JobOutcome | None:
-            self.job = make()
-            return None if self._stopped.is_set() else self.job.run()
+    @property
+    def job(self) -> J | None:
+        """The job in progress; None: nothing runs, or its preparation has not ended yet."""
+        return None if self._run is None else self._run.job
 
-        self._workers.start(self._name, work, succeeded=self._on_ended, failed=self._on_failed, cancel=self.stop)
+    def start(self, job: J | Callable[[], J]) -> None:
+        """Runs a job, or makes it and runs it, in a worker thread; forgets the job in progress."""
+        self.forget()
+        run: _Run[J] = _Run(job)
+        self._run = run
+        self._workers.start(
+            self._name,
+            run.work,
+            succeeded=lambda outcome: self._on_ended(run, outcome),
+            failed=lambda error: self._on_ended(run, None, error),
+            cancel=run.stop,
+        )
         self._timer.start()
         self.ticked.emit()
         self.changed.emit()
 
     def toggle_pause(self) -> None:
         """Pauses the job, or continues it."""
-        if self.job is not None and self.is_running:
+        if self.job is not None:
             self.is_paused = not self.is_paused
             (self.job.pause if self.is_paused else self.job.unpause)()
             self.ticked.emit()
 
     def stop(self) -> None:
         """Ends the job soon; completed work is kept."""
+        if self._run is not None:
+            self._run.stop()
+
+    def forget(self) -> None:
+        """Stops the job, and does not report its end."""
+        self.stop()
+        self._clear()
+
+    def _clear(self) -> None:
+        self._timer.stop()
+        self._run, self.is_paused = None, False
+
+    def _on_ended(self, run: _Run[J], outcome: JobOutcome | None, error: Exception | None = None) -> None:
+        if run is not self._run:
+            return
+        self._clear()
+        self.ended.emit(run.job, outcome)
+        self.changed.emit()
+        if outcome is not None:
+            is_problem = self.reports_problems and outcome.problems
+            error = outcome.error or (InputError(outcome.problems[0]) if is_problem else None)
+        if error is not None:
+            self._report(error)
+
+
+class _Run(Generic[J]):
+    """One job from its start to its end, which may follow the start of another one."""
+
+    def __init__(self, job: J | Callable[[], J]) -> None:
+        self._make = job if callable(job) else lambda: job
+        self.job: J | None = None if callable(job) else job
+        self._stopped = threading.Event()
+
+    def work(self) -> JobOutcome | None:
+        self.job = self._make()
+        return None if self._stopped.is_set() else self.job.run()
+
+    def stop(self) -> None:
         self._stopped.set()
         if self.job is not None:
             self.job.stop()
-
-    def _on_ended(self, outcome: JobOutcome | None) -> None:
-        self._end()
-        if outcome is not None and (outcome.error is not None or outcome.problems):
-            self._report(outcome.error or InputError(outcome.problems[0]))
-
-    def _on_failed(self, error: Exception) -> None:
-        self._end()
-        self._report(error)
-
-    def _end(self) -> None:
-        self._timer.stop()
-        job, self.job = self.job, None
-        self.is_running, self.is_paused = False, False
-        self.ended.emit(job)
-        self.changed.emit()

@@ -99,7 +99,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
 
     def close(self) -> None:
         """Ends the runs that go on; what has ended is kept, and the next time goes on from there."""
-        self.stop()
+        self.study.forget()
 
     # ---- what actions call ----
 

@@ -161,7 +161,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
 
     def close(self) -> None:
         """Ends the search that goes on; what was tried is kept, and the next time goes on from there."""
-        self.stop()
+        self.study.forget()
 
     # ---- what actions call ----
 
