@@ -34,7 +34,9 @@ def feature(desk: Desk) -> ScriptFeature:
 
 def settle(qtbot: QtBot, desk: Desk) -> None:
     session = desk.features[ScriptFeature].session
-    qtbot.waitUntil(lambda: not (desk.runs.is_running or session.job or session.reader.is_busy), timeout=60_000)
+    qtbot.waitUntil(
+        lambda: not (desk.runs.is_running or session.study.is_running or session.reader.is_busy), timeout=60_000
+    )
 
 
 def write(qtbot: QtBot, desk: Desk, text: str) -> None:

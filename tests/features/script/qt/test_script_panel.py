@@ -48,7 +48,8 @@ def feature(desk: Desk) -> ScriptFeature:
 
 def settle(qtbot: QtBot, desk: Desk, feature: ScriptFeature) -> None:
     qtbot.waitUntil(
-        lambda: not (desk.runs.is_running or feature.session.job or feature.session.reader.is_busy), timeout=30_000
+        lambda: not (desk.runs.is_running or feature.session.study.is_running or feature.session.reader.is_busy),
+        timeout=30_000,
     )
 
 

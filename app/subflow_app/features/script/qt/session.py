@@ -14,7 +14,7 @@ from subflow_app.features.script.qt.desk import ScriptDesk
 from subflow_app.features.script.qt.panel import ScriptPanel
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.toolkit.widgets.shorthand import timer
+from subflow_app.toolkit.study import Study
 from subflow_app.toolkit.workers import LatestReader
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ScriptRunError
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 SCRIPT_BUTTONS = ("script.save", "script.new_controller", "script.open_copy", "script.find", "script.check")
 SCRIPT_VERSION_BUTTONS = ("script.compare", "script.restore")
 
-_FOLLOW_MS = 100
-
 SAVE, SAVE_AS, FIND, COMMENT, COMPLETE, NEXT_PROBLEM, CHECK, COMPARE, RESTORE = (
     f"script.{name}"
     for name in ("save", "save_as", "find", "comment", "complete", "next_problem", "check", "compare", "restore")
@@ -44,7 +42,7 @@ class ScriptSession(QObject):
     Attributes:
         panel: the editor with its lists.
         desk: opens and saves.
-        job: tries the script.
+        study: tries the script.
         reader: reads its versions.
     """
 
@@ -60,13 +58,15 @@ class ScriptSession(QObject):
             [bar[name] for name in SCRIPT_VERSION_BUTTONS],
             bar["script.new_controller"],
         )
-        self.job: ConformanceJob | ArenaTrial | None = None
+        self.study: Study[ConformanceJob | ArenaTrial] = Study(ports.workers, self, "conformance", ports.tell_failure)
+        self.study.reports_problems = False  # the strip does
+        self.study.ticked.connect(self._show_conformance)
+        self.study.ended.connect(self._on_tried)
         self._asks_arena = False  # once the checks are made
         self._findings: dict[str, Finding] = {}  # by what was asked
         self._tried = ("", "")  # name and text of the script that the strip tells of
         self._moment: ScriptMoment | None = None  # of the decision that is explained
         self._possible: frozenset[str] = frozenset()
-        self._follow = timer(self, self._show_conformance, _FOLLOW_MS)
         self.reader = LatestReader(ports.workers, self, "read versions")
         self.reader.read.connect(self._on_versions)
         self.reader.failed.connect(lambda error: ports.statusBar().showMessage(error_text(error)))
@@ -225,62 +225,37 @@ class ScriptSession(QObject):
         desk = self.desk
         self._tried = (desk.name, self.panel.editor.text)
         self._asks_arena = asks_arena and desk.kind == "controller"
-        self._start(ConformanceJob(desk.kind, *self._tried))
+        self.study.start(ConformanceJob(desk.kind, *self._tried))
 
     def _ask_arena(self) -> None:
         """Has what was tried, or is in the editor, send in the networks of the arena."""
-        if self.job is not None:
+        if self.study.is_running:
             return
         if not self._tried[1]:
             self._tried = (self.desk.name, self.panel.editor.text)
-        self._start(ArenaTrial(*self._tried))
-
-    def _start(self, job: ConformanceJob | ArenaTrial) -> None:
-        self.job = job
-        self.ports.workers.start(
-            job.name,
-            job.run,
-            succeeded=lambda outcome: self._on_tried(job, outcome),
-            failed=lambda error: self._on_trial_failed(job, error),
-            cancel=job.stop,
-        )
-        self._follow.start()
-        self._show_conformance()
+        self.study.start(ArenaTrial(*self._tried))
 
     def _stop_trying(self) -> None:
-        if self.job is not None:
-            self.job.stop()
-        self.job = None
+        self.study.forget()
         self._asks_arena = False
-        self._follow.stop()
         self._findings = {}
 
-    def _on_tried(self, job: ConformanceJob | ArenaTrial, outcome: JobOutcome | None) -> None:
-        if job is not self.job:
-            return
-        self._note_findings()
-        self.job = None
-        self._follow.stop()
-        if outcome is not None and outcome.error is not None:
-            self.ports.tell_failure(outcome.error)
-        elif self._asks_arena:
-            self._asks_arena = False
+    def _on_tried(self, job: ConformanceJob | ArenaTrial | None, outcome: JobOutcome | None) -> None:
+        self._note_findings(job)
+        asks_arena, self._asks_arena = self._asks_arena, False
+        if asks_arena and outcome is not None and outcome.error is None:
             self._ask_arena()
         self._show_conformance()
 
-    def _on_trial_failed(self, job: ConformanceJob | ArenaTrial, error: Exception) -> None:
-        self._on_tried(job, None)
-        self.ports.tell_failure(error)
-
-    def _note_findings(self) -> None:
-        if self.job is not None:
-            self._findings |= {each.check.id: each for each in self.job.findings}
+    def _note_findings(self, job: ConformanceJob | ArenaTrial | None) -> None:
+        if job is not None:
+            self._findings |= {each.check.id: each for each in job.findings}
 
     def _show_conformance(self) -> None:
-        self._note_findings()
+        job = self.study.job
+        self._note_findings(job)
         questions = questions_of(self.desk.kind) if self.desk.is_open else ()
-        working = self.job.asked if self.job is not None else ()
-        self.panel.conformance.show_findings(questions, self._findings, working)
+        self.panel.conformance.show_findings(questions, self._findings, () if job is None else job.asked)
 
     def _show_finding(self, finding: Finding) -> None:
         """Runs what shows it, and shows that run."""
