@@ -14,6 +14,7 @@ from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.action_bar import WRITABLE, ActionBar, ActionSpec, possible
 from subflow_app.toolkit.dialogs import Dialogs, open_dialog
 from subflow_app.toolkit.feature import Feature, FeatureHolder, FeatureMap
+from subflow_app.toolkit.study import Study
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.shorthand import v_box
 from subflow_app.vocabulary.language import tr, translatable
@@ -76,7 +77,9 @@ class CompareFeature(Feature):
         self.pages = QStackedWidget(self.panel)
         self._layout = v_box(self.panel, (self.pages, 1), margins=0)
         self._strip: KernelStrip | None = None
-        self._study: KernelStudy | None = None
+        self.study: Study[KernelStudy] = Study(ports.workers, self, "kernel", self._on_kernel_failed)
+        self.study.changed.connect(self.changed)
+        self.study.ended.connect(self._on_kernel_ended)
         self._empty = EmptyState(
             "compare",
             tr("Nothing to compare yet"),
@@ -153,7 +156,7 @@ class CompareFeature(Feature):
 
     def possible(self) -> frozenset[str]:
         """The kernel runs one scenario at a time."""
-        return frozenset({"study.kernel"} if self._study is None else {"study.stop_kernel"})
+        return frozenset({"study.stop_kernel" if self.study.is_running else "study.kernel"})
 
     def run_kernel(self) -> None:
         """Runs the scenario of the window on this machine's kernel, beside a simulation of it."""
@@ -166,7 +169,7 @@ class CompareFeature(Feature):
         ports, doc = self.ports, self.ports.documents.doc
         ports.inspector.commit_pending()
         store = ports.database.store
-        if self._study is not None or store is None or store.is_read_only:
+        if self.study.is_running or store is None or store.is_read_only:
             return
         source = source_of_document(Use.KERNEL, doc)
         if source is None:
@@ -186,45 +189,19 @@ class CompareFeature(Feature):
             tr("Run it"),
         ):
             return
-        study = self._study = KernelStudy(source, store)
         ports.workspaces.go_to(self.panel_name)
         if self._strip is None:
-            self._strip = KernelStrip(self.panel)
-            self._strip.stop_requested.connect(self.stop_kernel)
+            self._strip = KernelStrip(self.study, self.panel)
             self._layout.insertWidget(0, self._strip)
-        strip = self._strip
-        strip.follow(study)
-        self.changed.emit()
-
-        def ended() -> None:
-            self._study = None
-            strip.follow(None)
-            self.changed.emit()
-
-        def succeeded(outcome: JobOutcome) -> None:
-            ended()
-            if study.run_ids is not None:
-                ports.history.reload()
-                self.compare_runs(study.run_ids, pair=study.run_ids)
-            elif outcome.error is not None:
-                failed(outcome.error)
-            else:
-                ports.banners.show_banner("kernel", "info", tr("The comparison with the kernel was stopped."))
-
-        def failed(error: Exception) -> None:
-            ended()
-            ports.banners.show_banner("kernel", "error", str(error))
-
-        ports.workers.start("kernel", study.run, succeeded=succeeded, failed=failed, cancel=study.stop)
+        self.study.start(KernelStudy(source, store))
 
     def stop_kernel(self) -> None:
         """Stops the kernel's run; nothing of it is kept."""
-        if self._study is not None:
-            self._study.stop()
+        self.study.stop()
 
     def close(self) -> None:
         """Stops the kernel's run."""
-        self.stop_kernel()
+        self.study.forget()
 
     def ask_import(self) -> None:
         """Asks for a measured file and shows what it would become."""
@@ -283,6 +260,16 @@ class CompareFeature(Feature):
         return self._view
 
     # ---- inside ----
+
+    def _on_kernel_ended(self, job: KernelStudy | None, outcome: JobOutcome | None) -> None:
+        if job is not None and job.run_ids is not None:
+            self.ports.history.reload()
+            self.compare_runs(job.run_ids, pair=job.run_ids)
+        elif outcome is not None and outcome.error is None:
+            self.ports.banners.show_banner("kernel", "info", tr("The comparison with the kernel was stopped."))
+
+    def _on_kernel_failed(self, error: Exception) -> None:
+        self.ports.banners.show_banner("kernel", "error", str(error))
 
     def _recompare(self, choices: Choices) -> None:
         from subflow_app.features.comparison.core.compared_runs import compare

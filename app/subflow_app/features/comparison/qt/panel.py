@@ -34,8 +34,9 @@ from subflow_app.features.history.qt.run_table import heading
 from subflow_app.features.kernel.core.study import KernelStudy
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.dialogs import CSV_FILTER, Dialogs
+from subflow_app.toolkit.study import Study
 from subflow_app.toolkit.widgets.list_beside import ShareBar
-from subflow_app.toolkit.widgets.shorthand import Choice, Label, WrapLayout, captioned, h_box, named, timer, v_box
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, WrapLayout, captioned, h_box, named, v_box
 from subflow_app.toolkit.widgets.tables import RIGHT, Index, TableModel, bold, set_up_table, sorting
 from subflow_app.vocabulary.language import tr, trn
 from subflow_app.vocabulary.tables import Column
@@ -422,43 +423,30 @@ def _combo(name: str, text: str, choices: Iterable[tuple[object, str]] = ()) -> 
     return Choice(name, choices, text=text, letters=12)
 
 
-_FOLLOW_MS = 250
-
-
 class KernelStrip(QWidget):
-    """Follows one study; hidden while there is none."""
+    """Follows the kernel's run; hidden while nothing runs."""
 
-    stop_requested = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, study: Study[KernelStudy], parent: QWidget | None = None) -> None:
         """Hidden."""
         super().__init__(parent)
         self.setObjectName("kernel_strip")
-        self._study: KernelStudy | None = None
+        self._study = study
         self.text = named(Label(self), "kernel_text")
         self.bar = named(ShareBar(self), "kernel_progress", tr("Progress of the kernel's run"))
         self.stop = named(QPushButton(tr("S&top"), self), "kernel_stop")
-        self.stop.clicked.connect(self.stop_requested)
+        self.stop.clicked.connect(study.stop)
         h_box(self, self.text, (self.bar, 1), self.stop, margins=(8, 4, 8, 4))
-        self._timer = timer(self, self._draw, _FOLLOW_MS)
+        study.ticked.connect(self._draw)
+        study.changed.connect(self._draw)
         self.hide()
 
-    def follow(self, study: KernelStudy | None) -> None:
-        """Follows this study; None hides the line."""
-        self._study = study
-        self.setVisible(study is not None)
-        self.stop.setEnabled(study is not None)
-        if study is None:
-            self._timer.stop()
-        else:
-            self._draw()
-            self._timer.start()
-
     def _draw(self) -> None:
-        if self._study is None:
+        job = self._study.job
+        self.setVisible(job is not None)
+        if job is None:
             return
-        progress = self._study.progress
+        progress = job.progress
         self.bar.show_share(progress.fraction)
         has_begun = math.isfinite(progress.eta_s)
         left = tr("{time} to go", time=fmt.duration(progress.eta_s)) if has_begun else tr("starting")
-        self.text.setText(tr("{scenario} on the kernel, in real time: {left}", scenario=self._study.name, left=left))
+        self.text.setText(tr("{scenario} on the kernel, in real time: {left}", scenario=job.name, left=left))
