@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from subflow_app.features.gallery.qt.panel import ExperimentPage
 from subflow_app.features.gallery.qt.session import GallerySession
 from subflow_app.features.library.core import shipped
 from subflow_app.features.library.core.building import LibraryBuild
+from subflow_app.foundation.jobs.job import JobOutcome
 from subflow_store import open_store
 
 # An agent that nobody has.
@@ -141,6 +143,29 @@ def test_cut_off_experiment_is_shown_as_such_and_resumed(gallery: GallerySession
     exhibit = panel.current()
     assert exhibit is not None
     assert (exhibit.finished, len(store.runs())) == (8, 8)
+
+
+def test_another_database_gets_its_runs_while_experiments_of_the_first_end(
+    gallery: GallerySession, desk: Desk, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    may_end, run = threading.Event(), ReproductionQueue.run
+
+    def end_late(queue: ReproductionQueue) -> JobOutcome:
+        outcome = run(queue)
+        may_end.wait(20)
+        return outcome
+
+    monkeypatch.setattr(ReproductionQueue, "run", end_late)
+    desk.bar.trigger("gallery.run_full")
+    with qtbot.waitSignal(desk.database.opened, timeout=20_000):
+        desk.database.open(tmp_path / "other.db")
+    assert not gallery.is_busy
+    qtbot.waitUntil(desk.bar["gallery.run_full"].isEnabled)
+    desk.bar.trigger("gallery.run_full")
+    may_end.set()
+    settle(desk)
+    assert desk.database.path == tmp_path / "other.db"
+    assert len(desk.store.runs()) == 8
 
 
 def test_missing_agent_and_unreadable_recipe_are_shown_where_they_belong(folder: Path, desk: Desk):

@@ -30,6 +30,7 @@ from subflow_app.features.paper.core.paper_styles import MM_PER_INCH
 from subflow_app.foundation.errors import ExportError, InputError, LibraryError
 from subflow_app.foundation.files import write_file
 from subflow_app.foundation.jobs.executors import jobs_beside_window
+from subflow_app.toolkit.study import Study
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme
 from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, trn
@@ -56,7 +57,6 @@ EXPORT_FIGURE, REPORT = "gallery.export_figure", "gallery.report"
 
 _log = logging.getLogger(__name__)
 
-_REFRESH_MS = 250
 _REDRAW_MS = 200  # after the last change of the size
 _MOST_PLOTTED = 30
 _DPI_RANGE = (72, 300)
@@ -80,6 +80,9 @@ class GalleryPorts(Protocol):
     def statusBar(self) -> QStatusBar:
         """Says what goes on."""
 
+    def tell_failure(self, error: Exception) -> None:
+        """Shows an error."""
+
 
 class GallerySession(QObject):
     """What the actions of the gallery do."""
@@ -96,7 +99,10 @@ class GallerySession(QObject):
         self._to_read: list[str] = []
         self._is_reading = False
         self._queue: ReproductionQueue | None = None
-        self._queue_runs = False
+        self.study: Study[ReproductionQueue] = Study(ports.workers, self, "experiments", ports.tell_failure)
+        self.study.reports_problems = False  # those that failed are named
+        self.study.ticked.connect(self._on_tick)
+        self.study.ended.connect(self._on_through)
         self._states: dict[str, QueuedState] = {}
         self._library: Store | None = None
         self._wants_library = True
@@ -105,7 +111,6 @@ class GallerySession(QObject):
         self._to_draw: list[str] = []
         self._is_drawing = False
         self._is_closed = False
-        self._timer = timer(self, self._on_tick, _REFRESH_MS)
         self._redraw = timer(self, self._ask_drawing, _REDRAW_MS, is_single=True)
         panel.selection_changed.connect(self._on_selected)
         panel.page.figure.resized.connect(self._redraw.start)
@@ -144,7 +149,7 @@ class GallerySession(QObject):
     @property
     def is_busy(self) -> bool:
         """Whether experiments go on or wait."""
-        return self._queue_runs
+        return self.study.is_running
 
     def run(self, *, is_quick: bool) -> None:
         """Runs the selected experiments; runs that are in the store are not made again.
@@ -263,11 +268,9 @@ class GallerySession(QObject):
     def close(self) -> None:
         """Ends everything; what was run is kept."""
         self._is_closed = True
-        self._timer.stop()
+        self.study.forget()
         self._redraw.stop()
         self._to_read, self._to_draw = [], []
-        if self._queue is not None:
-            self._queue.stop()
         self._process.close()
         # The library closes itself with its last reader, which may be at it still.
 
@@ -376,13 +379,11 @@ class GallerySession(QObject):
             self.changed.emit()
 
     def _on_database_opened(self, _store: Store) -> None:
-        if self._queue is not None:
+        if self.study.job is not None:
             # What was run is kept in its own database, which stays open until the last run is written.
-            self._queue.stop()
-            if self._queue_runs:
-                self._ports.database.close_after(self._queue.wait)
-            self._queue = None
-        self._states = {}
+            self._ports.database.close_after(self.study.job.wait)
+            self.study.forget()
+        self._queue, self._states = None, {}
         self.panel.show_queue({})
         self.reload()
 
@@ -392,23 +393,14 @@ class GallerySession(QObject):
         store = self._ports.database.store
         if store is None or not self._ports.database.can_write:
             raise InputError(tr("Experiments need a database that can be written: open one first."))
-        if self._queue is None or not self._queue.is_busy:
+        if self._queue is None or not self.study.is_running:
             take_over = None if self._library is None else partial(copy_to_go_on, self._library)
             self._queue = ReproductionQueue(store, jobs=jobs_beside_window(), take_over=take_over)
         for exhibit in exhibits:
             if exhibit.recipe is not None:
                 self._queue.add([exhibit.recipe], is_quick=is_quick(exhibit))
-        if not self._queue_runs:
-            queue = self._queue
-            self._queue_runs = True
-            self._ports.workers.start(
-                "experiments",
-                queue.run,
-                succeeded=lambda _none: self._on_through(queue),
-                failed=self._on_queue_failed,
-                cancel=queue.stop,
-            )
-        self._timer.start()
+        if not self.study.is_running:
+            self.study.start(self._queue)
         self._on_tick()
 
     def _on_tick(self) -> None:
@@ -424,14 +416,10 @@ class GallerySession(QObject):
         self._read_next()
 
     def _on_through(self, queue: ReproductionQueue) -> None:
-        self._queue_runs = False
-        if queue is not self._queue:
-            return
         self._on_tick()
         if queue.is_busy:  # something was added at the very end
-            self._add([], lambda _: True)
+            self.study.start(queue)
             return
-        self._timer.stop()
         failed = {name: state for name, state in self._states.items() if state.state == "failed"}
         if failed:
             name, state = next(iter(failed.items()))
@@ -446,12 +434,6 @@ class GallerySession(QObject):
             )
         self.changed.emit()
         self._ports.history.reload()
-
-    def _on_queue_failed(self, error: Exception) -> None:
-        self._queue_runs = False
-        self._timer.stop()
-        self.changed.emit()
-        raise error
 
     # ---- pictures ----
 
