@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from subflow_app.features.databases.core import Rescue
 from subflow_app.foundation.file_kinds import DATABASE_SUFFIXES
-from subflow_app.foundation.jobs.job import JobOutcome
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.toolkit.dialogs import DATABASE_FILTER, Dialogs
 from subflow_app.toolkit.feature import Feature
+from subflow_app.toolkit.study import Study
 from subflow_app.toolkit.widgets.banner import Banners, Way
 from subflow_app.vocabulary.language import tr, trn
 from subflow_store import StoreCorrupt
@@ -45,7 +45,8 @@ class RescueFeature(Feature):
         """No work yet."""
         super().__init__()
         self.ports = ports
-        self._job: Rescue | None = None
+        self.study: Study[Rescue] = Study(ports.workers, self, "rescue database", self._on_failed)
+        self.study.ended.connect(self._on_ended)
 
     def connect_parts(self) -> None:
         """Whatever tells of an error asks here for ways on."""
@@ -70,8 +71,7 @@ class RescueFeature(Feature):
 
     def close(self) -> None:
         """Ends what goes on; a file that is not whole does not stay."""
-        if self._job is not None:
-            self._job.stop()
+        self.study.forget()
 
     # ---- inside ----
 
@@ -92,26 +92,16 @@ class RescueFeature(Feature):
         self.ports.banners.show_banner("history", "error", text, self._offers(path))
 
     def _start(self, job: Rescue) -> None:
-        self.close()
-        self._job = job
         text = tr("{path} is being read…", path=job.path)
         self.ports.banners.show_banner(_BANNER, "warning", text, [Way(tr("Stop"), job.stop)])
-        self.ports.workers.start(
-            "rescue database",
-            job.run,
-            succeeded=lambda outcome: self._on_end(job, outcome),
-            failed=lambda _error: self.ports.banners.close_banner(_BANNER),
-            cancel=job.stop,
-        )
+        self.study.start(job)
 
-    def _on_end(self, job: Rescue, outcome: JobOutcome) -> None:
-        if self._job is not job:
-            return
-        self._job = None
+    def _on_failed(self, error: Exception) -> None:
+        self.ports.banners.show_banner(_BANNER, "error", error_text(error))
+
+    def _on_ended(self, job: Rescue | None) -> None:
         self.ports.banners.close_banner(_BANNER)
-        if outcome.error is not None:
-            self.ports.banners.show_banner(_BANNER, "error", error_text(outcome.error))
-        elif job.findings is not None:
+        if job is not None and job.findings is not None:
             if job.target is not None:
                 self.ports.database.open(job.target)
             title = tr("Check of the database") if job.target is None else tr("Salvaged database")
