@@ -29,7 +29,7 @@ def guide(topic: Topic = "", build: Build = False, as_json: Json = False) -> Non
 
     found = find_topic(topic)
     if build and guide_folder() is None:
-        GuideBuild().run()
+        GuideBuild().run().check()
     path, anchor = guide_file(found)
     address = path.as_uri() + (f"#{anchor}" if anchor else "")
     if as_json:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from subflow_app import __version__
 from subflow_app.foundation.errors import GuideError, InputError
+from subflow_app.foundation.jobs.job import Job
 from subflow_app.foundation.paths import bundle_folder, guide_cache
 from subflow_app.foundation.resources import way_on
 from subflow_sim.gate import is_file
@@ -151,24 +152,15 @@ def guide_file(topic: str) -> tuple[Path, str]:
     return (path, page.anchor) if is_file(path) else (folder / "index.html", "")
 
 
-class GuideBuild:
-    """Builds the guide for the user, in a process of its own; `run` is for a worker."""
+class GuideBuild(Job):
+    """Builds the guide for the user, in a process of its own; an older one stays until the new one is complete."""
 
     def __init__(self) -> None:
-        """Nothing is built yet."""
-        self.progress = 0.0  # 0 to 1; read from any thread
+        super().__init__()
         self._process: subprocess.Popen[str] | None = None
-        self._is_stopped = False
+        self._tell(share=0.0)
 
-    def run(self) -> Path | None:
-        """Builds it; what was there before stays until the new one is whole.
-
-        Returns:
-            The folder of the built guide; None: it was stopped.
-
-        Raises:
-            GuideError: if it cannot be built.
-        """
+    def _work(self) -> None:
         sources = guide_sources()
         if sources is None or not can_build_guide():
             raise GuideError(_not_built())
@@ -177,20 +169,19 @@ class GuideBuild:
             folder.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix="guide-", dir=folder.parent) as scratch:
                 output = self._build(sources, Path(scratch))
-                if self._is_stopped:
-                    return None
+                if self.is_stopped:
+                    return
                 shutil.rmtree(folder, ignore_errors=True)
                 output.rename(folder)
         except OSError as error:
             raise GuideError(
                 f"{folder} cannot be written: {error.strerror}; build the guide with {BUILD_COMMAND}"
             ) from error
-        self.progress = 1.0
-        return folder
+        self._tell(share=1.0)
 
     def stop(self) -> None:
-        """Makes `run` return soon."""
-        self._is_stopped = True
+        """End soon; nothing of the new guide is kept."""
+        super().stop()
         if self._process is not None:
             self._process.terminate()
 
@@ -213,14 +204,14 @@ class GuideBuild:
             words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", errors="replace"
         ) as process:
             self._process = process
-            if self._is_stopped:
+            if self.is_stopped:
                 process.terminate()
             assert process.stdout is not None
             for line in process.stdout:
                 told.append(line)
                 if found := _PROGRESS.search(line):
-                    self.progress = _STAGES[found[1]] + int(found[2]) / 200
-        if process.returncode != 0 and not self._is_stopped:
+                    self._tell(share=min(0.99, _STAGES[found[1]] + int(found[2]) / 200))
+        if process.returncode != 0 and not self.is_stopped:
             raise GuideError(f"the guide cannot be built: {_reason(told)}")
         return output
 

@@ -16,11 +16,13 @@ from PySide6.QtWidgets import QApplication, QPushButton, QStatusBar, QTextBrowse
 
 from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.foundation.errors import GuideError, ResourceError
+from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.resources import resource_path
 from subflow_app.toolkit.action_bar import ActionSpec
 from subflow_app.toolkit.feature import Feature, FeatureHolder, FeatureMap
+from subflow_app.toolkit.study import Study
 from subflow_app.toolkit.theme import Tokens, follow_theme
-from subflow_app.toolkit.widgets.shorthand import named, timer, v_box
+from subflow_app.toolkit.widgets.shorthand import named, v_box
 from subflow_app.toolkit.workspaces import PANELS
 from subflow_app.vocabulary.language import ENGLISH, current_language, tr
 
@@ -29,13 +31,13 @@ if TYPE_CHECKING:
     from subflow_app.features.editor.qt.inspector.inspector import Inspector
     from subflow_app.features.guide.core import GuideBuild
     from subflow_app.features.plots.qt.plot_view import PlotView
+    from subflow_app.foundation.jobs.job import JobOutcome
     from subflow_app.toolkit.docks import Docks
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.widgets.banner import Banners
     from subflow_app.toolkit.workers import Workers
 
 
-_PROGRESS_MS = 200
 _ALGORITHMS = ("controller", "scheduler")
 _BANNER = "guide"
 
@@ -67,9 +69,12 @@ class GuideFeature(Feature):
         """Nothing is opened or built."""
         super().__init__()
         self.ports = ports
-        self._build: GuideBuild | None = None
+        self.study: Study[GuideBuild] = Study(
+            ports.workers, self, "guide", lambda error: ports.notices.action_failed(str(error))
+        )
+        self.study.ticked.connect(self._tell_progress)
+        self.study.ended.connect(self._on_ended)
         self._wanted = ""  # topic, once the guide is built
-        self._timer = timer(self, self._tell_progress, _PROGRESS_MS)
 
     def connect_parts(self) -> None:
         """Links of the help beside the work, and of decisions that are explained, lead here."""
@@ -96,9 +101,7 @@ class GuideFeature(Feature):
 
     def close(self) -> None:
         """Gives up what is being built."""
-        self._timer.stop()
-        if self._build is not None:
-            self._build.stop()
+        self.study.forget()
 
     def _open(self, path: Path, anchor: str) -> None:
         url = QUrl.fromLocalFile(str(path))
@@ -112,31 +115,17 @@ class GuideFeature(Feature):
         from subflow_app.features.guide.core import GuideBuild
 
         self._wanted = topic
-        if self._build is not None:
-            return  # it goes on; the page asked for last is opened in the end
-        build = self._build = GuideBuild()
+        if not self.study.is_running:  # else the page asked for last is opened in the end
+            self.study.start(GuideBuild())
 
-        def ended(folder: Path | None) -> None:
-            self._end()
-            if folder is not None:
-                self.show(self._wanted)
-
-        def failed(error: Exception) -> None:
-            self._end()
-            self.ports.notices.action_failed(str(error))
-
-        self.ports.workers.start("guide", build.run, succeeded=ended, failed=failed, cancel=build.stop)
-        self._timer.start()
-        self._tell_progress()
-
-    def _end(self) -> None:
-        self._build = None
-        self._timer.stop()
+    def _on_ended(self, _build: GuideBuild | None, outcome: JobOutcome | None) -> None:
         self.ports.statusBar().clearMessage()
+        if outcome is not None and outcome.state is JobState.FINISHED:
+            self.show(self._wanted)
 
     def _tell_progress(self) -> None:
-        if self._build is not None:
-            share = round(100 * self._build.progress)
+        if self.study.job is not None:
+            share = round(100 * self.study.job.progress.fraction)
             self.ports.statusBar().showMessage(tr("Building the user guide: {percent} %", percent=share))
 
 

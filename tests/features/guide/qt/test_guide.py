@@ -21,6 +21,7 @@ from subflow_app.features.guide.qt import GuideFeature, topic_of
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.foundation.errors import GuideError, InputError
+from subflow_app.foundation.jobs.job import Job
 
 
 class Desktop:
@@ -122,24 +123,21 @@ def test_a_guide_that_cannot_be_built_here_says_how_it_comes_to_be(
     assert desktop.opened == []
 
 
-class FakeBuild:
+class FakeBuild(Job):
     """Builds what is needed as soon as it may, or fails."""
 
-    progress = 0.4
-
     def __init__(self, folder: Path, problem: str = "") -> None:
+        super().__init__()
         self.folder, self.problem = folder, problem
         self.may_end = threading.Event()
+        self._tell(share=0.4)
 
-    def run(self) -> Path:
+    def _work(self) -> None:
         self.may_end.wait(20)
         if self.problem:
             raise GuideError(self.problem)
         (self.folder / "index.html").write_text("built")
-        return self.folder
-
-    def stop(self) -> None:
-        """There is nothing to stop."""
+        self._tell(share=1.0)
 
 
 def test_a_guide_that_is_not_built_is_built_in_the_background_and_opened(
