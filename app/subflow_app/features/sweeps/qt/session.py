@@ -24,10 +24,9 @@ from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.jobs.executors import jobs_beside_window
 from subflow_app.foundation.jobs.job import JobOutcome
 from subflow_app.foundation.jobs.progress import JobState
-from subflow_app.foundation.problem_texts import error_text
 from subflow_app.foundation.toml_edit import read_toml
+from subflow_app.toolkit.study import Study as RunningStudy
 from subflow_app.toolkit.widgets.banner import Banners, Way
-from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, trn
 
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
     from subflow_store import Store
     from subflow_store.values import SweepRecord
 
-_REFRESH_MS = 250
 # A growing sweep is read again after this time, and after so many times as long as reading it took.
 _LEAST_PAUSE_S, _PAUSE_SHARE = 1.0, 5.0
 # More runs over each other than this tell nobody anything.
@@ -89,7 +87,7 @@ class SweepSession(QObject):
         self.panel = panel
         self._ports = ports
         self._here: list[HereSweep] = []
-        self._ended: set[int] = set()  # numbers of those that are over, but not read again yet
+        self._running: dict[int, RunningStudy[SweepJob]] = {}  # by number, until they end
         self._records: list[SweepRecord] = []
         self._next_number = 1
         self._study_of: tuple[int, int] | None = None  # key of the sweep whose study is shown, or being read
@@ -100,7 +98,6 @@ class SweepSession(QObject):
         self._pause_s = _LEAST_PAUSE_S
         self._states: object = None
         self._was_offered = False
-        self._timer = timer(self, self._on_tick, _REFRESH_MS)
         panel.selection_changed.connect(self._on_selected)
         panel.page.selection_changed.connect(self._on_runs_selected)
         panel.page.opened.connect(self.show_runs)
@@ -133,7 +130,7 @@ class SweepSession(QObject):
     @property
     def is_busy(self) -> bool:
         """Whether a sweep goes on here."""
-        return any(sweep.number not in self._ended for sweep in self._here)
+        return bool(self._running)
 
     def entries(self) -> list[SweepEntry]:
         """All sweeps, newest first."""
@@ -182,15 +179,12 @@ class SweepSession(QObject):
         sweep = HereSweep(self._next_number, job)
         self._next_number += 1
         self._here.append(sweep)
-        self._ports.workers.start(
-            "sweep",
-            job.run,
-            succeeded=lambda result: self._on_ended(sweep, result),
-            failed=lambda error: self._on_failed(sweep, error),
-            cancel=job.stop,
-        )
-        self._timer.start()
-        self.refresh()
+        study = RunningStudy[SweepJob](self._ports.workers, self, "sweep", self._ports.tell_failure)
+        study.reports_problems = False  # they are counted
+        study.ticked.connect(self._on_tick)
+        study.ended.connect(lambda _job, outcome: self._on_ended(sweep, outcome))
+        self._running[sweep.number] = study
+        study.start(job)
         self.panel.select((0, sweep.number) if job.sweep_id is None else (job.sweep_id, 0))
 
     def toggle(self) -> None:
@@ -276,9 +270,10 @@ class SweepSession(QObject):
 
     def close(self) -> None:
         """Ends everything; what was run is kept."""
-        self._timer.stop()
-        for sweep in self._here:
-            sweep.job.stop()
+        for study in self._running.values():
+            study.forget()
+            study.deleteLater()
+        self._running.clear()
 
     # ---- reading ----
 
@@ -305,8 +300,6 @@ class SweepSession(QObject):
             self.changed.emit()
 
     def _on_tick(self) -> None:
-        if not self.is_busy:
-            self._timer.stop()
         self.refresh()
         if self.panel.isVisible() and time.monotonic() - self._read_at > self._pause_s:
             self._read_study()
@@ -316,8 +309,7 @@ class SweepSession(QObject):
         if store is not self._ports.database.store:
             return
         self._records = records
-        self._here = [sweep for sweep in self._here if sweep.number not in self._ended]
-        self._ended.clear()
+        self._here = [sweep for sweep in self._here if sweep.number in self._running]
         self.refresh()
         if not self._was_offered:
             self._was_offered = True
@@ -341,11 +333,10 @@ class SweepSession(QObject):
     def _on_database_opened(self, _store: Store) -> None:
         for sweep in self._here:
             # It can be taken up again in its own database, which stays open until it has written its last run.
-            sweep.job.stop()
             self._ports.database.close_after(sweep.job.wait)
+        self.close()
         # Nothing of the old list is asked for in the new database.
         self._records, self._here = [], []
-        self._ended.clear()
         self._study_of = None
         self._was_offered = False
         self.refresh()
@@ -391,21 +382,19 @@ class SweepSession(QObject):
 
     # ---- ends ----
 
-    def _on_ended(self, sweep: HereSweep, result: JobOutcome) -> None:
-        self._ended.add(sweep.number)
-        progress, name = result.progress, sweep.job.plan.name
-        if result.error is not None:
-            self._ports.notices.action_failed(error_text(result.error))
-        elif progress.failed:
+    def _on_ended(self, sweep: HereSweep, outcome: JobOutcome | None) -> None:
+        self._running.pop(sweep.number).deleteLater()
+        progress, name = sweep.job.progress, sweep.job.plan.name
+        if progress.failed and outcome is not None and outcome.error is None:
             text = trn(
                 'A run of the sweep "{name}" failed: {first}',
                 '{count} runs of the sweep "{name}" failed; the first: {first}',
                 progress.failed,
                 name=name,
-                first=result.problems[0] if result.problems else "–",
+                first=outcome.problems[0] if outcome.problems else "–",
             )
             self._ports.notices.action_failed(text)
-        elif result.state is JobState.FINISHED:
+        elif progress.state is JobState.FINISHED:
             told = trn(
                 'Sweep "{name}": its {count} run is complete.',
                 'Sweep "{name}": all {count} runs are complete.',
@@ -413,14 +402,6 @@ class SweepSession(QObject):
                 name=name,
             )
             self._ports.tell(told)
-        self._settle()
-
-    def _on_failed(self, sweep: HereSweep, error: Exception) -> None:
-        self._ended.add(sweep.number)
-        self._settle()
-        self._ports.tell_failure(error)
-
-    def _settle(self) -> None:
         self.refresh()
         self._ports.history.reload()
         self.reload()
