@@ -30,7 +30,7 @@ from subflow_app.features.gallery.core.report_tables import (
 )
 from subflow_app.features.gallery.core.results import Results, problems
 from subflow_app.features.paper.core.panel_forms import interval_text
-from subflow_app.features.paper.core.report import Block, Heading, Listing, Paragraph, Picture, Report
+from subflow_app.features.paper.core.report import Block, Heading, Listing, Paragraph, Picture, Report, made_text
 from subflow_app.features.paper.core.report_file import render_report
 from subflow_app.foundation.citation import FILE as CITATION
 from subflow_app.foundation.citation import citation_cff
@@ -231,13 +231,10 @@ def dossier_report(assessment: Assessment, results: Sequence[Results], command: 
     Raises:
         StoreError: if traces cannot be read.
     """
-    from subflow_app import __version__
-
-    made = made_at.strftime("%Y-%m-%d %H:%M UTC")
     length = "quick" if assessment.extent.is_quick else "full"
     return Report(
         f"{assessment.entrant.name} by the criteria of RFC 9743",
-        f"Dossier for BCP 133, {length} form, made {made} with Subflow {__version__}",
+        f"Dossier for BCP 133, {length} form, {made_text(made_at)}",
         tuple(_blocks(assessment, results, command)),
         contents=2,
     )

@@ -6,10 +6,9 @@ written as CSV beside it. Markdown is for the pages of the documentation, with a
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from subflow_app.features.gallery.core.figure import FIGURE_STYLE, experiment_figure
@@ -30,13 +29,25 @@ from subflow_app.features.gallery.core.report_tables import (
 from subflow_app.features.gallery.core.results import Results, VerdictKind, problems
 from subflow_app.features.paper.core.panel_figure import render_panels
 from subflow_app.features.paper.core.panel_plan import PanelFigure
-from subflow_app.features.paper.core.report import Block, Heading, Listing, Paragraph, Picture, Report, citation_blocks
+from subflow_app.features.paper.core.report import (
+    Block,
+    FigureNumbers,
+    Heading,
+    Listing,
+    Paragraph,
+    Picture,
+    Report,
+    citation_blocks,
+    filled,
+    made_text,
+    versions_table,
+)
 from subflow_app.features.paper.core.report_file import render_report
 from subflow_app.features.traces.core.scenario_hash import simulator_version
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.files import made_folder, write_file
 from subflow_app.vocabulary.plain_text import capitalised
-from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, text_columns
+from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 
 RESULTS_FILE, VERDICTS_FILE = "results.csv", "verdicts.csv"
 HTML_FILE, PDF_FILE = "report.html", "report.pdf"
@@ -77,19 +88,16 @@ def experiment_report(every: Sequence[Results], *, made_at: datetime | None = No
         InputError: if there is none.
         StoreError: if traces cannot be read.
     """
-    from subflow_app import __version__
-
     if not every:
         raise InputError("a report needs an experiment: run one first")
     ordered = by_paper(every)
-    made = (made_at or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC")
     counted = count_text(len(every))
     lengths = {results.is_quick for results in every}
     length = "" if len(lengths) > 1 else (" (quick runs)" if lengths == {True} else " (full runs)")
     blocks: list[Block] = []
     if len(every) > 1:
         blocks += _summary(ordered)
-    figures = _Figures()
+    figures = FigureNumbers()
     for paper, members in ordered.items():
         blocks.append(Heading(SOURCES[paper]))
         for results in members:
@@ -97,7 +105,7 @@ def experiment_report(every: Sequence[Results], *, made_at: datetime | None = No
     blocks += version_blocks()
     return Report(
         _title(ordered),
-        f"{counted}{length}, made {made} with Subflow {__version__}",
+        f"{counted}{length}, {made_text(made_at)}",
         tuple(blocks),
         contents=_CONTENTS,
     )
@@ -156,17 +164,6 @@ def run_again_text(results: Results) -> str:
     return " ".join(parts)
 
 
-class _Figures:
-    """Counts figures."""
-
-    def __init__(self) -> None:
-        self._count = 0
-
-    def caption(self, text: str) -> str:
-        self._count += 1
-        return f"Figure {self._count}. {text}"
-
-
 def _title(ordered: Mapping[str, Sequence[Results]]) -> str:
     members = [results for each in ordered.values() for results in each]
     if len(members) == 1:
@@ -209,7 +206,7 @@ def _count_column(kind: VerdictKind) -> Column[_Counted]:
     return NumberColumn(kind.value.capitalize(), lambda row: row[1][kind] or "")
 
 
-def _experiment(results: Results, figures: _Figures) -> Iterator[Block]:
+def _experiment(results: Results, figures: FigureNumbers) -> Iterator[Block]:
     recipe = results.recipe
     yield Heading(f"{capitalised(figure_text(recipe.figure))}: {recipe.title}", level=2)
     yield Paragraph(f"The paper: {recipe.claim}")
@@ -228,9 +225,7 @@ def _experiment(results: Results, figures: _Figures) -> Iterator[Block]:
         yield Paragraph(recipe.disagrees)
     if tried.rows:
         yield tried
-    beside = published_table(results)
-    if beside.rows:
-        yield beside
+    yield from filled(published_table(results))
     for place, problem in problems(results).items():
         yield Paragraph(f"Not measured: {place}: {problem}")
     known = [rulings()[name] for name in recipe.rulings if name in rulings()]
@@ -254,12 +249,8 @@ def figure_caption(results: Results, figure: PanelFigure) -> str:
 
 def version_blocks() -> Iterator[Block]:
     """What a report was made with."""
-    from subflow_app import __version__
-
     yield Heading("How it was made")
-    rows = [("Subflow that made this report", __version__), ("Simulator", simulator_version())]
-    rows += [("Python", platform.python_version()), ("Platform", platform.platform())]
-    yield TextTable("Versions", text_columns("Item", "Value"), tuple(rows))
+    yield versions_table(("Simulator", simulator_version()))
     yield Paragraph(
         "The same recipe, seeds and version give the same runs, bit for bit, on any number of cores; processor time "
         "and memory depend on the computer."

@@ -183,12 +183,9 @@ def build_report(
     Raises:
         StoreError: if traces cannot be read.
     """
-    from subflow_app import __version__
-
     names = list(dict.fromkeys(run.row.name for run in runs))
-    made = (made_at or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC")
     counted = f"run {runs[0].row.id}" if len(runs) == 1 else f"{len(runs)} runs"
-    numbering = _Numbering()
+    numbering = FigureNumbers()
     wanted = [PLOTS_BY_ID[name] for name in DEFAULT_PLOTS] if plots is None else plots
     blocks = [
         *_overview(runs),
@@ -202,9 +199,35 @@ def build_report(
     return Report(
         title
         or (names[0] if len(names) == 1 else " and ".join(names[:2]) if len(names) == 2 else f"{names[0]} and others"),
-        f"Report on {counted}, made {made} with Subflow {__version__}",
+        f"Report on {counted}, {made_text(made_at)}",
         tuple(blocks),
     )
+
+
+def made_text(made_at: datetime | None) -> str:
+    """``made 2026-03-01 12:00 UTC with Subflow 1.0``; None: now."""
+    from subflow_app import __version__
+
+    return f"made {made_at or datetime.now(UTC):%Y-%m-%d %H:%M UTC} with Subflow {__version__}"
+
+
+def versions_table(made: tuple[str, str], *more: tuple[str, str]) -> TextTable:
+    """The programs and the computer that made a report.
+
+    Args:
+        made: a label and a version, shown after that of Subflow.
+        more: labels and texts, shown at the end.
+    """
+    from subflow_app import __version__
+
+    program = ("Subflow that made this report", __version__)
+    computer = (("Python", platform.python_version()), ("Platform", platform.platform()))
+    return TextTable("Versions", text_columns("Item", "Value"), (program, made, *computer, *more))
+
+
+def filled(*tables: TextTable) -> Iterator[TextTable]:
+    """These tables without those that have no rows."""
+    return (table for table in tables if table.rows)
 
 
 def citation_blocks() -> Iterator[Block]:
@@ -214,13 +237,15 @@ def citation_blocks() -> Iterator[Block]:
     yield Listing(citation_bibtex())
 
 
-class _Numbering:
+class FigureNumbers:
     """Counts figures."""
 
     def __init__(self) -> None:
+        """The first figure is number 1."""
         self._count = 0
 
     def caption(self, text: str) -> str:
+        """A caption with the next number."""
         self._count += 1
         return f"Figure {self._count}. {text}"
 
@@ -245,7 +270,7 @@ def _overview(runs: Sequence[ReportRun]) -> Iterator[Block]:
             yield Paragraph(f"Tags of run {run.row.id}: {', '.join(run.row.tags)}")
 
 
-def _setup(runs: Sequence[ReportRun], numbering: _Numbering) -> Iterator[Block]:
+def _setup(runs: Sequence[ReportRun], numbering: FigureNumbers) -> Iterator[Block]:
     """The topology and the parameters of every scenario that differs from the others in more than its seed."""
     groups = _by_condition(runs)
     for members in groups:
@@ -267,14 +292,12 @@ def _setup(runs: Sequence[ReportRun], numbering: _Numbering) -> Iterator[Block]:
         yield general_table(scenario)
         yield links_table(scenario.links.values())
         yield flows_table(scenario.flows.values())
-        options = options_table(scenario.flows.values())
-        if options.rows:
-            yield options
+        yield from filled(options_table(scenario.flows.values()))
         if scenario.events:
             yield events_table(scenario.events)
 
 
-def _figures(runs: Sequence[ReportRun], plots: Sequence[PlotSpec], numbering: _Numbering) -> Iterator[Block]:
+def _figures(runs: Sequence[ReportRun], plots: Sequence[PlotSpec], numbering: FigureNumbers) -> Iterator[Block]:
     traces = [run.traces for run in runs]
     shown = [plot for plot in plots if any(plot.is_in(each) for each in traces)]
     if not shown:
@@ -300,19 +323,13 @@ def _results(runs: Sequence[ReportRun]) -> Iterator[Block]:
             continue
         yield Paragraph(f"{summary_line(run.summary)}.")
         yield replace(flow_table(run.summary), title="Per flow and subflow")
-        connections = connection_table(run.summary)
-        if connections.rows:
-            yield connections
+        yield from filled(connection_table(run.summary))
         links = link_table(run.summary)
         yield replace(links, title=links.title.replace("Links", "Per link direction", 1))
-        impossible = impossible_table(run.summary)
-        if impossible.rows:
-            yield impossible
+        yield from filled(impossible_table(run.summary))
 
 
 def _repeating(runs: Sequence[ReportRun]) -> Iterator[Block]:
-    from subflow_app import __version__
-
     yield Heading("How to repeat it")
     yield Paragraph(
         "Save the scenario of the appendix to a file and run it with the seed and the version of the run: the same "
@@ -331,12 +348,7 @@ def _repeating(runs: Sequence[ReportRun]) -> Iterator[Block]:
     )
     yield TextTable.of(runs, columns, "Seeds and signatures")
     formats = sorted({run.scenario.format for run in runs if run.scenario is not None})
-    rows = [
-        ("Subflow that made this report", __version__),
-        ("Scenario format", ", ".join(map(str, formats)) or "unknown"),
-        ("Python", platform.python_version()),
-        ("Platform", platform.platform()),
-    ]
+    rows = []
     machines = list(dict.fromkeys(tuple(sorted((run.row.machine or {}).items())) for run in runs))
     for number, machine in enumerate(machines, start=1):
         where = "Runs were made on" if len(machines) == 1 else f"Runs were made on (computer {number})"
@@ -344,7 +356,7 @@ def _repeating(runs: Sequence[ReportRun]) -> Iterator[Block]:
         told = ", ".join(f"{key}: {value}" for key, value in machine if key not in ("host", "hostname", "node"))
         if told:
             rows.append((where, told))
-    yield TextTable("Versions", text_columns("Item", "Value"), tuple(rows))
+    yield versions_table(("Scenario format", ", ".join(map(str, formats)) or "unknown"), *rows)
 
 
 def _scenario_texts(runs: Sequence[ReportRun]) -> Iterator[Block]:
