@@ -1,6 +1,6 @@
 """A picture of values: axes with units, series with intervals, legend and notes. Screen and file draw the same one.
 
-`toolkit.plotting.panel_view` paints it on the screen, `features.paper.core.panel_figure` into files and reports.
+`toolkit.plotting.panel_view` paints it on the screen, `features.paper.core.figures` into files and reports.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from subflow_app.features.gallery.core.exhibits import Exhibit, paper_order
 from subflow_app.features.gallery.core.recipe import SOURCES
 from subflow_app.features.gallery.core.report import CAUSES_TEXT, figure_caption, figure_text, run_again_text
 from subflow_app.features.gallery.core.report_tables import settled_mark, settlement_table, verdict_table
-from subflow_app.features.paper.core.panel_figure import render_panels
+from subflow_app.features.paper.core.figures import render_figure
 from subflow_app.features.sweeps.core.sweep_results import stored_table, text_table
 from subflow_app.features.sweeps.core.views.choice import settled, show
 from subflow_app.features.sweeps.core.views.study import study_of
@@ -47,7 +47,7 @@ from subflow_app.vocabulary.tables import TextTable, html_text, table_html
 
 if TYPE_CHECKING:
     from subflow_app.features.gallery.core.results import Results
-    from subflow_app.features.paper.core.panel_plan import PanelFigure
+    from subflow_app.features.paper.core.figure_plan import FigurePlan
     from subflow_app.features.sweeps.core.views.study import Study
     from subflow_app.features.sweeps.core.views.view import Picture
     from subflow_store import Store
@@ -85,7 +85,7 @@ def gallery_page(
     exhibits: Mapping[Exhibit, Store | None],
     *,
     shared: str = "",
-    render: Callable[[PanelFigure], bytes] = render_panels,
+    render: Callable[[FigurePlan], bytes] = render_figure,
 ) -> str:
     """The text of the page of experiments.
 
@@ -203,7 +203,7 @@ def _run_ids(results: Results) -> dict[str, int]:
     return found
 
 
-def _figure(exhibit: Exhibit, render: Callable[[PanelFigure], bytes]) -> str:
+def _figure(exhibit: Exhibit, render: Callable[[FigurePlan], bytes]) -> str:
     """The figure as a picture of the page, by whose name its script finds it; empty: there is none."""
     if exhibit.figure is None or exhibit.results is None:
         return ""

@@ -1,7 +1,8 @@
 """Plan of a figure in plain values, and the choices that a person makes in the dialog of figures.
 
-A plan is made in the process with the traces, and drawn by `figures` wherever matplotlib is loaded. It holds no
-function and no trace, so that it can be sent to the process that draws. Choices are kept for the next time.
+A figure has plots, which show the curves and bars of runs, or panels, which show the results of many runs. A plan is
+made in the process with the traces, and `figures` draws it wherever matplotlib is loaded. It holds no function and no
+trace, so that it can be sent to the process that draws. Choices are kept for the next time.
 """
 
 from __future__ import annotations
@@ -30,13 +31,38 @@ from subflow_app.features.plots.core import Bar, Curve, PlotSpec
 from subflow_app.features.plots.core.spec import Kind
 from subflow_app.features.traces.core.traces import Traces
 from subflow_app.foundation.errors import InputError
+from subflow_app.vocabulary.picture import Panel
 
 FigureKind = Literal["svg", "pdf", "png"]
 KindT = TypeVar("KindT", bound=str)
 FIGURE_KINDS: tuple[FigureKind, ...] = ("svg", "pdf", "png")
 
 MOST_PLOTS = 12
-"""Plots that a figure can hold; more fit on no page."""
+"""Plots or panels that a figure can hold; more fit on no page."""
+# Narrower than this, panels stand above each other.
+_TWO_COLUMNS_MM = 130.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Colours of a figure that belong to no series.
+
+    Attributes:
+        background: behind everything, ``#rrggbb``.
+        ink: of texts.
+        muted: of axes and of what is less important.
+        grid: of the grid.
+        is_dark: True if colours have to show on a dark ground.
+    """
+
+    background: str = "#ffffff"
+    ink: str = "#000000"
+    muted: str = "#555555"
+    grid: str = "#dddddd"
+    is_dark: bool = False
+
+
+PAPER = Ground()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,24 +131,51 @@ class FigurePlan:
     """A figure.
 
     Attributes:
-        plots: from top to bottom.
-        time_range: first and last time in view, s.
-        style: size, fonts and lines.
+        plots: from top to bottom, each as wide as the figure.
+        time_range: first and last time in view of the plots over time, s.
+        style: size, fonts and lines; its height is that of a plot or a panel.
         kind: format of the file.
         dpi: px per inch of a PNG.
         legend: where it stands.
         title: heading of the figure; empty for none, as in papers, which have captions.
-        is_log: whether value axes are logarithmic.
+        is_log: whether value axes of plots are logarithmic.
+        panels: below the plots in reading order; several stand beside and below each other.
+        ground: colours of everything that belongs to no series.
+        reference_text: legend of values that others report.
+        implied_text: legend of values that follow from an improvement that they report.
+        is_thumbnail: True if it is drawn without words.
     """
 
-    plots: tuple[PlotData, ...]
-    time_range: tuple[float, float]
+    plots: tuple[PlotData, ...] = ()
+    time_range: tuple[float, float] = (0.0, 0.0)
     style: PaperStyle = DEFAULT_STYLE
     kind: FigureKind = "pdf"
     dpi: int = 300
     legend: Legend = "below"
     title: str = ""
     is_log: bool = False
+    panels: tuple[Panel, ...] = ()
+    ground: Ground = PAPER
+    reference_text: str = "paper"
+    implied_text: str = "paper, from its improvement"
+    is_thumbnail: bool = False
+
+    @property
+    def rows(self) -> tuple[tuple[PlotData | Panel, ...], ...]:
+        """Parts that stand beside each other, row by row; plots, tables and a panel without a partner fill a row."""
+        most = 2 if self.style.width_mm >= _TWO_COLUMNS_MM else 1
+        rows: list[tuple[Panel, ...]] = []
+        for panel in self.panels:
+            if rows and len(rows[-1]) < most and "table" not in (panel.form, rows[-1][-1].form):
+                rows[-1] = (*rows[-1], panel)
+            else:
+                rows.append((panel,))
+        return (*((plot,) for plot in self.plots), *rows)
+
+    def width_in(self, part: PlotData | Panel) -> float:
+        """The width of a plot or panel with its texts, inches."""
+        beside = next((len(row) for row in self.rows if any(each is part for each in row)), 1)
+        return self.style.width_mm / MM_PER_INCH / beside
 
     def checked(self) -> FigurePlan:
         """The plan, once it is known that it can be drawn.
@@ -130,22 +183,28 @@ class FigurePlan:
         Raises:
             InputError: if it cannot.
         """
-        style = self.style.sized(self.style.width_mm, self.style.plot_height_mm)
-        if not any(plot.curves or plot.bars for plot in self.plots):
+        style, count = self.style.sized(self.style.width_mm, self.style.plot_height_mm), len(self.plots + self.panels)
+        if not any(plot.curves or plot.bars for plot in self.plots) and not any(p.has_values for p in self.panels):
             raise InputError("nothing to draw: no curve is visible, or no run has what the figure shows")
-        if len(self.plots) > MOST_PLOTS:
-            raise InputError(f"a figure has {MOST_PLOTS} plots at most, not {len(self.plots)}: write one file per plot")
+        if count > MOST_PLOTS:
+            raise InputError(f"a figure has {MOST_PLOTS} plots at most, not {count}: write one file per plot")
         if self.legend not in LEGENDS:
             raise InputError(f'legend "{self.legend}": must be one of {", ".join(LEGENDS)}')
         if self.kind == "png":
             checked_dpi(self.dpi)
-            pixels = style.width_mm * style.plot_height_mm * len(self.plots) * (self.dpi / MM_PER_INCH) ** 2
+            pixels = style.width_mm * style.plot_height_mm * len(self.rows) * (self.dpi / MM_PER_INCH) ** 2
             if pixels > MOST_MEGAPIXELS * 1e6:
                 raise InputError(
                     f"this figure would have {pixels / 1e6:.0f} megapixels, and {MOST_MEGAPIXELS} are allowed: choose "
                     f"fewer px per inch than {self.dpi}, or PDF, which has no pixels"
                 )
         return self
+
+    def as_thumbnail(self, width_mm: float, height_mm: float) -> FigurePlan:
+        """Its first panel alone, small."""
+        shown = next((panel for panel in self.panels if panel.form != "table" and panel.has_values), self.panels[0])
+        style = replace(self.style, width_mm=width_mm, plot_height_mm=height_mm, font_pt=5.5, small_pt=5.0, line_pt=1.0)
+        return replace(self, panels=(shown,), style=style, title="", is_thumbnail=True)
 
     def with_run_names(self, names: Sequence[str]) -> FigurePlan:
         """The figure with other names of its runs, by their position."""

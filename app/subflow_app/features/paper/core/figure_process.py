@@ -25,8 +25,7 @@ from typing import IO, Any, Literal
 
 import numpy as np
 
-from subflow_app.features.paper.core.figure_plan import figure_kind
-from subflow_app.features.paper.core.panel_plan import PanelFigure
+from subflow_app.features.paper.core.figure_plan import FigurePlan, figure_kind
 from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE
 from subflow_app.foundation.errors import ExportError, InputError
 from subflow_app.foundation.files import write_file
@@ -265,9 +264,6 @@ class FigureProcess:
                     pipe.close()
 
 
-_DPI = 300
-
-
 def write_panel(panel: Panel, path: Path) -> Path:
     """Writes it as SVG, PDF or PNG, by the suffix; blocks for a second, because a process of its own draws it.
 
@@ -276,6 +272,6 @@ def write_panel(panel: Panel, path: Path) -> Path:
         ExportError: if the file cannot be written.
     """
     style = DEFAULT_STYLE.sized(170.0, 115.0)
-    figure = PanelFigure((panel,), style, figure_kind(path), _DPI).checked()
+    figure = FigurePlan(panels=(panel,), style=style, kind=figure_kind(path)).checked()
     with closing(FigureProcess()) as process:
         return write_file(path, process.draw(figure))
