@@ -26,7 +26,7 @@ from subflow_app.features.paper.core.paper_styles import PaperStyle
 from subflow_app.features.paper.core.report import Heading, Listing, Paragraph, Picture, Report
 from subflow_app.features.paper.core.report_file import PrintJob, render_report
 from subflow_app.features.paper.core.topology_sketch import SketchLink, SketchNode, TopologySketch
-from subflow_app.features.plots.core import Bar, Curve
+from subflow_app.features.plots.core import Band, Bar, Curve, Ticks
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.interruption import ignore_interrupts
 from subflow_app.foundation.surroundings import take_stdout
@@ -35,7 +35,7 @@ from subflow_app.vocabulary.picture import Panel, PanelSeries, Reference
 from subflow_app.vocabulary.tables import TextColumn, TextTable
 
 KINDS: tuple[type, ...] = (
-    *(FigurePlan, PlotData, PaperStyle, Curve, Bar, ColourKey),
+    *(FigurePlan, PlotData, Ticks, PaperStyle, Curve, Band, Bar, ColourKey),
     *(PrintJob, Report, Heading, Paragraph, Listing, Picture, TextTable, TextColumn),
     *(Panel, PanelSeries, Reference, Ground),
     *(TopologySketch, SketchNode, SketchLink),

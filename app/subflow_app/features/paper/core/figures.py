@@ -144,7 +144,7 @@ def figure_size_in(plan: FigurePlan) -> tuple[float, float]:
             handles, columns = legend_of(plan)
             height += -(-len(handles) // columns) * _LEGEND_ROW * style.small_pt / POINTS_PER_INCH
         height += _HEADING_ROW * style.font_pt / POINTS_PER_INCH if plan.title else 0.0
-    return style.width_mm / MM_PER_INCH, height
+    return style.width_mm / MM_PER_INCH, max(height, plan.height_mm / MM_PER_INCH)
 
 
 def fill_figure(figure: Figure, plan: FigurePlan) -> None:
@@ -152,18 +152,31 @@ def fill_figure(figure: Figure, plan: FigurePlan) -> None:
     rows = plan.rows
     grid = figure.add_gridspec(len(rows), max(map(len, rows)), height_ratios=_row_heights_in(plan))
     for number, row in enumerate(rows):
+        drawn = []
         for place, part in enumerate(row):
             axes = figure.add_subplot(grid[number, place if len(row) > 1 else slice(None)])
+            drawn.append(axes)
             _colour(axes, plan.ground)
-            if isinstance(part, PlotData):
-                _draw_plot(axes, part, plan)
-                below = rows[number + 1][0] if number + 1 < len(rows) else None
-                if isinstance(below, PlotData) and below.kind == part.kind == TIME:
-                    # The plot below has the same times.
-                    axes.set_xlabel("")
-                    axes.tick_params(labelbottom=False)
-            else:
+            if not isinstance(part, PlotData):
                 _draw_panel(axes, part, plan)
+                continue
+            _draw_plot(axes, part, plan)
+            if part.column and number == 0:
+                name = "\n".join(_lines(part.column, part, plan))
+                axes.set_title(name, color=plan.ground.ink, loc="left", fontweight="bold")
+            below = rows[number + 1][0] if number + 1 < len(rows) else None
+            if isinstance(below, PlotData) and below.kind == part.kind == TIME:
+                # The plot below has the same times.
+                axes.set_xlabel("")
+                axes.tick_params(labelbottom=False)
+        if isinstance(row[0], PlotData):
+            # Columns of one quantity have one value axis.
+            lows, highs = zip(*(axes.get_ylim() for axes in drawn), strict=True)
+            for axes in drawn:
+                axes.set_ylim(min(lows), max(highs))
+            for axes in drawn[1:]:
+                axes.set_ylabel("")
+                axes.tick_params(labelleft=False)
     if plan.is_thumbnail:
         return
     figure.align_ylabels()
@@ -198,7 +211,8 @@ def _colour(axes: Axes, ground: Ground) -> None:
 
 def _draw_plot(axes: Axes, plot: PlotData, plan: FigurePlan) -> None:
     averaging = draw_plot(axes, plot, plan)
-    axes.set_ylabel(_in_lines(plot.axis_text, averaging, plan.style), color=plan.ground.ink)
+    height_mm = max(plan.style.plot_height_mm, plan.height_mm / len(plan.rows))
+    axes.set_ylabel(_in_lines(plot.axis_text, averaging, plan.style, height_mm), color=plan.ground.ink)
     axes.xaxis.label.set_color(plan.ground.ink)
     handles = legend_of(replace(plan, plots=(plot,), panels=()))[0] if plan.legend == "inside" else []
     if handles:
@@ -226,7 +240,7 @@ def _draw_panel(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
         axes.set_title("\n".join(_lines(panel.title, panel, plan)), color=ground.ink, fontsize=style.font_pt)
     notes = _lines(panel.note, panel, plan)
     if panel.form != "table":
-        axes.set_ylabel(_in_lines(panel.y_text, "", style, _AXIS_SHARE), color=ground.ink)
+        axes.set_ylabel(_in_lines(panel.y_text, "", style, _AXIS_SHARE * style.plot_height_mm), color=ground.ink)
         axes.set_xlabel("\n".join(text for text in (panel.x_text, *notes) if text), color=ground.ink)
     elif panel.note:
         axes.set_xlabel("\n".join(notes), color=ground.muted, fontsize=style.small_pt)
@@ -252,15 +266,15 @@ def _height_in(plan: FigurePlan, part: PlotData | Panel) -> float:
     return height
 
 
-def _lines(text: str, panel: Panel, plan: FigurePlan) -> list[str]:
-    """A title or a note in lines that fit into the width of a panel."""
-    width = _TITLE_SHARE * plan.width_in(panel)
+def _lines(text: str, part: PlotData | Panel, plan: FigurePlan) -> list[str]:
+    """A title or a note in lines that fit into the width of a plot or panel."""
+    width = _TITLE_SHARE * plan.width_in(part)
     return wrap(text, max(12, int(width / _letter_in(plan.style, plan.style.font_pt))))
 
 
-def _in_lines(text: str, more: str, style: PaperStyle, share: float = 1.0) -> str:
-    """The text of a value axis, in lines where one is longer than this share of the height of a plot."""
-    letters = int(share * style.plot_height_mm / MM_PER_INCH / _letter_in(style, style.font_pt))
+def _in_lines(text: str, more: str, style: PaperStyle, room_mm: float) -> str:
+    """The text of a value axis, in lines where one is longer than this."""
+    letters = int(room_mm / MM_PER_INCH / _letter_in(style, style.font_pt))
     if len(text + more) <= letters:
         return text + more
     return "\n".join((*wrap(text, letters, break_on_hyphens=False), *filter(None, (more.removeprefix(", "),))))

@@ -17,7 +17,7 @@ import numpy as np
 from subflow_app.features.paper.core.figure_plan import FigurePlan, PlotData
 from subflow_app.features.paper.core.panel_forms import MARKERS, dashes, draw_bar, names_axis
 from subflow_app.features.paper.core.paper_styles import PaperStyle
-from subflow_app.features.plots.core import BARS, TIME, Bar, Curve, interval_text
+from subflow_app.features.plots.core import BARS, TIME, Bar, Curve, Ticks, interval_text
 from subflow_app.features.plots.core.bars import bar_places
 from subflow_app.features.plots.core.drawing import RAW_S, bin_width_s, in_bins, mean_of_seeds, sample_intervals_s
 from subflow_app.features.traces.core.traces import LINK
@@ -51,12 +51,13 @@ class Line:
     alpha: float
 
 
-def lines_of(plot: PlotData, time_range: tuple[float, float]) -> tuple[list[Line], str]:
+def _lines_of(plot: PlotData, plan: FigurePlan) -> tuple[list[Line], str]:
     """The lines of a plot, and what the value axis has to say besides its title, e.g. ", mean of 1 s"."""
     if plot.kind != TIME:
         return _lines(plot.curves), ""
-    curves, averaging = _readable(plot, time_range[1] - time_range[0])
-    return _lines([_within(curve, time_range) for curve in curves]), averaging
+    curves, averaging = _readable(plot, plan.time_range[1] - plan.time_range[0])
+    seen = [_within(curve, plan.time_range) for curve in curves]
+    return [_single(curve) for curve in seen] if plan.height_mm else _lines(seen), averaging
 
 
 def _readable(plot: PlotData, span_s: float) -> tuple[list[Curve], str]:
@@ -130,11 +131,12 @@ _PATCH = "#BBBBBB"
 _MARKERS_PER_CURVE = 8
 _BAND_OPACITY = 0.2
 _MOST_LEGEND_ENTRIES = 24
+_MOST_TICKS = 1000
 
 
 def draw_plot(axes: Axes, plot: PlotData, plan: FigurePlan) -> str:
     """Draws a plot; returns what the text of its value axis has to say besides the title."""
-    lines, averaging = lines_of(plot, plan.time_range)
+    lines, averaging = _lines_of(plot, plan)
     if plot.kind == BARS:
         _draw_bars(axes, plot, plan)
     for number, line in enumerate(lines):
@@ -144,6 +146,8 @@ def draw_plot(axes: Axes, plot: PlotData, plan: FigurePlan) -> str:
         # Before the values: fitting looks at what is in view.
         axes.set_xlim(*plan.time_range)
     axes.margins(y=0.05)
+    for ticks in plot.ticks:
+        _draw_ticks(axes, ticks, plan)
     if plan.is_log and plot.kind != BARS:
         axes.set_yscale("log", nonpositive="mask")
     elif plot.from_zero:
@@ -165,6 +169,21 @@ def _draw_bars(axes: Axes, plot: PlotData, plan: FigurePlan) -> None:
         look = {"color": palette.hex_colour(bar.colour), "hatch": hatches[bar.run], "edgecolor": "white"}
         draw_bar(axes, place, bar.mean * plot.scale, reach, bar.note, plan, linewidth=0.0, **look)
     names_axis(axes, plot, plan)
+
+
+def _draw_ticks(axes: Axes, ticks: Ticks, plan: FigurePlan) -> None:
+    """One for each part of the axis that can be told from the next."""
+    low, high = plan.time_range
+    times = ticks.times_s[(ticks.times_s >= low) & (ticks.times_s <= high)]
+    times = times[np.unique(np.floor((times - low) / (high - low) * _MOST_TICKS), return_index=True)[1]]
+    colour = plan.ground.muted if ticks.colour is None else palette.hex_colour(ticks.colour, dark=plan.ground.is_dark)
+    style, width = "-" if ticks.height < 1.0 else (0.0, (2.0, 3.0)), 0.8 * plan.style.line_pt
+    place = axes.get_xaxis_transform()
+    axes.vlines(times, 0.0, ticks.height, color=colour, linestyle=style, linewidth=width, transform=place, zorder=1.2)
+    if ticks.text:
+        size = plan.style.small_pt
+        for time_s in times:
+            axes.text(time_s, 0.98, f" {ticks.text}", va="top", fontsize=size, transform=place, clip_on=True)
 
 
 def _hatches(bars: Sequence[Bar]) -> dict[int, str]:
@@ -218,7 +237,7 @@ def plot_handles(plan: FigurePlan) -> list[Artist]:
     style = plan.style
     entries: dict[tuple[str, str], Artist] = {}
     runs: dict[int, Artist] = {}
-    lines = [line for plot in plan.plots for line in lines_of(plot, plan.time_range)[0]]
+    lines = [line for plot in plan.plots for line in _lines_of(plot, plan)[0]]
     patterns = {(line.curve.run, line.curve.dash) for line in lines}
     # One pattern for each run, and one run for each pattern.
     are_dashed = len(patterns) == len({run for run, _ in patterns}) == len({dash for _, dash in patterns})

@@ -284,7 +284,7 @@ def _figures(runs: Sequence[ReportRun], plots: Sequence[PlotSpec], numbering: _N
         except InputError:
             continue  # the run ended before its first sample
         caption = plot.title if len(runs) == 1 else f"{plot.title}, {len(runs)} runs: each with its own dashes"
-        named = plan.with_run_names(_run_names(runs))
+        named = plan.with_run_names(dict(enumerate(_run_names(runs))))
         yield Picture(numbering.caption(f"{caption}."), figure=replace(named, style=_FIGURE_STYLE))
 
 
