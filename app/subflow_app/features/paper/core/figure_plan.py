@@ -199,6 +199,11 @@ class FigurePlan:
         can_pair = self.style.width_mm >= _TWO_COLUMNS_MM and "table" not in (part.form, last.form)
         return can_pair and len(row) == 1
 
+    @property
+    def legend_title(self) -> str:
+        """What the names of series are values of; empty: nothing."""
+        return next((panel.legend for panel in self.panels if panel.legend), "")
+
     def width_in(self, part: PlotData | Panel) -> float:
         """The width of a plot or panel with its texts, inches."""
         beside = next((len(row) for row in self.rows if any(each is part for each in row)), 1)

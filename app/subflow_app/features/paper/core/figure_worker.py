@@ -31,13 +31,13 @@ from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.interruption import ignore_interrupts
 from subflow_app.foundation.surroundings import take_stdout
 from subflow_app.vocabulary.palette import ColourKey
-from subflow_app.vocabulary.picture import Panel, PanelSeries, Reference
+from subflow_app.vocabulary.picture import ColourScale, Panel, PanelSeries, Reference
 from subflow_app.vocabulary.tables import TextColumn, TextTable
 
 KINDS: tuple[type, ...] = (
     *(FigurePlan, PlotData, Ticks, PaperStyle, Curve, Band, Bar, ColourKey),
     *(PrintJob, Report, Heading, Paragraph, Listing, Picture, TextTable, TextColumn),
-    *(Panel, PanelSeries, Reference, Ground),
+    *(Panel, PanelSeries, Reference, ColourScale, Ground),
     *(TopologySketch, SketchNode, SketchLink),
 )
 """Everything that jobs are made of."""

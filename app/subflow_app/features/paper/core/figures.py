@@ -142,7 +142,8 @@ def figure_size_in(plan: FigurePlan) -> tuple[float, float]:
     if not plan.is_thumbnail:
         if plan.legend in ("above", "below"):
             handles, columns = legend_of(plan)
-            height += -(-len(handles) // columns) * _LEGEND_ROW * style.small_pt / POINTS_PER_INCH
+            rows = -(-len(handles) // columns) + bool(plan.legend_title)
+            height += rows * _LEGEND_ROW * style.small_pt / POINTS_PER_INCH
         height += _HEADING_ROW * style.font_pt / POINTS_PER_INCH if plan.title else 0.0
     return style.width_mm / MM_PER_INCH, max(height, plan.height_mm / MM_PER_INCH)
 
@@ -195,10 +196,11 @@ def fill_figure(figure: Figure, plan: FigurePlan) -> None:
             labelcolor=ink,
         )
         _name_entries(legend, handles)
-        if plan.title and has_head:
-            # Both would stand in the same place.
-            legend.set_title(plan.title)
-            legend.get_title().set(fontsize=heading_pt, color=ink)
+        # A heading would stand in the same place.
+        title = plan.title if has_head else plan.legend_title
+        if title:
+            legend.set_title(title)
+            legend.get_title().set(fontsize=heading_pt if has_head else plan.style.small_pt, color=ink)
 
 
 def _colour(axes: Axes, ground: Ground) -> None:
@@ -231,6 +233,11 @@ def _draw_plot(axes: Axes, plot: PlotData, plan: FigurePlan) -> None:
 def _draw_panel(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
     style, ground = plan.style, plan.ground
     FORMS[panel.form](axes, panel, plan)
+    if panel.view is not None:
+        axes.set(xlim=panel.view[:2], ylim=panel.view[2:])
+    for axis, better in zip((axes.xaxis, axes.yaxis), panel.better, strict=True):
+        if better < 0:
+            axis.set_inverted(True)
     if plan.is_thumbnail:
         axes.set_xticklabels([])
         axes.set_yticklabels([])

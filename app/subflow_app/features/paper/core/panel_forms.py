@@ -16,11 +16,13 @@ import numpy as np
 from subflow_app.features.paper.core.figure_plan import FigurePlan, PlotData
 from subflow_app.features.plots.core.bars import bar_places
 from subflow_app.vocabulary import palette
-from subflow_app.vocabulary.picture import FloatArray, Panel, PanelForm, PanelSeries, Reference
+from subflow_app.vocabulary.picture import GROUP, ColourScale, FloatArray, Panel, PanelForm, PanelSeries, Reference
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Colormap
 
 MARKERS = ("o", "^", "v", "P", "X", "<", ">", "p", "h", "*")
 """Of ours: what others report has squares and diamonds, which no series has."""
@@ -29,7 +31,6 @@ _OURS, _OTHERS = 1.8, 1.0  # widths of lines
 _BAND = 0.18
 # Points that reach over more than this factor stand on a logarithmic axis.
 _LOG_FROM = 25.0
-_GROUP = 0.82  # share of the room between points that bars and boxes take
 _LETTER = 0.6
 _MOST_TRACE_POINTS = 300
 _MOST_ABOVE = 1.6  # times the largest value: as far as intervals are drawn
@@ -42,6 +43,9 @@ _HEAD_LINE = 0.65  # of a further line of a head, in rows
 _MOST_SKETCHED = 5  # rows and columns
 _ASKEW = 0.6  # sine of the angle of names that stand askew
 _LONGEST_NAME = 28  # of bars of runs, letters
+# Those of the window on white: nothing fades into the ground.
+_TWO_SIDED = ((0.0, "#b3231b"), (0.4999, "#e4b2af"), (0.5001, "#b1c8e9"), (1.0, "#1f63c1"))
+_MOST_NUMBERS = 240  # of cells: nobody reads more
 
 
 def dashes(number: int) -> Literal["-"] | tuple[float, tuple[float, ...]]:
@@ -104,7 +108,7 @@ def draw_bars(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
     slots = [sum(1 + _marks(series, point) for series, point in group) for group in groups]
     for place, (group, count) in enumerate(zip(groups, slots, strict=True)):
         # Names at the axis tell bars apart that are of different widths; those of a legend are of one.
-        width = _GROUP / (max(count, 2) if is_single else max(slots))
+        width = GROUP / (max(count, 2) if is_single else max(slots))
         middle = place - (count - 1) * width / 2
         for series, point in group:
             _bar(axes, panel, series, point, middle, width, plan)
@@ -179,38 +183,46 @@ def _marks(series: PanelSeries, point: int) -> int:
 
 def draw_box(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
     """Boxes over the runs of a point: quartiles, whiskers to 1.5 of their distance, and what is beyond."""
-    is_single = len(panel.points) == 1
-    room = _GROUP / (1 if is_single else max(1, len(panel.series)))
     line_pt, ink = plan.style.line_pt, plan.ground.ink
     for number, series in enumerate(panel.series):
         colour = _colour(series, plan)
         for point, values in enumerate(series.values):
-            known = values[np.isfinite(values)]
-            middle = float(number) if is_single else point - _GROUP / 2 + room * (number + 0.5)
-            if len(known):
+            known, box = values[np.isfinite(values)], panel.box(number, point)
+            if box is not None:
                 axes.boxplot(
                     [known],
-                    positions=[middle],
-                    widths=0.8 * room,
+                    positions=[box.middle],
+                    widths=box.width,
                     patch_artist=True,
                     manage_ticks=False,
                     boxprops={"facecolor": colour, "edgecolor": ink, "linewidth": 0.8 * line_pt},
                     medianprops={"color": ink, "linewidth": 1.6 * line_pt},
                     whiskerprops={"color": ink, "linewidth": 0.8 * line_pt},
                     capprops={"color": ink, "linewidth": 0.8 * line_pt},
-                    flierprops={"marker": ".", "markersize": 2.5 * line_pt, "markeredgecolor": colour},
+                    showfliers=False,
                 )
+                if not plan.is_thumbnail:
+                    x, dots = [place for _, place in box.dots], [known[place] for place, _ in box.dots]
+                    axes.plot(x, dots, "o", markersize=2.5 * line_pt, mfc="white", mec=ink, mew=0.5 * line_pt, zorder=3)
             for mark in series.references:
                 if mark.point == point:
-                    _mark(axes, middle, mark, series, plan)
+                    _mark(axes, float(number if panel.is_single else point), mark, series, plan)
     names_axis(axes, panel, plan)
     _value_axis(axes, panel)
 
 
 def draw_scatter(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
-    """A mean of two quantities for each series and point, with the intervals of both."""
+    """A mean of two quantities for each series and point, with the intervals of both, or shaded marks."""
     for series in panel.series:
         colour = _colour(series, plan)
+        if panel.scale is not None:
+            # The first of the scale on top.
+            order = np.argsort(-series.shades)
+            x, y, shades = (values[order] for values in (series.x, series.means, series.shades))
+            size, colours = 3.0 * plan.style.line_pt, _colours(panel.scale)
+            ends = {"vmin": panel.scale.low, "vmax": panel.scale.high}
+            _colour_bar(axes, axes.scatter(x, y, size**2, shades, cmap=colours, linewidths=0.0, **ends), panel, plan)
+            continue
         axes.errorbar(
             series.x,
             series.means,
@@ -230,7 +242,54 @@ def draw_scatter(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
         axes.plot(
             *zip(*panel.front, strict=True), color=plan.ground.muted, linestyle="--", linewidth=plan.style.line_pt
         )
-    axes.margins(0.12)
+    axes.margins(0.12 if panel.scale is None else 0.03)
+    if panel.x_ticks:
+        names_axis(axes, panel, plan)
+        if panel.scale is None:
+            axes.set_xlim(-0.6, len(panel.x_ticks) - 0.4)
+    if panel.y_ticks:
+        axes.set_yticks(*zip(*panel.y_ticks, strict=True))
+    if 0 not in panel.better:
+        size = plan.style.small_pt
+        axes.text(0.99, 0.98, "better ↗", ha="right", va="top", fontsize=size, transform=axes.transAxes)
+
+
+def draw_map(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
+    """Coloured cells, with their values where they are few."""
+    assert panel.scale is not None
+    values, colours = np.stack(panel.cells), _colours(panel.scale)
+    edges = (np.arange(count + 1) - 0.5 for count in values.shape[::-1])
+    mesh = axes.pcolormesh(*edges, values, cmap=colours, vmin=panel.scale.low, vmax=panel.scale.high)
+    for (row, column), value in np.ndenumerate(values):
+        if values.size <= _MOST_NUMBERS and math.isfinite(value):
+            red, green, blue, _ = mesh.to_rgba(value)
+            ink = "black" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else "white"
+            place = {"ha": "center", "va": "center", "fontsize": plan.style.small_pt}
+            axes.text(column, row, panel.cell_texts[row][column], color=ink, **place)
+    names_axis(axes, panel, plan)
+    axes.set_yticks(*zip(*panel.y_ticks, strict=True))
+    axes.grid(visible=False)
+    _colour_bar(axes, mesh, panel, plan)
+
+
+def _colours(scale: ColourScale) -> Colormap:
+    """Uniform to the eye, safe for the colour-blind and from dark to light; or from one colour to another."""
+    import matplotlib as mpl
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return (
+        LinearSegmentedColormap.from_list("two_sided", _TWO_SIDED) if scale.is_two_sided else mpl.colormaps["viridis"]
+    )
+
+
+def _colour_bar(axes: Axes, shaded: ScalarMappable, panel: Panel, plan: FigurePlan) -> None:
+    assert panel.scale is not None
+    figure = axes.get_figure()
+    assert figure is not None
+    bar = figure.colorbar(shaded, ax=axes)
+    bar.set_label(panel.scale.title, color=plan.ground.ink)
+    for end, text in zip((bar.ax.set_xlabel, bar.ax.set_title), panel.scale.ends, strict=True):
+        end(text, color=plan.ground.ink, fontsize=plan.style.small_pt)
 
 
 def draw_trace(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
@@ -407,6 +466,7 @@ FORMS: Mapping[PanelForm, Callable[[Axes, Panel, FigurePlan], None]] = {
     "scatter": draw_scatter,
     "trace": draw_trace,
     "table": draw_table,
+    "map": draw_map,
 }
 
 
@@ -470,7 +530,8 @@ def names_axis(axes: Axes, part: PlotData | Panel, plan: FigurePlan) -> None:
     """Writes the names of bars, boxes or points below them, in lines or askew where they have no room."""
     names = _names(part)
     letters = _name_letters(len(names), part, plan)
-    axes.set_xticks(range(len(names)), [_broken(name, letters) for name in names])
+    places = [place for place, _ in part.x_ticks] if isinstance(part, Panel) and part.x_ticks else range(len(names))
+    axes.set_xticks(places, [_broken(name, letters) for name in names])
     if _longest_word(names) > letters and not plan.is_thumbnail:
         axes.tick_params(axis="x", labelrotation=35)
         for label in axes.get_xticklabels():
@@ -479,7 +540,7 @@ def names_axis(axes: Axes, part: PlotData | Panel, plan: FigurePlan) -> None:
         axes.set_xlim(-0.5, len(names) - 0.5)
         axes.grid(visible=False, axis="x")
         axes.tick_params(axis="x", length=0)
-    if isinstance(part, Panel) and _is_single(part):
+    if isinstance(part, Panel) and part.is_single:
         for label, series in zip(axes.get_xticklabels(), part.series, strict=True):
             label.set_fontweight("bold" if series.is_ours else "normal")
 
@@ -498,14 +559,9 @@ def _names(part: PlotData | Panel) -> Sequence[str]:
     if isinstance(part, PlotData):
         names = bar_places(part.bars).categories
         return [name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…" for name in names]
-    if part.form in ("trace", "scatter") or (part.form == "lines" and len(part.positions)):
-        return ()
-    return [series.name for series in part.series] if _is_single(part) else part.points
-
-
-def _is_single(panel: Panel) -> bool:
-    """True if names below its bars or boxes are those of series."""
-    return panel.form in ("bars", "box") and len(panel.points) == 1
+    if part.form in ("trace", "scatter", "map") or (part.form == "lines" and len(part.positions)):
+        return [name for _, name in part.x_ticks]
+    return [series.name for series in part.series] if part.is_single else part.points
 
 
 def _name_letters(count: int, part: PlotData | Panel, plan: FigurePlan) -> int:
@@ -523,7 +579,7 @@ def _longest_word(names: Sequence[str]) -> int:
 
 
 def _value_axis(axes: Axes, panel: Panel) -> None:
-    """From zero, unless something is below: bars and bands that begin elsewhere mislead."""
+    """From zero, unless something is below or it fits itself: bars and bands that begin elsewhere mislead."""
     if panel.is_log_y:
         from matplotlib.ticker import FuncFormatter, NullFormatter
 
@@ -531,6 +587,11 @@ def _value_axis(axes: Axes, panel: Panel) -> None:
         # Names of runs are not formulas, so powers of ten cannot be written as such.
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:,.10g}".replace(",", " ")))
         axes.yaxis.set_minor_formatter(NullFormatter())
+        return
+    if panel.least:
+        low, high = axes.get_ylim()
+        more = max(0.0, panel.least - (high - low)) / 2
+        axes.set_ylim(low - more, high + more)
         return
     values = [value for series in panel.series for value in series.means if math.isfinite(value)]
     values += [mark.value for series in panel.series for mark in series.references]
@@ -577,10 +638,10 @@ def panel_handles(plan: FigurePlan) -> list[Artist]:
     from matplotlib.patches import Patch
 
     handles: dict[str, Artist] = {}
-    panels = [panel for panel in plan.panels if panel.form != "table"]
+    panels = [panel for panel in plan.panels if panel.form not in ("table", "map")]
     for panel in panels:
-        if _is_single(panel):
-            continue  # their names stand at the axis
+        if panel.is_single or panel.scale is not None:
+            continue  # their names stand at the axis, or they have none
         for series in panel.series:
             handles.setdefault(series.name, _handle(series, panel, plan))
         if panel.area is not None:
