@@ -178,7 +178,9 @@ def sweep() -> Walk:
         shown = show(ViewChoice("lines"), study_of(table))
         chart = PanelPlot("sweep_lines", "Lines")
         chart.show_panel(shown.content.panel, shown.content.hits)
-        save_figure(FigurePlan(panels=(chart.shown_panel(),)), Path(folder) / "sweep.svg")
+        panel = chart.shown_panel()
+        assert panel is not None
+        save_figure(FigurePlan(panels=(panel,)), Path(folder) / "sweep.svg")
     chart.deleteLater()
     application.processEvents()
     return walk

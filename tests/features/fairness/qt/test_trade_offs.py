@@ -75,6 +75,7 @@ def test_a_point_is_chosen_by_mouse_and_by_keys(page: TradeOffPage) -> None:
 
 def test_points_lie_in_the_picture_and_better_is_a_corner(page: TradeOffPage) -> None:
     plot = page.plot
+    places: list[QPointF] = []
     for kind in (TradeOffKind.FRIENDLINESS, TradeOffKind.DELAY):
         page.show_points(points(kind), kind)
         places = [plot.position_of(hit) for hit in plot.hits()]

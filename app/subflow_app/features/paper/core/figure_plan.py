@@ -185,7 +185,8 @@ class FigurePlan:
     def rows(self) -> tuple[tuple[PlotData | Panel, ...], ...]:
         """Parts that stand beside each other, row by row; plots, tables and a panel without a partner fill a row."""
         rows: list[tuple[PlotData | Panel, ...]] = []
-        for part in (*self.plots, *self.panels):
+        parts: list[PlotData | Panel] = [*self.plots, *self.panels]
+        for part in parts:
             if rows and self._fits_beside(rows[-1], part):
                 rows[-1] = (*rows[-1], part)
             else:
