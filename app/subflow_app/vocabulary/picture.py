@@ -92,15 +92,16 @@ class ColourScale:
         title: with the unit.
         low: value of the first colour.
         high: value of the last colour, never the same.
-        is_two_sided: True if zero is in the middle and colours fade towards it.
-        ends: words at the first and the last colour; empty for none.
+        colours: rising from dark to light; fading from both sides to a neutral middle; or parted in the middle, where
+            nothing fades, so that marks just below it are told from those just above.
+        ticks: values with a text; empty: numbers.
     """
 
     title: str
     low: float
     high: float
-    is_two_sided: bool = False
-    ends: tuple[str, str] = ("", "")
+    colours: Literal["rising", "fading", "parted"] = "rising"
+    ticks: tuple[tuple[float, str], ...] = ()
 
     def shares(self, values: FloatArray) -> FloatArray:
         """Places of values in the scale, 0 to 1; NaN stays."""
@@ -201,9 +202,10 @@ class Panel:
         least: stretch that the value axis shows at least, so that what hardly differs does not look far apart.
         x_ticks: clouds and maps: places along x with their names; empty: the axis has numbers.
         y_ticks: likewise of y.
-        cells: maps: rows of cells from below, float64 [columns] each, around whole numbers; NaN: not known.
+        cells: maps: rows of cells from below, float64 [columns] each; NaN: not known.
         cell_texts: of the cells, likewise.
         scale: of the colours of cells and shades; None: the panel has neither.
+        cell_area: first and last x and y of all cells; None: each is around whole numbers.
         view: first and last x and y to be shown; None: everything.
     """
 
@@ -228,6 +230,7 @@ class Panel:
     cells: tuple[FloatArray, ...] = ()
     cell_texts: tuple[tuple[str, ...], ...] = ()
     scale: ColourScale | None = None
+    cell_area: tuple[float, float, float, float] | None = None
     view: tuple[float, float, float, float] | None = None
 
     def ends(self, series: PanelSeries) -> tuple[FloatArray, FloatArray]:
@@ -242,6 +245,11 @@ class Panel:
     def has_values(self) -> bool:
         """True if any series or cell has a value."""
         return any(np.isfinite(values).any() for values in (*(series.means for series in self.series), *self.cells))
+
+    @property
+    def extent(self) -> tuple[float, float, float, float]:
+        """First and last x and y of the cells of a map."""
+        return self.cell_area or (-0.5, len(self.cells[0]) - 0.5, -0.5, len(self.cells) - 0.5)
 
     @property
     def is_single(self) -> bool:

@@ -16,7 +16,7 @@ from subflow_app.features.gallery.core.figure import OURS, experiment_figure, pu
 from subflow_app.features.paper.core.figure_plan import FigureKind, FigurePlan, Ground
 from subflow_app.features.paper.core.figure_process import pack, unpack
 from subflow_app.features.paper.core.figure_worker import KINDS, _renderer
-from subflow_app.features.paper.core.figures import figure_size_in, render_figure
+from subflow_app.features.paper.core.figures import figure_size_in, fill_figure, render_figure
 from subflow_app.features.paper.core.panel_forms import (
     draw_bars,
     draw_lines,
@@ -27,7 +27,7 @@ from subflow_app.features.paper.core.panel_forms import (
 )
 from subflow_app.features.paper.core.paper_styles import STYLES_BY_ID
 from subflow_app.foundation.errors import InputError
-from subflow_app.vocabulary.picture import PanelForm
+from subflow_app.vocabulary.picture import ColourScale, Panel, PanelForm, PanelSeries
 
 DARK = Ground("#171a1f", "#e6e9ed", "#a3acb8", "#2a3038", True)
 DRAWS = """
@@ -248,3 +248,30 @@ def test_no_interval_of_a_goodput_is_drawn_below_zero(tmp_path: Path, form: Pane
         ends = [float(vertices[:, column].min()) for vertices in drawn for column in columns]
         assert ends
         assert (min(ends) < 0) is is_signed
+
+
+def test_maps_and_shaded_clouds_have_a_scale_with_its_texts_and_names_along_their_axes():
+    cells = (np.array([1.0, 2.0]), np.array([3.0, math.nan]))
+    scale = ColourScale("Goodput (Mbit/s)", 1.0, 3.0, ticks=((1.0, "least"), (3.0, "most")))
+    names = ((0.0, "1%"), (1.0, "10%"))
+    empty = np.empty(0)
+    texts = (("one", "two"), ("three", ""))
+    blank = Panel("map", "", "Loss", "Rate", (), empty, (), x_ticks=names, y_ticks=names, scale=scale)
+    heat = replace(blank, cells=cells, cell_texts=texts)
+    places, shades = (np.array([0.1, 0.5]), np.array([0.2, 0.9])), np.array([1.0, 3.0])
+    marks = PanelSeries("", OURS, 0, False, places[1], empty, x=places[0], shades=shades)
+    cloud = replace(blank, form="scatter", series=(marks,))
+    texts_of: tuple[tuple[Panel, set[str]], ...] = ((heat, {"one", "two", "three"}), (cloud, set()))
+    for panel, shown in texts_of:
+        drawing = render_figure(FigurePlan(panels=(panel,), kind="svg")).decode()
+        words = set(re.findall(r">([^<>]+)</text>", drawing))
+        assert words >= {"Goodput (Mbit/s)", "least", "most", "1%", "10%", "Loss", "Rate"} | shown
+
+
+def test_an_axis_on_which_less_is_better_is_reversed_and_the_view_is_that_of_the_screen(tmp_path: Path):
+    lines = experiment_figure(tiny_results(tmp_path)).panels[0]
+    series = tuple(replace(each, x=each.means) for each in lines.series)
+    cloud = replace(lines, form="scatter", series=series, better=(-1, 1), view=(3.0, 5.0, 2.0, 7.0))
+    figure = Figure(layout="constrained")
+    fill_figure(figure, FigurePlan(panels=(cloud,)))
+    assert (figure.axes[0].get_xlim(), figure.axes[0].get_ylim()) == ((5.0, 3.0), (2.0, 7.0))

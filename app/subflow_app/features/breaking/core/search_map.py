@@ -101,10 +101,20 @@ class SearchMap:
         networks = PanelSeries(
             "", ColourKey(0, 0), 0, False, places[up], np.empty(0), x=places[along], shades=self.margins
         )
-        note = tr("The claim fails in {failed} of {all}", failed=self.failed, all=self.told)
-        scale = ColourScale("", -SPAN, SPAN, is_two_sided=True, ends=(tr("fails"), tr("holds")))
-        ticks = {"x_ticks": x.ticks, "y_ticks": y.ticks}
-        return Panel("scatter", "", x.key, y.key, (), np.empty(0), (networks,), note, scale=scale, **ticks)
+        texts = (-SPAN, f"{-SPAN} {tr('fails')}"), (0.0, "0.0"), (SPAN, f"{SPAN} {tr('holds')}")
+        return Panel(
+            "scatter",
+            "",
+            x.key,
+            y.key,
+            (),
+            np.empty(0),
+            (networks,),
+            tr("The claim fails in {failed} of {all}", failed=self.failed, all=self.told),
+            x_ticks=x.ticks,
+            y_ticks=y.ticks,
+            scale=ColourScale("", -SPAN, SPAN, colours="parted", ticks=texts),
+        )
 
     def words(self, number: int) -> str:
         """What is said of a network."""

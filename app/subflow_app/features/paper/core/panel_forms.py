@@ -44,7 +44,7 @@ _MOST_SKETCHED = 5  # rows and columns
 _ASKEW = 0.6  # sine of the angle of names that stand askew
 _LONGEST_NAME = 28  # of bars of runs, letters
 # Those of the window on white: nothing fades into the ground.
-_TWO_SIDED = ((0.0, "#b3231b"), (0.4999, "#e4b2af"), (0.5001, "#b1c8e9"), (1.0, "#1f63c1"))
+_PARTED = ((0.0, "#b3231b"), (0.4999, "#e4b2af"), (0.5001, "#b1c8e9"), (1.0, "#1f63c1"))
 _MOST_NUMBERS = 240  # of cells: nobody reads more
 
 
@@ -218,10 +218,17 @@ def draw_scatter(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
         if panel.scale is not None:
             # The first of the scale on top.
             order = np.argsort(-series.shades)
-            x, y, shades = (values[order] for values in (series.x, series.means, series.shades))
-            size, colours = 3.0 * plan.style.line_pt, _colours(panel.scale)
-            ends = {"vmin": panel.scale.low, "vmax": panel.scale.high}
-            _colour_bar(axes, axes.scatter(x, y, size**2, shades, cmap=colours, linewidths=0.0, **ends), panel, plan)
+            marks = axes.scatter(
+                series.x[order],
+                series.means[order],
+                (3.0 * plan.style.line_pt) ** 2,
+                series.shades[order],
+                cmap=_colours(panel.scale),
+                vmin=panel.scale.low,
+                vmax=panel.scale.high,
+                linewidths=0.0,
+            )
+            _colour_bar(axes, marks, panel, plan)
             continue
         axes.errorbar(
             series.x,
@@ -258,28 +265,31 @@ def draw_map(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
     """Coloured cells, with their values where they are few."""
     assert panel.scale is not None
     values, colours = np.stack(panel.cells), _colours(panel.scale)
-    edges = (np.arange(count + 1) - 0.5 for count in values.shape[::-1])
+    left, right, low, high = panel.extent
+    edges = np.linspace(left, right, values.shape[1] + 1), np.linspace(low, high, values.shape[0] + 1)
     mesh = axes.pcolormesh(*edges, values, cmap=colours, vmin=panel.scale.low, vmax=panel.scale.high)
     for (row, column), value in np.ndenumerate(values):
-        if values.size <= _MOST_NUMBERS and math.isfinite(value):
-            red, green, blue, _ = mesh.to_rgba(value)
+        if panel.cell_texts and values.size <= _MOST_NUMBERS and math.isfinite(value):
+            red, green, blue, _ = mesh.to_rgba(np.array([value]))[0]
             ink = "black" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else "white"
-            place = {"ha": "center", "va": "center", "fontsize": plan.style.small_pt}
-            axes.text(column, row, panel.cell_texts[row][column], color=ink, **place)
-    names_axis(axes, panel, plan)
-    axes.set_yticks(*zip(*panel.y_ticks, strict=True))
+            text, size = panel.cell_texts[row][column], plan.style.small_pt
+            axes.text(column, row, text, color=ink, ha="center", va="center", fontsize=size)
+    if panel.x_ticks:
+        names_axis(axes, panel, plan)
+    if panel.y_ticks:
+        axes.set_yticks(*zip(*panel.y_ticks, strict=True))
     axes.grid(visible=False)
     _colour_bar(axes, mesh, panel, plan)
 
 
 def _colours(scale: ColourScale) -> Colormap:
-    """Uniform to the eye, safe for the colour-blind and from dark to light; or from one colour to another."""
+    """Uniform to the eye and safe for the colour-blind."""
     import matplotlib as mpl
     from matplotlib.colors import LinearSegmentedColormap
 
-    return (
-        LinearSegmentedColormap.from_list("two_sided", _TWO_SIDED) if scale.is_two_sided else mpl.colormaps["viridis"]
-    )
+    if scale.colours == "parted":
+        return LinearSegmentedColormap.from_list("parted", _PARTED)
+    return mpl.colormaps["viridis" if scale.colours == "rising" else "RdBu_r"]
 
 
 def _colour_bar(axes: Axes, shaded: ScalarMappable, panel: Panel, plan: FigurePlan) -> None:
@@ -288,8 +298,8 @@ def _colour_bar(axes: Axes, shaded: ScalarMappable, panel: Panel, plan: FigurePl
     assert figure is not None
     bar = figure.colorbar(shaded, ax=axes)
     bar.set_label(panel.scale.title, color=plan.ground.ink)
-    for end, text in zip((bar.ax.set_xlabel, bar.ax.set_title), panel.scale.ends, strict=True):
-        end(text, color=plan.ground.ink, fontsize=plan.style.small_pt)
+    if panel.scale.ticks:
+        bar.set_ticks([value for value, _ in panel.scale.ticks], labels=[text for _, text in panel.scale.ticks])
 
 
 def draw_trace(axes: Axes, panel: Panel, plan: FigurePlan) -> None:

@@ -41,7 +41,7 @@ _REACH_PX = 14.0
 _CLICK_PX = 5.0
 _RING = 16.0
 _MARK, _MARK_OF_LINE, _MARK_OF_MANY = 11, 7, 6
-_DOT, _OUTLIER = 5, 7
+_DOT, _OUTLIER, _SPOT = 5, 7, 4
 _BAND_ALPHA, _BOX_ALPHA, _CROSS_ALPHA = 50, 70, 150
 _ARROW = 26
 _MARGIN = 10
@@ -53,10 +53,9 @@ _MOST_NUMBERS = 240
 
 
 def scale_colours(scale: ColourScale, tokens: Tokens) -> pg.ColorMap:
-    """Uniform to the eye, safe for the colour-blind and from dark to light; or from one colour to another."""
-    if not scale.is_two_sided:
-        return pg.colormap.get("viridis")
-    # Nothing fades into the ground: what is just below the middle is told from what is just above, too.
+    """Uniform to the eye and safe for the colour-blind; parted ones have the colours of the theme."""
+    if scale.colours != "parted":
+        return pg.colormap.get("viridis" if scale.colours == "rising" else "CET-D1A")
     faded = (mixed(side, tokens.base, _FADED) for side in (tokens.error, tokens.accent))
     return pg.ColorMap([0.0, 0.4999, 0.5001, 1.0], [QColor(each) for each in (tokens.error, *faded, tokens.accent)])
 
@@ -250,7 +249,8 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     def _draw(self, panel: Panel) -> None:
         self.item.setLogMode(panel.is_log_x, False)
         has_cells = bool(panel.cells)
-        self.view.setMouseEnabled(x=not has_cells and panel.form != "box", y=not has_cells)
+        zooms = not has_cells or panel.cell_area is not None
+        self.view.setMouseEnabled(x=zooms and panel.form != "box", y=zooms)
         self.view.invertX(panel.better[0] < 0)
         self.view.invertY(panel.better[1] < 0)
         for side, title, names in (
@@ -424,9 +424,10 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         axis, metrics = self._bar.axis, QFontMetricsF(self._font)
         axis.setLabel(scale.title, **label_style(self._font))
         colour_axis(axis, self._tokens)
-        ticks = scale_ticks(scale)
-        axis.setTicks([ticks] if any(scale.ends) else None)
-        axis.setWidth(max(metrics.horizontalAdvance(text) for _value, text in ticks) + metrics.height() + 30)
+        axis.setTicks([list(scale.ticks)] if scale.ticks else None)
+        texts = [text for _value, text in scale.ticks]
+        texts = texts or spread_texts((scale.low, (scale.low + scale.high) / 2, scale.high))
+        axis.setWidth(max(map(metrics.horizontalAdvance, texts)) + metrics.height() + 30)
 
     def _draw_cells(self, panel: Panel) -> None:
         scale = panel.scale
@@ -437,8 +438,14 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         image.setZValue(-20)
         image.setRect(self._area(panel))
         self._add(image)
+        for series in panel.series:
+            colour, rim = QColor(self._tokens.text), QColor(self._tokens.base)
+            colour.setAlpha(_CROSS_ALPHA)
+            rim.setAlpha(_CROSS_ALPHA)
+            pen = make_pen(rim.name(QColor.NameFormat.HexArgb))
+            self._add(pg.ScatterPlotItem(series.x, series.means, size=_SPOT, brush=colour, pen=pen), counts=False)
         for (row, column), share in np.ndenumerate(scale.shares(values)):
-            if values.size > _MOST_NUMBERS or math.isnan(share):
+            if not panel.cell_texts or values.size > _MOST_NUMBERS or math.isnan(share):
                 continue
             text, fill = panel.cell_texts[row][column], colours.map(float(share), mode="qcolor")
             number = pg.TextItem(text, color=_readable_on(fill), anchor=(0.5, 0.5))
@@ -449,7 +456,8 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
 
     @staticmethod
     def _area(panel: Panel) -> QRectF:
-        return QRectF(-0.5, -0.5, len(panel.cells[0]), len(panel.cells))
+        left, right, low, high = panel.extent
+        return QRectF(left, low, right - left, high - low)
 
     def _choose_numbers(self) -> None:
         """Shows the numbers of the cells if they all fit, with their intervals if those do, too."""
@@ -470,6 +478,11 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     def bar_title(self) -> str:
         """What stands beside the colour bar."""
         return str(self._bar.axis.labelText)
+
+    def bar_ticks(self) -> list[str]:
+        """Texts beside the colour bar; none where it has numbers."""
+        levels = self._bar.axis._tickLevels
+        return [text for _value, text in levels[0]] if levels else []
 
     def levels(self) -> tuple[float, float]:
         """What the colours reach over."""
@@ -521,8 +534,8 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             return None
         gaps = np.abs(self._places - (at.x(), at.y()))
         if self.panel.cells:
-            inside = np.flatnonzero((gaps <= 0.5).all(axis=1)) if self._area(self.panel).contains(at) else ()
-            return int(inside[0]) if len(inside) else None
+            inside = np.flatnonzero((gaps <= 0.5).all(axis=1)).tolist() if self._area(self.panel).contains(at) else []
+            return inside[0] if inside else None
         distances = np.hypot(gaps[:, 0] / width, gaps[:, 1] / height)
         nearest = int(np.argmin(distances))
         return nearest if distances[nearest] <= _REACH_PX else None
@@ -583,12 +596,12 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self.chosen.emit(hit)
 
     def _mark(self) -> None:
-        is_marked = self._current is not None and self._current < len(self._hits)
+        number = len(self._hits) if self._current is None else self._current
         has_cells = self.panel is not None and bool(self.panel.cells)
-        places = self._places[[self._current]] if is_marked else self._places[:0]
+        places = self._places[number : number + 1]
         self._ring.setPen(make_pen(self._tokens.accent, width=2.0))
         self._ring.setData(*(np.empty((2, 0)) if has_cells else places.T))
-        self._outline.setVisible(is_marked and has_cells)
+        self._outline.setVisible(len(places) > 0 and has_cells)
         for x, y in places:
             self._outline.setRect(QRectF(x - 0.5, y - 0.5, 1.0, 1.0))
             self._outline.setPen(make_pen(self._tokens.accent, width=3.0))
@@ -602,14 +615,6 @@ def _points(panel: Panel, series: PanelSeries) -> tuple[FloatArray, FloatArray]:
 
 def _columns(pairs: Sequence[tuple[float, float]]) -> FloatArray:
     return np.array(pairs, dtype=np.float64).reshape(-1, 2).T
-
-
-def scale_ticks(scale: ColourScale) -> list[tuple[float, str]]:
-    """Numbers at the ends and in the middle of a scale, with the words of its ends."""
-    values = (scale.low, (scale.low + scale.high) / 2, scale.high)
-    words = (scale.ends[0], "", scale.ends[1])
-    texts = spread_texts(values)
-    return [(value, f"{text} {word}".strip()) for value, text, word in zip(values, texts, words, strict=True)]
 
 
 def _readable_on(fill: QColor) -> str:
