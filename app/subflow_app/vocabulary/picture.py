@@ -198,7 +198,7 @@ class Panel:
         better: clouds: 1 where more is better along x and y, -1 where less is, so that the axis is reversed: the better
             corner is at the top right. A line joins the series that are ours, which are those of the Pareto front.
             0: neither is better.
-        legend: what the names of series are values of; empty: nothing.
+        legend: parameter whose values the names of series are; empty: none.
         least: stretch that the value axis shows at least, so that what hardly differs does not look far apart.
         x_ticks: clouds and maps: places along x with their names; empty: the axis has numbers.
         y_ticks: likewise of y.

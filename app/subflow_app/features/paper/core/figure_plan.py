@@ -202,7 +202,7 @@ class FigurePlan:
 
     @property
     def legend_title(self) -> str:
-        """What the names of series are values of; empty: nothing."""
+        """Parameter whose values the names of series are; empty: none."""
         return next((panel.legend for panel in self.panels if panel.legend), "")
 
     def width_in(self, part: PlotData | Panel) -> float:

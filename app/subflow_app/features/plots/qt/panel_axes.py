@@ -25,7 +25,7 @@ _LEAST_NAME = "www…"  # names of which less than this is left tell nothing
 
 
 class PanelAxis(Axis):
-    """An axis whose owner tells it which stretch it shows."""
+    """An axis whose owner calls `show_range` for each stretch that it shows."""
 
     def __init__(self, orientation: str, **arguments: Any) -> None:
         """Without a title."""
@@ -104,7 +104,7 @@ class PanelAxis(Axis):
 
 
 def start_of(low: float, high: float) -> float:
-    """What numbers between two values count from: 0 if they are short anyway, else a round one below them.
+    """Start of numbers between two values: 0 if they are short anyway, else a round one below them.
 
     >>> start_of(9.6521, 9.6527)
     9.652

@@ -112,7 +112,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._outline.setZValue(40)
         for mark in (self._ring, self._outline):
             self.item.addItem(mark, ignoreBounds=True)
-        # It stands in the corner of the view, whatever that shows.
+        # They keep to the corner of the view while that moves.
         self._arrow = pg.ArrowItem(angle=135, headLen=12, headWidth=10, tailLen=14, tailWidth=3, pxMode=True)
         self._better, self._empty = pg.LabelItem(tr("better")), pg.LabelItem(empty)
         self._arrow.setParentItem(self.view)
@@ -207,11 +207,11 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             self.view.setXRange(-0.6, len(names) - 0.4, padding=0.0)
 
     def titles(self) -> tuple[str, str]:
-        """What stands along the plot and up the plot, with units."""
+        """Texts along the plot and up the plot, with units."""
         return self.item.getAxis("bottom").title, self.item.getAxis("left").title
 
     def hits(self) -> list[Hit]:
-        """What can be pointed at, in the order of the keys."""
+        """Everything that can be pointed at, in the order of the keys."""
         return list(self._hits)
 
     def recolour(self, tokens: Tokens) -> None:
@@ -476,7 +476,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             number.setVisible(shown is whole or fits(means))
 
     def bar_title(self) -> str:
-        """What stands beside the colour bar."""
+        """Text beside the colour bar."""
         return str(self._bar.axis.labelText)
 
     def bar_ticks(self) -> list[str]:
@@ -485,12 +485,12 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         return [text for _value, text in levels[0]] if levels else []
 
     def levels(self) -> tuple[float, float]:
-        """What the colours reach over."""
+        """Values of the first and the last colour."""
         low, high = self._bar.levels()
         return float(low), float(high)
 
     def numbers(self) -> list[Any]:
-        """What stands in the cells, if there is room."""
+        """Items of the numbers in the cells that have room."""
         return [number for number, _text in self._numbers if number.isVisible()]
 
     def _draw_legend(self, panel: Panel) -> None:

@@ -104,7 +104,7 @@ class Picture:
 
     @property
     def note(self) -> str:
-        """What has to be known to read it; empty if nothing has."""
+        """Facts that a reader needs; may be empty."""
         return self.panel.note
 
 
