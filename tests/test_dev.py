@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.helpers.members import for_each
 
 SOURCE = Path(__file__).resolve().parents[1] / "dev.py"
 
@@ -49,7 +50,7 @@ def test_an_old_python_can_read_it_far_enough_to_say_which_one_it_needs() -> Non
     assert ast.parse(SOURCE.read_text(encoding="utf-8"), feature_version=(3, 8)).body
 
 
-@pytest.mark.parametrize("version", [(3, 10, 12), (3, 14, 0)])
+@for_each("version", [(3, 10, 12), (3, 14, 0)])
 def test_a_python_out_of_range_ends_with_what_is_needed(
     dev: ModuleType, monkeypatch: pytest.MonkeyPatch, version: tuple[int, int, int]
 ) -> None:
@@ -62,7 +63,7 @@ def test_a_python_out_of_range_ends_with_what_is_needed(
 # System packages
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("version_text", "expected"),
     [
         ("g++ (Debian 12.2.0-14+deb12u1) 12.2.0\nCopyright", True),
@@ -138,7 +139,7 @@ def test_a_venv_is_kept_only_where_and_with_what_it_was_made(dev: ModuleType) ->
     assert not dev.venv_is_ours("")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("needs", "expected"),
     [
         (["sympy>=1.13.3", "networkx"], False),
@@ -183,7 +184,7 @@ def test_what_needs_pytorch_is_installed_with_it_and_not_before(
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("installed", "brings_cuda", "expected"),
     [
         ({}, False, ["torch==2.13.0", "stable-baselines3==2.9.2"]),
@@ -236,7 +237,7 @@ def test_a_second_call_has_nothing_to_do(steps: Callable[[], list[str]]) -> None
     assert steps() == []
 
 
-@pytest.mark.parametrize("change", ["sim/core/link.cpp", "sim/core/cc/lia.h", "sim/bindings/new.cpp", "CMakeLists.txt"])
+@for_each("change", ["sim/core/link.cpp", "sim/core/cc/lia.h", "sim/bindings/new.cpp", "CMakeLists.txt"])
 def test_the_core_is_built_again_when_one_of_its_sources_changes(
     dev: ModuleType, steps: Callable[[], list[str]], change: str
 ) -> None:
@@ -263,9 +264,7 @@ def test_other_requirements_bring_everything_up_to_date(dev: ModuleType, steps: 
     assert steps() == ["venv", "pip", "torch", "core"]
 
 
-@pytest.mark.parametrize(
-    ("change", "redone"), [("sim/core/link.cpp", ["core"]), ("pyproject.toml", ["venv", "pip", "torch", "core"])]
-)
+@for_each(("change", "redone"), [("sim/core/link.cpp", ["core"]), ("pyproject.toml", ["venv", "pip", "torch", "core"])])
 def test_what_was_interrupted_is_done_again(
     dev: ModuleType,
     steps: Callable[[], list[str]],
@@ -336,7 +335,8 @@ def test_a_package_that_was_not_made_cannot_be_tested(
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["dev.py", "test-package"])
     assert dev.main() == 1
-    assert capsys.readouterr().err == f"There is no package in {dev.PACKAGE}. Make it first: python3 dev.py package\n"
+    assert f"no package in {dev.PACKAGE}" in (told := capsys.readouterr().err)
+    assert "python3 dev.py package" in told
 
 
 class _HandedOver(Exception):  # noqa: N818 - not an error
@@ -382,7 +382,7 @@ def test_run_without_a_display_runs_the_scenario_and_exports_it(
     assert "no display" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "own", "handed_on"),
     [
         (["run", "--set", "links.wifi.loss=1%"], ["run"], ["--set", "links.wifi.loss=1%"]),

@@ -8,8 +8,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
 from tests.helpers import import_graph
+from tests.helpers.members import for_each
 
 from subflow_app.distribution import DISTRIBUTION, install_command
 
@@ -30,8 +30,14 @@ DISTRIBUTION_OF = {
     "shiboken6": "PySide6-Essentials",
 }
 
-MOST_WINDOWS = 47
+MOST_WINDOWS = 30
 """Places of all tests that make a main window; a place with parameters makes several."""
+
+MOST_PRIVATE_NAMES = 134
+"""Places of tests, but for those of the window of a feature, that name what its owner keeps to itself."""
+
+# Underlined, and public all the same: of named tuples, and of ending a process.
+PUBLIC_NAMES = {"_asdict", "_exit", "_fields", "_make", "_replace"}
 
 
 def _name(path: Path) -> str:
@@ -60,7 +66,7 @@ def _folders_with_a_readme() -> list[str]:
     return sorted({*top, *parts, *features, *(name for name in packages if name.count("/") <= 2)})
 
 
-@pytest.mark.parametrize("folder", _folders_with_a_readme())
+@for_each("folder", _folders_with_a_readme())
 def test_a_folder_says_what_it_is_what_it_may_import_and_where_to_start(folder: str) -> None:
     readme = ROOT / folder / "README.md"
     assert readme.exists()
@@ -105,6 +111,40 @@ def test_few_tests_have_a_window_of_their_own() -> None:
     tests = [path for path in SOURCES if path.name.startswith("test_") and path != Path(__file__)]
     made = {_name(path): len(makes.findall(path.read_text(encoding="utf-8"))) for path in tests}
     assert sum(made.values()) <= MOST_WINDOWS, {name: count for name, count in made.items() if count}
+
+
+def test_features_are_tested_without_the_window() -> None:
+    # What needs all of it is tested in tests/shell; a desk has the parts that a feature uses.
+    folder = ROOT / "tests" / "features"
+    uses = re.compile(r"\b(?:MainWindow|make_window|window: Any|run_once: Callable)\b")
+    assert [_name(path) for path in folder.rglob("*.py") if uses.search(path.read_text(encoding="utf-8"))] == []
+
+
+def _private(name: object) -> bool:
+    last = name.rpartition(".")[2] if isinstance(name, str) else ""
+    return last.startswith("_") and not last.endswith("_") and last not in PUBLIC_NAMES
+
+
+def _private_names(tree: ast.Module) -> list[str]:
+    """What a module takes, imports or patches of the private names of others."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and _private(node.attr):
+            owner = ast.unparse(node.value)
+            found += [node.attr] if owner not in ("self", "cls", "super()") else []
+        elif isinstance(node, ast.ImportFrom) and node.module != "subflow_sim":
+            found += [alias.name for alias in node.names if _private(alias.name)]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "setattr":
+            found += [part.value for part in node.args[:2] if isinstance(part, ast.Constant) and _private(part.value)]
+    return found
+
+
+def test_few_tests_know_what_is_private() -> None:
+    # Such a test fails at a change that nobody sees. Where a name has to be known, one helper knows it for all.
+    tests = [path for path in SOURCES if path.suffix == ".py" and _name(path).startswith("tests/")]
+    names = {_name(path): _private_names(ast.parse(path.read_text(encoding="utf-8"))) for path in tests}
+    outside = {name: found for name, found in names.items() if found and "/qt/" not in name}
+    assert sum(map(len, outside.values())) <= MOST_PRIVATE_NAMES, outside
 
 
 def test_what_is_installed_is_pinned() -> None:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 import typer
+from tests.helpers.members import for_each
 from tests.helpers.messages import FOLDER
 from tests.helpers.plain_english import broken
 
@@ -68,7 +68,7 @@ def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
         yield from _commands(below, f"{name} {word}")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "rule"),
     [
         ("The message says what is missing.", "only people tell"),
@@ -85,7 +85,7 @@ def test_a_broken_rule_is_found(text: str, rule: str) -> None:
     assert found.startswith(rule)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["What if…", "You said {said}; it was 3.", 'unknown link "{told}"', "bursts come and go on a link", "none of them"],
 )

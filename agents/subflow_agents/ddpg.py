@@ -216,10 +216,11 @@ class DdpgLearner:
             if config.delete_after_sampling and self.replay.available < config.batch:
                 return 1  # what there was to learn from has been used up
             self.replay.beta = config.priority_beta + (1 - config.priority_beta) * progress
-        self._update(self.replay.sample(config.batch, self._sampling))
+        self.update(self.replay.sample(config.batch, self._sampling))
         return 1
 
-    def _update(self, sample: Sample) -> None:
+    def update(self, sample: Sample) -> None:
+        """One step of critic, actor and targets by a batch of transitions, as `learn` takes it when one is due."""
         config, networks = self.config, self.networks
         columns = sample.columns
         batch = to_rows(columns["rows"], columns["count"], columns["acting"])
@@ -227,7 +228,7 @@ class DdpgLearner:
         action = torch.from_numpy(columns["action"])
         target = torch.from_numpy(columns["reward"]) + config.gamma * (
             1 - torch.from_numpy(columns["ends"])
-        ) * self._next_value(after)
+        ) * self.next_value(after)
 
         # Algorithm 1, critic: minimise the mean of (y - Q(e, h, a))^2
         h = networks.encoder(batch)
@@ -250,7 +251,7 @@ class DdpgLearner:
         self._note("critic_loss", float(critic_loss.detach()))
         self._note("critic_grad_norm", critic_norm)
 
-    def _next_value(self, after: Rows) -> Tensor:
+    def next_value(self, after: Rows) -> Tensor:
         """Q'(e', h', pi'(e', h')), of the smaller of two critics: [B]."""
         config, targets = self.config, self.targets
         with torch.no_grad():

@@ -21,8 +21,8 @@ from subflow_store.database import Database
 from subflow_store.processes import process_columns
 from subflow_store.recordings import keep
 from subflow_store.rows import insert, plain_line, strict_json
-from subflow_store.run_stream import store_values
 from subflow_store.run_values import figure_values, parameter_values
+from subflow_store.run_writer import store_values
 from subflow_store.values import Records, sweep_tag
 from subflow_store.writer import Writer
 

@@ -1,18 +1,33 @@
-"""The caller's side of a running run: start -> columns -> blocks and events -> finish."""
+"""A running run: start -> columns -> blocks and events -> finish.
+
+`RunWriter` is the side of the caller. On the writing thread, `RunStream` takes samples and events up in memory, commits
+them, and closes the run.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping
+import logging
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from sqlite3 import Connection
 from types import TracebackType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from subflow_store.codec import codec
-from subflow_store.errors import RunClosed, StoreClosed
-from subflow_store.run_stream import RunStream
+from subflow_store.checksums import insert_checksums
+from subflow_store.codec import SAMPLES, codec
+from subflow_store.errors import RunClosed, StoreClosed, StoreLocked
+from subflow_store.ingest import PYRAMID_STEPS, EventIngest, SampleIngest
+from subflow_store.liveness import HEARTBEAT_S
+from subflow_store.recording_texts import folded
+from subflow_store.recordings import keep_all
+from subflow_store.rows import insert, now_text, strict_json, update, upsert
+from subflow_store.run_values import RunValue, figure_values, headline, parameter_values
 from subflow_store.streams import MARK, STREAMS, StreamSpec, table_of_marks
 from subflow_store.values import FINAL_STATUSES, EventTable
 from subflow_store.writer import Writer
@@ -208,3 +223,230 @@ class RunWriter:
             raise self._stream.error
         if not self._is_open:
             raise RunClosed(f"run {self.run_id} has ended and accepts no more data", path=self._label)
+
+
+COMMIT_INTERVAL_S = 0.5
+"""Data is committed this long after it came: what a crash can lose. A fast run thus costs one or two transactions."""
+
+_EAGER_BYTES = 8 << 20  # chunks waiting for a commit that make it happen at once
+
+_LONG_RUN_SAMPLES = 64 * PYRAMID_STEPS[2]
+"""From here on the coarse level of the pyramid is stored too; below, it is worked out of the fine one in no time."""
+
+_STORE_CHUNK = upsert("chunk", "series_id, idx", "n, data")
+_STORE_STATISTICS = "UPDATE series SET n = ?, vmin = ?, vmax = ?, mean = ? WHERE id = ?"
+_STORE_PYRAMID = "INSERT INTO pyramid (series_id, level, n, codec, data) VALUES (?, ?, ?, ?, ?)"
+_STORE_EVENTS = upsert("event_chunk", "run_id, stream, idx, field", "n, codec, data")
+_STORE_SPAN = upsert("event_span", "run_id, stream, owner, idx", "n, t_first_ns, t_last_ns")
+_STORE_NAME = "INSERT INTO event_name (run_id, stream, field, idx, name) VALUES (?, ?, ?, ?, ?)"
+_STORE_SCENARIO = "UPDATE run_document SET text = ? WHERE run_id = ? AND kind = 'scenario'"
+_STORE_KEY = "INSERT INTO value_key (key) VALUES (?) ON CONFLICT (key) DO NOTHING"
+_STORE_VALUE = (
+    "INSERT INTO run_value (key_id, run_id, number, text) SELECT id, ?, ?, ? FROM value_key WHERE key = ?"
+    " ON CONFLICT (key_id, run_id) DO UPDATE SET number = excluded.number, text = excluded.text"
+)
+_INTERRUPT = "UPDATE run SET status = 'interrupted', ended_at = heartbeat_at WHERE id = ? AND status = 'running'"
+_RENEW = "UPDATE run SET heartbeat_at = ?, simulated_s = ? WHERE id = ? AND status = 'running'"
+
+Transaction = Callable[[], AbstractContextManager[Connection]]
+
+_log = logging.getLogger(__name__)
+
+
+class RunStream:
+    """Belongs to the writing thread; only `error` is read by others."""
+
+    def __init__(self, run_id: int, series_ids: Sequence[int], dt_s: float, label: str) -> None:
+        """Start with nothing to commit.
+
+        Args:
+            run_id: the run's row, with status running.
+            series_ids: its series, in the order of the blocks' columns.
+            dt_s: distance of two samples.
+            label: the database, for messages.
+        """
+        self.error: Exception | None = None
+        self._run_id = run_id
+        self._series_ids = tuple(series_ids)
+        self._dt_s = dt_s
+        self._label = label
+        self._samples = SampleIngest(len(series_ids))
+        self._events = {name: EventIngest(spec) for name, spec in STREAMS.items()}
+        self._scenario: str | None = None  # the text that has replaced the stored one
+        self._dirty_since: float | None = None
+        self._last_commit = time.monotonic()
+
+    # Taking up
+
+    def take_block(self, block: NDArray[np.float32]) -> None:
+        """Take up samples, float32 [n, n_columns]; does nothing once the stream has failed."""
+        self._take(lambda: self._samples.append(block))
+
+    def take_events(self, stream: str, table: EventTable) -> None:
+        """Take up rows of an event stream; does nothing once the stream has failed."""
+        self._take(lambda: self._events[stream].append(table))
+
+    def take_scenario(self, text: str) -> None:
+        """Take up another scenario text; does nothing once the stream has failed."""
+
+        def take() -> None:
+            self._scenario = text
+
+        self._take(take)
+
+    def _take(self, append: Callable[[], None]) -> None:
+        if self.error is not None:
+            return
+        try:
+            append()
+        except Exception as error:
+            self.error = error  # a bug of ours, or no memory: the run's owner hears of it at the next call
+            return
+        if self._dirty_since is None:
+            self._dirty_since = time.monotonic()
+
+    # Committing
+
+    def due_at(self) -> float:
+        """When to commit next: soon after new data, and for the heartbeat."""
+        if self.error is not None:
+            return math.inf
+        heartbeat = self._last_commit + HEARTBEAT_S
+        if self._dirty_since is None:
+            return heartbeat
+        if self._samples.pending_bytes + sum(each.pending_bytes for each in self._events.values()) > _EAGER_BYTES:
+            return self._dirty_since
+        # Measured from the last attempt too, so that a locked database is not asked without a pause.
+        return min(heartbeat, max(self._dirty_since, self._last_commit) + COMMIT_INTERVAL_S)
+
+    def commit(self, transaction: Transaction) -> None:
+        """Write what has come since the last commit; a failure is remembered for the run's owner."""
+        try:
+            self.flush(transaction)
+        except StoreLocked as error:
+            # Somebody else is at work in the file, perhaps backing it up. The data waits here; try again later.
+            _log.warning("run %d: %s", self._run_id, error)
+            self._last_commit = time.monotonic()
+        except Exception as error:
+            self.error = error
+            self._give_up(transaction)
+
+    def flush(self, transaction: Transaction) -> None:
+        """As `commit`, but a failure is raised and everything stays to be tried again."""
+        with transaction() as connection:
+            self._write(connection)
+        self._mark_stored()
+
+    def close(
+        self, transaction: Transaction, status: str, summary: Mapping[str, Any], signature: str, wall_s: float | None
+    ) -> None:
+        """Write the rest and the summary and end the run, all in one transaction.
+
+        Args:
+            transaction: how to write.
+            status: one of FINAL_STATUSES.
+            summary: document as `subflow run --json` prints it.
+            signature: fingerprint of the run.
+            wall_s: seconds it took; None: as the summary says.
+
+        Raises:
+            StoreError: if it cannot be written; the run is then as it was, and closing can be tried again.
+        """
+        if self.error is not None:
+            raise self.error
+        figures = headline(summary)
+        values = figure_values(summary)
+        with transaction() as connection:
+            self._write(connection)
+            self._write_pyramids(connection)
+            document = {"run_id": self._run_id, "kind": "summary", "text": strict_json(summary)}
+            insert(connection, "run_document", document)
+            store_values(connection, self._run_id, values)
+            end = {
+                "wall_s": figures.wall_s if wall_s is None else wall_s,
+                "signature": signature,
+                "ended_at": now_text(),
+            }
+            update(connection, "run", self._run_id, figures._asdict() | end)
+            insert_checksums(connection, self._run_id)
+            update(connection, "run", self._run_id, {"status": status})
+        self._mark_stored()
+
+    def abandon(self, transaction: Transaction) -> None:
+        """Nobody will close the run: keep what there is, as interrupted. Failures are logged, no more."""
+        if self.error is None:
+            try:
+                self.flush(transaction)
+            except Exception as error:
+                _log.warning("run %d: its last samples are lost: %s", self._run_id, error)
+        self._give_up(transaction)
+
+    def _give_up(self, transaction: Transaction) -> None:
+        """Try to mark the run as interrupted; if even that fails, the next opening of the file does it."""
+        try:
+            with transaction() as connection:
+                mark_interrupted(connection, [self._run_id])
+        except Exception as error:
+            _log.warning("run %d cannot be marked as interrupted: %s", self._run_id, error)
+
+    def _write(self, connection: Connection) -> None:
+        """All that is pending, and the heartbeat."""
+        simulated_s = self._samples.n_samples * self._dt_s
+        renewed = connection.execute(_RENEW, (now_text(), simulated_s, self._run_id))
+        if renewed.rowcount == 0:
+            raise RunClosed(
+                f"run {self._run_id} was closed by another Subflow, which took this one for crashed",
+                path=self._label,
+                way_on="Save the run as CSV, or run it again.",
+            )
+        if self._scenario is not None:
+            scenario, recordings = folded(self._scenario)
+            connection.execute(_STORE_SCENARIO, (scenario, self._run_id))
+            keep_all(connection, "run", self._run_id, recordings)
+            connection.execute("DELETE FROM run_value WHERE run_id = ?", (self._run_id,))
+            store_values(connection, self._run_id, parameter_values(scenario))
+        chunks = [
+            (series_id, index, n, blob)
+            for index, n, blobs in self._samples.pending_chunks()
+            for series_id, blob in zip(self._series_ids, blobs, strict=True)
+        ]
+        if chunks:
+            n = self._samples.n_samples
+            statistics = zip(*self._samples.statistics(), self._series_ids, strict=True)
+            connection.executemany(_STORE_CHUNK, chunks)
+            connection.executemany(_STORE_STATISTICS, [(n, *row) for row in statistics])
+        for stream, events in self._events.items():
+            if not events.has_pending:
+                continue
+            pending = events.pending()
+            place = (self._run_id, stream)
+            connection.executemany(_STORE_EVENTS, [(*place, *row) for row in pending.chunks])
+            connection.executemany(_STORE_SPAN, [(*place, *row) for row in pending.spans])
+            connection.executemany(_STORE_NAME, [(*place, *row) for row in pending.names])
+
+    def _write_pyramids(self, connection: Connection) -> None:
+        for level in PYRAMID_STEPS:
+            if not self._series_ids or (level > 1 and self._samples.n_samples < _LONG_RUN_SAMPLES):
+                continue
+            n, blobs = self._samples.pyramid(level)
+            rows = zip(self._series_ids, blobs, strict=True)
+            connection.executemany(_STORE_PYRAMID, [(series_id, level, n, SAMPLES, blob) for series_id, blob in rows])
+
+    def _mark_stored(self) -> None:
+        self._scenario = None
+        self._samples.mark_stored()
+        for events in self._events.values():
+            events.mark_stored()
+        self._dirty_since = None
+        self._last_commit = time.monotonic()
+
+
+def store_values(connection: Connection, run_id: int, values: Sequence[RunValue]) -> None:
+    """Record parameters or figures of a running run; a figure replaces a parameter of the same key."""
+    connection.executemany(_STORE_KEY, [(value.key,) for value in values])
+    connection.executemany(_STORE_VALUE, [(run_id, value.number, value.text, value.key) for value in values])
+
+
+def mark_interrupted(connection: Connection, run_ids: Iterable[int]) -> None:
+    """End running runs whose writer is gone; their end is their last sign of life."""
+    connection.executemany(_INTERRUPT, [(run_id,) for run_id in run_ids])

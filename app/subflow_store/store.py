@@ -28,9 +28,8 @@ from subflow_store.queries import ForkStore, insert_fork
 from subflow_store.recording_texts import folded
 from subflow_store.recordings import keep_all
 from subflow_store.rows import insert, now_text, plain_line, plain_lines, signed
-from subflow_store.run_stream import RunStream, mark_interrupted, store_values
 from subflow_store.run_values import describe_machine, parameter_values
-from subflow_store.run_writer import RunWriter
+from subflow_store.run_writer import RunStream, RunWriter, mark_interrupted, store_values
 from subflow_store.searches import SearchStore
 from subflow_store.streams import AGENT, DECISION, INTERVAL, STREAMS, StreamSpec
 from subflow_store.sweeps import SweepStore

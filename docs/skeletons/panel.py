@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtWidgets import QTableView
 
 from subflow_app.toolkit.feature import PanelFeature
-from subflow_app.toolkit.models import TableModel
-from subflow_app.toolkit.widgets.tables import set_up_table
+from subflow_app.toolkit.widgets.tables import TableModel, set_up_table
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column
 

@@ -24,9 +24,7 @@ Link::Link(const LinkSpec& spec, std::uint64_t seed)
       loss_stream_(combine64(seed, hash_name(spec.name))) {
     set_rate(spec.rate, Nanos(0));
     if (const auto* red = std::get_if<RedOptions>(&spec.discipline)) features().red.emplace(*red);
-    if (const auto* codel = std::get_if<CodelOptions>(&spec.discipline)) features().queue.emplace<CodelQueue>(*codel);
-    if (const auto* fq = std::get_if<FqCodelOptions>(&spec.discipline)) features().queue.emplace<FqCodelQueue>(*fq);
-    if (const auto* dual = std::get_if<DualPi2Options>(&spec.discipline)) features().queue.emplace<DualPi2Queue>(*dual);
+    if (ManagedQueue queue = make_queue(spec.discipline); queue.index() != 0) features().queue = std::move(queue);
     if (!spec.opportunities_ms.empty()) features().trace.emplace(spec.opportunities_ms);
     if (spec.bucket) features().bucket.emplace(*spec.bucket, spec.rate);
     if (spec.jitter) features().jitter = spec.jitter;
@@ -318,29 +316,22 @@ Verdict Link::offer_managed(const Packet& packet, Nanos now, std::uint64_t draw)
     LinkFeatures& f = *features_;
     const auto in_service = static_cast<std::int64_t>(queue_.size());
     count_waiting(now);
-    const auto admits = [&] {
-        return discipline_.admits(in_service + f.waiting_pkts(), queue_bytes_ + f.waiting_bytes(), Bytes(packet.size));
-    };
-    if (auto* codel = std::get_if<CodelQueue>(&f.queue)) {
-        if (!admits()) {
-            ++stats_.drops_queue;
-            return Verdict::DroppedQueue;
+    const bool is_taken = visit_queue(f.queue, [&]<class Queue>(Queue& queue) {
+        if constexpr (MakesRoom<Queue>) {
+            queue.enqueue({packet, now, extra_delay(draw)});
+            while (queue.pkts() != 0 && (in_service + queue.pkts() > discipline_.limit_pkts ||
+                                         queue_bytes_ + queue.bytes() > discipline_.limit_bytes))
+                queue.make_room([&](const Waiting& w) { drop_waiting(w, stats_.drops_queue); });
+        } else {
+            if (!discipline_.admits(in_service + queue.pkts(), queue_bytes_ + queue.bytes(), Bytes(packet.size)))
+                return false;
+            queue.enqueue({packet, now, extra_delay(draw)});
         }
-        codel->enqueue({packet, now, extra_delay(draw)});
-    } else if (auto* dual = std::get_if<DualPi2Queue>(&f.queue)) {
-        if (!admits()) {
-            ++stats_.drops_queue;
-            return Verdict::DroppedQueue;
-        }
-        dual->enqueue({packet, now, extra_delay(draw)});
-    } else if (auto* fq = std::get_if<FqCodelQueue>(&f.queue)) {
-        fq->enqueue({packet, now, extra_delay(draw)});
-        const auto is_over = [&] {
-            return in_service + fq->pkts() > discipline_.limit_pkts ||
-                   queue_bytes_ + fq->bytes() > discipline_.limit_bytes;
-        };
-        while (fq->pkts() != 0 && is_over())
-            fq->drop_from_fattest([&](const Waiting& w) { drop_waiting(w, stats_.drops_queue); });
+        return true;
+    });
+    if (!is_taken) {
+        ++stats_.drops_queue;
+        return Verdict::DroppedQueue;
     }
     max_queue_pkts_ = std::max(max_queue_pkts_, in_service + f.waiting_pkts());
     if (transmitter_free_at_ <= now && !f.station) start_service(now);
@@ -363,9 +354,7 @@ void Link::start_service(Nanos now) {
 // What the queue sends now, none if it dropped all that waited.
 std::optional<Waiting> Link::take_waiting(Nanos now) {
     const auto drop = [&](const Waiting& w) { drop_waiting(w, stats_.drops_queue); };
-    if (auto* codel = std::get_if<CodelQueue>(&features_->queue)) return codel->dequeue(now, drop, stats_.marks);
-    if (auto* fq = std::get_if<FqCodelQueue>(&features_->queue)) return fq->dequeue(now, drop, stats_.marks);
-    return std::get<DualPi2Queue>(features_->queue).dequeue(now, drop, stats_.marks);
+    return visit_queue(features_->queue, [&](auto& queue) { return queue.dequeue(now, drop, stats_.marks); });
 }
 
 void Link::count_waiting(Nanos now) {
@@ -381,9 +370,7 @@ void Link::drop_waiting(const Waiting& waiting, std::int64_t& counter) {
 void Link::empty_managed_queue(Nanos now) {
     count_waiting(now);
     const auto drop = [&](const Waiting& w) { drop_waiting(w, stats_.drops_down); };
-    if (auto* codel = std::get_if<CodelQueue>(&features_->queue)) codel->clear(drop);
-    if (auto* fq = std::get_if<FqCodelQueue>(&features_->queue)) fq->clear(drop);
-    if (auto* dual = std::get_if<DualPi2Queue>(&features_->queue)) dual->clear(drop);
+    visit_queue(features_->queue, [&](auto& queue) { queue.clear(drop); });
 }
 
 // --- shared media ----------------------------------------------------------------------------------------------------

@@ -258,9 +258,7 @@ public:
             visit(in_flight_[pos].packet, Place{in_flight_[pos].arrival, position++});
         if (waiting_pkts() == 0) return;
         const auto visit_waiting = [&](const Waiting& waiting) { visit(waiting.packet, Place{kNever, position++}); };
-        if (const auto* codel = std::get_if<CodelQueue>(&features_->queue)) codel->for_each(visit_waiting);
-        if (const auto* fq = std::get_if<FqCodelQueue>(&features_->queue)) fq->for_each_in_turn(visit_waiting);
-        if (const auto* dual = std::get_if<DualPi2Queue>(&features_->queue)) dual->for_each(visit_waiting);
+        visit_queue(features_->queue, [&](const auto& queue) { queue.for_each(visit_waiting); });
     }
     // Bytes in the queue, service included.
     Bytes queue_bytes(Nanos now) const;

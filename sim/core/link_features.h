@@ -15,19 +15,13 @@
 #include "memory.h"
 #include "packet.h"
 #include "pauses.h"
-#include "queue_disc/codel.h"
-#include "queue_disc/dual_pi2.h"
-#include "queue_disc/fq_codel.h"
-#include "queue_disc/red.h"
+#include "queue_disc/disciplines.h"
 #include "retransmission.h"
 #include "scripted_loss.h"
 #include "token_bucket.h"
 #include "units.h"
 
 namespace subflow {
-
-// Queues that decide about a packet when it leaves, or that serve packets out of turn.
-using ManagedQueue = std::variant<std::monostate, CodelQueue, FqCodelQueue, DualPi2Queue>;
 
 // The place of a link at its medium, which says when it sends.
 struct MediumPlace {
@@ -63,16 +57,10 @@ struct LinkFeatures {
     bool varies_delay() const { return delays || jitter || retransmission; }
     bool has_managed_queue() const { return queue.index() != 0; }
     std::int64_t waiting_pkts() const {
-        if (const auto* codel = std::get_if<CodelQueue>(&queue)) return codel->pkts();
-        if (const auto* fq = std::get_if<FqCodelQueue>(&queue)) return fq->pkts();
-        if (const auto* dual = std::get_if<DualPi2Queue>(&queue)) return dual->pkts();
-        return 0;
+        return visit_queue(queue, [](const auto& managed) { return managed.pkts(); });
     }
     Bytes waiting_bytes() const {
-        if (const auto* codel = std::get_if<CodelQueue>(&queue)) return codel->bytes();
-        if (const auto* fq = std::get_if<FqCodelQueue>(&queue)) return fq->bytes();
-        if (const auto* dual = std::get_if<DualPi2Queue>(&queue)) return dual->bytes();
-        return Bytes(0);
+        return visit_queue(queue, [](const auto& managed) { return managed.bytes(); });
     }
 };
 

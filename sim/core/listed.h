@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "algorithm.h"
-#include "check.h"
+#include "visit_inline.h"
 
 namespace subflow {
 
@@ -25,18 +25,6 @@ Variant make_by_name(const AlgorithmChoice& choice, const char* what) {
         return make_by_name<Variant, I + 1>(choice, what);
     } else {
         throw ScenarioError(std::string("unknown ") + what + " '" + choice.name + "'");
-    }
-}
-
-// As std::visit, but a chain of comparisons, which compilers make a jump of: libstdc++ calls through a table as soon as
-// there are more than eleven alternatives, and nothing is inlined there. For what is done per packet.
-template <std::size_t kFirst = 0, class Visitor, class Variant>
-SF_INLINE decltype(auto) visit_inline(Visitor&& visit, Variant& variant) {
-    if constexpr (kFirst + 1 == std::variant_size_v<std::remove_const_t<Variant>>) {
-        return visit(*std::get_if<kFirst>(&variant));
-    } else {
-        if (variant.index() == kFirst) return visit(*std::get_if<kFirst>(&variant));
-        return visit_inline<kFirst + 1>(visit, variant);
     }
 }
 

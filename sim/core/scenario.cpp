@@ -14,17 +14,11 @@ namespace {
 
 // Sequence numbers are 32-bit counts of packets; half the range keeps differences safe.
 constexpr std::int64_t kMaxPackets = std::int64_t{1} << 31;
-constexpr Nanos kMaxDuration = from_seconds(1e6);
 // Each burst is an event even when no packet falls into it; shorter ones would be all a run is busy with.
 constexpr Nanos kMinMeanPeriod{1'000};
 
 void require(bool condition, const std::string& what) {
     if (!condition) throw ScenarioError(what);
-}
-
-// Times that sums of some of them stay far from what 64 bits of nanoseconds hold.
-bool is_time(Nanos time) {
-    return time >= Nanos(0) && time <= kMaxDuration;
 }
 
 void check_loss(double loss, const std::string& where) {
@@ -45,47 +39,13 @@ void check_loss_model(const GilbertOptions& model, const std::string& where) {
         where + ": the probabilities of a loss model must be between 0 and 1");
 }
 
-void check_codel(const CodelOptions& o, const std::string& where) {
-    require(o.target > Nanos(0) && is_time(o.target) && o.interval > Nanos(0) && is_time(o.interval),
-            where + ": CoDel's target and interval must be positive");
-}
-
-void check_discipline(const Discipline& discipline, const std::string& where) {
-    if (const auto* red = std::get_if<RedOptions>(&discipline)) {
-        // A step takes equal ones.
-        const bool ascends = red->max_pkts > red->min_pkts || (red->marks && red->max_pkts == red->min_pkts);
-        require(red->min_pkts >= 0 && ascends && std::isfinite(red->max_pkts),
-                where + ": RED's thresholds must be in ascending order");
-        require(red->max_p > 0 && red->max_p <= 1, where + ": RED's max_p must be in (0, 1]");
-        require(red->weight > 0 && red->weight <= 1, where + ": RED's weight must be in (0, 1]");
-    }
-    if (const auto* codel = std::get_if<CodelOptions>(&discipline)) check_codel(*codel, where);
-    if (const auto* fq = std::get_if<FqCodelOptions>(&discipline)) {
-        check_codel(fq->codel, where);
-        // A smaller quantum would take thousands of turns until a large packet may go.
-        require(fq->quantum.value >= 64 && fq->quantum.value <= 1'000'000,
-                where + ": FQ-CoDel's quantum must be in [64, 1000000] bytes");
-        require(fq->flows >= 1 && fq->flows <= 65536, where + ": FQ-CoDel needs 1 to 65536 queues");
-    }
-    if (const auto* dual = std::get_if<DualPi2Options>(&discipline)) {
-        const auto is_positive = [](Nanos time) { return time > Nanos(0) && is_time(time); };
-        require(is_positive(dual->target) && is_positive(dual->step), where + ": DualPI2's target and step are times");
-        require(dual->ramp >= Nanos(0) && is_time(dual->ramp), where + ": DualPI2's ramp is a time, or nil");
-        // Each update is work, also while nothing comes.
-        require(dual->update >= Nanos(100'000) && is_time(dual->update),
-                where + ": DualPI2's update is 0.1 ms or more");
-        require(dual->coupling >= 1 && dual->coupling <= 10, where + ": DualPI2's coupling must be in [1, 10]");
-        require(dual->alpha_hz >= 0 && dual->alpha_hz <= 1000 && dual->beta_hz >= 0 && dual->beta_hz <= 1000,
-                where + ": DualPI2's gains must be in [0, 1000] Hz");
-    }
-}
-
 void check_link(const LinkSpec& link) {
     const std::string where = "link '" + link.name + "'";
     check_rate(link.rate, where);
     check_loss(link.loss, where);
     if (link.loss_model) check_loss_model(*link.loss_model, where);
-    check_discipline(link.discipline, where);
+    const std::string problem = problem_of(link.discipline);
+    require(problem.empty(), where + ": " + problem);
     require(is_time(link.delay), where + ": delay must be in [0, 1e6] s");
     require(!link.queue_limit_pkts || *link.queue_limit_pkts >= 1, where + ": the queue must hold a packet");
     require(!link.queue_limit_bytes || link.queue_limit_bytes->value >= 1, where + ": the queue must hold a byte");
@@ -237,15 +197,6 @@ void check_controller_change(const Scenario& scenario, const EventSpec& event) {
 }
 
 }  // namespace
-
-bool may_mark(const Discipline& discipline) {
-    const auto marks = [](const CodelOptions& o) { return o.marks || o.ce_threshold < kNever; };
-    if (std::holds_alternative<DualPi2Options>(discipline)) return true;
-    if (const auto* red = std::get_if<RedOptions>(&discipline)) return red->marks;
-    if (const auto* codel = std::get_if<CodelOptions>(&discipline)) return marks(*codel);
-    if (const auto* fq = std::get_if<FqCodelOptions>(&discipline)) return marks(fq->codel);
-    return false;
-}
 
 EcnMode ecn_mode(const Scenario& scenario, const FlowSpec& flow, const EcnUse& use) {
     if (sends_datagrams(flow.kind) || flow.ecn == EcnMode::Off) return EcnMode::Off;

@@ -18,9 +18,7 @@
 #include "medium.h"
 #include "memory.h"
 #include "pauses.h"
-#include "queue_disc/dual_pi2.h"
-#include "queue_disc/fq_codel.h"
-#include "queue_disc/red.h"
+#include "queue_disc/disciplines.h"
 #include "retransmission.h"
 #include "scripted_loss.h"
 #include "token_bucket.h"
@@ -33,12 +31,6 @@ namespace subflow {
 struct ScenarioError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
-
-// How a queue decides what to drop; nothing: drop-tail.
-using Discipline = std::variant<std::monostate, RedOptions, CodelOptions, FqCodelOptions, DualPi2Options>;
-
-// Whether packets may leave such a queue marked.
-bool may_mark(const Discipline& discipline);
 
 // One direction of a link: random loss, a queue, a transmitter of `rate`, then a wire of `delay`.
 struct LinkSpec {

@@ -9,29 +9,13 @@
 #include <type_traits>
 #include <utility>
 
+#include "fields.h"
 #include "scenario.h"
 #include "script/program.h"
 
 namespace subflow::fields {
 
-// The fields of a structure in the order of their declaration. One that is missing here does not compile: that many
-// names do not take the structure apart.
-#define SUBFLOW_FIELDS(Type, ...)                                      \
-    constexpr std::string_view field_names(std::type_identity<Type>) { \
-        return #__VA_ARGS__;                                           \
-    }                                                                  \
-    template <class T>                                                 \
-        requires std::is_same_v<std::remove_const_t<T>, Type>          \
-    auto fields_of(T& structure) {                                     \
-        auto& [__VA_ARGS__] = structure;                               \
-        return std::tie(__VA_ARGS__);                                  \
-    }
-
 SUBFLOW_FIELDS(GilbertOptions, p, r, good, bad)
-SUBFLOW_FIELDS(RedOptions, min_pkts, max_pkts, max_p, gentle, weight, spreads, marks)
-SUBFLOW_FIELDS(CodelOptions, target, interval, marks, ce_threshold)
-SUBFLOW_FIELDS(FqCodelOptions, codel, quantum, flows)
-SUBFLOW_FIELDS(DualPi2Options, target, update, alpha_hz, beta_hz, coupling, step, ramp)
 SUBFLOW_FIELDS(TokenBucketOptions, burst, peak)
 SUBFLOW_FIELDS(JitterOptions, kind, spread)
 SUBFLOW_FIELDS(RetransmissionOptions, loss, delay, attempts)

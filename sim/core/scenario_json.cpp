@@ -34,10 +34,6 @@ constexpr double kMostExact = 9007199254740992.0;  // 2^53: whole numbers up to 
 
 constexpr std::string_view kInfinite = "inf", kMinusInfinite = "-inf", kUndefined = "nan";
 
-// Of queues, by the position in Discipline.
-constexpr std::array<std::string_view, std::variant_size_v<Discipline>> kDisciplines{"", "red", "codel", "fq_codel",
-                                                                                     "dual_pi2"};
-
 // Whole numbers as one text: the differences from one to the next, which in
 // traces are small. Each is doubled, plus 1 if it is below 0; what comes of it
 // is written in groups of 5 bits, the lowest first, plus 32 if another one
@@ -146,17 +142,16 @@ private:
         }
     }
     void put(std::string& out, const Discipline& value) const {
-        if (value.index() == 0) {
-            out += "null";
-            return;
-        }
-        out += '{';
-        put(out, kDisciplines[value.index()]);
-        out += ':';
-        std::visit([&](const auto& each) { put(out, each); }, value);
-        out += '}';
+        const bool is_put = visit_options(value, false, [&]<class Options>(const Options& options) {
+            out += '{';
+            put(out, Options::kName);
+            out += ':';
+            put(out, options);
+            out += '}';
+            return true;
+        });
+        if (!is_put) out += "null";
     }
-    void put(std::string&, std::monostate) const {}
     void put(std::string& out, const std::shared_ptr<const Policy>& policy) const {
         if (policy == nullptr) {
             out += "null";
@@ -331,14 +326,20 @@ private:
         const auto* object = json.get_if<Json::Object>();
         if (object == nullptr || object->size() != 1) refuse(place, "one discipline is wanted");
         const auto& [key, value] = object->front();
-        const auto read_as = [&]<std::size_t kI>() {
-            if (key == kDisciplines[kI]) get(to.emplace<kI>(), value, Place{&place, key});
-            return key == kDisciplines[kI];
+        std::string names;
+        const auto read_as = [&]<class Options>(const Options*) {
+            if constexpr (!std::is_same_v<Options, std::monostate>) {
+                names += (names.empty() ? "" : ", ") + std::string(Options::kName);
+                if (key != Options::kName) return false;
+                get(to.emplace<Options>(), value, Place{&place, key});
+                return true;
+            }
+            return false;
         };
-        const bool is_known = [&]<std::size_t... kI>(std::index_sequence<kI...>) {
-            return (read_as.template operator()<kI + 1>() || ...);
-        }(std::make_index_sequence<kDisciplines.size() - 1>());
-        if (!is_known) refuse(place, "\"" + key + "\" is not known; allowed: red, codel, fq_codel, dual_pi2");
+        const bool is_known = [&]<class... Options>(const std::variant<Options...>&) {
+            return (read_as(static_cast<const Options*>(nullptr)) || ...);
+        }(to);
+        if (!is_known) refuse(place, "\"" + key + "\" is not known; allowed: " + names);
     }
     template <class T>
     void get_shared(std::shared_ptr<const T>& to, const std::vector<std::shared_ptr<const T>>& all, const Json& json,

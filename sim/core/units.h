@@ -75,4 +75,10 @@ constexpr BitsPerSec operator""_Gbps(unsigned long long v) {
 }
 }  // namespace literals
 
+// Of a run, and of all times in it: sums of some of them stay far from the limits of 64 bits of nanoseconds.
+inline constexpr Nanos kMaxDuration = from_seconds(1e6);
+constexpr bool is_time(Nanos time) {
+    return time >= Nanos(0) && time <= kMaxDuration;
+}
+
 }  // namespace subflow

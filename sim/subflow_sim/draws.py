@@ -16,8 +16,7 @@ from subflow_sim.errors import ParamError
 from subflow_sim.gate import MAX_INTEGER
 from subflow_sim.parameter import is_number, kind_name
 from subflow_sim.plain_text import either
-from subflow_sim.report import Report
-from subflow_sim.section_reader import Noted
+from subflow_sim.section_reader import Noted, Report
 from subflow_sim.toml_map import Path
 from subflow_sim.training_params import DRAW_KINDS, RANGES
 from subflow_sim.units import UNITS, Dimension, parse_quantity, split_quantity

@@ -11,9 +11,9 @@ from subflow_sim.draws import BdpShare, Independent, Multiple, multiplied
 from subflow_sim.errors import ScenarioError
 from subflow_sim.overrides import set_value
 from subflow_sim.params import HEADER_BYTES, SECTIONS
-from subflow_sim.report import Report
 from subflow_sim.scenario_model import Link, LinkDirection
 from subflow_sim.scenario_reader import read_tree
+from subflow_sim.section_reader import Report
 from subflow_sim.training_model import DrawnEvents, Training
 from subflow_sim.training_params import TRAINING, TRAINING_EVENT
 from subflow_sim.whole_scenario import Scenario

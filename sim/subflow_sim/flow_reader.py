@@ -106,6 +106,23 @@ def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any
     return FlowReading(flow, None if paths is None else len(paths))
 
 
+def check_flow(context: Context, path: Path, name: str, flows: Mapping[str, FlowReading | None]) -> bool:
+    """Note a name that neither a flow nor a copy of one has; True if something has it."""
+    base, dot, _ = name.partition(".")
+    if not context.check_name(path, base, "flow", flows):
+        return False
+    reading = flows[base]
+    if not dot or reading is None or reading.flow.has_copy(name):
+        return True
+    flow = reading.flow
+    if flow.count == 1 and flow.arrivals is None:
+        context.report.add(path, f'"{base}" has no copies: it is one flow', f'"{base}"')
+    else:
+        message = f'"{base}" has no copy of that number'
+        context.report.add(path, message, f'"{base}" for all of them, or "{base}.1" to "{base}.{flow.most_copies}"')
+    return False
+
+
 def _check_times(context: Context, path: Path, values: Mapping[str, Any]) -> None:
     start, stop = values.get("start"), values.get("stop")
     duration = context.duration_s

@@ -1,21 +1,17 @@
-"""Reads `[links.NAME]`: both directions of a link, and the rate steps that become events; the same for `[[events]]`."""
+"""Reads `[links.NAME]`: both directions of a link, the rate steps that become events, and the packets to be lost."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from math import ceil, inf
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from math import ceil, inf, isinf
 from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
 from subflow_sim.errors import ParamError
-from subflow_sim.link_checks import check_tables
-from subflow_sim.link_params import (
-    DELAY_TRACE_TABLE,
-    LINK_TABLES,
-    LOSS_TABLE,
-    TRACE_TABLE,
-)
+from subflow_sim.flow_reader import FlowReading, check_flow
+from subflow_sim.link_params import DELAY_TRACE_TABLE, DROP_PATTERN, LINK_TABLES, LOSS_TABLE, MOST_DROPS, TRACE_TABLE
 from subflow_sim.parameter import Param, kind_name
 from subflow_sim.params import HEADER_BYTES, SECTIONS, params_by_key
 from subflow_sim.plain_text import either
@@ -25,7 +21,9 @@ from subflow_sim.scenario_model import (
     DelayTrace,
     DeliveryTrace,
     Direction,
+    Drop,
     Event,
+    Flow,
     GilbertLoss,
     Grants,
     Handover,
@@ -39,6 +37,7 @@ from subflow_sim.scenario_model import (
 )
 from subflow_sim.section_reader import Context, Noted, read_section, read_value
 from subflow_sim.toml_map import Path
+from subflow_sim.units import Dimension, format_quantity
 
 _Parsed = TypeVar("_Parsed")
 
@@ -49,13 +48,23 @@ _OF_BOTH = {
     "drops": "a packet is lost in the direction in which its flow sends",
 }
 _DIRECTION_PARAMS = tuple(param for param in SECTIONS["link"] if param.key not in _OF_BOTH)
-_STEP_TIME = params_by_key("event")["at"]
+_EVENT_TIME = params_by_key("event")["at"]
 _LATER_RATE = params_by_key("event")["rate"]
 _DISCIPLINES = next(param.choices for param in QUEUE_TABLE if param.key == "discipline")
 # RED's thresholds for 10 Mbit/s; those of a faster link are longer by the same factor.
 _RED_MIN_PKTS = 25.0
 _RED_RATE_BPS = 10e6
 _STEPS_FORM = '{ steps = [["0s", "4Mbit/s"], ["70s", "8Mbit/s"]] }, the first at 0s'
+_MOST_OUTAGES = 100_000
+_MOST_LATE_S = 2.0
+
+_Problem = tuple[tuple[str, ...], str, str]
+_DROP = re.compile(DROP_PATTERN)
+_MOST_DROPPED = 2**31
+_DROP_FORM = (
+    'FLOW/SUBFLOW:N for the N-th packet, e.g. "download/1:17", or FLOW/SUBFLOW:N@TIME for the N-th from that time on, '
+    'e.g. "download/1:3@2s"'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +75,7 @@ class LinkReading:
         link: with placeholders where the report has problems.
         is_joined: its ends are two different nodes that exist.
         events: the rate steps after the first.
-        drops: packets to be lost, as text: see `drop_reader`.
+        drops: packets to be lost, as text: see `with_drops`.
     """
 
     link: Link
@@ -256,7 +265,7 @@ def _read_step(context: Context, path: Path, step: object, rate: Param) -> tuple
         context.report.add(path, f"this is {shape}, not a pair of time and rate", '["70s", "8Mbit/s"]')
         return None
     try:
-        time_s = read_value(context.report, (*path, 0), _STEP_TIME, step[0])
+        time_s = read_value(context.report, (*path, 0), _EVENT_TIME, step[0])
     except Noted:
         time_s = None
     try:
@@ -439,3 +448,176 @@ def _made(kind: Callable[..., _Parsed], values: Mapping[str, Any] | None) -> _Pa
     suffixes |= {"down": "_s", "airtime": "_s", "overhead": "_s", "burst": "_bytes", "peak": "_bps"}
     given = {key + suffixes.get(key, ""): None if value == inf else value for key, value in values.items()}
     return kind(**given)
+
+
+def check_tables(context: Context, path: Path, values: Mapping[str, Any], changed: Set[str] | None = None) -> None:
+    """Note what does not go together in a direction of a link.
+
+    Args:
+        context: gets the problems.
+        path: of the direction.
+        values: all that it has, also what it has from the other direction.
+        changed: what it says itself; None: everything. What is as in the other direction was told there.
+    """
+    for key in LINK_TABLES:
+        if key not in values or "rate" not in values:
+            continue
+        for place, message, allowed in _problems_of(context, key, values[key], values):
+            is_old = changed is not None and not changed & {key, "rate", "queue", "delay", place[0]}
+            if not is_old:
+                context.report.add((*path, *place), message, allowed)
+
+
+def _problems_of(context: Context, key: str, table: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[_Problem]:
+    rate = values["rate"]
+    has_rate = rate.trace is None and rate.first_bps < inf
+    what = "a recording" if rate.trace is not None else "no rate"
+    match key:
+        case "bucket":
+            if not has_rate:
+                yield ("bucket",), f"the link has {what}, at which no tokens come", "a link with a rate"
+            elif table["peak"] < rate.first_bps:
+                allowed = f'at least "{format_quantity(rate.first_bps, Dimension.RATE)}"'
+                yield ("bucket", "peak"), "below the rate of the link", allowed
+            if context.mss_bytes is not None and table["burst"] < context.mss_bytes + HEADER_BYTES:
+                allowed = f'at least "{context.mss_bytes + HEADER_BYTES}B"'
+                yield ("bucket", "burst"), "not even one packet fits", allowed
+        case "retransmission":
+            if table["delay"] * (table["attempts"] - 1) > _MOST_LATE_S:
+                message = "the last attempt would come after more than 2 s"
+                yield ("retransmission", "attempts"), message, "fewer attempts or a shorter delay"
+        case "outages":
+            expected = 0.0 if context.duration_s is None else context.duration_s / (table["up"] + table["down"])
+            if expected > _MOST_OUTAGES:
+                message = f"about {expected:.0f} outages in the run"
+                yield ("outages", "up"), message, f"mean times with at most {_MOST_OUTAGES}"
+        case "handover":
+            yield from _problems_of_handover(table, values)
+        case "grants":
+            if not has_rate:
+                yield ("grants",), f"the link has {what}, of which a grant is a part", "a link with a rate"
+            if table["jitter"] > table["period"]:
+                yield ("grants", "jitter"), "longer than a period", "at most the period"
+            if "bucket" in values:
+                yield ("grants",), "the link has a token bucket", "one of bucket and grants"
+        case "access":
+            yield from _problems_of_access(has_rate, what, table, values)
+
+
+def _problems_of_handover(table: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[_Problem]:
+    rate, delay = values["rate"], values.get("delay", 0.0)
+    if table["gap"] >= table["period"]:
+        yield ("handover", "gap"), "not shorter than the period", "a time below the period"
+    if table["rate"] < 1 and (rate.trace is not None or rate.steps or isinf(rate.first_bps) or "bucket" in values):
+        message = "the link has no rate that is always the same"
+        yield ("handover", "rate"), message, "a link with a rate and no token bucket, or leave it out"
+    if table["delay"] > 0 and not isinstance(delay, float | int):
+        yield ("handover", "delay"), "the delay of the link is a recording", "a link with a delay, or leave it out"
+
+
+def _problems_of_access(
+    has_rate: bool, what: str, table: Mapping[str, Any], values: Mapping[str, Any]
+) -> Iterator[_Problem]:
+    if not has_rate:
+        yield ("access",), f"the link has {what}, and a station has a rate", "a link with a rate"
+    if table["window_min"] > table["window_max"]:
+        yield ("access", "window_min"), "larger than window_max", "at most window_max"
+    if table["kind"] == "cell" and table["group"] is not None:
+        yield ("access", "group"), "stations that take turns need not hear each other", 'kind = "wifi"'
+    for other in ("bucket", "grants"):
+        if other in values:
+            yield ("access",), f"the link has {other}, but its medium sets when it sends", f"one of access and {other}"
+    if "outages" in values and values["outages"]["queue"] == "kept":
+        yield ("outages", "queue"), "a link that shares a medium keeps no queue in an outage", '"lost"'
+    if "handover" in values and values["handover"]["gap"] > 0:
+        yield ("handover", "gap"), "the link shares a medium, which has no gaps", "0"
+    queue = values.get("queue")
+    if getattr(queue, "discipline", "droptail") == "red":
+        yield ("access",), "the queue is red, which a link that shares a medium cannot have", "another discipline"
+
+
+def with_drops(context: Context, reading: LinkReading, flows: Mapping[str, FlowReading | None]) -> LinkReading:
+    """Read what a link says of packets to be lost, now that flows are known; problems go to the report of the context.
+
+    Args:
+        context: what it is checked against.
+        reading: of the link, with the texts.
+        flows: by name; None where the flow is not usable.
+    """
+    link = reading.link
+    path: Path = ("links", link.name, "drops")
+    if len(reading.drops) > MOST_DROPS:
+        context.report.add(path, f"this is a list of {len(reading.drops)}", f"at most {MOST_DROPS} packets")
+        return reading
+    drops = [_read_drop(context, (*path, index), text, link.name, flows) for index, text in enumerate(reading.drops)]
+    return replace(reading, link=replace(link, drops=tuple(drop for drop in drops if drop is not None)))
+
+
+def _read_drop(
+    context: Context, path: Path, text: str, link: str, flows: Mapping[str, FlowReading | None]
+) -> Drop | None:
+    """A packet, or None after noting what is wrong with it."""
+    report = context.report
+    found = _DROP.fullmatch(text)
+    if found is None:
+        report.add(path, "this names no packet of a subflow", _DROP_FORM)
+        return None
+    base, copy, subflow, number, time = found.groups()
+    if not 1 <= int(number) <= _MOST_DROPPED:
+        message = "too large" if int(number) else "packets are counted from 1"
+        report.add(path, message, f"a number from 1 to {_MOST_DROPPED}")
+        return None
+    after_s = _read_drop_time(context, path, time)
+    reading = flows.get(base)
+    name = base + (copy or "")
+    if copy and subflow is None and reading is not None and _is_single(reading.flow):
+        # Of a flow without copies only a subflow can have a number.
+        name, subflow = base, f"/{copy[1:]}"
+    if after_s is None or not check_flow(context, path, name, flows) or reading is None or reading.subflows is None:
+        return None
+    flow = reading.flow
+    if name == flow.name and not _is_single(flow):
+        report.add(path, f'"{name}" has copies, each with packets of its own', f'"{name}.1/1:17" for the first of them')
+        return None
+    ordinal = _read_dropping_subflow(context, path, subflow, flow, link)
+    return None if ordinal is None else Drop(name, ordinal, int(number), after_s)
+
+
+def _is_single(flow: Flow) -> bool:
+    return flow.count == 1 and flow.arrivals is None
+
+
+def _read_drop_time(context: Context, path: Path, text: str | None) -> float | None:
+    if text is None:
+        return 0.0
+    text = text.removeprefix("@")
+    try:
+        after_s = _EVENT_TIME.read(text)
+    except ParamError as error:
+        context.report.add(path, f'"{text}": {error.message}', error.allowed)
+        return None
+    assert isinstance(after_s, float)
+    context.check_time(path, after_s)
+    return after_s
+
+
+def _read_dropping_subflow(context: Context, path: Path, text: str | None, flow: Flow, link: str) -> int | None:
+    """The ordinal of a subflow that crosses the link; left out it is the only one that does."""
+    crossing = [ordinal for ordinal, links in enumerate(flow.paths, start=1) if link in links]
+    allowed = either([f"{flow.name}/{ordinal}" for ordinal in crossing]) if crossing else "a flow that crosses it"
+    if text is None:
+        if len(crossing) == 1:
+            return crossing[0]
+        who = "several subflows" if crossing else "no subflow"
+        message = f'{who} of "{flow.name}" cross{"" if crossing else "es"} "{link}"'
+        context.report.add(path, message, allowed)
+        return None
+    ordinal = int(text.removeprefix("/"))
+    if not 1 <= ordinal <= len(flow.paths):
+        has = "1 subflow" if len(flow.paths) == 1 else f"{len(flow.paths)} subflows"
+        context.report.add(path, f'"{flow.name}" has {has}', allowed)
+        return None
+    if ordinal not in crossing:
+        context.report.add(path, f'subflow {ordinal} of "{flow.name}" does not cross "{link}"', allowed)
+        return None
+    return ordinal

@@ -9,7 +9,7 @@ from typing import Any
 
 from subflow_sim.gate import MOST_KEY_PARTS, toml_tree
 from subflow_sim.plain_text import did_you_mean, either
-from subflow_sim.report import Report, toml_text
+from subflow_sim.section_reader import Report, toml_text
 from subflow_sim.toml_map import Path, dotted
 
 _FORM = 'KEY=VALUE, e.g. "links.wifi.loss=1%"'

@@ -1,4 +1,4 @@
-"""From the text of a scenario file to the scenario, with what it says of training."""
+"""From the text of a scenario file to the scenario, with its `[training]`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from subflow_sim.gate import toml_tree
 from subflow_sim.link_reader import with_trace_contents
 from subflow_sim.overrides import apply_overrides
 from subflow_sim.params import AlgorithmCatalog
-from subflow_sim.report import Report
 from subflow_sim.scenario_reader import read_tree
 from subflow_sim.script_reader import with_script_contents
+from subflow_sim.section_reader import Report
 from subflow_sim.toml_map import toml_lines
 from subflow_sim.whole_scenario import Scenario
 

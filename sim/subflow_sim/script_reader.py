@@ -13,9 +13,8 @@ from subflow_sim.gate import read_file, size_text
 from subflow_sim.parameter import kind_name
 from subflow_sim.params import SCRIPT_SECTIONS, SCRIPT_TABLE, Algorithm, AlgorithmCatalog
 from subflow_sim.plain_text import did_you_mean, either, on_one_line
-from subflow_sim.report import Report
 from subflow_sim.scenario_model import ScriptFile, ScriptKind
-from subflow_sim.section_reader import Noted, named_tables, read_section
+from subflow_sim.section_reader import Noted, Report, named_tables, read_section
 from subflow_sim.shipped import shipped_folder
 from subflow_sim.toml_map import Path
 

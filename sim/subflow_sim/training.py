@@ -10,8 +10,8 @@ from typing import Any
 from subflow_sim.draws import Independent, uniform
 from subflow_sim.episodes import Drawn, build, draw_episode_s, draw_events, draw_values
 from subflow_sim.errors import ParamError, Problem, ScenarioError
-from subflow_sim.report import toml_text
 from subflow_sim.scenario_model import Flow
+from subflow_sim.section_reader import toml_text
 from subflow_sim.training_model import Training
 from subflow_sim.vec_env import agent_slots, episode_seed, with_learner
 from subflow_sim.whole_scenario import Scenario

@@ -11,8 +11,7 @@ from subflow_sim.episodes import TOGGLES
 from subflow_sim.parameter import Param, kind_name
 from subflow_sim.params import SECTIONS
 from subflow_sim.plain_text import did_you_mean, either
-from subflow_sim.report import Report
-from subflow_sim.section_reader import Noted, read_section, read_value
+from subflow_sim.section_reader import Noted, Report, read_section, read_value
 from subflow_sim.toml_map import Path
 from subflow_sim.training_model import DrawnEvents, Template, Training
 from subflow_sim.training_params import TRAINING, TRAINING_EVENT

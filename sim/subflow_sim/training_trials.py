@@ -10,7 +10,7 @@ from typing import Any
 from subflow_sim.draws import BdpShare, Independent, Multiple
 from subflow_sim.episodes import Drawn, build, draw_episode_s, draw_values, undone
 from subflow_sim.errors import ParamError, Problem, ScenarioError
-from subflow_sim.report import Report, toml_text
+from subflow_sim.section_reader import Report, toml_text
 from subflow_sim.toml_map import Path
 from subflow_sim.training_model import Training
 

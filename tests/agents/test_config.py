@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_agents.config import FIRST_EVALUATION_SEED, TrainingConfig
 from subflow_agents.errors import ConfigError
@@ -23,7 +24,7 @@ def test_a_training_is_the_same_after_a_way_through_json() -> None:
     assert after == before
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "key"),
     [
         ({"steps": None}, "budget"),
@@ -49,7 +50,7 @@ def test_what_no_training_can_be_is_refused_by_name(changes: dict, key: str) -> 
     assert caught.value.key == key
 
 
-@pytest.mark.parametrize(
+@for_each(
     "document",
     [
         {"agent": "drl-cc"},
@@ -86,7 +87,7 @@ def test_options_replace_defaults() -> None:
     assert read_options(Options, {"batch": 32.0, "double": True}) == Options(batch=32, double=True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "says"),
     [
         ({"gamma": 1.5}, "from 0 to 1"),

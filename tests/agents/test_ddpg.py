@@ -61,13 +61,13 @@ def test_the_representation_learns_through_the_loss_that_the_option_names(rep_gr
         list(learner.networks.encoder.parameters()),
     )
     after = to_rows(columns["next_rows"], columns["next_count"], columns["next_acting"])
-    target = torch.from_numpy(columns["reward"]) + 0.99 * learner._next_value(after)
+    target = torch.from_numpy(columns["reward"]) + 0.99 * learner.next_value(after)
     value = learner.networks.values(learner.networks.encoder(batch), batch, torch.from_numpy(columns["action"]))[0]
     critic_only = torch.autograd.grad(((value - target) ** 2).mean(), list(learner.networks.encoder.parameters()))
     # The critic's step comes first; with the actor's part the critic of that moment is another.
     learner.critic_optimiser.param_groups[0]["lr"] = 0.0
 
-    learner._update(sample)
+    learner.update(sample)
 
     expected = {
         "actor": actor_only,
@@ -88,7 +88,7 @@ def test_a_critic_that_errs_by_far_does_not_hold_the_actor_back() -> None:
         learner.critic_optimiser.param_groups[0]["lr"] = 0.0
         sample = sample_of(learner)
         sample.columns["reward"][:] = reward
-        learner._update(sample)
+        learner.update(sample)
         gradients = [weight.grad for weight in learner.networks.actor.parameters() if weight.grad is not None]
         return float(torch.nn.utils.get_total_norm(gradients))
 
@@ -101,7 +101,7 @@ def test_critic_and_actor_descend_their_losses_and_targets_follow_softly() -> No
     advance(learner, env, 20)
     before = weights_of(learner.targets)
 
-    learner._update(sample_of(learner))
+    learner.update(sample_of(learner))
 
     for old, new, followed in zip(before, learner.targets.parameters(), learner.networks.parameters(), strict=True):
         torch.testing.assert_close(new, 0.9 * old + 0.1 * followed)
@@ -123,7 +123,7 @@ def test_targets_are_bootstrapped_unless_the_episode_is_over() -> None:
         value = learner.networks.values(learner.networks.encoder(batch), batch, action)[0]
         error = float((value - torch.from_numpy(columns["reward"])).abs().mean())
 
-    learner._update(sample)
+    learner.update(sample)
 
     assert learner.metrics()["td_error"] == pytest.approx(error, rel=1e-5)
 
@@ -209,11 +209,11 @@ def test_a_delayed_actor_waits_for_its_critics() -> None:
     advance(learner, env, 20)
     before = weights_of(learner.networks.actor)
 
-    learner._update(sample_of(learner))
-    learner._update(sample_of(learner))
+    learner.update(sample_of(learner))
+    learner.update(sample_of(learner))
     assert not changed(before, learner.networks.actor)
 
-    learner._update(sample_of(learner))
+    learner.update(sample_of(learner))
     assert changed(before, learner.networks.actor)
 
 

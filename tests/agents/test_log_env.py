@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.helpers.choice_env import SHOWN_CHOICE
+from tests.helpers.members import for_each
 
 from subflow_agents.config import TrainingConfig
 from subflow_agents.errors import AgentError
@@ -72,7 +73,7 @@ def test_utilities_of_a_log_are_mpccs(recorded: IntervalLog) -> None:
     assert np.median(np.abs(recorded["util"][clean] / expected[clean] - 1)) < 0.1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rows", "says"),
     [
         ([[1.0, 2.0]], "has the columns time, session, "),

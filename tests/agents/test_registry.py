@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_agents import ConfigError, agent, agent_names, agents
 from subflow_agents.learner import LearnerSetup
@@ -29,7 +30,7 @@ def test_an_unknown_agent_is_refused_with_those_there_are() -> None:
         agent("drlcc")
 
 
-@pytest.mark.parametrize("name", agent_names())
+@for_each("name", agent_names())
 def test_an_agent_fits_its_controller(name: str) -> None:
     info = agent(name)
     config = info.config()

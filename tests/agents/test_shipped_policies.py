@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-import pytest
+from tests.helpers.members import for_each
 
 from subflow_agents.config import FIRST_EVALUATION_SEED
 from subflow_agents.evaluation import Evaluation, evaluate
@@ -22,7 +22,7 @@ def run(policy: str, scenario: str, *overrides: str, baselines: tuple[str, ...])
     return evaluate([policy], text, SEEDS, baselines=baselines, name=scenario, overrides=overrides)
 
 
-@pytest.mark.parametrize("name", POLICIES)
+@for_each("name", POLICIES)
 def test_a_shipped_policy_has_the_recipe_that_makes_it_and_says_how_it_did(name: str) -> None:
     policy = Policy.load(ASSETS / f"agents/{name}.safetensors")
 

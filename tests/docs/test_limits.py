@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import pytest
 from tests.fuzz.examples import SMALL_SCENARIO
+from tests.helpers.members import for_each
 from tests.helpers.printed_code import ROOT
 from tests.helpers.scripts import CONTROLLER
 
@@ -468,7 +468,7 @@ def test_the_page_has_each_limit_as_the_code_has_it() -> None:
     assert sorted(told) == sorted((limit.what, limit.shown) for limit in LIMITS)
 
 
-@pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.what)
+@for_each("limit", LIMITS, ids=lambda limit: limit.what)
 def test_a_limit_is_where_it_is_said_to_be(limit: Limit, tmp_path: Path) -> None:
     at, beyond = tmp_path / "at", tmp_path / "beyond"
     at.mkdir()

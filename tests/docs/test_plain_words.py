@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
+from tests.helpers.members import for_each
 from tests.helpers.plain_english import broken
 from tests.helpers.printed_code import PAGES, ROOT
 
@@ -49,7 +49,7 @@ def _broken(text: str) -> list[str]:
     return [each for block in _blocks(text) for each in broken(block)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "The legend tells the values.",
@@ -63,7 +63,7 @@ def test_a_broken_rule_is_found(text: str) -> None:
     assert _broken(text) != []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "## What to expect",

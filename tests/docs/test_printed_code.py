@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 import typer
 import typer.testing
+from tests.helpers.members import for_each
 from tests.helpers.printed_code import INDENTED, NOT_RUN, PAGES, ROOT, SLOW, Block, blocks, inline_code
 from typer._click.exceptions import MissingParameter, UsageError
 
@@ -200,7 +201,7 @@ def test_a_command_may_be_named_with_words_in_place_of_others(text: str) -> None
     assert _problem_inline(text) == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["subflow rum demo", "subflow run demo --seeds x", "subflow show 1 2 3 --seed", "pip install ./no", "dev.py go"],
 )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
+from pytestqt.qtbot import QtBot
+from tests.helpers.command_line import Subflow
 from tests.helpers.core_program import copied_core, said_by
 from tests.helpers.skeletons import SKELETONS, loaded_skeleton
 from tests.helpers.window import TWO_PATHS
@@ -17,8 +20,11 @@ from subflow_agents.config import TrainingConfig
 from subflow_agents.registry import AgentInfo
 from subflow_agents.reports import NoControl, TrainingState
 from subflow_agents.training import run_training
+from subflow_app.features.exporting.core import table_formats
+from subflow_app.features.exporting.qt import run_export_dialog
+from subflow_app.features.measured.core import trace_formats
 from subflow_app.features.running.core.runs import RunJob
-from subflow_app.features.traces.core.traces import StoredTraces
+from subflow_app.features.traces.core.traces import FLOW, SeriesKey, StoredTraces
 from subflow_sim import agent_spec
 from subflow_sim.scenario import parse_scenario
 from subflow_store import open_store
@@ -29,6 +35,7 @@ PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 # A small network with both, run to its end: what a user would do from a scenario.
 _PROGRAM = """
 #include <cstdio>
+#include "scenario_json.h"
 #include "scenarios.h"
 using namespace subflow;
 using namespace subflow::literals;
@@ -38,8 +45,12 @@ int main() {
     const PathSpec slow = testing::add_path(scenario, {.one_way = 10_ms, .loss = 0.001});
     FlowSpec& flow = testing::add_mptcp(scenario, {fast, slow}, "scalable");
     flow.scheduler.name = "leastloaded";
+    scenario.links[0].discipline = HeadDropOptions{.at_once = 2};
+    scenario.links[0].queue_limit_pkts = 20;
     const Network network = testing::finished(scenario);
-    std::printf("%.3f\\n", network.flow_result(0).goodput_bps / 1e6);
+    std::printf("%.3f %lld\\n", network.flow_result(0).goodput_bps / 1e6,
+                static_cast<long long>(network.link(0).stats().drops_queue));
+    std::printf("%s\\n", write_scenario(scenario).c_str());
     return 0;
 }
 """
@@ -54,6 +65,9 @@ def test_the_page_leads_to_each_of_them_and_to_files_that_are_there() -> None:
     assert [path for path in named if not (ROOT / path).exists()] == []
     lists = (
         ("sim/core/cc/controllers.h", "using AnyController ="),
+        ("sim/core/queue_disc/disciplines.h", "using ManagedQueue ="),
+        ("app/subflow_app/features/exporting/core/table_formats.py", "TABLE_FORMATS: "),
+        ("app/subflow_app/features/measured/core/trace_formats.py", "TRACE_FORMATS: "),
         ("agents/subflow_agents/registry.py", "_AGENTS: "),
         ("app/subflow_app/shell/features.py", "KINDS = "),
         ("app/subflow_app/toolkit/workspaces.py", "PANELS = "),
@@ -65,10 +79,15 @@ def test_the_page_leads_to_each_of_them_and_to_files_that_are_there() -> None:
 
 
 @pytest.mark.full("compiles the core")
-def test_a_controller_and_a_scheduler_are_a_file_and_a_line(tmp_path: Path) -> None:
+def test_a_controller_a_scheduler_and_a_queue_are_a_file_and_a_line_each(tmp_path: Path) -> None:
     core = copied_core(tmp_path)
     shutil.copyfile(SKELETONS / "scalable.h", core / "cc" / "scalable.h")
     shutil.copyfile(SKELETONS / "least_loaded.h", core / "sched" / "least_loaded.h")
+    shutil.copyfile(SKELETONS / "head_drop.h", core / "queue_disc" / "head_drop.h")
+    disciplines = core / "queue_disc" / "disciplines.h"
+    text = disciplines.read_text(encoding="utf-8")
+    text = text.replace("DualPi2Queue>;", "DualPi2Queue, HeadDropQueue>;", 1)
+    disciplines.write_text(text.replace('#include "red.h"\n', '#include "head_drop.h"\n#include "red.h"\n', 1))
     for path, header, name in (
         (core / "cc" / "controllers.h", "scalable", "Scalable"),
         (core / "sched" / "schedulers.h", "least_loaded", "LeastLoaded"),
@@ -77,8 +96,12 @@ def test_a_controller_and_a_scheduler_are_a_file_and_a_line(tmp_path: Path) -> N
         listed = text.replace("std::variant<", f"std::variant<{name}, ", 1)
         included = listed.replace("#include <vector>\n", f'#include <vector>\n#include "{header}.h"\n', 1)
         path.write_text(included, encoding="utf-8")
-    goodput_mbps = float(said_by(tmp_path, core, _PROGRAM, [ROOT / "tests" / "sim_core" / "scenarios.cpp"]))
+    figures, document = said_by(tmp_path, core, _PROGRAM, [ROOT / "tests" / "sim_core" / "scenarios.cpp"]).splitlines()
+    goodput_mbps, drops = map(float, figures.split())
     assert 5 < goodput_mbps < 20  # of two links of 10 Mbit/s
+    assert drops > 0
+    assert drops % 2 == 0  # two at once
+    assert '"discipline":{"head_drop":{"at_once":2}}' in document
 
 
 def test_a_plot_is_a_file_and_a_line() -> None:
@@ -96,6 +119,48 @@ def test_a_plot_is_a_file_and_a_line() -> None:
         assert known.size > 0
         assert known.min() >= 0
         assert known.max() < 0.3  # no queue of this network is longer
+
+
+def test_a_form_of_tables_is_a_file_and_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, subflow: Subflow, qtbot: QtBot
+) -> None:
+    write = loaded_skeleton("table_format.py", "subflow_app.features.exporting.core.json_lines").write_json_lines
+    row = table_formats.TableFormat("json-lines", "JSON, a line per trace", write)
+    monkeypatch.setattr(table_formats, "TABLE_FORMATS", (*table_formats.TABLE_FORMATS, row))
+    monkeypatch.setattr(run_export_dialog, "TABLE_FORMATS", table_formats.TABLE_FORMATS)
+    database = tmp_path / "runs.db"
+    with open_store(database) as store:
+        RunJob(parse_scenario(TWO_PATHS), TWO_PATHS, seed=1, store=store, name="two").run()
+        dialog = run_export_dialog.RunExportDialog(store.run(1), ())
+    qtbot.addWidget(dialog)
+    assert dialog.tables["json-lines"].text() == "JSON, a line per trace"
+    assert "json-lines" in subflow("export", "--help").out
+    subflow("export", 1, "--db", database, "--format", "json-lines", "--out", tmp_path / "out")
+    facts, *series = map(json.loads, (tmp_path / "out" / "samples.jsonl").read_text(encoding="utf-8").splitlines())
+    assert facts["seed"] == 1
+    (rate,) = (each for each in series if (each["owner"], each["quantity"]) == ("download", "goodput_bps"))
+    assert len(rate["time_s"]) == len(rate["values"]) > 10
+    assert 5e6 < np.mean(rate["values"]) < 12e6  # of links of 8 and 4 Mbit/s
+
+
+def test_a_kind_of_measured_files_is_a_file_and_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, subflow: Subflow
+) -> None:
+    reader = loaded_skeleton("trace_format.py", "subflow_app.features.measured.core.iperf_reader")
+    row = trace_formats.TraceFormat("iperf", (".json",), reader.looks_like_iperf, reader.read_iperf)
+    monkeypatch.setattr(trace_formats, "TRACE_FORMATS", (row, *trace_formats.TRACE_FORMATS))
+    intervals = [{"sum": {"start": n, "end": n + 1, "bits_per_second": 1e6 * (n + 1)}} for n in range(5)]
+    file = tmp_path / "client.json"
+    file.write_text(json.dumps({"start": {"test_start": {"protocol": "TCP"}}, "intervals": intervals}))
+    assert "iperf" in subflow("import-trace", "--help").out
+    database = tmp_path / "runs.db"
+    answer = subflow("import-trace", file, "--flow", "download", "--db", database, "--json")
+    assert answer.document["columns"] == ["throughput_bps:download"]
+    with open_store(database) as store:
+        _, rates = StoredTraces(store, 1).read(SeriesKey(FLOW, "download", "throughput_bps", "bit/s"))
+    np.testing.assert_allclose(rates, [1e6, 2e6, 3e6, 4e6, 5e6])
+    file.write_text('{"start": {"test_start": 1}, "intervals": []}')
+    assert "no interval" in subflow("import-trace", file, "--db", database).err
 
 
 @pytest.fixture

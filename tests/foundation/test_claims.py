@@ -9,6 +9,7 @@ import sys
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.members import for_each
 
 from subflow_app.foundation.claims import Claim
 from subflow_app.foundation.expressions import ClaimError, Expression, Function, Missing, Value
@@ -45,7 +46,7 @@ def _holds(text: str) -> bool | None:
     return Claim(text, FUNCTIONS).evaluate(_resolve).holds
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "goodput('A', '0') in 3 Mbit/s .. 3.2Mbit/s",
@@ -74,7 +75,7 @@ def test_claims_that_hold(text: str) -> None:
     assert _holds(text) is True
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "goodput('A') > goodput('B', '0')",  # not at the last point
@@ -134,7 +135,7 @@ def test_what_a_claim_compares_is_told_in_pairs() -> None:
     assert [(one.texts[0], other.texts[0]) for one, other in pairs] == [("A", "B"), ("A", "C"), ("A", "B")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "column", "message", "allowed"),
     [
         ("goodpt('A') > 1", 1, 'unknown name "goodpt", did you mean "goodput"?', '"goodput"'),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.foundation.surroundings import no_display_text
 
 REFUSED = ("could not connect to display :7", "From 6.5.0, xcb-cursor0 or libxcb-cursor0 is needed")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "environment", "named"),
     [
         (("could not connect to display ",), {}, "neither DISPLAY nor WAYLAND_DISPLAY"),

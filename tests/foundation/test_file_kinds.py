@@ -5,12 +5,12 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.foundation.file_kinds import is_database_file
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "is_database"),
     [
         ("Übung 1.subflow", True),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.shell.command_palette import rank
 
@@ -13,7 +13,7 @@ def found(query: str) -> list[str]:
     return rank(query, TITLES, lambda title: (title,))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "first"),
     [
         ("sav", "Save"),

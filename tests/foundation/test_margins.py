@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.foundation.claims import LARGEST_MARGIN, Claim
 from subflow_app.foundation.expressions import Function, Missing, Value
@@ -17,7 +18,7 @@ def margin(text: str, **values: Value) -> float | Missing:
     return Claim(text, FUNCTIONS).margin(lambda name, _: values.get(name, Missing(f"{name} is not known")))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("a() >= b()", math.log(2)),
@@ -53,8 +54,8 @@ def test_what_is_not_known_leaves_nothing_to_tell_but_where_the_rest_settles_it(
     assert isinstance(margin("a() > 3 Mbit/s or b() > 1 Mbit/s", a=2e6), Missing)
 
 
-@pytest.mark.parametrize("text", ["a() >= b()", "a() < b()", "a() in 1 Mbit/s .. 3 Mbit/s", "not a() > b()"])
-@pytest.mark.parametrize("a", [0.0, 0.5e6, 1e6, 1.5e6, 4e6])
+@for_each("text", ["a() >= b()", "a() < b()", "a() in 1 Mbit/s .. 3 Mbit/s", "not a() > b()"])
+@for_each("a", [0.0, 0.5e6, 1e6, 1.5e6, 4e6])
 def test_a_margin_below_zero_is_a_claim_that_fails(text: str, a: float) -> None:
     values: dict[str, Value] = {"a": a, "b": 1.2e6}
     found = margin(text, **values)

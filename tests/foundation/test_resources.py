@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.foundation.errors import InputError, ResourceError
 from subflow_app.foundation.resources import DEMO_SCENARIO, find_scenario, resource_path, scenario_names
@@ -33,7 +34,7 @@ def test_missing_resource_is_a_damaged_installation() -> None:
         resource_path("scenarios/no.toml")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "message"),
     [
         ("demmo", 'did you mean "demo"'),

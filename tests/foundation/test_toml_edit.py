@@ -7,6 +7,7 @@ from difflib import unified_diff
 
 import pytest
 import tomlkit
+from tests.helpers.members import for_each
 
 from subflow_app.foundation import toml_edit
 from subflow_app.foundation.toml_edit import TomlEditError, TomlValue
@@ -65,7 +66,7 @@ def changed_lines(before: str, after: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "value", "expected"),
     [
         (
@@ -216,7 +217,7 @@ def test_events_written_as_an_array_stay_one() -> None:
     assert toml_edit.remove_table(two, "events", 1) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "expected"),
     [
         ("8Mbit/s", '"8Mbit/s"'),

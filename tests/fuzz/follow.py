@@ -29,7 +29,7 @@ def follow(store: Store, run_id: int, folder: Path, chance: int) -> None:
     """
     from subflow_app.features.comparison.core.results import results_of
     from subflow_app.features.exporting.core.exports import ExportPlan, export_run
-    from subflow_app.features.exporting.core.tables import export_table
+    from subflow_app.features.exporting.core.table_formats import export_table
     from subflow_app.features.exporting.core.web_page import recorded_curves
     from subflow_app.features.history.cli import run_document, shown_document
     from subflow_app.features.history.core.run_comparison import compare_settings, run_figures, settings_text

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from tests.fuzz.entry_points import ENTRY_POINTS, EntryPoint, corpus
 from tests.fuzz.trial import Child
+from tests.helpers.members import for_each
 
 POINTS = list(ENTRY_POINTS.values())
 
@@ -18,7 +19,7 @@ def child() -> Iterator[Child]:
         yield child
 
 
-@pytest.mark.parametrize("point", POINTS, ids=lambda point: point.name)
+@for_each("point", POINTS, ids=lambda point: point.name)
 def test_what_failed_once_never_fails_again(point: EntryPoint, child: Child) -> None:
     paths = sorted(corpus(point.name).glob("*"))
     outcomes = child.try_inputs(point, [path.read_bytes() for path in paths])
@@ -26,7 +27,7 @@ def test_what_failed_once_never_fails_again(point: EntryPoint, child: Child) -> 
     assert not failures, "\n".join(f"{name}: {each.failure}\n{each.details}" for name, each in failures.items())
 
 
-@pytest.mark.parametrize("point", POINTS, ids=lambda point: point.name)
+@for_each("point", POINTS, ids=lambda point: point.name)
 def test_the_first_example_is_valid_and_others_come_of_it(point: EntryPoint, child: Child) -> None:
     """Else all inputs would be refused at the door, and nothing behind it tried."""
     examples = list(point.examples())

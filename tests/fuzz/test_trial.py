@@ -12,6 +12,7 @@ import pytest
 from tests.fuzz import run
 from tests.fuzz.entry_points import ITSELF
 from tests.fuzz.trial import Child
+from tests.helpers.members import for_each
 
 
 def test_each_failure_is_seen_and_costs_its_input_alone() -> None:
@@ -76,7 +77,7 @@ def test_a_mutation_that_fails_or_never_ends_is_skipped(monkeypatch: pytest.Monk
     assert tally.read + tally.told == 20
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("read", "told", "missed"),
     [
         (0, 0, "no input was tried"),

@@ -8,6 +8,7 @@ and says why there. Runs from the root of the checkout: python -m tests.golden.u
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import sys
 from collections.abc import Iterator, Mapping
@@ -32,7 +33,8 @@ def signature_of(scenario: Scenario) -> str:
     return simulation.signature()
 
 
-def shipped() -> dict[str, Scenario]:
+@functools.cache
+def shipped() -> Mapping[str, Scenario]:
     """The shipped scenarios, by name."""
     return {path.stem: load_scenario(path) for path in sorted(SCENARIOS.glob("*.toml"))}
 

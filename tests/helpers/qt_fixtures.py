@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QUndoStack
     from PySide6.QtWidgets import QApplication
     from pytestqt.wait_signal import SignalBlocker
+    from tests.helpers.desk import Desk, MakeDesk
     from tests.helpers.window import ScriptedDialogs
     from tests.helpers.worn_window import Worn
 
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.shell.main_window import MainWindow
     from subflow_app.toolkit.action_bar import ActionSpec
+    from subflow_app.toolkit.feature import Feature
 
 # Said by the offscreen platform about every resize, and about lists of completions.
 HARMLESS = (
@@ -239,6 +241,28 @@ def window(
     made.bar.trigger("run.speed_express")
     yield made
     close_window(qtbot, made, before)
+
+
+@pytest.fixture
+def make_desk(qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: ScriptedDialogs) -> Iterator[MakeDesk]:
+    """Makes a shown desk of some features, with a database of its own and the scenario of `TWO_PATHS`."""
+    from tests.helpers.desk import Desk
+    from tests.helpers.worn_window import active_timers, close_window
+
+    before = active_timers()
+    desks: list[Desk] = []
+
+    def make(*kinds: Callable[[Desk], Feature], actions: Iterable[ActionSpec[Any]] = ()) -> Desk:
+        desk = Desk(tmp_path, dialogs, kinds, actions, qtbot)
+        desks.append(desk)
+        desk.show()
+        desk.activateWindow()
+        desk.open_database()
+        return desk
+
+    yield make
+    for desk in desks:
+        close_window(qtbot, desk, before)
 
 
 @pytest.fixture

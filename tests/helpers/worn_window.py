@@ -7,6 +7,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
@@ -19,6 +20,9 @@ from subflow_app.features.gallery.qt.feature import GalleryFeature
 from subflow_app.features.training.qt.session import TrainingSession
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.workspaces import DEFAULT_WORKSPACE, PANELS
+
+if TYPE_CHECKING:
+    from tests.helpers.desk import Desk
 
 SHARED = "shared"
 """A property of the window that tests share."""
@@ -130,7 +134,7 @@ class Worn:
         assert "subflow-recovery" not in {thread.name for thread in threading.enumerate()}
 
 
-def close_window(qtbot: QtBot, window: MainWindow, timers: Sequence[QTimer] = ()) -> None:
+def close_window(qtbot: QtBot, window: MainWindow | Desk, timers: Sequence[QTimer] = ()) -> None:
     """Closes a window whatever state the test left it in, and waits until it is gone, with all but earlier timers."""
     if not shiboken6.isValid(window):
         return

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 from typer.core import TyperGroup
 from typer.main import get_command
 
@@ -91,7 +92,7 @@ def test_where_the_project_has_a_home_software_centres_get_its_pages_and_picture
     assert "Validation was successful" in _run(validate, "validate", "--no-net", "--pedantic", metainfo)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("remote", "page"),
     [
         ("git@example.org:somebody/subflow.git", "https://example.org/somebody/subflow"),

@@ -9,6 +9,7 @@ from importlib.machinery import SourcelessFileLoader
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 
 import freezing
 import licences
@@ -17,7 +18,7 @@ import sizes
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("destination", "dropped"),
     [
         ("PySide6/Qt/plugins/platforms/libqxcb.so", False),

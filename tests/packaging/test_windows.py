@@ -88,7 +88,7 @@ def test_only_what_the_uninstaller_removes_is_installed(bundle: Path, tmp_path: 
     script = (installer.HERE / "subflow.nsi").read_text(encoding="utf-8")
     removed = script.partition('Section "Uninstall"')[2]
     assert all(f'"$INSTDIR\\{name}"' in removed for name in installer.PARTS)
-    with pytest.raises(ValueError, match=r"no subflow\.exe: must be one of _internal, subflow-cli\.exe, subflow\.exe"):
+    with pytest.raises(ValueError, match=r"no subflow\.exe: .*_internal, subflow-cli\.exe, subflow\.exe"):
         installer.make(tmp_path, tmp_path, version="1.2.3")
     copy = shutil.copytree(bundle, tmp_path / "copy")
     (copy / "readme.txt").touch()

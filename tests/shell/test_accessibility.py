@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QRect, QSettings
 from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtWidgets import QApplication, QCheckBox, QLineEdit, QListView, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
+from tests.helpers.members import for_each
 from tests.helpers.window import make_window
 from tests.helpers.worn_window import close_window
 
@@ -55,7 +56,7 @@ def test_frames_of_the_light_set_are_those_of_the_palette(qtbot: QtBot, qapp: QA
     assert box.palette().window().color() == QColor(qapp.palette().window().color())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("was", "goes"),
     [
         # As it was: on screen, partly beside it with its title bar in reach, and on the second screen.

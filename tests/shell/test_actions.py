@@ -12,6 +12,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QToolButton
 from pytestqt.qtbot import QtBot
+from tests.helpers.members import for_each
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.foundation.paths import crash_directory, log_path
@@ -59,7 +60,7 @@ CONVENTIONS = {
 }
 
 
-@pytest.mark.parametrize("spec", ACTIONS, ids=lambda spec: spec.id)
+@for_each("spec", ACTIONS, ids=lambda spec: spec.id)
 def test_every_action_is_complete(spec: ActionSpec[Any]) -> None:
     assert spec.text.strip("&… ")
     assert len(spec.tip) > 10
@@ -87,7 +88,7 @@ def test_single_keys_work_only_where_nobody_types() -> None:
                 assert spec.scope is not Scope.WINDOW, spec.id
 
 
-@pytest.mark.parametrize(("action_id", "shortcut"), CONVENTIONS.items())
+@for_each(("action_id", "shortcut"), CONVENTIONS.items())
 def test_shortcuts_follow_the_conventions(action_id: str, shortcut: str) -> None:
     assert next(spec for spec in ACTIONS if spec.id == action_id).shortcuts[0] == shortcut
 
@@ -133,7 +134,7 @@ def test_menus_hold_what_the_table_says(window: MainWindow) -> None:
         assert [name for name in shown if not name.startswith("menu_")] == wanted
 
 
-@pytest.mark.parametrize("spec", [spec for spec in ACTIONS if spec.needs], ids=lambda spec: spec.id)
+@for_each("spec", [spec for spec in ACTIONS if spec.needs], ids=lambda spec: spec.id)
 def test_what_cannot_be_done_says_why(spec: ActionSpec[Any]) -> None:
     for need in spec.needs:
         assert need.otherwise[0].islower()
@@ -199,7 +200,7 @@ def test_no_workspace_is_called_like_a_command() -> None:
 IDLE = WindowState(is_valid=True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("state", "enabled", "disabled"),
     [
         (IDLE, ["run.toggle", "file.open_database"], ["run.stop", "file.export_figure", "edit.undo", "history.open"]),
@@ -238,14 +239,15 @@ def test_window_enables_what_the_table_says(window: MainWindow) -> None:
         assert [spec.id for spec in ACTIONS if window.bar[spec.id].isEnabled() != spec.enabled_when(state)] == []
 
 
-def test_run_action_says_what_it_does_next(window: MainWindow) -> None:
+def test_run_action_says_what_it_does_next(window: MainWindow, qtbot: QtBot) -> None:
     run = window.bar["run.toggle"]
     assert run.iconText() == "Run"
-    window.bar.update_state(WindowState(is_running=True))
+    run.trigger()
     assert run.iconText() == "Pause"
-    window.bar.update_state(WindowState(is_running=True, is_paused=True))
+    run.trigger()
     assert run.iconText() == "Resume"
-    window.bar.update_state(IDLE)
+    with qtbot.waitSignal(window.runs.ended):
+        window.bar.trigger("run.stop")
     assert run.iconText() == "Run"
 
 

@@ -13,7 +13,7 @@ from tests.helpers.window import TWO_PATHS
 from subflow_app.shell.actions import ACTIONS
 from subflow_app.shell.command_palette import CommandPalette, Entry, entries_of
 from subflow_app.shell.main_window import MainWindow
-from subflow_app.toolkit.models import ROW_ROLE
+from subflow_app.toolkit.widgets.tables import ROW_ROLE
 
 
 def open_palette(window: MainWindow) -> CommandPalette:

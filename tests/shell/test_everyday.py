@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialogButtonBox, QToolButton
 from pytestqt.qtbot import QtBot
+from tests.helpers.members import for_each
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.crashes.qt.log_panel import LogPanel
@@ -19,6 +20,7 @@ from subflow_app.features.settings.qt import SettingsDialog
 from subflow_app.foundation.resources import resource_path
 from subflow_app.foundation.session_log import SessionLog
 from subflow_app.foundation.settings import Settings, load_settings
+from subflow_app.shell.file_menus import RECENT
 from subflow_app.shell.help_dialogs import WelcomeDialog
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.workspaces import PANELS
@@ -83,7 +85,7 @@ def test_what_waits_for_the_next_start_is_said(window: MainWindow) -> None:
     dialog = settings_dialog(window)
     dialog.rows["language"].set_value("de")
     dialog.rows["scale_percent"].set_value(150)
-    dialog._take()
+    press(dialog, QDialogButtonBox.StandardButton.Ok)
 
     assert "Language" in window.banners.text("settings")
     assert "Size" in window.banners.text("settings")
@@ -95,7 +97,7 @@ def test_defaults_come_back_but_not_before_ok(window: MainWindow) -> None:
     press(dialog, QDialogButtonBox.StandardButton.RestoreDefaults)
 
     assert not window.preferences.settings.autosave
-    dialog._take()
+    press(dialog, QDialogButtonBox.StandardButton.Ok)
     assert window.preferences.settings.autosave
     assert window.preferences.settings.scale_percent == 100
     assert window.preferences.settings.database != ""
@@ -112,7 +114,7 @@ def test_settings_are_found_by_typing(window: MainWindow) -> None:
 def test_precise_sample_interval_survives_the_dialog(window: MainWindow) -> None:
     window.preferences.change(dataclasses.replace(window.preferences.settings, sample_interval_s=0.00123456789))
     dialog = settings_dialog(window)
-    dialog._take()
+    press(dialog, QDialogButtonBox.StandardButton.Ok)
 
     assert window.preferences.settings.sample_interval_s == 0.00123456789
 
@@ -181,7 +183,7 @@ def test_welcome_offers_recent_files_that_are_there(window: MainWindow, tmp_path
 # ---- help ----
 
 
-@pytest.mark.parametrize("name", [*PANELS, "plots"])
+@for_each("name", [*PANELS, "plots"])
 def test_every_panel_has_a_page(name: str) -> None:
     text = resource_path(f"help/{name}.md").read_text(encoding="utf-8")
 
@@ -284,7 +286,7 @@ def test_recent_files_that_are_gone_are_grey_and_the_list_can_be_cleared(window:
         (tmp_path / name).write_text(TWO_PATHS)
         window.documents.open(tmp_path / name)
     (tmp_path / "gone.toml").unlink()
-    menu = window.file_menus._recent
+    menu = window.file_menus.by_title()[RECENT]
     menu.aboutToShow.emit()
     entries = {action.text(): action.isEnabled() for action in menu.actions() if action.text()}
     assert entries == {"gone.toml (gone)": False, "there.toml": True, "&Clear list": True}

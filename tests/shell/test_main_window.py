@@ -9,19 +9,30 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QAbstractButton, QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 from tests.helpers.worn_window import close_window
+from tests.store.examples import record
 
+from subflow_app.features.comparison.qt.import_dialog import ImportDialog
 from subflow_app.features.editor.qt import documents
 from subflow_app.foundation.settings import load_settings
+from subflow_app.shell.file_menus import EXAMPLES, RECENT
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.workspaces import ARRANGEMENTS, DEFAULT_WORKSPACE, PANELS
+from subflow_store import open_store
 
 
 def edit(window: MainWindow, key: str = "seed", value: object = 42) -> None:
     documents.set_value(window.document_stack, window.documents.doc, key, value)  # type: ignore[arg-type]
+
+
+def database_shown(window: MainWindow) -> str:
+    """The database that the status bar names."""
+    button = window.findChild(QToolButton, "database_button")
+    assert button is not None
+    return button.text()
 
 
 def test_window_is_there_before_plots_and_database(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
@@ -30,7 +41,8 @@ def test_window_is_there_before_plots_and_database(qtbot: QtBot, qapp: QApplicat
     assert window.database.store is None
     assert window.plots._stack is None
 
-    window.load()
+    with qtbot.waitSignal(window.loaded):
+        window.load()
     qtbot.waitUntil(lambda: window.database.store is not None)
 
     assert window.plots._stack is not None
@@ -153,8 +165,9 @@ def test_file_that_cannot_be_read_is_told_and_forgotten(window: MainWindow, tmp_
 
 
 def test_example_opens_as_a_copy(window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
-    window.file_menus._fill_examples()
-    demo = next(action for action in window.file_menus._examples.actions() if action.text() == "demo")
+    menu = window.file_menus.by_title()[EXAMPLES]
+    menu.aboutToShow.emit()
+    demo = next(action for action in menu.actions() if action.text() == "demo")
     demo.trigger()
 
     assert window.windowTitle().startswith("demo (example)")
@@ -170,8 +183,9 @@ def test_recent_files_are_listed_and_open(window: MainWindow, tmp_path: Path) ->
     window.documents.open(path)
     window.documents.new()
 
-    window.file_menus._fill_recent()
-    entry = window.file_menus._recent.actions()[0]
+    menu = window.file_menus.by_title()[RECENT]
+    menu.aboutToShow.emit()
+    entry = menu.actions()[0]
     entry.trigger()
 
     assert entry.text() == "recent.toml"
@@ -183,11 +197,13 @@ def test_problems_are_counted_and_the_text_is_kept(window: MainWindow) -> None:
 
     window.documents.open_text(broken, "broken")
 
-    assert window.status_buttons._problems.text() == "2 problems"
-    assert not window.status_buttons._problems.isHidden()
+    problems = window.findChild(QToolButton, "problems_button")
+    assert problems is not None
+    assert problems.text() == "2 problems"
+    assert not problems.isHidden()
     assert not window.bar["run.toggle"].isEnabled()
     assert window.documents.doc.text == broken
-    window.status_buttons._problems.click()
+    problems.click()
     assert window.inspector.key == "links.wifi"
 
 
@@ -216,6 +232,25 @@ def test_other_files_are_refused_with_what_can_be_dropped(window: MainWindow, tm
     assert "picture.png" in window.banners.text("file")
     assert ".toml" in window.banners.text("file")
     assert "folder is a folder" in window.banners.text("file")
+
+
+def test_measured_trace_is_imported_by_dropping_it(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    path = tmp_path / "bench.csv"
+    path.write_text("t_ms;window\n100;10\n200;11\n")
+    window.drops.open([path])
+    qtbot.waitUntil(lambda: window.findChild(ImportDialog) is not None)
+    dialog = window.findChild(ImportDialog)
+    assert dialog is not None
+    assert dialog.windowTitle() == "Import bench.csv"
+    qtbot.waitUntil(lambda: dialog.told.text() != "Reading…")
+    dialog.reject()
+
+
+def test_web_page_is_imported_by_dropping_it(window: MainWindow, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text("a page without runs")
+    window.drops.open([path])
+    assert "page.html" in window.banners.text("import")
 
 
 def test_database_is_opened_by_dropping_it(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
@@ -300,8 +335,6 @@ def damaged(path: Path) -> None:
 
 
 def newer(path: Path) -> None:
-    from subflow_store import open_store
-
     open_store(path).close()
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 9999")
@@ -341,7 +374,7 @@ def test_other_database_can_be_chosen_after_a_failure(qtbot: QtBot, qapp: QAppli
     qtbot.waitUntil(lambda: window.database.store is not None)
 
     assert window.banners.text("database") == ""
-    assert window.status_buttons._database.text() == "other.db"
+    assert database_shown(window) == "other.db"
     assert load_settings(tmp_path / "settings.json").database == str(tmp_path / "other.db")
     with qtbot.waitSignal(window.runs.ended, timeout=20_000):
         window.bar.trigger("run.toggle")
@@ -360,7 +393,7 @@ def test_started_on_a_database_the_usual_one_is_kept_for_next_time(
     qtbot.waitUntil(lambda: not window.database.is_opening)
 
     assert window.database.path == tmp_path / "Übung 4.subflow"
-    assert window.status_buttons._database.text() == "Übung 4.subflow"
+    assert database_shown(window) == "Übung 4.subflow"
     assert load_settings(tmp_path / "settings.json").database == str(tmp_path / "runs.db")
     # Chosen, it is.
     answer(window, "database_path", tmp_path / "Übung 4.subflow")
@@ -389,8 +422,6 @@ def test_read_only_database_shows_its_runs_and_takes_none(qtbot: QtBot, qapp: QA
         writing.bar.trigger("run.toggle")
     close_window(qtbot, writing)
     # The rights of a file mean nothing to root, so the store is asked for reading as it would be after a refusal.
-    from subflow_store import open_store
-
     window = make_window(qapp, tmp_path)
     window.show()
     window.database.wanted = database
@@ -407,6 +438,19 @@ def test_read_only_database_shows_its_runs_and_takes_none(qtbot: QtBot, qapp: QA
     close_window(qtbot, window)
 
 
+def test_database_whose_tables_are_damaged_can_be_checked_and_salvaged(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    path = tmp_path / "damaged.db"
+    with open_store(path) as store:
+        record(store)
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE run_tag", b"CREATE T\xffBLE run_tag"))
+
+    window.database.open(path)
+    qtbot.waitUntil(lambda: "database" in window.banners.topics())
+    assert {"Check…", "Salvage…"} <= set(window.banners._shown["database"].buttons)
+
+
 def test_copy_of_the_database(qtbot: QtBot, window: MainWindow, dialogs, run_once, tmp_path: Path) -> None:
     run_once()
     dialogs.answer("save_path", tmp_path / "copy.db")
@@ -414,11 +458,30 @@ def test_copy_of_the_database(qtbot: QtBot, window: MainWindow, dialogs, run_onc
     with qtbot.waitSignal(window.database.copied):
         window.bar.trigger("file.copy_database")
 
-    from subflow_store import open_store
-
     with open_store(tmp_path / "copy.db", read_only=True) as copy:
         assert [run.name for run in copy.runs()] == ["Two paths"]
     assert str(tmp_path / "copy.db") in window.banners.text("copied")
+
+
+def test_what_covers_the_plots_makes_way_for_runs(qtbot: QtBot, window: MainWindow, run_once) -> None:
+    first, second = run_once(), run_once()
+    window.workspaces.go_to("sweeps")
+    for run, action in ((first, "history.open"), (second, "history.overlay"), (second, "run.toggle")):
+        window.docks.raise_panel("sweeps")
+        assert not window.plots.isVisible()
+        window.history.select([run])
+        window.bar.trigger(action)
+        qtbot.waitUntil(window.plots.isVisible)
+    qtbot.waitUntil(lambda: not window.runs.is_running)
+
+
+def test_a_feature_with_something_to_lose_keeps_the_window_open(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feature = next(iter(window.features))
+    monkeypatch.setattr(feature, "may_close", lambda: False)
+    window.close()
+    assert window.isVisible()
 
 
 def test_closing_during_start_up_leaves_nothing_open(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:

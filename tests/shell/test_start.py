@@ -9,6 +9,7 @@ from types import ModuleType
 
 import pytest
 from tests.helpers.command_line import Subflow
+from tests.helpers.members import for_each
 
 from subflow_app import __main__, __version__
 from subflow_app.foundation.crash_reports import crash_reports
@@ -123,7 +124,7 @@ def test_help_lists_every_command(subflow: Subflow) -> None:
     assert sorted(listed) == sorted(COMMANDS)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         *COMMANDS,

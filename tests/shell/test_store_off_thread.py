@@ -13,6 +13,7 @@ import pytest
 from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
+from tests.store.examples import writer_of
 
 from subflow_app.shell.main_window import MainWindow
 from subflow_store import RunStart, Store
@@ -245,9 +246,8 @@ def test_runs_whose_store_takes_no_more_are_complete_in_memory_and_can_be_kept_e
 ) -> None:
     store = window.database.store
     assert store is not None
-    assert store._writer is not None
     # SQLite itself then answers as it does on a full disk, or in a folder that became read-only.
-    with store._writer.no_transaction() as connection:
+    with writer_of(store).no_transaction() as connection:
         connection.execute(f"PRAGMA {pragma}")
     # More than what is left of the pages that the file has.
     window.documents.open_text(TWO_PATHS + "#" * 100_000 + "\n", "two-paths")

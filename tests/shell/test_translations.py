@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from pytestqt.qtbot import QtBot
+from tests.helpers.members import for_each
 from tests.helpers.messages import FOLDER, ROOT, Key, collect
 from tests.shell.test_actions import named_like_commands
 
@@ -116,7 +117,7 @@ OTHER_WORDS = {
 }
 
 
-@pytest.mark.parametrize(("thing", "other_word"), OTHER_WORDS.items(), ids=OTHER_WORDS)
+@for_each(("thing", "other_word"), OTHER_WORDS.items(), ids=OTHER_WORDS)
 def test_german_has_one_word_for_a_thing(thing: str, other_word: str) -> None:
     catalogue = read_po((FOLDER / "de.po").read_text(encoding="utf-8"))
     named = re.compile(rf"\b{thing}s?\b", re.IGNORECASE)
@@ -160,8 +161,13 @@ def mnemonic(text: str) -> str:
 
 def test_no_text_reaches_the_window_without_the_catalogue() -> None:
     """A literal where widgets take texts; what is put together elsewhere is found by the test below."""
+    app = ROOT / "app" / "subflow_app"
+    sources = [
+        path for folder in (*app.glob("features/*/qt"), app / "shell", app / "toolkit") for path in folder.rglob("*.py")
+    ]
+    assert len(sources) > 100
     found = []
-    for path in sorted((ROOT / "app" / "subflow_app" / "qt").rglob("*.py")):
+    for path in sources:
         if path.name == "figure_file.py":
             continue  # what is written to files stays English
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

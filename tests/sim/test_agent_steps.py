@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.members import for_each
 from tests.helpers.networks import link, mptcp, scenario, tcp
 
 from subflow_sim import DecisionLimits, Simulation
@@ -73,7 +74,7 @@ def test_decisions_are_found_by_agent() -> None:
         taken.rows("server", 4)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("time_s", "at", "nearest"),
     [(0.0, None, 0), (0.010, 0, 0), (0.0149, 0, 0), (0.0151, 0, 1), (0.0299, 1, 2), (0.04, 3, 3), (1e300, 3, 3)],
 )

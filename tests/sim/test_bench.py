@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_sim import bench_instructions
 from subflow_sim.bench import WORKLOADS, recording_cost, run_workload
@@ -25,7 +26,7 @@ def test_recording_is_compared_with_the_same_run_without() -> None:
     assert cost.ratio == pytest.approx(cost.recorded_cpu_s / cost.plain_cpu_s)
 
 
-@pytest.mark.parametrize("name", WORKLOADS)
+@for_each("name", WORKLOADS)
 def test_every_workload_is_a_valid_scenario(name: str) -> None:
     assert WORKLOADS[name].scenario().flows
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from tests.helpers.members import for_each
 
 from subflow_sim.bench_scale import DRL_CC_ENVIRONMENT, SERIES, environment_rate, mesh_text
 from subflow_sim.scenario import parse_scenario
 
 
-@pytest.mark.parametrize("name", SERIES)
+@for_each("name", SERIES)
 def test_the_smallest_size_of_each_can_be_measured(name: str) -> None:
     series = SERIES[name]
     assert series.sizes == tuple(sorted(series.sizes))

@@ -1,22 +1,20 @@
-"""What every controller, every scheduler and every shipped scenario must keep, whatever it is tuned for.
+"""Every controller and every scheduler keeps its promises through a storm, whatever it is tuned for.
 
 Here is what only Python shows; the core's own conformance is tests/sim_core/test_conformance.cpp.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.helpers.combinations import multipath_choices, scheduler_choices, single_path_choices, storm
+from tests.helpers.members import for_each
 from tests.helpers.networks import MINRTT, run
 
-from subflow_sim import controllers, load_scenario, schedulers
+from subflow_sim import controllers, schedulers
 from subflow_sim.params import Algorithm, Dimension
 from subflow_sim.scenario_model import Choice, OptionValue
-
-SCENARIOS = sorted((Path(__file__).parents[2] / "assets" / "scenarios").glob("*.toml"))
 
 COMBINATIONS = [
     pytest.param(controller, scheduler, id=f"{name}-{scheduler.name}")
@@ -25,7 +23,7 @@ COMBINATIONS = [
 ] + [pytest.param(controller, MINRTT, id=name) for name, controller in single_path_choices().items()]
 
 
-@pytest.mark.parametrize(("controller", "scheduler"), COMBINATIONS)
+@for_each(("controller", "scheduler"), COMBINATIONS)
 def test_summary_and_trace_agree_on_every_byte_of_a_transfer_through_a_storm(
     controller: Choice, scheduler: Choice
 ) -> None:
@@ -57,7 +55,7 @@ def option_values(algorithm: Algorithm) -> list[Choice]:
     return choices
 
 
-@pytest.mark.parametrize(
+@for_each(
     "controller",
     [choice for algorithm in controllers() for choice in option_values(algorithm)],
     ids=lambda choice: f"{choice.name}-{choice.options}",
@@ -72,7 +70,7 @@ def test_every_value_of_every_controller_option_runs_through_a_storm(controller:
     assert flow["controller_options"].items() >= controller.options.items()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "scheduler",
     [choice for algorithm in schedulers() for choice in option_values(algorithm)],
     ids=lambda choice: f"{choice.name}-{choice.options}",
@@ -81,16 +79,3 @@ def test_every_value_of_every_scheduler_option_runs_through_a_storm(scheduler: C
     flow = run(storm(Choice("lia"), scheduler)).summary()["flows"][0]
     assert flow["goodput_bps"] > 1e5
     assert flow["scheduler_options"].items() >= scheduler.options.items()
-
-
-@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
-def test_packets_are_conserved_on_every_link_of_every_shipped_scenario(path: Path) -> None:
-    done = run(load_scenario(path))  # which checks in = out + dropped + under way for each link direction
-    assert done.packets > 0
-    for flow in done.summary()["flows"]:
-        assert flow["goodput_bps"] > 0
-
-
-def test_scenarios_are_shipped() -> None:
-    assert {"demo", "t-2link", "t-1link", "t-10b", "drlcc-sc1"} <= {path.stem for path in SCENARIOS}
-    assert len(SCENARIOS) >= 6

@@ -7,12 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.helpers.combinations import multipath_choices, single_path_choices, storm
+from tests.helpers.members import for_each
 from tests.helpers.networks import link, mptcp, run, scenario, tcp
 
 from subflow_sim import DecisionLimits, ScenarioError, Simulation, SimulationError, parse_scenario
 from subflow_sim.catalog import catalog
-from subflow_sim.event_reader import read_change
 from subflow_sim.scenario_model import Choice, Event
+from subflow_sim.scenario_reader import read_change
 from subflow_sim.vec_env import learner_spec
 from subflow_sim.whole_scenario import Scenario
 
@@ -226,7 +227,7 @@ def test_the_file_says_it_like_a_flow_does() -> None:
     assert (with_options.name, with_options.options["base"]) == ("uncoupled", "cubic")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "start", "then", "message"),
     [
         ("mptcp", "lia", '"drl-cc"', "cannot take over"),

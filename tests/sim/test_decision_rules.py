@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.helpers.combinations import SMALL_NETWORKS, multipath_choices, scheduler_choices, single_path_choices, storm
+from tests.helpers.members import for_each
 from tests.helpers.networks import MINRTT, link, mptcp, scenario, tcp
 
 from subflow_sim import DecisionLimits, Decisions, Simulation, controllers, schedulers
@@ -79,7 +80,7 @@ def listed_rules(algorithms: tuple[Algorithm, ...], choice: Choice) -> set[str]:
     return {rule.name for each in algorithms if each.name == choice.name for rule in each.rules}
 
 
-@pytest.mark.parametrize("controller", CONTROLLERS.values(), ids=CONTROLLERS.keys())
+@for_each("controller", CONTROLLERS.values(), ids=CONTROLLERS.keys())
 def test_every_decision_is_by_a_rule_that_its_algorithm_lists(controller: Choice) -> None:
     listed = listed_rules(controllers(), controller)
     for network in NETWORKS:
@@ -90,14 +91,14 @@ def test_every_decision_is_by_a_rule_that_its_algorithm_lists(controller: Choice
         assert names_of(decisions, "flow") <= listed_rules(schedulers(), MINRTT) | CHOICELESS_RULES
 
 
-@pytest.mark.parametrize("controller", CONTROLLERS.values(), ids=CONTROLLERS.keys())
+@for_each("controller", CONTROLLERS.values(), ids=CONTROLLERS.keys())
 def test_recording_leaves_the_run_of_every_controller_as_it_is(controller: Choice) -> None:
     # Recorded runs never take the short path of an ordinary acknowledgement: it does what the general one does.
     for network in NETWORKS:
         assert_recording_changes_nothing(network(controller, MINRTT))
 
 
-@pytest.mark.parametrize("scheduler", scheduler_choices().values(), ids=scheduler_choices().keys())
+@for_each("scheduler", scheduler_choices().values(), ids=scheduler_choices().keys())
 def test_every_scheduler_gives_a_reason_that_it_lists(scheduler: Choice) -> None:
     listed = listed_rules(schedulers(), scheduler)
     for network in NETWORKS[:-1]:
@@ -260,7 +261,7 @@ def rows_of(decisions: Decisions, rule: str) -> NDArray[np.intp]:
     return np.flatnonzero(decisions.rule == next(i for i, each in enumerate(rules()) if each.name == rule))
 
 
-@pytest.mark.parametrize("rule", EFFECTS)
+@for_each("rule", EFFECTS)
 def test_the_window_after_follows_from_the_one_before_and_the_numbers(rule: str) -> None:
     count = 0
     for decisions in variant_runs():
@@ -272,7 +273,7 @@ def test_the_window_after_follows_from_the_one_before_and_the_numbers(rule: str)
     assert count > 0
 
 
-@pytest.mark.parametrize("rule", CONSISTENT)
+@for_each("rule", CONSISTENT)
 def test_numbers_of_a_rule_agree_with_each_other(rule: str) -> None:
     count = 0
     for decisions in variant_runs():
@@ -398,7 +399,7 @@ HYSTART_CHOICES = {
 }
 
 
-@pytest.mark.parametrize("name", HYSTART_CHOICES)
+@for_each("name", HYSTART_CHOICES)
 def test_hystart_plus_plus_is_that_of_the_rfc_in_every_controller_that_has_it(name: str) -> None:
     # 50 Mbit/s and 100 ms: a BDP of 417 packets, so that windows of 640 in flight would stand in the queue. RttThresh
     # is 100 ms / 8 = 12.5 ms (RFC 9406 section 4.2): the round trip that begins above it is one of CSS, which grows a

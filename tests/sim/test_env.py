@@ -10,6 +10,7 @@ import pytest
 from gymnasium import spaces
 from gymnasium.utils.env_checker import check_env
 from tests.helpers.learning import COMING_AND_GOING, SHORT, SINGLE_PATH, VARYING
+from tests.helpers.members import for_each
 from tests.helpers.policies import make_plan, write_random_policy
 
 from subflow_sim import AgentSpec, SimulationError, agent_spec, controllers, parse_scenario
@@ -51,7 +52,7 @@ def lines_of(spec: AgentSpec) -> list[str]:
     return [*numbers, *choices, f"{spec.controller}: {spec.reward}"]
 
 
-@pytest.mark.parametrize(("id_", "controller"), CASES)
+@for_each(("id_", "controller"), CASES)
 def test_the_docstring_is_the_specification(id_, controller):
     text = " ".join((IDS[id_].__doc__ or "").split())
     spec = LEARNING[controller]

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.helpers.combinations import multipath_choices, single_path_choices, storm
+from tests.helpers.members import for_each
 
 from subflow_sim import DecisionLimits, Simulation, SimulationError
 from subflow_sim.scenario_model import Choice, Event
@@ -28,7 +29,7 @@ def assert_same_run(one: Simulation, other: Simulation) -> None:
     assert one.summary() == other.summary()
 
 
-@pytest.mark.parametrize("name", CHOICES)
+@for_each("name", CHOICES)
 def test_a_fork_left_alone_repeats_its_origin_bit_for_bit(name: str) -> None:
     whole = Simulation(stormy(name))
     whole.run_until(12)

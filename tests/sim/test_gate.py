@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_sim.gate import MOST_KEY_PARTS, TooLargeFileError, json_tree, open_file, read_file, toml_tree
 
@@ -45,13 +46,13 @@ def test_a_file_without_a_size_is_read_up_to_its_limit_too() -> None:
         read_file(Path("/proc/self/maps"), 100)
 
 
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+@for_each("path", SHIPPED, ids=lambda path: path.stem)
 def test_what_ships_passes_unchanged(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert toml_tree(text) == tomllib.loads(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         'a = """."" ""..\\""".""" # ........................................',
@@ -68,7 +69,7 @@ def test_what_only_looks_deep_passes(text: str) -> None:
     assert toml_tree(text) == tomllib.loads(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "told"),
     [
         (f"{'.'.join('a' * 1000)} = 1", "a key of more than 30 parts (at line 1, column 60)"),
@@ -92,7 +93,7 @@ def test_toml_that_parsers_choke_on_is_refused_in_no_time(text: str, told: str) 
     assert time.process_time() - begun_s < 1.0
 
 
-@pytest.mark.parametrize("quotes", ['"""\\', "'''", '"', "'", '"""a"" ', "#"])
+@for_each("quotes", ['"""\\', "'''", '"', "'", '"""a"" ', "#"])
 def test_quotes_without_an_end_cost_no_more_than_others(quotes: str) -> None:
     """100 000 of them: whatever took the square of that would not end today."""
     begun_s = time.process_time()
@@ -101,7 +102,7 @@ def test_quotes_without_an_end_cost_no_more_than_others(quotes: str) -> None:
     assert time.process_time() - begun_s < 5.0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "told"),
     [
         ("[" * 100_000, "nested too deeply"),

@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from tests.helpers.members import for_each
 from tests.helpers.networks import link, mptcp, scenario, tcp
 
 from subflow_sim import Simulation
@@ -176,7 +177,7 @@ def test_looking_changes_nothing() -> None:
     watched.check_invariants()
 
 
-@pytest.mark.parametrize("t_s", [0.0, 0.0317, 2.051, 3.0, 4.0, 6.5, 9.9991])
+@for_each("t_s", [0.0, 0.0317, 2.051, 3.0, 4.0, 6.5, 9.9991])
 def test_what_is_seen_does_not_depend_on_how_one_got_there(t_s: float) -> None:
     at_once = Simulation(busy_network())
     at_once.run_until(t_s)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.members import for_each
 from tests.helpers.scenario_texts import CATALOG, TWO_PATHS, read
 
 from subflow_sim.errors import ScenarioError
@@ -178,7 +179,7 @@ def test_with_the_content_in_it_the_scenario_needs_no_file(traced):
     assert parse_scenario(text, file="scenario.toml", algorithms=CATALOG) == load_scenario(traced, algorithms=CATALOG)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "message"),
     [
         (b"0\n2\nabc\n", '"traces/slow.up" line 3: "abc" is not a whole number'),
@@ -196,7 +197,7 @@ def test_with_the_content_in_it_the_scenario_needs_no_file(traced):
 )
 def test_a_bad_trace_file_is_named_with_line_and_value(traced, content, message):
     trace = traced.parent / "traces" / "slow.up"
-    trace.unlink()
+    trace.unlink(missing_ok=True)
     if content is not None:
         trace.write_bytes(content)
     with pytest.raises(ScenarioError) as caught:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.helpers.import_graph import ROOT
+from tests.helpers.members import for_each
 
 from subflow_sim import Simulation
 from subflow_sim.errors import ParamError, ScenarioError
@@ -93,7 +94,7 @@ def test_a_token_bucket_has_its_rate_in_the_long_run():
     assert flow["goodput_bps"] == pytest.approx(9.653e6, rel=0.01)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("overrides", "message"),
     [
         (["links.l.jitter=5ms"], "links.l.jitter: this is text"),
@@ -166,7 +167,7 @@ def test_a_recorded_delay_is_what_packets_see(tmp_path):
     assert simulation.summary()["flows"][0]["goodput_bps"] == pytest.approx(expected_bps, rel=0.08)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "message"),
     [
         ("24\n-5\n", '"d.txt" line 2: "-5" is negative'),

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 from tests.helpers.combinations import multipath_choices, shared_link, single_path_choices, storm, unlike_paths
+from tests.helpers.members import for_each
 from tests.helpers.networks import link, mptcp, scenario, tcp
 
 from subflow_sim.errors import ScenarioError, SimulationError, TooLargeError
-from subflow_sim.event_reader import read_change
 from subflow_sim.limits import Limits
 from subflow_sim.scenario import (
     Choice,
@@ -24,6 +24,7 @@ from subflow_sim.scenario import (
     parse_scenario,
 )
 from subflow_sim.scenario_model import Direction
+from subflow_sim.scenario_reader import read_change
 from subflow_sim.simulation import Simulation
 
 CHOICES = {**single_path_choices(), **multipath_choices()}
@@ -80,8 +81,8 @@ def run_with_changes(simulation: Simulation, draw: random.Random) -> None:
             simulation.run_until(running.duration_s)
 
 
-@pytest.mark.parametrize("name", CHOICES)
-@pytest.mark.parametrize("network", [storm, shared_link])
+@for_each("name", CHOICES)
+@for_each("network", [storm, shared_link])
 def test_a_changed_run_of_each_controller_replays_bit_for_bit(name: str, network: object) -> None:
     running = replace(network(CHOICES[name], Choice("minrtt")), duration_s=12.0)  # type: ignore[operator]
     for seed in range(2):
@@ -91,7 +92,7 @@ def test_a_changed_run_of_each_controller_replays_bit_for_bit(name: str, network
         simulation.check_invariants()
 
 
-@pytest.mark.parametrize("controller", ["drl-cc", "mplibra", "ddpg-mpcc", "rl-explore", "dql-mptcp"])
+@for_each("controller", ["drl-cc", "mplibra", "ddpg-mpcc", "rl-explore", "dql-mptcp"])
 def test_a_changed_run_of_an_agent_that_acts_at_random_replays_bit_for_bit(controller: str) -> None:
     choice = Choice(controller, {"policy": "random"})
     running = replace(unlike_paths(choice, Choice("minrtt")), duration_s=10.0)
@@ -171,7 +172,7 @@ def test_events_of_the_same_nanosecond_keep_the_order_of_the_file() -> None:
     assert [event.loss for event in parse_scenario(text).events] == [0.01, 0.02]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("table", "reason"),
     [
         ({"link": "wlan", "up": False}, 'unknown link "wlan"'),

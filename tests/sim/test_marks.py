@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_sim import ScenarioError, Simulation, parse_scenario
 from subflow_sim.decisions import CAUSES, Decisions
@@ -96,7 +97,7 @@ def test_without_ecn_nothing_of_it_is_told() -> None:
     assert not any(flow["marked_packets"] for flow in simulation.summary()["flows"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("overrides", "words"),
     [
         (["transport.ecn=on"], ["transport.ecn", "rfc3168"]),

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_sim import ScenarioError, Simulation, load_scenario, parse_scenario, shipped_scenarios
 from subflow_sim.notebook import _round_up
@@ -101,7 +102,7 @@ def test_before_a_run_it_says_what_to_do_and_names_are_no_markup() -> None:
     ET.fromstring(shown)
 
 
-@pytest.mark.parametrize(("value", "top"), [(0, 1), (0.3, 0.3), (1, 1), (1.01, 1.5), (42, 50), (99, 100), (100, 100)])
+@for_each(("value", "top"), [(0, 1), (0.3, 0.3), (1, 1), (1.01, 1.5), (42, 50), (99, 100), (100, 100)])
 def test_axes_end_at_round_numbers(value: float, top: float) -> None:
     assert math.isclose(_round_up(value), top)
 

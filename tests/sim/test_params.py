@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.helpers.members import for_each
 
 from subflow_sim.errors import ParamError
 from subflow_sim.params import SECTIONS, Dimension, Param, params_by_key
@@ -26,7 +27,7 @@ def refusal(param: Param, value: object) -> ParamError:
     return caught.value
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("param", "value", "expected"),
     [
         (LINK["rate"], "8Mbit/s", 8e6),
@@ -62,7 +63,7 @@ def test_a_value_from_a_file_or_a_field_is_read_as_si(param, value, expected):
     assert type(parsed) is type(expected)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("param", "value", "message"),
     [
         (LINK["rate"], 0, "must not be zero"),
@@ -119,7 +120,7 @@ def test_text_that_spells_a_count_or_a_flag_is_refused_in_a_file():
         SCENARIO["seed"].read("3")
 
 
-@pytest.mark.parametrize(("section", "param"), ALL_PARAMS, ids=IDS)
+@for_each(("section", "param"), ALL_PARAMS, ids=IDS)
 def test_every_parameter_explains_itself(section, param):
     assert param.help[0].isupper() or param.help[0] in '"ft'
     assert param.help.endswith(".")
@@ -127,7 +128,7 @@ def test_every_parameter_explains_itself(section, param):
     assert param.allowed_text()
 
 
-@pytest.mark.parametrize(("section", "param"), ALL_PARAMS, ids=IDS)
+@for_each(("section", "param"), ALL_PARAMS, ids=IDS)
 def test_every_default_is_a_value_that_its_parameter_allows(section, param):
     if param.default is not None:
         assert param.parse(param.format(param.default)) == param.default

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.members import for_each
 from tests.helpers.policies import Plan, plan_document, random_tensors
 
 from subflow_sim.errors import PolicyError
@@ -101,7 +102,7 @@ def _by_torch(document: dict[str, Any], tensors: dict[str, Any], rows: Any, acti
     return action.numpy(), float(_run(critic, weights, "critic", parts))
 
 
-@pytest.mark.parametrize("plan", list(_plans()), ids=str)
+@for_each("plan", list(_plans()), ids=str)
 def test_the_core_computes_what_pytorch_computes(plan: Plan) -> None:
     torch.set_num_threads(1)
     document = plan_document(plan)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.helpers.import_graph import ROOT
+from tests.helpers.members import for_each
 
 from subflow_sim import Simulation, _core
 from subflow_sim.errors import ScenarioError
@@ -126,7 +127,7 @@ def test_links_that_name_a_medium_share_it():
     assert rates("here", "here") == pytest.approx([5e6, 5e6], rel=0.02)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("overrides", "message"),
     [
         (["links.l.outages.up=1s"], "links.l.outages.down: missing"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.helpers.members import for_each
 from tests.helpers.scenario_texts import CATALOG, FULL, ROUTED, TWO_PATHS, read
 
 from subflow_sim.errors import ScenarioError
@@ -108,7 +109,7 @@ def test_tcp_has_newreno_unless_told_otherwise():
     assert read(TWO_PATHS, "flows.download.kind=tcp").flows["download"].controller.name == "newreno"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("queue", "expected"),
     [
         ('"67pkt"', QueueSpec(limit_pkts=67)),

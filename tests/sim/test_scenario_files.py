@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import shlex
@@ -11,6 +12,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_sim.scenario import Arrivals, Scenario, load_scenario
 
@@ -25,11 +27,16 @@ PROMISED = {
     *("scheduler-blocking", "redundant-short"),
 }
 
-each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+every_file = for_each("path", FILES, ids=lambda path: path.stem)
+
+
+@functools.cache
+def loaded(path: Path) -> Scenario:
+    return load_scenario(path)
 
 
 def load(name: str) -> Scenario:
-    return load_scenario(FOLDER / f"{name}.toml")
+    return loaded(FOLDER / f"{name}.toml")
 
 
 def commands(path: Path) -> list[tuple[str, list[str]]]:
@@ -47,7 +54,7 @@ def test_the_promised_scenarios_are_there():
     assert {path.stem for path in FILES} >= PROMISED
 
 
-@each_file
+@every_file
 def test_a_scenario_explains_itself_before_it_begins(path):
     text = path.read_text(encoding="utf-8")
     comment = text[: text.index("format = 1")]
@@ -56,10 +63,10 @@ def test_a_scenario_explains_itself_before_it_begins(path):
     assert max(len(line) for line in text.splitlines()) <= 120
 
 
-@each_file
+@every_file
 def test_no_scenario_loses_acknowledgements_at_random(path):
     """The closed forms know no lost ACKs. Data runs forward on every link, so that "reverse" is where the ACKs go."""
-    scenario = load_scenario(path)
+    scenario = loaded(path)
     for flow in scenario.flows.values():
         for links in flow.paths:
             here = flow.source
@@ -70,19 +77,19 @@ def test_no_scenario_loses_acknowledgements_at_random(path):
                 here = link.ends[1]
 
 
-@each_file
+@every_file
 def test_the_picture_has_room_for_every_node(path):
-    nodes = list(load_scenario(path).nodes.values())
+    nodes = list(loaded(path).nodes.values())
     for first, second in combinations(nodes, 2):
         assert first.at is not None
         assert second.at is not None
         assert math.dist(first.at, second.at) >= 130
 
 
-@each_file
+@every_file
 def test_every_node_and_link_is_used(path):
     """By the scenario, or by a command of its comment: labs begin with links that the student is to use."""
-    scenario = load_scenario(path)
+    scenario = loaded(path)
     variants = [
         scenario,
         *(load_scenario(path, overrides=change) for name, change in commands(path) if name == path.stem),
@@ -92,7 +99,7 @@ def test_every_node_and_link_is_used(path):
     assert {end for link in scenario.links.values() for end in link.ends} == set(scenario.nodes)
 
 
-@each_file
+@every_file
 def test_commands_in_the_comments_can_be_run(path):
     for name, overrides in commands(path):
         assert overrides

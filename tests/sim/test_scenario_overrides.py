@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from tests.helpers.members import for_each
 from tests.helpers.scenario_texts import TWO_PATHS, problem_of, problems_of, read
 
 EVENT = '[[events]]\nat = "30s"\nlink = "wifi"\nup = false\n'
@@ -58,7 +58,7 @@ def test_a_line_break_cannot_smuggle_in_another_key():
     assert problem_of(TWO_PATHS, "seed=1\nduration = 1").key == "seed"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("override", "key", "message", "allowed"),
     [
         ("seed", "seed", "not of the form KEY=VALUE", "links.wifi.loss=1%"),

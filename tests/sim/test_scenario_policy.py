@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.helpers.members import for_each
 from tests.helpers.policies import Plan, write_random_policy
 
 from subflow_sim.catalog import catalog, catalog_with, resolved
@@ -164,7 +165,7 @@ def test_a_policy_that_is_not_there_is_named_with_those_that_are(tmp_path: Path)
     assert 'allowed: "slow", "trained", "neutral" or "random", or a file beside the scenario' in problem
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("controller", "reason"),
     [
         ('{ name = "drl-cc", policy = 3 }', "this is a whole number, not text in quotes"),

@@ -11,6 +11,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.helpers.members import for_each
 from tests.helpers.scenario_texts import CATALOG, ROUTED, TWO_PATHS, problem_of, problems_of, read
 
 from subflow_sim.errors import Problem, ScenarioError
@@ -297,25 +298,16 @@ def changed(old: str, new: str) -> str:
     return TWO_PATHS.replace(old, new)
 
 
-WRONG_IDS = [f"{row[2]}: {row[1]}"[:60] for row in WRONG]
+@for_each(("old", "new", "key", "line", "message", "allowed"), WRONG)
+def test_what_is_wrong_is_told_once_with_its_line_and_what_is_allowed(old, new, key, line, message, allowed):
+    (problem,) = problems_of(changed(old, new))
+    assert problem.key == (f"flows.download{key}" if key.startswith(".") else key)
+    assert problem.line == line
+    assert message in problem.message
+    assert allowed in problem.allowed
 
 
-@pytest.mark.parametrize(("old", "new", "key", "line", "message", "allowed"), WRONG, ids=WRONG_IDS)
-def test_what_is_wrong_is_named_with_its_line_and_what_is_allowed(old, new, key, line, message, allowed):
-    key = f"flows.download{key}" if key.startswith(".") else key
-    problems = {problem.key: problem for problem in problems_of(changed(old, new))}
-    assert key in problems
-    assert problems[key].line == line
-    assert message in problems[key].message
-    assert allowed in problems[key].allowed
-
-
-@pytest.mark.parametrize(("old", "new"), [row[:2] for row in WRONG], ids=WRONG_IDS)
-def test_one_mistake_is_told_once(old, new):
-    assert len(problems_of(changed(old, new))) == 1
-
-
-@pytest.mark.parametrize(
+@for_each(
     ("paths", "key", "message"),
     [
         ('[["ar", "sb"]]', "flows.f.paths[0][1]", 'after "ar" the path is at "r", but "sb" joins "s" and "b"'),

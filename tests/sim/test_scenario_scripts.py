@@ -8,13 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 from tests.helpers.scripts import CONTROLLER, SCENARIO, SCHEDULER, write_scenario
 
 from subflow_sim.catalog import catalog, catalog_of, resolved
 from subflow_sim.errors import Problem, ScenarioError
-from subflow_sim.event_reader import read_change
 from subflow_sim.scenario import load_scenario, parse_scenario
 from subflow_sim.scenario_model import ScriptFile
+from subflow_sim.scenario_reader import read_change
 from subflow_sim.script import MAX_SCRIPT_BYTES
 from subflow_sim.script_reader import shipped_scripts
 from subflow_sim.simulation import Simulation
@@ -108,7 +109,7 @@ def test_all_problems_of_a_script_are_told_at_once_and_those_who_choose_it_say_n
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "key", "message", "allowed"),
     [
         (
@@ -233,7 +234,7 @@ def test_episodes_of_training_need_no_files(tmp_path: Path) -> None:
     assert Distribution.from_scenario(scenario).draw(1, 0, 0).scripts == scenario.scripts
 
 
-@pytest.mark.parametrize("name", sorted(shipped_scripts()))
+@for_each("name", sorted(shipped_scripts()))
 def test_scripts_that_ship_are_named_without_a_file(name: str) -> None:
     text = SCENARIO.replace("mine.py", name).replace('{ name = "mine", gain = 2 }', '"mine"')
     with pytest.raises(ScenarioError) as caught:

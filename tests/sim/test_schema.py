@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from jsonschema.exceptions import best_match  # type: ignore[import-untyped]
+from tests.helpers.members import for_each
 from tests.helpers.scenario_texts import CATALOG, FULL, ROUTED, TWO_PATHS, read
 
 from subflow_sim.errors import ScenarioError
@@ -48,7 +49,7 @@ def test_every_key_is_described():
         assert [properties[param.key]["description"] for param in params] == [param.help for param in params]
 
 
-@pytest.mark.parametrize("path", sorted((ASSETS / "scenarios").glob("*.toml")), ids=lambda path: path.stem)
+@for_each("path", sorted((ASSETS / "scenarios").glob("*.toml")), ids=lambda path: path.stem)
 def test_shipped_scenarios_are_valid(path):
     validator = Draft202012Validator(json.loads((ASSETS / "scenario.schema.json").read_text(encoding="utf-8")))
     assert list(validator.iter_errors(tomllib.loads(path.read_text(encoding="utf-8")))) == []
@@ -129,7 +130,7 @@ def test_what_the_reader_accepts_of_training_is_valid_and_can_be_drawn(episode, 
         Distribution.from_scenario(scenario).draw(1, 0, 0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new"),
     [
         ("format = 1", "format = 2"),

@@ -7,6 +7,7 @@ import math
 import random
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_sim.stats import Estimate, paired, stars, t_quantile, t_tail, welch, with_holm
 
@@ -121,7 +122,7 @@ def test_the_interval_of_a_mean_is_students() -> None:
     assert Estimate.of([1.0, math.nan]).to_json() == {"mean": 1.0, "ci95": None, "values": [1.0, None]}
 
 
-@pytest.mark.parametrize("freedom", [0.5, 1, 1.3, 2, 2.7, 3, 5, 9.9, 30, 31, 99, 365.25, 1e4])
+@for_each("freedom", [0.5, 1, 1.3, 2, 2.7, 3, 5, 9.9, 30, 31, 99, 365.25, 1e4])
 def test_students_t_is_that_of_scipy(freedom: float) -> None:
     from scipy.special import stdtr, stdtrit
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.helpers.members import for_each
 
 from subflow_sim.toml_map import Path, dotted, toml_lines
 
@@ -50,7 +51,7 @@ x = 1
 '''
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "line"),
     [
         (("format",), 1),

@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 from tests.helpers.scenario_texts import TWO_PATHS, problem_of, problems_of, read
 
 from subflow_sim import load_scenario
@@ -284,7 +285,7 @@ BAD_BLOCKS = [
 ]
 
 
-@pytest.mark.parametrize(("block", "key", "message"), BAD_BLOCKS)
+@for_each(("block", "key", "message"), BAD_BLOCKS)
 def test_what_can_never_be_is_refused_when_the_file_is_read(block, key, message):
     is_key = block.startswith("training =")
     text = TWO_PATHS.replace("format = 1", f"format = 1\n{block}") if is_key else f"{TWO_PATHS}{block}\n"

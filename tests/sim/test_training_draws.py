@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from tests.helpers.members import for_each
 from tests.helpers.scenario_texts import TWO_PATHS, problems_of
 
 from subflow_sim.draws import Pick, Range, multiplied, uniform
@@ -113,7 +114,7 @@ BAD_DRAWS = [
 ]
 
 
-@pytest.mark.parametrize(("draw", "message"), BAD_DRAWS)
+@for_each(("draw", "message"), BAD_DRAWS)
 def test_what_is_no_draw_is_refused_with_its_place(draw, message):
     text = TWO_PATHS + (
         "[training.draws]\n"

@@ -7,6 +7,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.helpers.members import for_each
 
 from subflow_sim.errors import ParamError
 from subflow_sim.units import UNITS, Dimension, format_quantity, parse_quantity
@@ -14,7 +15,7 @@ from subflow_sim.units import UNITS, Dimension, format_quantity, parse_quantity
 RATE, TIME, SIZE, QUEUE, RATIO = Dimension.RATE, Dimension.TIME, Dimension.SIZE, Dimension.QUEUE, Dimension.RATIO
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "dimension", "expected"),
     [
         ("8Mbit/s", RATE, 8e6),
@@ -46,7 +47,7 @@ def test_a_number_with_a_unit_becomes_the_si_value(text, dimension, expected):
     assert parse_quantity(text, dimension) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "dimension", "message", "allowed"),
     [
         ("8Mbs", RATE, 'did you mean "Mbit/s"', '"bit/s", "kbit/s", "Mbit/s" or "Gbit/s"'),
@@ -78,7 +79,7 @@ def test_text_that_is_no_quantity_is_refused_with_the_units_that_are(text, dimen
     assert allowed in caught.value.allowed
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "dimension", "expected"),
     [
         (8e6, RATE, "8Mbit/s"),

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from subflow_store import ColumnSpec, EvaluationFigure, EventTable, RunStart, Store, TrainingStart
 from subflow_store.arena import ArenaOutcome
 from subflow_store.codec import codec
+from subflow_store.database import Database
 from subflow_store.streams import AGENT, DECISION, INTERVAL, StreamSpec
+from subflow_store.writer import Writer
 
 COLUMNS = (
     ColumnSpec("subflow", "download/1", "cwnd_pkts", "pkt"),
@@ -137,3 +139,14 @@ def figures(step: int, goodput_bps: float = 6e6) -> list[EvaluationFigure]:
 OUTCOME = ArenaOutcome(
     "a key", "lia", "0123456789abcdef", "lossy/test/3", "0.1.0", {"utility": -1.5, "reason": ""}, "2026-11-26T11:00:00"
 )
+
+
+def writer_of(store: Store) -> Writer:
+    """The thread that writes for a store, for tests that forge content or hold it up."""
+    assert store._writer is not None
+    return store._writer
+
+
+def database_of(store: Store) -> Database:
+    """The connections of a store."""
+    return store._database

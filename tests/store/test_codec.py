@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from tests.helpers.members import for_each
 
 from subflow_store.codec import CODECS, DISTINCT, SAMPLES, VECTORS, CodecError, codec, codec_for
 
@@ -87,7 +88,7 @@ def _table(count: int, numbers: bytes, places: bytes) -> bytes:
     return zstandard.ZstdCompressor(write_checksum=True).compress(count.to_bytes(4, "little") + numbers + places)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("blob", "problem"),
     [
         (_table(1, bytes(4), bytes([0, 0, 1])), "index 1 is out of bounds"),

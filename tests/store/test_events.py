@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.store.examples import COLUMNS, SUMMARY, agent_steps, decisions, intervals, start
+from tests.helpers.members import for_each
+from tests.store.examples import COLUMNS, SUMMARY, agent_steps, database_of, decisions, intervals, start, writer_of
 
 from subflow_store import EventExtent, EventTable, RunClosed, RunNotFound, Store, ingest, open_store
 from subflow_store.ingest import EVENT_CHUNK, EventIngest
@@ -36,7 +37,7 @@ def rows_of(table: EventTable) -> list[int]:
     return rows
 
 
-@pytest.mark.parametrize("n", [1, EVENT_CHUNK - 1, EVENT_CHUNK, EVENT_CHUNK + 1, 3 * EVENT_CHUNK])
+@for_each("n", [1, EVENT_CHUNK - 1, EVENT_CHUNK, EVENT_CHUNK + 1, 3 * EVENT_CHUNK])
 def test_events_come_back_as_they_went_in(store: Store, n: int) -> None:
     found = store.decisions(stored(store, decisions(n)))
     expected = decisions(n)
@@ -119,18 +120,31 @@ def test_a_running_run_tells_what_is_committed(store: Store) -> None:
 # Windows
 
 
-@pytest.mark.parametrize(
+@pytest.fixture
+def ten(store: Store) -> int:
+    """The run of ten decisions."""
+    return stored(store, decisions(10))
+
+
+@pytest.fixture
+def ten_thousand(store: Store) -> int:
+    """The run of ten thousand decisions."""
+    return stored(store, decisions(10_000))
+
+
+@for_each(
     ("first_ms", "last_ms"), [(0, 0), (0, 4095), (4095, 4096), (4094, 4099), (5000, 9999), (9999, 20_000), (-5, 2)]
 )
-def test_a_window_holds_the_rows_from_bound_to_bound(store: Store, first_ms: int, last_ms: int) -> None:
-    run_id = stored(store, decisions(10_000))
+def test_a_window_holds_the_rows_from_bound_to_bound(
+    store: Store, ten_thousand: int, first_ms: int, last_ms: int
+) -> None:
     in_window = [row for row in range(10_000) if first_ms <= row <= last_ms]
     window = (first_ms / 1000, last_ms / 1000)
-    assert rows_of(store.decisions(run_id, None, *window)) == in_window
-    assert rows_of(store.decisions(run_id, "download/2", *window)) == [row for row in in_window if row % 3 == 1]
+    assert rows_of(store.decisions(ten_thousand, None, *window)) == in_window
+    assert rows_of(store.decisions(ten_thousand, "download/2", *window)) == [row for row in in_window if row % 3 == 1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("t_from_s", "t_to_s", "rows"),
     [
         (None, 0.0015, [0, 1]),
@@ -142,13 +156,15 @@ def test_a_window_holds_the_rows_from_bound_to_bound(store: Store, first_ms: int
         (20.0, 30.0, []),
     ],
 )
-def test_windows_at_odd_places(store: Store, t_from_s: float | None, t_to_s: float | None, rows: list[int]) -> None:
-    assert rows_of(store.decisions(stored(store, decisions(10)), None, t_from_s, t_to_s)) == rows
+def test_windows_at_odd_places(
+    store: Store, ten: int, t_from_s: float | None, t_to_s: float | None, rows: list[int]
+) -> None:
+    assert rows_of(store.decisions(ten, None, t_from_s, t_to_s)) == rows
 
 
 def damage_all_but(store: Store, *chunks: int) -> None:
     """Make every other chunk unreadable."""
-    with store._writer.no_transaction() as connection:  # type: ignore[union-attr]
+    with writer_of(store).no_transaction() as connection:
         connection.execute("DROP TRIGGER event_chunk_fixed_update")
         kept = ", ".join(map(str, chunks))
         connection.execute(f"UPDATE event_chunk SET data = x'00' WHERE idx NOT IN ({kept})")
@@ -174,7 +190,7 @@ def test_an_owner_with_few_rows_is_found_without_the_chunks_of_others(file_store
     assert rows_of(file_store.decisions(run_id, "rare")) == [7, 4 * EVENT_CHUNK + 7]
 
 
-@pytest.mark.parametrize(("n", "width"), [(1, 3), (EVENT_CHUNK + 1, 14), (20, 0)])
+@for_each(("n", "width"), [(1, 3), (EVENT_CHUNK + 1, 14), (20, 0)])
 def test_what_agents_saw_comes_back_with_its_width(store: Store, n: int, width: int) -> None:
     steps = agent_steps(n, width=width)
     with store.start_run(start(), COLUMNS) as run:
@@ -226,7 +242,7 @@ def test_a_run_without_agents_has_an_empty_table(store: Store) -> None:
 # Neighbours
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("t_ms", "before", "after", "rows"),
     [
         (6, 1, 0, [6]),
@@ -245,9 +261,10 @@ def test_a_run_without_agents_has_an_empty_table(store: Store) -> None:
         (4098, 3, 1, [4092, 4095, 4098, 4101]),
     ],
 )
-def test_neighbours_of_a_time(store: Store, t_ms: float, before: int, after: int, rows: list[int]) -> None:
-    run_id = stored(store, decisions(10_000))
-    found = store.decisions_around(run_id, "download/1", t_ms / 1000, before=before, after=after)
+def test_neighbours_of_a_time(
+    store: Store, ten_thousand: int, t_ms: float, before: int, after: int, rows: list[int]
+) -> None:
+    found = store.decisions_around(ten_thousand, "download/1", t_ms / 1000, before=before, after=after)
     assert rows_of(found) == rows
 
 
@@ -300,7 +317,7 @@ def test_a_run_without_events_has_empty_tables(store: Store) -> None:
 
 def test_columns_that_an_older_version_did_not_have_are_unknown(store: Store) -> None:
     run_id = stored(store, decisions(10))
-    with store._writer.no_transaction() as connection:  # type: ignore[union-attr]
+    with writer_of(store).no_transaction() as connection:
         connection.execute("DROP TRIGGER event_chunk_fixed_delete")
         connection.execute("DELETE FROM event_chunk WHERE field IN ('number_8', 'data_seq')")
     found = store.decisions(run_id, "download/1")
@@ -363,6 +380,6 @@ def test_purging_removes_events_and_their_index(store: Store) -> None:
     run_id = stored(store, decisions(10))
     store.delete([run_id])
     store.purge_deleted()
-    with store._database.reading() as reader:
+    with database_of(store).reading() as reader:
         for table in ("event_chunk", "event_name", "event_span"):
             assert reader.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.store.examples import COLUMNS, SUMMARY, ramp, record, start, values_of
+from tests.helpers.members import for_each
+from tests.store.examples import COLUMNS, SUMMARY, database_of, ramp, record, start, values_of, writer_of
 
 from subflow_store import (
     RunClosed,
@@ -80,7 +81,7 @@ def test_an_empty_file_becomes_a_database(path: Path) -> None:
         assert len(store.runs()) == 1
 
 
-@pytest.mark.parametrize("name", ["with blank.db", "hash#.db", "what?.db", "50%.db", "Überlast.db", "a'b.db"])
+@for_each("name", ["with blank.db", "hash#.db", "what?.db", "50%.db", "Überlast.db", "a'b.db"])
 def test_any_file_name_will_do(tmp_path: Path, name: str) -> None:
     make_file(tmp_path / name)
     with open_store(tmp_path / name, read_only=True) as store:
@@ -144,7 +145,7 @@ def test_signals_are_heard_during_a_long_statement(path: Path) -> None:
     """A statement of SQLite would keep Python from them until it is over."""
     make_file(path)
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50000000) SELECT max(i) FROM n"
-    with open_store(path) as store, closing(store._database._connect(path.as_uri())) as connection:
+    with open_store(path) as store, closing(database_of(store)._connect(path.as_uri())) as connection:
         before = signal.signal(signal.SIGALRM, lambda *_: connection.interrupt())
         signal.setitimer(signal.ITIMER_REAL, 0.02)
         try:
@@ -223,8 +224,7 @@ def test_damaged_pages_are_recognised_when_read(path: Path) -> None:
 
 def test_a_damaged_block_is_an_error_instead_of_a_wrong_curve(store: Store) -> None:
     run_id = record(store, ramp(5000))
-    assert store._writer is not None
-    with store._writer.no_transaction() as connection:
+    with writer_of(store).no_transaction() as connection:
         connection.execute("DROP TRIGGER chunk_fixed_update")
         connection.execute("UPDATE chunk SET data = CAST(substr(data, 1, 40) || x'55' || substr(data, 42) AS BLOB)")
     with pytest.raises(StoreCorrupt, match="damaged data in a block"):
@@ -308,7 +308,7 @@ def test_a_run_that_cannot_be_finished_can_be_abandoned(path: Path) -> None:
 
 def force_commit(store: Store) -> None:
     """What the writing thread does when a run's data is due."""
-    writer = store._writer
+    writer = writer_of(store)
     assert writer is not None
 
     def commit() -> None:
@@ -323,8 +323,7 @@ def force_commit(store: Store) -> None:
 
 def limit_size(store: Store, pages: int) -> None:
     """Let the file grow by so many pages of 4096 bytes only; SQLite then reports what it does on a full disk."""
-    assert store._writer is not None
-    with store._writer.no_transaction() as connection:
+    with writer_of(store).no_transaction() as connection:
         used = connection.execute("PRAGMA page_count").fetchone()[0]
         connection.execute(f"PRAGMA max_page_count = {used + pages}")
 
@@ -479,7 +478,7 @@ def sqlite_error(code: int) -> sqlite3.OperationalError:
     return error
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("code", "kind"),
     [
         (sqlite3.SQLITE_BUSY_SNAPSHOT, StoreLocked),
@@ -495,16 +494,16 @@ def sqlite_error(code: int) -> sqlite3.OperationalError:
     ],
 )
 def test_errors_of_sqlite_become_ours(file_store: Store, path: Path, code: int, kind: type[StoreError]) -> None:
-    explained = file_store._database.explain(sqlite_error(code))
+    explained = database_of(file_store).explain(sqlite_error(code))
     assert type(explained) is kind
     assert str(explained).startswith(f"{path}: ")
     assert str(explained).endswith(".")
 
 
-@pytest.mark.parametrize("code", [sqlite3.SQLITE_MISUSE, sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_ERROR])
+@for_each("code", [sqlite3.SQLITE_MISUSE, sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_ERROR])
 def test_bugs_stay_what_they_are(file_store: Store, code: int) -> None:
     error = sqlite_error(code)
-    assert file_store._database.explain(error) is error
+    assert database_of(file_store).explain(error) is error
 
 
 # The end

@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 from tests.store.examples import COLUMNS, SUMMARY, start
 
 from subflow_sim.units import UNITS as SIMULATOR_UNITS
@@ -95,12 +96,12 @@ def test_figures_are_recorded_with_their_owners_as_traces_name_them() -> None:
     }
 
 
-@pytest.mark.parametrize("text", ["not = [toml", "\x00", "format = 1"])
+@for_each("text", ["not = [toml", "\x00", "format = 1"])
 def test_a_scenario_that_cannot_be_read_has_no_parameters(text: str) -> None:
     assert parameter_values(text) == []
 
 
-@pytest.mark.parametrize("summary", [{}, {"flows": None}, {"flows": ["?"]}, {"links": 3}])
+@for_each("summary", [{}, {"flows": None}, {"flows": ["?"]}, {"links": 3}])
 def test_a_summary_without_its_parts_has_no_figures(summary: dict[str, object]) -> None:
     assert figure_values(summary) == []
 
@@ -119,7 +120,7 @@ def test_units_are_those_of_the_simulator() -> None:
     assert {unit: float(factor) for units in SIMULATOR_UNITS.values() for unit, factor in units.items()} == UNITS
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "number"),
     [("8 Mbit/s", 8e6), ("50ms", 0.05), ("-3", -3.0), ("1_000pkt", 1000.0), ("2 apples", None), ("lia", None)],
 )
@@ -190,7 +191,7 @@ def test_recorded_values_of_a_finished_run_stay_and_go_with_it(path: Path) -> No
         assert store.value_keys() == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "expected"),
     [
         ("A.b", ["a.b"]),

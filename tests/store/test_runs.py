@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from tests.store.examples import COLUMNS, SUMMARY, ramp, record, start, values_of
+from tests.helpers.members import for_each
+from tests.store.examples import COLUMNS, SUMMARY, database_of, ramp, record, start, values_of, writer_of
 
 from subflow_store import RunClosed, RunNotFound, Store, StoreError, open_store
 
@@ -70,7 +71,7 @@ def test_a_summary_may_be_empty_and_the_wall_time_given(store: Store) -> None:
     assert (stored.status, stored.summary, stored.wall_s, stored.goodput_bps) == ("stopped", {}, 1.5, None)
 
 
-@pytest.mark.parametrize("seed", [0, 2**63 - 1, 2**63, 2**64 - 1])
+@for_each("seed", [0, 2**63 - 1, 2**63, 2**64 - 1])
 def test_any_64_bit_seed_is_kept(store: Store, seed: int) -> None:
     assert store.run(record(store, seed=seed)).seed == seed
 
@@ -154,7 +155,7 @@ def test_tags_in_use_are_those_of_runs_that_are_not_deleted(store: Store) -> Non
     assert store.tags() == ["b"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "change",
     [
         lambda store: store.rename(77, "x"),
@@ -182,7 +183,7 @@ def library(store: Store) -> Store:
     return store
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("search", "expected"),
     [
         ("", {"drlcc-sc1", "Überlast", "baseline"}),
@@ -259,7 +260,7 @@ def test_purging_removes_deleted_runs_with_all_they_had(store: Store) -> None:
             ask()
     assert names(store, search="gone") == []
     assert values_of(store, kept).shape == (100, 3)
-    with store._database.reading() as reader:
+    with database_of(store).reading() as reader:
         for table in (
             "run_document",
             "run_tag",
@@ -314,7 +315,17 @@ def test_a_finished_run_takes_no_more(store: Store) -> None:
     assert store.run(run.run_id).status == "finished"
 
 
-@pytest.mark.parametrize(
+@pytest.fixture
+def finished(store: Store) -> Store:
+    """A store of one finished run, with samples and a mark."""
+    with store.start_run(start(), COLUMNS) as run:
+        run.append(0, ramp(10))
+        run.add_marks([(1, "a", "b", 0.0)])
+        run.finish("finished", SUMMARY)
+    return store
+
+
+@for_each(
     "statement",
     [
         "UPDATE run SET status = 'running'",
@@ -345,14 +356,9 @@ def test_a_finished_run_takes_no_more(store: Store) -> None:
         "INSERT INTO event_span VALUES (1, 'mark', 9, 9, 1, 0, 0)",
     ],
 )
-def test_the_database_itself_refuses_to_change_a_finished_run(store: Store, statement: str) -> None:
-    with store.start_run(start(), COLUMNS) as run:
-        run.append(0, ramp(10))
-        run.add_marks([(1, "a", "b", 0.0)])
-        run.finish("finished", SUMMARY)
-    assert store._writer is not None
+def test_the_database_itself_refuses_to_change_a_finished_run(finished: Store, statement: str) -> None:
     with pytest.raises((RunClosed, sqlite3.IntegrityError)):
-        store._writer.call(lambda connection: connection.execute(statement))
+        writer_of(finished).call(lambda connection: connection.execute(statement))
 
 
 def test_an_unknown_status_is_refused(store: Store) -> None:

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.store.examples import COLUMNS, SUMMARY, ramp, record, start, values_of
+from tests.helpers.members import for_each
+from tests.store.examples import COLUMNS, SUMMARY, ramp, record, start, values_of, writer_of
 
-from subflow_store import ColumnSpec, RunNotFound, SeriesData, Store, open_store
+from subflow_store import ColumnSpec, RunNotFound, Store, open_store
 from subflow_store.ingest import CHUNK_SAMPLES, SampleIngest, group
 
 
-@pytest.mark.parametrize("n", [0, 1, 4095, 4096, 4097, 10_000])
+@for_each("n", [0, 1, 4095, 4096, 4097, 10_000])
 def test_samples_come_back_as_they_went_in(store: Store, n: int) -> None:
     run_id = record(store, ramp(n))
     assert np.array_equal(values_of(store, run_id), ramp(n))
@@ -102,23 +103,29 @@ def test_a_run_may_have_no_columns(store: Store) -> None:
 # Windows. Sample k is at t0 + k dt; a chunk holds 4096 samples.
 
 
-@pytest.mark.parametrize(
+@pytest.fixture
+def hundred(store: Store) -> int:
+    """The series of 100 samples at 0.1, 0.2, ... 10.0 s."""
+    return store.series(record(store, ramp(100, 1)))[0].id
+
+
+@pytest.fixture
+def ten_thousand(store: Store) -> int:
+    """The series of ten thousand samples, in three chunks."""
+    return store.series(record(store, ramp(10_000, 1)))[0].id
+
+
+@for_each(
     ("first", "last"),
     [(0, 0), (0, 4095), (4095, 4096), (4096, 8191), (4000, 9000), (8192, 9999), (9999, 9999), (5000, 5000)],
 )
-def test_a_window_holds_the_samples_from_bound_to_bound(store: Store, first: int, last: int) -> None:
-    series = store.series(record(store, ramp(10_000, 1)))[0]
-    data = store.read(series.id, 0.1 + 0.1 * first, 0.1 + 0.1 * last)
+def test_a_window_holds_the_samples_from_bound_to_bound(store: Store, ten_thousand: int, first: int, last: int) -> None:
+    data = store.read(ten_thousand, 0.1 + 0.1 * first, 0.1 + 0.1 * last)
     assert np.array_equal(data.values, ramp(10_000, 1)[first : last + 1, 0])
     assert data.times_s == pytest.approx(0.1 + 0.1 * np.arange(first, last + 1))
 
 
-def read_ramp(store: Store, t_from_s: float | None, t_to_s: float | None) -> SeriesData:
-    """A window of 100 samples at 0.1, 0.2, ... 10.0 s."""
-    return store.read(store.series(record(store, ramp(100, 1)))[0].id, t_from_s, t_to_s)
-
-
-@pytest.mark.parametrize(
+@for_each(
     ("t_from_s", "t_to_s", "expected"),
     [
         (None, 0.35, [0, 1, 2]),
@@ -134,8 +141,10 @@ def read_ramp(store: Store, t_from_s: float | None, t_to_s: float | None) -> Ser
         (-3.0, -1.0, []),
     ],
 )
-def test_windows_at_odd_places(store: Store, t_from_s: float | None, t_to_s: float | None, expected: list[int]) -> None:
-    data = read_ramp(store, t_from_s, t_to_s)
+def test_windows_at_odd_places(
+    store: Store, hundred: int, t_from_s: float | None, t_to_s: float | None, expected: list[int]
+) -> None:
+    data = store.read(hundred, t_from_s, t_to_s)
     assert data.values.tolist() == expected
     assert data.times_s == pytest.approx(0.1 + 0.1 * np.array(expected))
 
@@ -143,7 +152,7 @@ def test_windows_at_odd_places(store: Store, t_from_s: float | None, t_to_s: flo
 def test_a_window_reads_no_chunk_outside_it(file_store: Store) -> None:
     series = file_store.series(record(file_store, ramp(3 * CHUNK_SAMPLES, 1)))[0]
     # With the first and last chunk damaged, the second can still be read.
-    with file_store._writer.no_transaction() as connection:  # type: ignore[union-attr]
+    with writer_of(file_store).no_transaction() as connection:
         connection.execute("DROP TRIGGER chunk_fixed_update")
         connection.execute("UPDATE chunk SET data = x'00' WHERE idx <> 1")
     first, last = 0.1 + 0.1 * CHUNK_SAMPLES, 0.1 * 2 * CHUNK_SAMPLES
@@ -163,8 +172,8 @@ def brute_force(values: np.ndarray, step: int) -> tuple[list[float], list[float]
     return least, greatest
 
 
-@pytest.mark.parametrize("n", [1, 63, 64, 65, 4096, 4100, 10_000, 300_000])
-@pytest.mark.parametrize(("level", "step"), [(1, 64), (2, 4096)])
+@for_each("n", [1, 63, 64, 65, 4096, 4100, 10_000, 300_000])
+@for_each(("level", "step"), [(1, 64), (2, 4096)])
 def test_a_pyramid_equals_brute_force(n: int, level: int, step: int) -> None:
     random = np.random.default_rng(n)
     values = random.normal(size=(n, 1)).astype(np.float32)
@@ -246,7 +255,7 @@ def test_a_run_without_marks_has_an_empty_table(store: Store) -> None:
 # What is not there
 
 
-@pytest.mark.parametrize("ask", [Store.run, Store.series, Store.marks, Store.read, lambda s, i: s.read_pyramid(i, 1)])
+@for_each("ask", [Store.run, Store.series, Store.marks, Store.read, lambda s, i: s.read_pyramid(i, 1)])
 def test_what_is_not_there_is_named(store: Store, ask) -> None:
     with pytest.raises(RunNotFound, match=r"unknown (run|series) 77"):
         ask(store, 77)

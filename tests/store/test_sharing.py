@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.helpers.machine_limits import as_user, fill, make_read_only, open_folder, small_disk
-from tests.store.examples import COLUMNS, SUMMARY, ramp, record, start, values_of
+from tests.store.examples import COLUMNS, SUMMARY, database_of, ramp, record, start, values_of
 
 from subflow_store import RunBusy, RunWriter, Store, StoreFull, StoreLocked, StoreReadOnly, open_store, sharing
 from subflow_store.salvage import check, salvage
@@ -111,7 +111,7 @@ def test_what_others_write_is_seen_by_a_reader_that_makes_no_files(path: Path, m
         assert [run.id for run in reader.runs()] == [2, 1]
         with (
             pytest.raises(StoreLocked, match="another program wrote to it while it was read"),
-            reader._database.reading(),
+            database_of(reader).reading(),
         ):
             as_user(0, lambda: add_run(path))
         assert [run.id for run in reader.runs()] == [3, 2, 1]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.helpers.members import for_each
 from tests.store.examples import figures, reports, training
 
 from subflow_store import (
@@ -65,7 +66,7 @@ def test_a_training_runs_as_long_as_its_process(store: Store) -> None:
     child.stdin.close()
 
 
-@pytest.mark.parametrize("batches", [[5], [1] * 7, [METRIC_CHUNK], [METRIC_CHUNK - 1, 2], [3, 2 * METRIC_CHUNK, 5]])
+@for_each("batches", [[5], [1] * 7, [METRIC_CHUNK], [METRIC_CHUNK - 1, 2], [3, 2 * METRIC_CHUNK, 5]])
 def test_curves_do_not_depend_on_how_reports_came(store: Store, batches: list[int]) -> None:
     number = store.trainings.add(training())
     for size in batches:

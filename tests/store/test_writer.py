@@ -14,11 +14,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tests.store.examples import COLUMNS, SUMMARY, ramp, record, start, values_of
+from tests.store.examples import COLUMNS, SUMMARY, database_of, ramp, record, start, values_of, writer_of
 
-from subflow_store import RunClosed, Store, StoreClosed, StoreLocked, liveness, open_store, run_stream, writer
+from subflow_store import RunClosed, Store, StoreClosed, StoreLocked, liveness, open_store, run_writer, writer
 from subflow_store.liveness import STALE_S, ProcessIdentity, this_process
-from subflow_store.run_stream import COMMIT_INTERVAL_S, RunStream
+from subflow_store.run_writer import COMMIT_INTERVAL_S, RunStream
 
 # Threads
 
@@ -42,8 +42,7 @@ def busy_writer(store: Store) -> Iterator[None]:
         begun.set()
         done.wait(30)
 
-    assert store._writer is not None
-    store._writer.post(wait, 0)
+    writer_of(store).post(wait, 0)
     assert begun.wait(30)
     try:
         yield
@@ -114,7 +113,7 @@ def test_connections_of_threads_that_have_ended_are_closed(file_store: Store) ->
         thread.start()
         thread.join()
     # The last one is closed when the next thread comes.
-    assert len(file_store._database._readers) <= 2
+    assert len(database_of(file_store)._readers) <= 2
 
 
 def test_several_runs_are_written_side_by_side(store: Store) -> None:
@@ -129,8 +128,7 @@ def test_several_runs_are_written_side_by_side(store: Store) -> None:
 
 
 def test_a_bug_in_posted_work_does_not_end_the_thread(store: Store, caplog: pytest.LogCaptureFixture) -> None:
-    assert store._writer is not None
-    store._writer.post(lambda: 1 / 0, 0)  # type: ignore[arg-type]
+    writer_of(store).post(lambda: 1 / 0, 0)  # type: ignore[arg-type]
     record(store)
     assert "work handed to the store failed" in caplog.text
     assert "ZeroDivisionError" in caplog.text
@@ -174,7 +172,7 @@ def test_a_store_that_nobody_holds_closes_itself(path: Path) -> None:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time that streams see, which stands still unless the test moves it."""
     now = [1000.0]
-    monkeypatch.setattr(run_stream, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(run_writer, "time", SimpleNamespace(monotonic=lambda: now[0]))
     return now
 
 
@@ -189,7 +187,7 @@ def test_data_is_due_soon_after_it_came_and_the_heartbeat_without_it(clock: list
 
 
 def test_much_data_is_due_at_once(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_stream, "_EAGER_BYTES", 1000)
+    monkeypatch.setattr(run_writer, "_EAGER_BYTES", 1000)
     stream = RunStream(1, [1], 0.1, "file")
     stream.take_block(np.random.default_rng(1).random((5000, 1)).astype(np.float32))
     assert stream.due_at() <= clock[0]
@@ -211,7 +209,7 @@ def test_a_locked_file_is_asked_again_only_after_a_while(clock: list[float]) -> 
 
 
 def test_the_thread_commits_by_itself(file_store: Store, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_stream, "COMMIT_INTERVAL_S", 0.0)
+    monkeypatch.setattr(run_writer, "COMMIT_INTERVAL_S", 0.0)
     run = file_store.start_run(start(), COLUMNS)
     run.append(0, ramp(10))
     deadline = time.monotonic() + 30
@@ -297,8 +295,7 @@ def test_two_processes_write_to_one_file(path: Path) -> None:
 
 def test_a_run_that_another_process_took_for_dead_says_so(store: Store) -> None:
     run = store.start_run(start(), COLUMNS)
-    assert store._writer is not None
-    store._writer.call(lambda connection: run_stream.mark_interrupted(connection, [run.run_id]))
+    writer_of(store).call(lambda connection: run_writer.mark_interrupted(connection, [run.run_id]))
     run.append(0, ramp(10))
     with pytest.raises(RunClosed, match="closed by another Subflow"):
         run.finish("finished", SUMMARY)
@@ -386,7 +383,6 @@ def test_without_proc_an_unused_pid_is_proof_and_the_heartbeat_decides_else(monk
 
 
 def test_a_closing_store_takes_no_more_work(store: Store) -> None:
-    assert store._writer is not None
-    store._writer.close()
+    writer_of(store).close()
     with pytest.raises(StoreClosed):
-        store._writer.post(lambda: None, 0)
+        writer_of(store).post(lambda: None, 0)

@@ -14,12 +14,13 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.command_line import Subflow
+from tests.helpers.members import for_each
 
 from subflow_app.features.exporting.core.verification import verify_bundle
 from subflow_app.foundation.errors import InputError
 
 
-@pytest.mark.parametrize(
+@for_each(
     "words",
     [
         ("import-trace",),
@@ -59,7 +60,7 @@ def test_a_year_without_packets_is_said_and_not_allocated(
     _, peak_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert answer.code == 2
-    assert "The longest gap without a packet is 3.15359e+07 s, 58 s after the first" in answer.err
+    assert "3.15359e+07 s, 58 s after the first" in answer.err
     assert peak_bytes < 20e6
     assert subflow("import-trace", path, "--db", database, "--interval", "60min").code == 0
 
@@ -144,7 +145,7 @@ def test_numbers_and_texts_beyond_all_bounds_are_told(
     assert time.process_time() - begun_s < 5.0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         ("time_s,cwnd_pkts\n0,1\n1e308,2\n", "line 3: a time of 1e+308 s"),

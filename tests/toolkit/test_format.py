@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime
 
-import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.toolkit import format as fmt
 
 NAN = math.nan
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "text"),
     [
         (8e6, "8 Mbit/s"),
@@ -31,7 +31,7 @@ def test_rates(value: float | None, text: str) -> None:
     assert fmt.rate(value) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "text"), [(0.05, "50 ms"), (1.5, "1.5 s"), (60.0, "60 s"), (250e-6, "250 µs"), (0.0, "0 s"), (NAN, "–")]
 )
 def test_times(value: float, text: str) -> None:
@@ -64,7 +64,7 @@ def test_speeds() -> None:
     assert fmt.speed(math.inf) == "as fast as possible"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("seconds", "text"),
     [(0.213, "0.2 s"), (12.4, "12 s"), (59.7, "1 min 00 s"), (65.2, "1 min 05 s"), (3720, "1 h 02 min"), (NAN, "–")],
 )

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QIcon, QImage, QPainter
 from pytestqt.qtbot import QtBot
+from tests.helpers.members import for_each
 
 from subflow_app.toolkit import icons
 from subflow_app.toolkit.icons import GLYPHS, icon
@@ -20,7 +21,7 @@ def _inked(picture: QImage) -> int:
     return sum(picture.pixelColor(x, y).alpha() > 0 for x in range(picture.width()) for y in range(picture.height()))
 
 
-@pytest.mark.parametrize("name", GLYPHS)
+@for_each("name", GLYPHS)
 def test_every_icon_is_drawn(qtbot: QtBot, name: str, caplog: pytest.LogCaptureFixture) -> None:
     prefix, _, glyph = GLYPHS[name].partition(".")
     assert glyph in icons._font(prefix)[1], f"{GLYPHS[name]} is not a glyph of its font"

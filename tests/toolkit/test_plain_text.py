@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 
 import subflow_app
 from subflow_app.toolkit.dialogs import Dialogs
-from subflow_app.toolkit.models import TableModel
-from subflow_app.toolkit.plain_text import Label, as_written
+from subflow_app.toolkit.widgets.shorthand import Label, as_written
+from subflow_app.toolkit.widgets.tables import TableModel
 from subflow_app.vocabulary.tables import Column
 
 MARKUP = "<b>bold</b><img src='/etc/hostname'>"

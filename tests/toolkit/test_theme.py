@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication, QLabel
+from tests.helpers.members import for_each
 
 from subflow_app.toolkit import app_theme, theme
 from subflow_app.toolkit.app_theme import Theme
@@ -36,16 +37,16 @@ TEXT_PAIRS = [
 SHAPE_PAIRS = [("node_border", "base"), ("link_line", "base"), ("accent", "window")]
 
 
-@pytest.mark.parametrize("tokens", SETS, ids=lambda t: t.name)
-@pytest.mark.parametrize(("text", "ground"), TEXT_PAIRS)
+@for_each("tokens", SETS, ids=lambda t: t.name)
+@for_each(("text", "ground"), TEXT_PAIRS)
 def test_text_is_readable(tokens: Tokens, text: str, ground: str) -> None:
     # WCAG AA; AAA where the person asks for high contrast.
     wanted = 7.0 if tokens is CONTRAST else 4.5
     assert contrast_ratio(getattr(tokens, text), getattr(tokens, ground)) >= wanted
 
 
-@pytest.mark.parametrize("tokens", SETS, ids=lambda t: t.name)
-@pytest.mark.parametrize(("shape", "ground"), SHAPE_PAIRS)
+@for_each("tokens", SETS, ids=lambda t: t.name)
+@for_each(("shape", "ground"), SHAPE_PAIRS)
 def test_shapes_stand_out(tokens: Tokens, shape: str, ground: str) -> None:
     assert contrast_ratio(getattr(tokens, shape), getattr(tokens, ground)) >= 3.0
 

@@ -106,8 +106,10 @@ def test_all_workspaces_can_be_reset(window: MainWindow) -> None:
 def test_tool_button_says_which_workspace_is_shown(window: MainWindow) -> None:
     show(window, "analyse")
 
-    assert window.toolbar._workspace.text().startswith("Analysis")
-    assert "Analysis" in window.toolbar._workspace.accessibleName()
+    button = window.findChild(QToolButton, "workspace_button")
+    assert button is not None
+    assert button.text().startswith("Analysis")
+    assert "Analysis" in button.accessibleName()
 
 
 @pytest.mark.parametrize(
@@ -369,6 +371,8 @@ def test_what_a_study_shows_goes_to_where_it_has_room(window: MainWindow) -> Non
         assert window.docks.front_of("plots") == panel
         # Other panels have left: the status bar says how to get back to them.
         assert window.statusBar().currentMessage().endswith("leads back to Drawing."), panel
+    window.bar.trigger("script.show")
+    assert window.workspaces.current == "script"
 
 
 def test_a_panel_stays_where_the_workspace_or_somebody_has_put_it(window: MainWindow) -> None:

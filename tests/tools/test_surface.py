@@ -13,6 +13,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 from tests.helpers.every_command import COMMANDS
+from tests.helpers.members import for_each
 from tools.surface import __main__ as surface
 from tools.surface import commands, shapes, window
 
@@ -27,7 +28,7 @@ def test_keys_of_a_document_are_paths() -> None:
     assert shapes.header_of("") == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "plain"),
     [
         ("run-2.csv", "run-#.csv"),

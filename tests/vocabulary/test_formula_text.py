@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.vocabulary.formula_text import (
@@ -35,7 +35,7 @@ def told(node: Node) -> str:
     return f"{gap}{told(node.base).strip()}{index}{power}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "tree"),
     [
         ("cwnd + acked / cwnd", "cwnd + {acked ÷ cwnd}"),
@@ -80,7 +80,7 @@ def test_blocks_of_a_text_are_its_indented_lines() -> None:
     assert split_blocks("Words alone.") == [(False, "Words alone.")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("block", "trees"),
     [
         # As the labs write them: words are names, a lone x is the sign of a product, squares are letters.

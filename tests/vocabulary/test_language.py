@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.foundation import resources
 from subflow_app.foundation.resources import use_language
@@ -64,7 +65,7 @@ def test_an_unknown_language_is_refused() -> None:
         use_language("xx")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("setting", "preferred", "code"),
     [
         ("de", ["en-GB"], "de"),

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from tests.helpers.members import for_each
 
 import subflow_app
 from subflow_app.features.plots.core import PLOTS
@@ -79,7 +80,7 @@ LATE = {
 ENDLESS = {**SHORT, "name": "endless", "size_bytes": None, "completion_s": None, "goodput_bps": 5e6}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value"),
     [
         ("goodput", 2e6),

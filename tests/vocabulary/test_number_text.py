@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.vocabulary.number_text import agreeing_decimals
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("reference", "others", "decimals"),
     [
         # 0.50 - 0.25 = 0.25 with two decimals already.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.helpers.hostile import HOSTILE_NAMES
+from tests.helpers.members import for_each
 
 from subflow_app.vocabulary.palette import label_of, split_owner, trace_owner, written
 
@@ -33,7 +34,7 @@ def test_any_name_is_one_flow() -> None:
     assert len({trace_owner("flow", name) for name in HOSTILE_NAMES}) == len(HOSTILE_NAMES)
 
 
-@pytest.mark.parametrize("text", ["a/", "a/x", "a/0", "a/-1", "/1/", "a/\u0663", "a/99999999999"])
+@for_each("text", ["a/", "a/x", "a/0", "a/-1", "/1/", "a/\u0663", "a/99999999999"])
 def test_a_part_that_is_no_number_belongs_to_the_name(text: str) -> None:
     assert "/" not in trace_owner("subflow", text)
     assert written(trace_owner("subflow", text)) == text

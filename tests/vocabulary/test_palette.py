@@ -6,6 +6,7 @@ import itertools
 import math
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.vocabulary.palette import HUES, TOTAL, ColourKey, colour_keys, dash, hex_colour, link_colour_keys
 
@@ -74,8 +75,8 @@ def test_first_run_is_solid_and_the_next_four_have_different_dashes() -> None:
     assert all(len(dash(run)) % 2 == 0 for run in range(5))
 
 
-@pytest.mark.parametrize("hue", range(7))
-@pytest.mark.parametrize("shade", range(7))
+@for_each("hue", range(7))
+@for_each("shade", range(7))
 def test_every_shade_stands_out_on_a_dark_background(hue: int, shade: int) -> None:
     def luminance(colour: tuple[int, ...]) -> float:
         parts = [c / 255 / 12.92 if c / 255 <= 0.04045 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]

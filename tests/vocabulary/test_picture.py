@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.plots.core.drawing import mean_of_seeds
 from subflow_app.features.plots.core.spec import Curve
@@ -43,7 +44,7 @@ def test_a_panel_has_the_ends_of_both_axes() -> None:
     assert signed.x_ends(series)[0].tolist() == [-1.0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "is_signed"),
     [
         ("goodput_bps", False),

@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.vocabulary.number_text import fixed
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextColumn, TextTable, csv_flag, csv_number, csv_text
@@ -42,7 +43,7 @@ def test_a_name_that_begins_like_a_formula_is_no_formula_in_a_spreadsheet(name: 
     assert table.tab_separated == f"Name\n'{name}\n"
 
 
-@pytest.mark.parametrize("number", ["-3.5", "-12 345 ± 6 %", "+0.5 Mbit/s", "-", "–", "-inf", "1e-05", "-1e-05"])
+@for_each("number", ["-3.5", "-12 345 ± 6 %", "+0.5 Mbit/s", "-", "–", "-inf", "1e-05", "-1e-05"])
 def test_numbers_stay_as_they_are_in_csv(number: str):
     assert csv_text(["x"], [[number]]) == f"x\n{number}\n"
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.vocabulary.number_text import short_time_text
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("moment", "text"),
     [
         (datetime(2026, 6, 15, 9, 30, tzinfo=UTC), "15 Jun 09:30"),

@@ -12,6 +12,7 @@ from PySide6.QtQml import QJSEngine, QJSValue
 from PySide6.QtWidgets import QApplication
 from tests.helpers.browsers import Chromium, chromium_path, wait_until
 from tests.helpers.formulas import NAMES, NUMBERS
+from tests.helpers.members import for_each
 
 from subflow_app.features.exporting.core.web_page import explorable_element
 from subflow_app.features.labs.core.explorables import Point, explorable_names, load_explorable
@@ -40,13 +41,13 @@ def number(engine: QJSEngine, call: str) -> float:
     return found.toNumber()
 
 
-@pytest.mark.parametrize(("text", "value"), NUMBERS)
+@for_each(("text", "value"), NUMBERS)
 def test_a_formula_has_this_number(engine: QJSEngine, text: str, value: float) -> None:
     found = number(engine, f"evaluate_formula({json.dumps(text)}, {json.dumps(NAMES)})")
     assert found == pytest.approx(value, nan_ok=True)
 
 
-@pytest.mark.parametrize("text", ["c", "a b", "(a", "a +", "alert(1)", "constructor", "a.b", "1; 2", "min()", ""])
+@for_each("text", ["c", "a b", "(a", "a +", "alert(1)", "constructor", "a.b", "1; 2", "min()", ""])
 def test_nothing_else_is_a_formula(engine: QJSEngine, text: str) -> None:
     found = evaluated(engine, f"evaluate_formula({json.dumps(text)}, {json.dumps(NAMES)})")
     assert found.isError()

@@ -63,14 +63,10 @@ def test_what_is_too_large_or_was_not_run_is_listed_with_the_reason(
     monkeypatch.setattr(study_pages, "MOST_BYTES", 1000)
     monkeypatch.setattr(study_pages, "render_figure", None)
     bare = {Exhibit(each.name, each.recipe, each.results): store for each, store in exhibits.items()}
-    with pytest.raises(
-        InputError, match=r"rl-explore-fig5: The runs of this .* rl-explore-fig2: This experiment trains"
-    ):
+    with pytest.raises(InputError, match=r"rl-explore-fig5: .* rl-explore-fig2: .* trains"):
         write_gallery_page(bare, tmp_path / "none.html")
     (first, *_) = exhibits
-    with pytest.raises(
-        InputError, match="rl-explore-fig5: This experiment was not run here: `subflow reproduce rl-explore-fig5`"
-    ):
+    with pytest.raises(InputError, match=r"rl-explore-fig5: .*`subflow reproduce rl-explore-fig5`"):
         write_gallery_page({Exhibit(first.name, first.recipe): None}, tmp_path / "none.html")
     assert list(tmp_path.iterdir()) == []
 

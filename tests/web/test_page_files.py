@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.helpers.members import for_each
 from tests.helpers.pages import data_of, packed_text, with_data
 from tests.web.conftest import SCENARIO, stored_run
 
@@ -124,7 +125,7 @@ def test_a_change_from_a_time_on_is_an_event(page: Path, tmp_path: Path) -> None
     assert controller.controller.name == "balia"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "told"),
     [
         (lambda data: data.update(format=2), "format = 2: this version reads 1"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 import tree_sitter_javascript
+from tests.helpers.members import for_each
 from tests.helpers.web_core import ASSETS
 from tree_sitter import Language, Node, Parser
 
@@ -22,7 +22,7 @@ def first_error(node: Node) -> str:
     return f"line {row + 1}, column {column + 1}: {(node.text or b'').decode()[:60]!r}"
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+@for_each("path", SCRIPTS, ids=lambda path: path.name)
 def test_a_script_is_javascript(path: Path) -> None:
     root = PARSER.parse(path.read_bytes()).root_node
     assert not root.has_error, first_error(root)

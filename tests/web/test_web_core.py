@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.golden.update import SIGNATURES, kept_in, shipped
+from tests.helpers.members import for_each
 from tests.helpers.web_core import ASSETS, WebCore, WebCoreError
 from tests.web.conftest import stored_run
 from tools.web import sources_digest
@@ -52,7 +53,7 @@ def test_it_is_made_of_the_sources_that_there_are() -> None:
     assert about["sources"] == sources_digest(), "the core has changed: python3 dev.py web compiles it for pages"
 
 
-@pytest.mark.parametrize("name", sorted(KEPT))
+@for_each("name", sorted(KEPT))
 def test_a_shipped_scenario_runs_as_here(name: str) -> None:
     scenario = shipped()[name]
     made = portable(scenario, scenario.seed)

@@ -11,6 +11,7 @@ import pytest
 from PySide6.QtQml import QJSEngine, QJSValue
 from PySide6.QtWidgets import QApplication
 from tests.features.explain.core.test_worked_rules import MSS_BYTES, TEXT
+from tests.helpers.members import for_each
 from tests.helpers.web_core import ASSETS
 
 from subflow_app.features.explain.core.decisions import packet_bits, worked
@@ -73,7 +74,7 @@ def taken(name: str) -> list[Explanation]:
     return found
 
 
-@pytest.mark.parametrize("name", [each.name for each in controllers()])
+@for_each("name", [each.name for each in controllers()])
 def test_a_rule_is_filled_in_as_in_window_and_terminal(script: QJSEngine, name: str) -> None:
     count = 0
     for told in taken(name):
@@ -97,7 +98,7 @@ def test_a_window_that_is_taken_to_its_threshold_is_filled_in_with_that_threshol
     assert value_of(script, f"worked_text({json.dumps(there)})") == "cwnd = 17.25 pkt"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "parts"),
     [
         ("best_pkts_per_s2", ("best", "pkt/s²")),
@@ -112,8 +113,6 @@ def test_a_number_has_the_unit_of_its_name(script: QJSEngine, name: str, parts: 
     assert (found["name"], found["unit"]) == parts
 
 
-@pytest.mark.parametrize(
-    "value", [0.0, 1.0, -0.25, 123456.0, 1234567.0, 0.0001, 0.00001234567, 1e21, 999999.7, 42.83879]
-)
+@for_each("value", [0.0, 1.0, -0.25, 123456.0, 1234567.0, 0.0001, 0.00001234567, 1e21, 999999.7, 42.83879])
 def test_a_number_is_written_in_six_digits(script: QJSEngine, value: float) -> None:
     assert value_of(script, f"six_digits({value!r})") == f"{value:.6g}".replace("-", "−")

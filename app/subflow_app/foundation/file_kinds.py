@@ -10,8 +10,6 @@ SCENARIO_FILE_SUFFIX = ".subflow.toml"
 """What new scenario files get: any ``.toml`` can be a scenario, but this one opens Subflow by a double click."""
 PAGE_SUFFIX = ".html"
 """Web pages of runs."""
-TRACE_SUFFIXES = (".csv", ".tsv", ".dat", ".txt", ".log", ".ss", ".pcap", ".pcapng", ".cap")
-"""Measured traces."""
 # Also of files that are not there: a typing error in one is not an unknown command.
 OPENED_SUFFIXES = (".toml", *DATABASE_SUFFIXES)
 """Files that open the window."""

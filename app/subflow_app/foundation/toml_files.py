@@ -10,7 +10,7 @@ from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.resources import find_scenario
 from subflow_sim import gate
 from subflow_sim.gate import TooLargeFileError, is_file, read_file, size_text
-from subflow_sim.report import Report
+from subflow_sim.section_reader import Report
 from subflow_sim.toml_map import Path as Place
 from subflow_sim.toml_map import toml_lines
 

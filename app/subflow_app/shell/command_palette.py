@@ -26,10 +26,9 @@ from PySide6.QtWidgets import (
 from subflow_app.foundation.resources import scenario_names
 from subflow_app.shell.menus import MENUS, SUBMENUS
 from subflow_app.toolkit.icons import icon
-from subflow_app.toolkit.models import ROW_ROLE, ListModel
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens
-from subflow_app.toolkit.widgets.shorthand import named, v_box
+from subflow_app.toolkit.widgets.shorthand import Label, named, v_box
+from subflow_app.toolkit.widgets.tables import ROW_ROLE, ListModel
 from subflow_app.toolkit.workspaces import PANELS
 from subflow_app.vocabulary.language import tr
 from subflow_sim.gate import is_there

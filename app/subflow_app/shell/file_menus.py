@@ -15,8 +15,8 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from subflow_app.features.editor.qt.documents import Documents
-from subflow_app.features.exporting.qt.topology_files import is_graph_file
-from subflow_app.foundation.file_kinds import DATABASE_SUFFIXES, PAGE_SUFFIX, TRACE_SUFFIXES
+from subflow_app.features.exporting.qt.topology_files import TopologyFiles, is_graph_file
+from subflow_app.foundation.file_kinds import DATABASE_SUFFIXES, PAGE_SUFFIX
 from subflow_app.foundation.resources import SCENARIO_SUFFIX, scenario_names
 from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.preferences import Preferences
@@ -25,7 +25,6 @@ from subflow_app.vocabulary.language import tr, trn
 from subflow_sim.gate import is_folder, is_there
 
 if TYPE_CHECKING:
-    from subflow_app.features.exporting.qt.topology_files import TopologyFiles
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.notices import Notices
 
@@ -129,7 +128,7 @@ class FileDrops(QObject):
         refused = [file for file in files if self._opener(file) is None]
         usable = [file for file in files if file not in refused]
         databases = [file for file in usable if file.suffix.lower() in DATABASE_SUFFIXES]
-        traces = [file for file in usable if file.suffix.lower() in TRACE_SUFFIXES]
+        traces = [file for file in usable if _is_trace(file)]
         drawings = [file for file in usable if file not in databases and file not in traces]
         further = [file for file in drawings[1:] if not is_graph_file(file)]
         for file in reversed(further):
@@ -162,7 +161,7 @@ class FileDrops(QObject):
             return self._topology_files.import_page
         if file.suffix.lower() in DATABASE_SUFFIXES:
             return self._database.open
-        if file.suffix.lower() in TRACE_SUFFIXES:
+        if _is_trace(file):
             return self._trace_opener
         return self._documents.open if file.suffix.lower() == SCENARIO_SUFFIX else None
 
@@ -174,6 +173,12 @@ class FileDrops(QObject):
             " (.html), databases (.subflow, .db) or measured traces (.csv, .log, .pcap).",
             name=file.name,
         )
+
+
+def _is_trace(file: Path) -> bool:
+    from subflow_app.features.measured.core.trace_formats import TRACE_SUFFIXES
+
+    return file.suffix.lower() in TRACE_SUFFIXES
 
 
 def _files(event: QDropEvent) -> list[Path]:

@@ -24,9 +24,8 @@ from PySide6.QtWidgets import (
 from subflow_app.shell.menus import MENUS, SUBMENUS
 from subflow_app.toolkit.action_bar import ActionSpec, Scope
 from subflow_app.toolkit.icons import icon
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens
-from subflow_app.toolkit.widgets.shorthand import close_button, heading, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Label, close_button, heading, named, v_box
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.gate import is_there
 

@@ -18,8 +18,7 @@ from subflow_app.shell.menus import MENUS, SPEEDS, SUBMENU_ICONS, SUBMENUS, TOOL
 from subflow_app.toolkit.action_bar import ActionBar
 from subflow_app.toolkit.database import DatabaseControl
 from subflow_app.toolkit.icons import icon
-from subflow_app.toolkit.plain_text import as_written
-from subflow_app.toolkit.widgets.shorthand import named
+from subflow_app.toolkit.widgets.shorthand import as_written, named
 from subflow_app.toolkit.workspaces import WORKSPACES
 from subflow_app.vocabulary.language import tr, translatable, trn
 

@@ -55,13 +55,12 @@ from subflow_app.toolkit.preferences import Preferences
 from subflow_app.toolkit.theme import ThemeMode, bar_style, set_style
 from subflow_app.toolkit.widgets.banner import Banners
 from subflow_app.toolkit.workers import Workers
-from subflow_app.toolkit.workspaces import PANELS, WORKSPACES
+from subflow_app.toolkit.workspaces import PANELS, WORKSPACES, Workspaces
 from subflow_app.vocabulary.language import tr
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
     from subflow_app.toolkit.docks import Docks
-    from subflow_app.toolkit.workspaces import Workspaces
     from subflow_store import Store
 
 _log = logging.getLogger(__name__)
@@ -379,6 +378,8 @@ class MainWindow(QMainWindow):
                 features=self.features.possible(),
             )
         )
+        word = "&Run" if not self.runs.is_running else "&Resume" if self.runs.is_paused else "&Pause"
+        self.bar.set_word("run.toggle", word)
         self.bar["edit.undo"].setText(tr("&Undo {what}", what=undo_text) if undo_text else tr("&Undo"))
         self.bar["edit.redo"].setText(tr("&Redo {what}", what=redo_text) if redo_text else tr("&Redo"))
 

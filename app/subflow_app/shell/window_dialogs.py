@@ -11,19 +11,18 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QApplication, QWidget
 
-from subflow_app.features.guide.qt import START_PAGE
+from subflow_app.features.guide.qt import START_PAGE, HelpPanel
 from subflow_app.features.settings.core import for_next_start
 from subflow_app.foundation.resources import DEMO_SCENARIO
 from subflow_app.foundation.settings import Settings
 from subflow_app.toolkit.dialogs import open_dialog
 from subflow_app.toolkit.theme import MODES
-from subflow_app.toolkit.workspaces import PANELS
+from subflow_app.toolkit.workspaces import PANELS, Workspaces
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.features.editor.qt.inspector.inspector import Inspector
-    from subflow_app.features.guide.qt import HelpPanel
     from subflow_app.features.history.qt import History
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.qt.shown_runs import ShownRuns
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.preferences import Preferences
     from subflow_app.toolkit.workers import Workers
-    from subflow_app.toolkit.workspaces import Workspaces
 
 
 class DialogPorts(Protocol):

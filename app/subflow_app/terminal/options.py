@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 from subflow_app.foundation.errors import InputError
 from subflow_sim.gate import MOST_SECONDS, is_there
@@ -25,6 +26,28 @@ Database = Annotated[
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="Number of a run, or `last`.")]
 
 RunIds = Annotated[list[str], typer.Argument(metavar="RUN...", help="Numbers of runs, or `last`.")]
+
+
+class ListedCommand(TyperCommand):
+    """A command whose help, and that of its options, names lists as ``{name}``.
+
+    Attributes:
+        lists: function for the text of each list, by name; called when help is printed, because it imports the list.
+    """
+
+    lists: ClassVar[Mapping[str, Callable[[], str]]] = {}
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Puts the lists into their places."""
+        parts: list[Any] = [self, *(param for param in self.params if isinstance(param, TyperOption))]
+        before = [part.help for part in parts]
+        for part in parts:
+            for name, text_of in self.lists.items():
+                if part.help and f"{{{name}}}" in part.help:
+                    part.help = part.help.replace(f"{{{name}}}", text_of())
+        super().format_help(ctx, formatter)
+        for part, text in zip(parts, before, strict=True):
+            part.help = text
 
 
 def database_path(database: Path | None) -> Path:

@@ -226,13 +226,12 @@ class ActionBar(QObject):
         menu.popup(position)
 
     def update_state(self, state: WindowState) -> None:
-        """Enables what can be done now, and makes the run action say what it does next."""
+        """Enables what can be done now."""
         self.state = state
         for spec in self._specs:
             refusal = spec.refusal(state)
             if refusal != self._refusals[spec.id]:
                 self._refuse(spec, refusal)
-        self.set_word("run.toggle", "&Run" if not state.is_running else "&Resume" if state.is_paused else "&Pause")
 
     def set_on(self, action_id: str, is_on: bool) -> None:
         """Shows a switch as on or off without doing what it does."""

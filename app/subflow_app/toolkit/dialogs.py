@@ -21,8 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.foundation.file_kinds import SCENARIO_FILE_SUFFIX
-from subflow_app.toolkit.plain_text import as_written
-from subflow_app.toolkit.widgets.shorthand import close_button, named, v_box
+from subflow_app.toolkit.widgets.shorthand import TagLine, as_written, close_button, named, v_box
 from subflow_app.vocabulary.language import tr, translatable, trn
 
 # Translated by whoever shows them.
@@ -187,8 +186,6 @@ class Dialogs:
 
     def tags(self, title: str, label: str, text: str, known: Sequence[str]) -> str | None:
         """Tags, separated by commas, or None; those that are known are offered while one is typed."""
-        from subflow_app.toolkit.widgets.choice import TagLine
-
         dialog = QInputDialog(self._parent)
         dialog.setWindowTitle(title)
         dialog.setLabelText(as_written(label))

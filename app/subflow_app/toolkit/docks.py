@@ -29,9 +29,8 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.toolkit.icons import icon
-from subflow_app.toolkit.plain_text import as_written
 from subflow_app.toolkit.theme import Tokens, set_style
-from subflow_app.toolkit.widgets.shorthand import named, timer
+from subflow_app.toolkit.widgets.shorthand import as_written, named, timer
 from subflow_app.vocabulary.language import tr
 
 _NO_LIMIT = 16_777_215  # of a height, as Qt has it, px
@@ -368,7 +367,7 @@ class Docks(QObject):
     def go_to(self, name: str) -> None:
         """Opens a panel, brings it to the front and puts the keyboard there."""
         self.set_open(name, True)
-        content = self._panels[name].dock.widget()
+        content = self.content(name)
         inside = [content, *content.findChildren(QWidget)]
         takes_keys = (part for part in inside if part.focusPolicy() & Qt.FocusPolicy.TabFocus and part.isEnabled())
         first = next((part for part in takes_keys if part.isVisibleTo(content)), content)

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
+#include "../fields.h"
 #include "../memory.h"
 #include "../packet.h"
 #include "../ring.h"
@@ -13,12 +15,20 @@
 namespace subflow {
 
 struct CodelOptions {
+    static constexpr std::string_view kName = "codel";
     Nanos target{5'000'000};
     Nanos interval{100'000'000};
     bool marks = false;  // packets that can be marked, instead of dropping them
     // What has waited longer is marked, whatever the control law says. Source: Linux codel_impl.h
     Nanos ce_threshold = kNever;
+
+    bool may_mark() const { return marks || ce_threshold < kNever; }
+    std::string_view problem() const {
+        const bool is_right = target > Nanos(0) && is_time(target) && interval > Nanos(0) && is_time(interval);
+        return is_right ? "" : "CoDel's target and interval must be positive";
+    }
 };
+SUBFLOW_FIELDS(CodelOptions, target, interval, marks, ce_threshold)
 
 // A packet in a queue that decides about it when it leaves.
 struct Waiting {
@@ -123,6 +133,8 @@ private:
 // One queue under CoDel. What does not fit is dropped on arrival, by the caller.
 class CodelQueue {
 public:
+    using Options = CodelOptions;
+
     CodelQueue() = default;
     explicit CodelQueue(const CodelOptions& options) : options_(options) {}
 

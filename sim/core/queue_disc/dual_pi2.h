@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
+#include "../fields.h"
 #include "../memory.h"
 #include "../packet.h"
 #include "../ring.h"
@@ -16,6 +18,7 @@ namespace subflow {
 
 // The defaults are those of RFC 9332 appendix A.1, with a step as in Linux in place of its ramp from 0.8 to 1.2 ms.
 struct DualPi2Options {
+    static constexpr std::string_view kName = "dual_pi2";
     Nanos target{15'000'000};  // delay of the classic queue
     Nanos update{16'000'000};  // how often the probability changes
     double alpha_hz = 0.16;    // by how much for a delay that is off the target
@@ -23,12 +26,28 @@ struct DualPi2Options {
     double coupling = 2;       // k: marks of the L queue for each square root of one of the classic queue
     Nanos step{1'000'000};     // what has waited longer in the L queue is marked
     Nanos ramp{};              // so much later for certain, and more likely the later until then ("range")
+
+    bool may_mark() const { return true; }
+    std::string_view problem() const {
+        const auto is_positive = [](Nanos time) { return time > Nanos(0) && is_time(time); };
+        if (!is_positive(target) || !is_positive(step)) return "DualPI2's target and step are times";
+        if (!is_time(ramp)) return "DualPI2's ramp is a time, or nil";
+        // Each update is work, also while nothing comes.
+        if (update < Nanos(100'000) || !is_time(update)) return "DualPI2's update is 0.1 ms or more";
+        if (!(coupling >= 1 && coupling <= 10)) return "DualPI2's coupling must be in [1, 10]";
+        if (!(alpha_hz >= 0 && alpha_hz <= 1000 && beta_hz >= 0 && beta_hz <= 1000))
+            return "DualPI2's gains must be in [0, 1000] Hz";
+        return {};
+    }
 };
+SUBFLOW_FIELDS(DualPi2Options, target, update, alpha_hz, beta_hz, coupling, step, ramp)
 
 // Source: RFC 9332 appendix A, whose names stand in quotes; the scheduler is a weighted round robin as in Linux
 // sch_dualpi2.c, with a tenth for the classic queue. The L queue has what says ECT(1) or is marked already.
 class DualPi2Queue {
 public:
+    using Options = DualPi2Options;
+
     DualPi2Queue() = default;
     explicit DualPi2Queue(const DualPi2Options& options) : options_(options) {}
 

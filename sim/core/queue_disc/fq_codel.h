@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "../memory.h"
@@ -13,15 +14,28 @@
 namespace subflow {
 
 struct FqCodelOptions {
+    static constexpr std::string_view kName = "fq_codel";
     CodelOptions codel;
     Bytes quantum{1514};
     std::uint32_t flows = 1024;
+
+    bool may_mark() const { return codel.may_mark(); }
+    std::string_view problem() const {
+        if (const std::string_view found = codel.problem(); !found.empty()) return found;
+        // A smaller quantum would take thousands of turns until a large packet may go.
+        if (quantum.value < 64 || quantum.value > 1'000'000) return "FQ-CoDel's quantum must be in [64, 1000000] bytes";
+        if (flows < 1 || flows > 65536) return "FQ-CoDel needs 1 to 65536 queues";
+        return {};
+    }
 };
+SUBFLOW_FIELDS(FqCodelOptions, codel, quantum, flows)
 
 // Source: RFC 8290 sections 3 and 4. A flow is what one subflow sends in one direction of data or ACKs; its queue is a
 // pure function of that, so that two flows collide, or not, in every run alike.
 class FqCodelQueue {
 public:
+    using Options = FqCodelOptions;
+
     FqCodelQueue() = default;
     explicit FqCodelQueue(const FqCodelOptions& options) : options_(options), flows_(options.flows) {}
 
@@ -57,7 +71,7 @@ public:
 
     // Makes room: drops half the packets, at least one and at most 64, from the head of the queue with most bytes.
     template <class Drop>
-    void drop_from_fattest(Drop&& drop) {
+    void make_room(Drop&& drop) {
         Flow& flow = flows_[fattest()];
         FlowView view{*this, flow};
         for (std::int64_t left = flow.pkts < 4 ? 1 : flow.pkts < 128 ? flow.pkts / 2 : 64; left > 0; --left)
@@ -75,7 +89,7 @@ public:
     // Calls visit(waiting) for each packet, in the order in which dequeue() would hand them out if nothing else came
     // and CoDel dropped nothing. Not for the packet path.
     template <class Visit>
-    void for_each_in_turn(Visit&& visit) const {
+    void for_each(Visit&& visit) const {
         for (const std::uint32_t node : order_of_service()) visit(nodes_[node].waiting);
     }
 

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <string_view>
 
+#include "../fields.h"
 #include "../units.h"
 
 namespace subflow {
@@ -12,6 +15,7 @@ namespace subflow {
 // those of the fluid-model literature for 10 Mbit/s: no drop below 25 packets, linear to 0.1 at 50, to 1 at 100, by the
 // instantaneous queue and each packet by itself. Classic RED averages (weight 0.002) and spreads its drops.
 struct RedOptions {
+    static constexpr std::string_view kName = "red";
     double min_pkts = 25;
     double max_pkts = 50;
     double max_p = 0.1;
@@ -19,7 +23,19 @@ struct RedOptions {
     double weight = 1;     // of a new sample in the average; 1: the instantaneous queue
     bool spreads = false;  // uniform gaps between drops instead of geometric ones
     bool marks = false;    // packets that can be marked, instead of dropping them; what finds no room is dropped
+
+    bool may_mark() const { return marks; }
+    std::string_view problem() const {
+        // A step takes equal ones.
+        const bool ascends = max_pkts > min_pkts || (marks && max_pkts == min_pkts);
+        if (!(min_pkts >= 0 && ascends && std::isfinite(max_pkts)))
+            return "RED's thresholds must be in ascending order";
+        if (!(max_p > 0 && max_p <= 1)) return "RED's max_p must be in (0, 1]";
+        if (!(weight > 0 && weight <= 1)) return "RED's weight must be in (0, 1]";
+        return {};
+    }
 };
+SUBFLOW_FIELDS(RedOptions, min_pkts, max_pkts, max_p, gentle, weight, spreads, marks)
 
 // Source: Floyd, Jacobson 1993, "Random Early Detection gateways for congestion avoidance", figure 2 (average with
 // correction for idle time, count of packets since the last drop); Floyd 2000 for the gentle slope.

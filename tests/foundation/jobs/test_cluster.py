@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.features.sweeps.core.plans import LOSS, plan
 from tests.helpers.fake_cluster import FAKE_RAY, NOT_FOUND, WEB_SERVER, head
+from tests.helpers.members import for_each
 
 from subflow_app.features.sweeps.core.sweep_job import SweepJob
 from subflow_app.features.sweeps.core.sweep_results import long_csv
@@ -38,7 +39,7 @@ def test_the_forms_of_an_address(text: str, host: str, port: int) -> None:
     assert ClusterAddress.parse(text) == ClusterAddress(text, host, port)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -91,7 +92,7 @@ def test_an_address_where_nobody_listens() -> None:
 
 
 def test_the_whole_test_of_an_address_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_address, "_MOST_S", 0.1)
+    monkeypatch.setattr(cluster_address, "MOST_S", 0.1)
     monkeypatch.setattr(cluster_address, "ANSWER_S", 1.0)
     with head(None) as address, pytest.raises(ClusterError, match=r"no answer within 0\.1 s"):
         ClusterAddress.parse(address).check()
@@ -108,9 +109,9 @@ def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     (tmp_path / "modules").mkdir()
     (tmp_path / "modules" / "ray.py").write_text(FAKE_RAY, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path / "modules")
-    monkeypatch.setattr(cluster, "_BEAT_S", 0.2)
-    monkeypatch.setattr(cluster, "_JOIN_S", 3.0)
-    monkeypatch.setattr(cluster, "_SILENT_S", 3.0)
+    monkeypatch.setattr(cluster, "BEAT_S", 0.2)
+    monkeypatch.setattr(cluster, "JOIN_S", 3.0)
+    monkeypatch.setattr(cluster, "SILENT_S", 3.0)
     before = set(active_children())
     with head() as there:
         yield there
@@ -217,9 +218,9 @@ def test_a_sweep_that_waits_for_its_cluster_can_be_stopped(
     store: Store, address: str, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     monkeypatch.setenv("FAULT", fault)
-    monkeypatch.setattr(cluster, "_LOAD_S", 100.0)
-    monkeypatch.setattr(cluster, "_JOIN_S", 100.0)
-    monkeypatch.setattr(cluster, "_SILENT_S", 100.0)
+    monkeypatch.setattr(cluster, "LOAD_S", 100.0)
+    monkeypatch.setattr(cluster, "JOIN_S", 100.0)
+    monkeypatch.setattr(cluster, "SILENT_S", 100.0)
     monkeypatch.setattr(cluster, "_LEAVE_S", 0.5)
     job = SweepJob(plan(axes={LOSS: ["0%", "1%", "2%"]}), store, cluster=address)
     stopped_at: list[float] = []

@@ -6,6 +6,7 @@ import hashlib
 from typing import Any
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_sim.arena.families import FAMILIES, SPLITS
 from subflow_sim.arena.networks import FROZEN_NUMBERS, network, networks
@@ -39,7 +40,7 @@ def test_topologies_of_different_names_are_different_networks() -> None:
     assert all(shapes.count(shape) == 1 for shape in shapes)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@for_each("family", FAMILIES)
 def test_every_network_of_a_family_is_a_scenario_that_runs(family: str) -> None:
     for split in SPLITS:
         for number in range(1, 1 + len(FAMILIES[family].topologies[split])):

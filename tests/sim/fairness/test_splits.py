@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 from scipy.optimize import linprog
+from tests.helpers.members import for_each
 
 from subflow_sim.fairness.network import Connection, SharedNetwork, SubflowPath
 from subflow_sim.fairness.splits import Split, max_min_split, proportional_split
@@ -201,7 +202,7 @@ class Limits:
         return -float(found.fun)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_each("seed", range(40))
 def test_splits_of_random_topologies_are_what_they_say(seed: int) -> None:
     draw = np.random.default_rng(seed)
     shared = random_network(draw)

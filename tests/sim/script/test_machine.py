@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_sim import _core
 from subflow_sim.decisions import Decisions, from_core
@@ -123,7 +124,7 @@ def on_ack(w, ack):
     assert seen[6][1] >= 3.0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "what"),
     [
         ("w.cwnd = 1 / (ack.acked - ack.acked)", "division by zero"),

@@ -6,6 +6,7 @@ import contextlib
 import random
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_sim.script import SKELETONS, ScriptError, check_script, compile_script
 from subflow_sim.script.vocabulary import FUNCTIONS, HOOKS, OBJECTS
@@ -14,7 +15,7 @@ _GROWS = "def on_ack(w, ack, siblings):\n    w.cwnd += 1 / w.cwnd\n"
 _HALVES = "def on_loss(w, loss):\n    w.ssthresh = max(w.cwnd / 2, 2)\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "line", "message"),
     [
         ("import os\n" + _GROWS, 1, "`import` has no place outside a function"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_sim import _core
 from subflow_sim.lowering import lower
@@ -35,7 +36,7 @@ controller = "mine"
 """
 
 
-@pytest.mark.parametrize("name", shipped_scripts())
+@for_each("name", shipped_scripts())
 def test_a_script_says_what_it_is_and_what_its_options_are(name: str) -> None:
     text = read_script(name, None)
     script = compile_script(text, name, kind_of(text))

@@ -22,11 +22,9 @@ from subflow_app import __version__
 from subflow_app.features.about.core import Part, licence_parts
 from subflow_app.foundation.errors import ResourceError
 from subflow_app.foundation.paths import crash_directory, log_path, settings_path
-from subflow_app.toolkit.models import ListModel
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens
-from subflow_app.toolkit.widgets.shorthand import close_button, named, split, v_box
-from subflow_app.toolkit.widgets.tables import sorting
+from subflow_app.toolkit.widgets.shorthand import Label, close_button, named, split, v_box
+from subflow_app.toolkit.widgets.tables import ListModel, sorting
 from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary.language import tr, translatable
 

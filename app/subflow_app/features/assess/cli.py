@@ -67,7 +67,12 @@ def assess(
     option, 130 after Ctrl-C, 143 after SIGTERM.
     """
     from subflow_app.features.arena.core.entrants import chosen_entrants
-    from subflow_app.features.assess.core.dossier import assessment_document, criteria_list, summary_tables
+    from subflow_app.features.assess.core.dossier import (
+        assessment_document,
+        criteria_list,
+        summary_tables,
+        write_dossier,
+    )
     from subflow_app.features.assess.core.job import Assessment, Extent
     from subflow_store import open_store
 
@@ -101,8 +106,6 @@ def assess(
         code = _run(assessment, is_quiet=as_json, is_kept=not no_store)
         results = assessment.results()
         if out is not None:
-            from subflow_app.features.assess.core.dossier import write_dossier
-
             print_note(f"written: {', '.join(map(str, write_dossier(assessment, results, out, controller)))}")
         if as_json:
             print_json(assessment_document(assessment, results))

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
-from typer.core import TyperCommand
 
 from subflow_app.features.history.cli import shown_document
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import fields
 from subflow_app.terminal.failures import worst_of
-from subflow_app.terminal.options import Database, Json, RunIds, opened_store, run_number, time_option
+from subflow_app.terminal.options import Database, Json, ListedCommand, RunIds, opened_store, run_number, time_option
 from subflow_app.terminal.terminal import print_json, print_line, print_note
 
 if TYPE_CHECKING:
@@ -30,17 +29,13 @@ CAPTURE, BUNDLE = "pcapng", "bundle"
 SWEEP = "sweep-"
 
 
-class ExportCommand(TyperCommand):
-    """The command whose help names all figures; their list is read when somebody asks for it."""
+def format_names() -> tuple[str, ...]:
+    """The words of ``--format``."""
+    from subflow_app.features.exporting.core.exports import DATA_FORMAT
+    from subflow_app.features.exporting.core.table_formats import TABLE_FORMATS
+    from subflow_app.features.paper.core.figure_plan import FIGURE_KINDS
 
-    @property
-    def help(self) -> str | None:
-        """The text of the command with the figures in their groups."""
-        return self._text and self._text.replace("{figures}", figure_names())
-
-    @help.setter
-    def help(self, text: str | None) -> None:
-        self._text = text
+    return (DATA_FORMAT, *FIGURE_KINDS, *(table.name for table in TABLE_FORMATS), CAPTURE, BUNDLE)
 
 
 def figure_names() -> str:
@@ -49,6 +44,12 @@ def figure_names() -> str:
 
     names = {group: ", ".join(plot.id for plot in PLOTS if plot.group == group) for group in ("", *GROUPS)}
     return "\n".join(f"{group or 'Figures'}: {listed}." for group, listed in names.items())
+
+
+class ExportCommand(ListedCommand):
+    """`export`, whose help lists formats and figures."""
+
+    lists: ClassVar = {"formats": lambda: ", ".join(format_names()), "figures": figure_names}
 
 
 def run_export(
@@ -61,14 +62,14 @@ def run_export(
     """
     from subflow_app.features.capture.core.packet_capture import CapturePlan
     from subflow_app.features.exporting.core.run_export import RunExport
-    from subflow_app.features.exporting.core.tables import TABLE_KINDS
+    from subflow_app.features.exporting.core.table_formats import TABLE_FORMATS
 
     capture = None
     if CAPTURE in kinds:
         since_s = 0.0 if since is None else time_option("--since", since)
         until_s = None if until is None else time_option("--until", until)
         capture = CapturePlan(flow or "", station, since_s, until_s)
-    tables = tuple(kind for kind in TABLE_KINDS if kind in kinds)
+    tables = tuple(table.name for table in TABLE_FORMATS if table.name in kinds)
     return RunExport(plan.run_data, tables, capture, BUNDLE in kinds)
 
 
@@ -83,7 +84,7 @@ def export(
         typer.Option(
             "--format",
             metavar="LIST",
-            help="Any of csv, csv-long, parquet, parquet-long, svg, pdf, png, pcapng, bundle; comma-separated.",
+            help="Any of {formats}; comma-separated.",
         ),
     ] = "csv",
     figure: Annotated[
@@ -204,10 +205,7 @@ def export_formats(text: str) -> tuple[str, ...]:
     Raises:
         InputError: if one does not exist.
     """
-    from subflow_app.features.exporting.core.exports import FORMATS
-    from subflow_app.features.exporting.core.tables import TABLE_KINDS
-
-    return _listed(text, "--format", (*FORMATS, *TABLE_KINDS, CAPTURE, BUNDLE))
+    return _listed(text, "--format", format_names())
 
 
 def export_plan(kinds: tuple[str, ...], figure: str | None, *, run_data: bool) -> ExportPlan:

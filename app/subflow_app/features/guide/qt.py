@@ -6,6 +6,7 @@ Pages of the guide open in the system's browser; the guide is built first if nec
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,7 +17,8 @@ from PySide6.QtWidgets import QApplication, QPushButton, QStatusBar, QTextBrowse
 from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.foundation.errors import GuideError, ResourceError
 from subflow_app.foundation.resources import resource_path
-from subflow_app.toolkit.feature import Feature, FeatureMap
+from subflow_app.toolkit.action_bar import ActionSpec
+from subflow_app.toolkit.feature import Feature, FeatureHolder, FeatureMap
 from subflow_app.toolkit.theme import Tokens, follow_theme
 from subflow_app.toolkit.widgets.shorthand import named, timer, v_box
 from subflow_app.toolkit.workspaces import PANELS
@@ -136,6 +138,26 @@ class GuideFeature(Feature):
         if self._build is not None:
             share = round(100 * self._build.progress)
             self.ports.statusBar().showMessage(tr("Building the user guide: {percent} %", percent=share))
+
+
+def rows() -> Iterator[ActionSpec[FeatureHolder]]:
+    """In the Help menu."""
+    yield ActionSpec(
+        "help.guide_here",
+        "User guide on &this",
+        "Open the user guide in the browser, at the page of the algorithm or panel that has the keyboard focus",
+        "guide",
+        ("Shift+F1",),
+        lambda w, _: w.features[GuideFeature].show_here(),
+    )
+    yield ActionSpec(
+        "help.guide",
+        "User &guide",
+        "Open the user guide in the browser: every view, algorithm, command and key of a scenario file",
+        "guide",
+        ("Ctrl+F1",),
+        lambda w, _: w.features[GuideFeature].show(),
+    )
 
 
 def topic_of(ports: GuidePorts, widget: QWidget | None) -> str:

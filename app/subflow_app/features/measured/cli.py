@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from subflow_app.foundation.errors import InputError
-from subflow_app.terminal.options import Database, Json, opened_store, positive_time_option
+from subflow_app.terminal.options import Database, Json, ListedCommand, opened_store, positive_time_option
 from subflow_app.terminal.terminal import print_json, print_line, print_note, print_rows
 from subflow_app.vocabulary.number_text import counted
 from subflow_app.vocabulary.tables import Column, NumberColumn
@@ -17,9 +17,21 @@ if TYPE_CHECKING:
     from subflow_app.features.measured.core.measured_table import MeasuredTable, RawColumn
 
 
+def _format_names() -> str:
+    from subflow_app.features.measured.core.trace_formats import format_names
+
+    return ", ".join(format_names())
+
+
+class ImportTraceCommand(ListedCommand):
+    """`import-trace`, whose help lists the kinds of files."""
+
+    lists: ClassVar = {"formats": _format_names}
+
+
 def import_trace(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, a log of ss -tin, or a capture (pcap, pcapng).")],
-    format: Annotated[str, typer.Option(metavar="FORMAT", help="csv, ss, pcap, or auto.")] = "auto",
+    format: Annotated[str, typer.Option(metavar="FORMAT", help="Any of {formats}.")] = "auto",
     maps: Annotated[
         list[str] | None,
         typer.Option(

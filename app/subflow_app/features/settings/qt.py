@@ -23,10 +23,8 @@ from PySide6.QtWidgets import (
 from subflow_app.features.editor.qt.scenario_fields import TimeBox
 from subflow_app.features.settings.core import SETTINGS, SettingSpec, defaults
 from subflow_app.foundation.settings import Settings
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens
-from subflow_app.toolkit.widgets.choice import Choice
-from subflow_app.toolkit.widgets.shorthand import h_box, heading, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, h_box, heading, named, v_box
 from subflow_app.vocabulary.language import tr
 
 

@@ -31,10 +31,10 @@ _TASKS_EACH = 2
 _MOST_LOSSES = 50
 # Loading Ray and joining take seconds each, and on a busy machine ten times as long; the address has answered by
 # then. A head that is there is heard of every few seconds.
-_BEAT_S = 2.0
-_LOAD_S = 60.0
-_JOIN_S = 45.0
-_SILENT_S = 15.0
+BEAT_S = 2.0
+LOAD_S = 60.0
+JOIN_S = 45.0
+SILENT_S = 15.0
 # What the client has for leaving the cluster, and how long its end may come before the signal that also ended it.
 _LEAVE_S = 3.0
 _SAME_MOMENT_S = 0.3
@@ -55,7 +55,7 @@ class RayCluster:
         # Until it is known how many cores the cluster has.
         self.jobs = 1
         self.slots = _TASKS_EACH
-        self._limit_s = _LOAD_S
+        self._limit_s = LOAD_S
         self._silent_s = 0.0
         self._is_joined = False
         self._losses = 0
@@ -65,7 +65,7 @@ class RayCluster:
         self._pipe: Connection
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(
-            target=serve, args=(theirs, address, _BEAT_S, _SILENT_S), name="subflow-cluster", daemon=True
+            target=serve, args=(theirs, address, BEAT_S, SILENT_S), name="subflow-cluster", daemon=True
         )
         if os.name == "posix":
             # Begun by the first process otherwise, and lets interrupts in once it runs.
@@ -147,10 +147,10 @@ class RayCluster:
         """Note a message of the client; returns the answer in it, if it is one."""
         match said:
             case Joining():
-                self._silent_s, self._limit_s = 0.0, _JOIN_S
+                self._silent_s, self._limit_s = 0.0, JOIN_S
             case Beat(cores):
                 # Only the head's own answer counts: workers that have tasks go on for a minute after its end.
-                self._silent_s, self._limit_s = 0.0, _SILENT_S
+                self._silent_s, self._limit_s = 0.0, SILENT_S
                 self._is_joined = True
                 self.jobs = cores
                 self.slots = cores * _TASKS_EACH

@@ -23,7 +23,7 @@ _CLIENT = "ray://"
 CONNECT_S = 3.0
 ANSWER_S = 3.0
 # Of all addresses of a name, and of the look-up of the name.
-_MOST_S = 8.0
+MOST_S = 8.0
 
 # Kinds of frames of HTTP/2 (RFC 9113) and one of its flags.
 _DATA, _HEADERS, _SETTINGS = 0, 1, 4
@@ -64,7 +64,7 @@ class ClusterAddress:
         return cls(text, match[1].strip("[]"), int(match[2]))
 
     def check(self) -> None:
-        """Test within `_MOST_S` whether somebody at this address speaks as Ray does; says nothing of `AUTO`.
+        """Test within `MOST_S` whether somebody at this address speaks as Ray does; says nothing of `AUTO`.
 
         May be called in any thread; in the main thread Ctrl-C interrupts it.
 
@@ -77,8 +77,8 @@ class ClusterAddress:
         # A thread of its own, as nothing interrupts the look-up of a name.
         probe = threading.Thread(target=lambda: problems.append(self._problem()), name="subflow-probe", daemon=True)
         probe.start()
-        probe.join(_MOST_S)
-        problem = problems[0] if problems else f"no answer within {_MOST_S:g} s"
+        probe.join(MOST_S)
+        problem = problems[0] if problems else f"no answer within {MOST_S:g} s"
         if problem:
             raise self.unreachable(problem)
 

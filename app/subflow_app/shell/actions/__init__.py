@@ -11,16 +11,23 @@ from typing import TYPE_CHECKING
 from subflow_app.features.arena.qt import feature as arena
 from subflow_app.features.breaking.qt import feature as breaking
 from subflow_app.features.comparison.qt import feature as comparison
+from subflow_app.features.crashes.qt import feature as crashes
 from subflow_app.features.editor.qt import actions as topology
 from subflow_app.features.explain.qt import feature as explain
+from subflow_app.features.exporting.qt import actions as exporting
 from subflow_app.features.fairness.qt import feature as fairness
 from subflow_app.features.forking.qt import feature as forking
 from subflow_app.features.gallery.qt import feature as gallery
+from subflow_app.features.guide import qt as guide
 from subflow_app.features.labs.qt import feature as labs
+from subflow_app.features.paper.qt import reporting
 from subflow_app.features.playhead.qt import feature as playhead
+from subflow_app.features.running.qt import queue
 from subflow_app.features.script.qt import feature as script
 from subflow_app.features.sweeps.qt import feature as sweeps
-from subflow_app.shell.actions import file, run, training, view
+from subflow_app.features.training.qt import agent_feature
+from subflow_app.features.training.qt import session as training
+from subflow_app.shell.actions import file, run, view
 from subflow_app.toolkit.action_bar import ActionSpec
 
 if TYPE_CHECKING:
@@ -28,13 +35,15 @@ if TYPE_CHECKING:
 
 ACTIONS: tuple[ActionSpec[MainWindow], ...] = (
     *file.file_rows(),
+    *exporting.rows(),
+    *reporting.rows(),
     *file.edit_rows(),
     *topology.rows(),
     *view.arrange_rows(),
     *view.view_rows(),
     *run.run_rows(),
-    *run.queue_rows(),
-    *run.agent_rows(),
+    *queue.rows(),
+    *agent_feature.rows(),
     *playhead.rows(),
     *forking.rows(),
     *explain.rows(),
@@ -51,4 +60,6 @@ ACTIONS: tuple[ActionSpec[MainWindow], ...] = (
     *comparison.import_rows(),
     *labs.rows(),
     *file.help_rows(),
+    *guide.rows(),
+    *crashes.rows(),
 )

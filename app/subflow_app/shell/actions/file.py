@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.features.crashes.qt.feature import CrashFeature
-from subflow_app.features.guide.qt import GuideFeature
-from subflow_app.toolkit.action_bar import HAS_NODES, NOT_RUNNING, PLOTS_SHOWN, STORE, ActionSpec, Need
+from subflow_app.toolkit.action_bar import NOT_RUNNING, STORE, ActionSpec, Need
 from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:
@@ -85,90 +83,6 @@ def file_rows() -> Iterator[ActionSpec[MainWindow]]:
         (STORE,),
     )
     yield ActionSpec(
-        "file.import_topology",
-        "&Import topology…",
-        "Make a scenario from a GraphML or GML file, such as those of the Topology Zoo",
-        "import",
-        ("Ctrl+Shift+I",),
-        lambda w, _: w.topology_files.ask_import(),
-    )
-    yield ActionSpec(
-        "file.import_page",
-        "Import a &web page…",
-        "Make a scenario of a run in a web page, with what was changed there",
-        "import",
-        ("Ctrl+Alt+Shift+7",),
-        lambda w, _: w.topology_files.ask_page(),
-    )
-    yield ActionSpec(
-        "file.export_graphml",
-        "Export topology as &GraphML…",
-        "Write nodes and links to a GraphML file, for other programs",
-        "topology",
-        ("Ctrl+Shift+G",),
-        lambda w, _: w.topology_files.ask_graphml(),
-        (HAS_NODES,),
-    )
-    yield ActionSpec(
-        "file.export_svg",
-        "Export drawing as S&VG…",
-        "Write the drawing of the topology with its legend to an SVG file, sharp at any size",
-        "export_figure",
-        ("Ctrl+Shift+V",),
-        lambda w, _: w.topology_files.ask_svg(),
-        (HAS_NODES,),
-    )
-    yield ActionSpec(
-        "file.export_png",
-        "Export drawing as &PNG…",
-        "Write the drawing of the topology with its legend to an image",
-        "export_figure",
-        ("Ctrl+Shift+X",),
-        lambda w, _: w.topology_files.ask_png(),
-        (HAS_NODES,),
-    )
-    yield ActionSpec(
-        "file.export_figure",
-        "&Export figure…",
-        "Write the plots to an SVG, PDF or PNG file, as shown or for a paper",
-        "export_figure",
-        ("Ctrl+E",),
-        lambda w, _: w.exports.ask_figure(),
-        (PLOTS_SHOWN,),
-    )
-    yield ActionSpec(
-        "file.export_data",
-        "Export da&ta…",
-        "Write the data of the visible curves to a CSV file",
-        "export_data",
-        ("Ctrl+Shift+E",),
-        lambda w, _: w.exports.ask_data(),
-        (PLOTS_SHOWN,),
-    )
-    yield ActionSpec(
-        "file.export_report",
-        "Export &report…",
-        "Write a report on the selected runs, or those shown: setup, figures, tables, seeds, how to run them again",
-        "export_report",
-        ("Ctrl+Shift+R",),
-        lambda w, _: w.reports.ask_report([row.id for row in w.history.selected()] or sorted(w.shown.ids)),
-        (
-            STORE,
-            Need(
-                lambda s: s.runs_selected > 0 or s.runs_shown > 0,
-                translatable("no run is shown and none is selected in the history"),
-            ),
-        ),
-    )
-    yield ActionSpec(
-        "file.verify_bundle",
-        "&Verify bundle…",
-        "Simulate the run of a bundle again and compare it with what the bundle holds, sample by sample",
-        "compare",
-        ("Ctrl+Alt+Shift+Y",),
-        lambda w, _: w.run_exports.ask_verify(),
-    )
-    yield ActionSpec(
         "file.settings",
         "Se&ttings…",
         "Choose the theme, the language, what runs keep, and what needs confirmation",
@@ -228,22 +142,6 @@ def help_rows() -> Iterator[ActionSpec[MainWindow]]:
         lambda w, _: w.window_dialogs.show_help(),
     )
     yield ActionSpec(
-        "help.guide_here",
-        "User guide on &this",
-        "Open the user guide in the browser, at the page of the algorithm or panel that has the keyboard focus",
-        "guide",
-        ("Shift+F1",),
-        lambda w, _: w.features[GuideFeature].show_here(),
-    )
-    yield ActionSpec(
-        "help.guide",
-        "User &guide",
-        "Open the user guide in the browser: every view, algorithm, command and key of a scenario file",
-        "guide",
-        ("Ctrl+F1",),
-        lambda w, _: w.features[GuideFeature].show(),
-    )
-    yield ActionSpec(
         "help.welcome",
         "&Welcome",
         "Show the three ways into the program: demo, labs, new topology",
@@ -266,14 +164,6 @@ def help_rows() -> Iterator[ActionSpec[MainWindow]]:
         "shortcuts",
         ("Ctrl+/",),
         lambda w, _: w.window_dialogs.show_shortcuts(),
-    )
-    yield ActionSpec(
-        "help.crash_reports",
-        "&Crash reports…",
-        "Read what was written when Subflow crashed or showed a bug, to send it by hand",
-        "crash",
-        ("Ctrl+Alt+Shift+F1",),
-        lambda w, _: w.features[CrashFeature].show(),
     )
     yield ActionSpec(
         "help.about",

@@ -1,11 +1,10 @@
-"""Actions of the Run and History menus: runs, steps through the decisions of agents, queue, and stored runs."""
+"""Actions of the Run and History menus: runs, their steps and speed, and stored runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.features.forking.qt.feature import ForkFeature
 from subflow_app.shell.menus import DEFAULT_SPEED, SPEEDS, STEPS
 from subflow_app.toolkit.action_bar import (
     COMPLETE,
@@ -15,12 +14,10 @@ from subflow_app.toolkit.action_bar import (
     RUNNABLE,
     RUNNING,
     SELECTED,
-    VALID,
     WRITABLE,
     ActionSpec,
     Need,
     Scope,
-    possible,
 )
 from subflow_app.vocabulary.language import translatable
 
@@ -111,137 +108,6 @@ def run_rows() -> Iterator[ActionSpec[MainWindow]]:
         )
 
 
-def agent_rows() -> Iterator[ActionSpec[MainWindow]]:
-    """The part of the Run menu that walks through the decisions of a learning agent."""
-    yield ActionSpec(
-        "agent.first",
-        "&First decision",
-        "Go to the first decision of the learning agent that the agent panel shows",
-        "first",
-        ("Alt+Home",),
-        lambda w, _: w.agent.content.go_to_first(),
-        (possible("agent.first", translatable("no earlier decision of an agent")),),
-    )
-    yield ActionSpec(
-        "agent.previous",
-        "Pre&vious decision",
-        "Go to the previous decision of the learning agent; a click in the plots goes to the nearest",
-        "previous",
-        ("Alt+Left",),
-        lambda w, _: w.agent.content.step(-1),
-        (possible("agent.previous", translatable("no earlier decision of an agent")),),
-    )
-    yield ActionSpec(
-        "agent.next",
-        "Ne&xt decision",
-        "Go to the next decision of the learning agent; a click in the plots goes to the nearest",
-        "next",
-        ("Alt+Right",),
-        lambda w, _: w.agent.content.step(1),
-        (possible("agent.next", translatable("no later decision of an agent")),),
-    )
-    yield ActionSpec(
-        "agent.last",
-        "L&atest decision",
-        "Go to the latest decision of the learning agent, and follow it during a run",
-        "last",
-        ("Alt+End",),
-        lambda w, _: w.agent.content.go_to_last(),
-        (possible("agent.last", translatable("no later decision of an agent")),),
-    )
-
-
-def queue_rows() -> Iterator[ActionSpec[MainWindow]]:
-    """The Queue submenu of the Run menu."""
-    yield ActionSpec(
-        "queue.add",
-        "&Queue this scenario",
-        "Add a run of the scenario to the queue, which runs while you work",
-        "queue",
-        ("Ctrl+Shift+F5",),
-        lambda w, _: w.queue_session.add(),
-        (COMPLETE, VALID),
-    )
-    yield ActionSpec(
-        "queue.add_several",
-        "Queue &several runs…",
-        "Add runs with several seeds and controllers to the queue",
-        "queue_several",
-        ("Ctrl+Alt+F5",),
-        lambda w, _: w.queue_session.add_several(),
-        (COMPLETE, VALID),
-    )
-    yield ActionSpec(
-        "queue.toggle",
-        "&Pause or resume",
-        "Pause or resume all runs of the queue",
-        "pause",
-        ("Ctrl+Alt+Space",),
-        lambda w, _: w.queue_session.toggle(),
-        (possible("queue.toggle", translatable("no run of the queue is running or waiting")),),
-    )
-    yield ActionSpec(
-        "queue.cancel",
-        "&Cancel",
-        "Stop the selected runs, or take them off the queue; what they have simulated is kept",
-        "stop",
-        ("Alt+Del",),
-        lambda w, _: w.queue_session.cancel(),
-        (possible("queue.cancel", translatable("select runs in the queue that are running or waiting")),),
-        scope=Scope.QUEUE,
-    )
-    yield ActionSpec(
-        "queue.retry",
-        "&Try again",
-        "Queue the selected runs that failed or were cancelled again",
-        "retry",
-        ("Ctrl+R",),
-        lambda w, _: w.queue_session.retry(),
-        (possible("queue.retry", translatable("select runs in the queue that failed or were cancelled")),),
-        scope=Scope.QUEUE,
-    )
-    yield ActionSpec(
-        "queue.up",
-        "Move &up",
-        "Let the selected runs start earlier",
-        "up",
-        ("Alt+Up",),
-        lambda w, _: w.queue_session.move(-1),
-        (possible("queue.move", translatable("select waiting runs in the queue")),),
-        scope=Scope.QUEUE,
-    )
-    yield ActionSpec(
-        "queue.down",
-        "Move &down",
-        "Let the selected runs start later",
-        "down",
-        ("Alt+Down",),
-        lambda w, _: w.queue_session.move(1),
-        (possible("queue.move", translatable("select waiting runs in the queue")),),
-        scope=Scope.QUEUE,
-    )
-    yield ActionSpec(
-        "queue.remove",
-        "&Remove",
-        "Remove the selected runs from the list; stored runs stay stored",
-        "delete",
-        ("Del",),
-        lambda w, _: w.queue_session.remove(),
-        (possible("queue.remove", translatable("select runs in the queue that are not running")),),
-        scope=Scope.QUEUE,
-    )
-    yield ActionSpec(
-        "queue.clear",
-        "Remove &finished",
-        "Remove the finished runs from the list; they stay stored",
-        "clear",
-        ("Shift+Del",),
-        lambda w, _: w.queue_session.clear_finished(),
-        (possible("queue.clear", translatable("the queue has no finished runs")),),
-        scope=Scope.QUEUE,
-    )
-
-
 def history_rows() -> Iterator[ActionSpec[MainWindow]]:
     """The History menu."""
     yield ActionSpec(
@@ -272,16 +138,6 @@ def history_rows() -> Iterator[ActionSpec[MainWindow]]:
         ("Ctrl+Backspace",),
         lambda w, _: w.shown.keep_first(),
         (Need(lambda s: s.runs_shown > 1, translatable("the plots show no second run")),),
-    )
-    yield ActionSpec(
-        "history.fork",
-        "Fork the selected r&un…",
-        "Fork the selected run: change a link or a flow from a time on, with the original as a ghost",
-        "fork",
-        ("Ctrl+Shift+Y",),
-        lambda w, _: w.features[ForkFeature].fork_selected(),
-        (ONE_SELECTED,),
-        Scope.HISTORY,
     )
     yield ActionSpec(
         "history.rename",
@@ -320,16 +176,6 @@ def history_rows() -> Iterator[ActionSpec[MainWindow]]:
         "scenario",
         ("Ctrl+Shift+Return",),
         lambda w, _: w.opening.open_scenario(),
-        (ONE_SELECTED,),
-        Scope.HISTORY,
-    )
-    yield ActionSpec(
-        "history.export",
-        "&Export run…",
-        "Write the selected run to a folder: tables (CSV, Parquet), packets for Wireshark, a bundle to verify",
-        "export_data",
-        ("Ctrl+Alt+E",),
-        lambda w, _: w.run_exports.ask_run(w.history.selected()[0]),
         (ONE_SELECTED,),
         Scope.HISTORY,
     )

@@ -10,10 +10,9 @@ from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
 from PySide6.QtWidgets import QFrame, QPushButton, QToolButton, QWidget
 
 from subflow_app.toolkit.icons import icon
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import set_style
 from subflow_app.toolkit.widgets.labels import IconLabel
-from subflow_app.toolkit.widgets.shorthand import h_box, named, timer, v_box
+from subflow_app.toolkit.widgets.shorthand import Label, h_box, named, timer, v_box
 from subflow_app.vocabulary.language import tr
 
 Kind = Literal["info", "warning", "error"]

@@ -22,9 +22,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QLineEdit, QPlainTextEdit, QTextEdit, QToolButton, QToolTip, QWidget
 
-from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, muted
-from subflow_app.toolkit.widgets.shorthand import h_box, named
+from subflow_app.toolkit.widgets.shorthand import Label, as_written, h_box, named
 from subflow_app.vocabulary.language import tr, trn
 
 

@@ -11,10 +11,9 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QScrollArea, QToolButton, QWidget
 
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import call_style, muted, set_style
 from subflow_app.toolkit.widgets.labels import IconLabel
-from subflow_app.toolkit.widgets.shorthand import heading, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Label, heading, named, v_box
 
 _ICON_SIZE = 36
 _TEXT_WIDTH = 400  # a short line of a book

@@ -13,7 +13,7 @@ from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QPalette, QRes
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.toolkit.icons import icon
-from subflow_app.toolkit.plain_text import Label, as_written
+from subflow_app.toolkit.widgets.shorthand import Label, as_written
 
 
 class ElidedLabel(Label):

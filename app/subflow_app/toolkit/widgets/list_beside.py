@@ -10,9 +10,8 @@ from collections.abc import Iterable, Sequence
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QProgressBar, QSplitter, QToolButton, QWidget
 
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import muted
-from subflow_app.toolkit.widgets.shorthand import h_box, named, split, v_box
+from subflow_app.toolkit.widgets.shorthand import Label, h_box, named, split, v_box
 
 
 def action_buttons(actions: Iterable[QAction]) -> list[QToolButton]:

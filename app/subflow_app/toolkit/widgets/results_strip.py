@@ -6,11 +6,10 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHeaderView, QTableView, QToolButton, QWidget
 
-from subflow_app.toolkit.models import TextTableModel
 from subflow_app.toolkit.theme import Tokens, table_style
 from subflow_app.toolkit.widgets.labels import ElidedLabel
 from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
-from subflow_app.toolkit.widgets.tables import set_up_table
+from subflow_app.toolkit.widgets.tables import TextTableModel, set_up_table
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.tables import TextTable
 

@@ -1,23 +1,29 @@
-"""Shorthand for needs of nearly every widget, in one call each: names, layouts, pages, buttons of dialogs, timers.
+"""Needs of nearly every widget in one call each: labels, names, layouts, pages, choices, buttons of dialogs, timers.
 
+Qt takes what looks like HTML for HTML: `Label` and `as_written` show text from outside as it is written.
 `WrapLayout` places widgets beside each other and continues in the next row where the room ends, like words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import html
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, QTimer
+from PySide6 import QtGui
+from PySide6.QtCore import QObject, QPoint, QRect, QSize, QStringListModel, Qt, QTimer
 from PySide6.QtGui import QFont, QPalette
 from PySide6.QtWidgets import (
     QBoxLayout,
+    QComboBox,
+    QCompleter,
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
     QLabel,
     QLayout,
     QLayoutItem,
+    QLineEdit,
     QPushButton,
     QSplitter,
     QStackedWidget,
@@ -25,7 +31,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.toolkit.plain_text import Label
+
+class Label(QLabel):
+    """A label that shows its text as it is, unless another ``textFormat`` is given."""
+
+    def __init__(self, *parts: Any, **properties: Any) -> None:
+        """As a QLabel: text and parent, and any property."""
+        super().__init__(*parts, **({"textFormat": Qt.TextFormat.PlainText} | properties))
+
+
+def as_written(text: str) -> str:
+    """The text for tool tips and captions of Qt's own dialogs, which have no other way to be told."""
+    if not QtGui.Qt.mightBeRichText(text):
+        return text
+    return f"<span style='white-space: pre-wrap'>{html.escape(text)}</span>"
+
 
 W = TypeVar("W", bound=QWidget)
 B = TypeVar("B", bound=QBoxLayout)
@@ -219,3 +239,73 @@ class WrapLayout(QLayout):
             x += size.width() + self._gap
             row = max(row, size.height())
         return y + row - area.y() + margins.bottom()
+
+
+class Choice(QComboBox):
+    """Texts, each with what it stands for, which is what `currentData` says."""
+
+    def __init__(
+        self,
+        name: str,
+        choices: Iterable[tuple[object, str]] = (),
+        parent: QWidget | None = None,
+        *,
+        text: str = "",
+        letters: int = 0,
+    ) -> None:
+        """The first one is chosen.
+
+        Args:
+            name: object name.
+            choices: what each stands for, and its text.
+            parent: its owner.
+            text: accessible name; a label beside it makes one, too.
+            letters: its width; 0: that of its longest text.
+        """
+        super().__init__(parent)
+        named(self, name, text)
+        if letters:
+            self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            self.setMinimumContentsLength(letters)
+        for value, shown in choices:
+            self.addItem(shown, value)
+
+    def choose(self, value: object) -> None:
+        """Chooses what stands for this; the first one if nothing does."""
+        self.setCurrentIndex(max(0, self.findData(value)))
+
+
+class TagLine(QObject):
+    """Completes what stands after the last comma of a line."""
+
+    def __init__(self, line: QLineEdit, known: Sequence[str]) -> None:
+        """Belongs to ``line``."""
+        super().__init__(line)
+        self._line = line
+        self._known = known
+        self._offered = QStringListModel(self)
+        self._completer = QCompleter(self._offered, self)
+        self._completer.setWidget(line)
+        popup = self._completer.popup()
+        assert popup is not None
+        self._popup = popup
+        self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
+        self._completer.activated[str].connect(self._take)  # type: ignore[index] # overloaded signal
+        line.textEdited.connect(self._offer)
+
+    def offers(self, text: str) -> list[str]:
+        """Known tags that begin as the last one in a text, and are not in it yet."""
+        *before, begun = (part.strip().lower() for part in text.split(","))
+        return [tag for tag in self._known if begun and tag.lower().startswith(begun) and tag.lower() not in before]
+
+    def _offer(self, text: str) -> None:
+        offered = self.offers(text)
+        self._offered.setStringList(offered)
+        if offered:
+            self._completer.complete()
+        else:
+            self._popup.hide()
+
+    def _take(self, tag: str) -> None:
+        before = self._line.text().rpartition(",")[0]
+        self._line.setText(f"{before}, {tag}" if before else tag)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.about.core import licence_parts, read_index
 from subflow_app.foundation.errors import ResourceError
@@ -42,7 +43,7 @@ def test_the_packaged_program_lists_what_came_with_it(monkeypatch: pytest.Monkey
     assert other.text().endswith("---- zstd/LICENSE ----\n\nRedistribution is permitted.\n")
 
 
-@pytest.mark.parametrize("content", [None, "[", "{}1", '[{"name": "zstd"}]', "[7]"])
+@for_each("content", [None, "[", "{}1", '[{"name": "zstd"}]', "[7]"])
 def test_a_damaged_index_is_explained(folder: Path, content: str | None) -> None:
     index = folder / "index.json"
     index.unlink() if content is None else index.write_text(content)

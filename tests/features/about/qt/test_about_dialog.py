@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from subflow_app.features.about import qt as about_dialog
 from subflow_app.features.about.core import Part
 from subflow_app.features.about.qt import AboutDialog
 from subflow_app.foundation.errors import ResourceError
-from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit.workers import Workers
 
 PARTS = (
     Part("Subflow", "1.0", "MIT", "", "free", ()),
@@ -20,20 +22,28 @@ PARTS = (
 )
 
 
-def show(qtbot: QtBot, window: MainWindow) -> AboutDialog:
-    window.bar.trigger("help.about")
-    dialog = window.findChild(AboutDialog)
-    assert dialog is not None
-    dialog.tabs.setCurrentWidget(dialog.licences)
-    qtbot.waitUntil(lambda: not window.workers.is_busy)
-    return dialog
+@pytest.fixture
+def show(qtbot: QtBot) -> Iterator[Callable[[], AboutDialog]]:
+    """Opens the dialog at the licences, and waits until they are read."""
+    parent = QWidget()
+    workers = Workers(parent)
+
+    def shown() -> AboutDialog:
+        dialog = AboutDialog(None, workers, parent)
+        dialog.open()
+        dialog.tabs.setCurrentWidget(dialog.licences)
+        qtbot.waitUntil(lambda: not workers.is_busy)
+        return dialog
+
+    yield shown
+    workers.finish_all()
 
 
 def test_licences_are_listed_filtered_and_read(
-    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+    show: Callable[[], AboutDialog], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(about_dialog, "licence_parts", lambda: PARTS)
-    dialog = show(qtbot, window)
+    dialog = show()
     page = dialog.licences
 
     assert [page.model.index(row, 0).data() for row in range(3)] == [
@@ -52,13 +62,13 @@ def test_licences_are_listed_filtered_and_read(
 
 
 def test_a_damaged_installation_is_said_in_the_place_of_the_licences(
-    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+    show: Callable[[], AboutDialog], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def damaged() -> tuple[Part, ...]:
         raise ResourceError("index.json cannot be read: install Subflow again")
 
     monkeypatch.setattr(about_dialog, "licence_parts", damaged)
-    dialog = show(qtbot, window)
+    dialog = show()
 
     assert dialog.licences.text.toPlainText() == "index.json cannot be read: install Subflow again"
     dialog.reject()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
 from tests.features.arena.core.tiny_contest import write_tiny
 from tests.helpers.command_line import Subflow
+from tests.helpers.members import for_each
 
 from subflow_app.features.arena.core.entrants import contest_ids
 
@@ -65,7 +65,7 @@ def test_what_ships_is_shown_where_nothing_was_run(subflow: Subflow) -> None:
     assert subflow("arena", "--stored", "--json").document["shipped"] > 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "told"),
     [
         (("--contest", "nowhere"), "no such contest"),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.features.arena.core.tiny_contest import CONTEST, write_tiny
+from tests.helpers.members import for_each
 
 from subflow_app.features.arena.core.entrants import contest_ids, load_contest, load_contests
 from subflow_app.features.gallery.core.recipe import PAPERS
@@ -23,7 +24,7 @@ def test_a_contest_is_a_network(tmp_path: Path) -> None:
     assert parse_scenario(net.text).duration_s == net.scenario.duration_s == 5
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "told"),
     [
         ('paper = "mplibra"', 'paper = "mplibre"', "drl-cc"),

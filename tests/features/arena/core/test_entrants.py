@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 from tests.helpers.scripts import CONTROLLER, SCHEDULER
 
 from subflow_app.features.arena.core.entrants import BLIND_SUMMARIES, chosen_entrants, entrants
@@ -83,7 +84,7 @@ def test_a_script_is_entered_with_its_file_and_its_options(tmp_path: Path) -> No
     assert len({each.sends("linux") for each in (plain, eager, other)}) == 3
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "text", "options", "told"),
     [
         ("mine.py", CONTROLLER, ":gain=11", "gain: too large; allowed: a number from 0 to 10"),
@@ -118,7 +119,7 @@ def test_without_its_policy_a_learner_stays_away_but_for_neutral() -> None:
     assert not neutral.problem
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "told"),
     [
         ("cubc", r'unknown controller "cubc".*did you mean "cubic"'),

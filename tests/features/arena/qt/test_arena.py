@@ -1,4 +1,4 @@
-"""The arena in the window: run by its action, shown as a table and as scatters, by family, and written."""
+"""The arena: run by its action, shown as a table and as scatters, by family, and written."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from pathlib import Path
 import pytest
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import MakeDesk
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.arena.core import results
 from subflow_app.features.arena.qt.feature import EXPORT, RUN_QUICK, STOP, ArenaFeature
-from subflow_app.shell.main_window import MainWindow
 
 
 def test_the_arena_is_run_shown_and_written(
-    window: MainWindow, qtbot: QtBot, tmp_path: Path, dialogs: ScriptedDialogs, monkeypatch: pytest.MonkeyPatch
+    make_desk: MakeDesk, qtbot: QtBot, tmp_path: Path, dialogs: ScriptedDialogs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("subflow_app.foundation.jobs.executors.jobs_beside_window", lambda: 1)
     monkeypatch.setattr("subflow_app.features.library.core.shipped.shipped_outcomes", list)
     monkeypatch.setattr(results, "QUICK_NUMBERS", range(1, 2))
-    feature = window.features[ArenaFeature]
+    desk = make_desk(ArenaFeature)
+    feature = desk.features[ArenaFeature]
     feature.limit_to(["newreno", "lia", "idle"])
-    window.docks.set_open("arena", True)
-    window.docks.raise_panel("arena")
-    qtbot.waitUntil(lambda: not window.workers.is_busy, timeout=20_000)
+    desk.docks.set_open("arena", True)
+    desk.wait_for_workers()
     content = feature.content
     content.quick.setChecked(True)
-    qtbot.waitUntil(lambda: not window.workers.is_busy, timeout=20_000)
+    desk.wait_for_workers()
     assert not content.rows
     assert re.fullmatch(r"Missing runs: about .* (ms|s|min)", content.estimate.text())
     assert feature.possible() >= {RUN_QUICK}
@@ -36,7 +36,7 @@ def test_the_arena_is_run_shown_and_written(
 
     feature.run(is_quick=True)
     assert feature.possible() == {STOP}
-    qtbot.waitUntil(lambda: not window.workers.is_busy, timeout=100_000)
+    desk.wait_for_workers(100_000)
     assert {row.name for row in content.rows} == {"newreno", "lia", "idle"}
     assert content.rows[-1].name == "idle"
     assert not content.bar.isVisible()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 from tests.helpers.command_line import Subflow
+from tests.helpers.members import for_each
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -67,7 +67,7 @@ def test_a_claim_is_searched(subflow: Subflow, tmp_path: Path) -> None:
     assert (out / "counterexamples").exists() == bool(search["found"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "told"),
     [
         (("assess",), "a controller is missing"),

@@ -6,8 +6,8 @@ import json
 import re
 from pathlib import Path
 
-import pytest
 from tests.helpers.command_line import Subflow
+from tests.helpers.members import for_each
 
 from subflow_app.features.breaking.core.counterexample import named_counterexample, read_counterexample
 
@@ -55,7 +55,7 @@ def test_a_claim_of_ones_own_is_tried(subflow: Subflow) -> None:
     assert document["claim"]["holds"] == "goodput() >= 0.95 * goodput('newreno-best')"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "told"),
     [
         (("break",), "a claim is missing"),

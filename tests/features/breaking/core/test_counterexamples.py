@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 from tests.helpers.scripts import CONTROLLER
 
 from subflow_app.features.arena.core.entrants import chosen_entrants
@@ -33,7 +34,7 @@ def test_there_are_twelve_and_more_of_several_claims() -> None:
     assert {"improve", "pareto", "freed-capacity", "no-slower"} <= {each.claim.name for each in found}
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name.removesuffix(SUFFIX))
+@for_each("path", FILES, ids=lambda path: path.name.removesuffix(SUFFIX))
 def test_each_fails_as_it_is_told(path: Path) -> None:
     each = read_counterexample(path)
     assert each.is_confirmed
@@ -84,7 +85,7 @@ def test_a_script_is_measured_against_itself_on_one_path(tmp_path: Path) -> None
     assert lia.source.scenario.flows["download"].controller.name == "lia"
 
 
-@pytest.mark.parametrize("name", claim_names())
+@for_each("name", claim_names())
 def test_claims_name_spaces_that_there_are(name: str) -> None:
     claim = load_claim(name)
     assert claim.spaces
@@ -94,7 +95,7 @@ def test_claims_name_spaces_that_there_are(name: str) -> None:
         assert load_space(space).keys
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "told"),
     [
         ("format = 1\n", "title: missing"),

@@ -1,4 +1,4 @@
-"""Breaking a claim in the window: asked for, searched, shown as a list and as maps, opened, run and written."""
+"""Breaking a claim: asked for, searched, shown as a list and as maps, opened, run and written."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.scripts import CONTROLLER, SCENARIO, SCHEDULER
 from tests.helpers.window import ScriptedDialogs
 
@@ -30,7 +31,8 @@ from subflow_app.features.breaking.qt.feature import (
 from subflow_app.features.breaking.qt.form import OWN
 from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.features.exporting.core.page_import import read_page
-from subflow_app.shell.main_window import MainWindow
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
+from subflow_app.features.script.qt.feature import ScriptFeature
 
 _NETWORK = """\
 format = 1
@@ -55,25 +57,25 @@ paths = [["a"], ["b"]]
 """
 
 
-def settled(window: MainWindow, qtbot: QtBot) -> BreakFeature:
+@pytest.fixture
+def desk(make_desk: MakeDesk) -> Desk:
+    """Claims to break, and the feature that explains the moment at which two runs part."""
+    return make_desk(PlayheadFeature, ExplainFeature, BreakFeature, ScriptFeature)
+
+
+def settled(desk: Desk) -> BreakFeature:
     """The feature, with its panel in front and everything read."""
-    feature = window.features[BreakFeature]
-    window.docks.set_open("break", True)
-    window.docks.raise_panel("break")
+    feature = desk.features[BreakFeature]
+    desk.docks.set_open("break", True)
     assert feature.content is not None
-    wait_for_reading(window, qtbot)
+    desk.wait_for_workers()
     return feature
 
 
-def wait_for_reading(window: MainWindow, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: not window.workers.is_busy, timeout=20_000)
-
-
 def test_what_a_search_has_found_is_shown_opened_run_and_written(
-    window: MainWindow, qtbot: QtBot, tmp_path: Path, dialogs: ScriptedDialogs
+    desk: Desk, qtbot: QtBot, tmp_path: Path, dialogs: ScriptedDialogs
 ) -> None:
-    store = window.database.store
-    assert store is not None
+    store = desk.store
     claim = load_claim("improve")
     question = Question(claim, chosen_entrants(["olia"])[0], load_space(claim.spaces[0]))
     job = BreakJob(question, store, minutes=None, networks=48, most=0)
@@ -84,7 +86,7 @@ def test_what_a_search_has_found_is_shown_opened_run_and_written(
     )
     store.searches.put_found(job.record.id, [told.document()])
 
-    feature = settled(window, qtbot)
+    feature = settled(desk)
     content = feature.content
     QAbstractItemModelTester(content.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     assert content.row is not None
@@ -118,7 +120,7 @@ def test_what_a_search_has_found_is_shown_opened_run_and_written(
         content.tabs.setCurrentIndex(number)
         content.grab()
         dialogs.answer("save_path", tmp_path / name)
-        with qtbot.waitSignal(window.exports.written, timeout=60_000):
+        with qtbot.waitSignal(desk.exports.written, timeout=60_000):
             feature.ask_export()
         assert (tmp_path / name).stat().st_size > 500
 
@@ -127,14 +129,14 @@ def test_what_a_search_has_found_is_shown_opened_run_and_written(
     assert read_counterexample(tmp_path / "small.claim.toml").says == each.says
 
     dialogs.answer("save_path", tmp_path / "small.html")
-    with qtbot.waitSignal(window.exports.written):
-        window.bar.trigger(PAGE)
+    with qtbot.waitSignal(desk.exports.written):
+        desk.bar.trigger(PAGE)
     assert read_page(tmp_path / "small.html").names[0].startswith("olia")
 
     feature.run_selected()
-    explain = window.features[ExplainFeature]
+    explain = desk.features[ExplainFeature]
     qtbot.waitUntil(lambda: explain.content.point is not None, timeout=60_000)
-    assert len(window.plots.runs) == 1 + len(claim.cases)
+    assert len(desk.plots.runs) == 1 + len(claim.cases)
     point = explain.content.point
     assert point is not None
     assert point.told.owner.startswith("download/")
@@ -146,15 +148,15 @@ def test_what_a_search_has_found_is_shown_opened_run_and_written(
     assert not explain.content.why.text()
 
     feature.open_selected()
-    assert window.documents.doc.text == each.text
-    assert window.documents.doc.is_valid
+    assert desk.documents.doc.text == each.text
+    assert desk.documents.doc.is_valid
 
 
 def test_a_search_is_started_held_and_stopped_and_goes_on(
-    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("subflow_app.foundation.jobs.executors.jobs_beside_window", lambda: 1)
-    feature = settled(window, qtbot)
+    feature = settled(desk)
     form = feature.content.form
     form.claim.choose("equals-newreno")
     form.space.choose("one-link")
@@ -174,7 +176,7 @@ def test_a_search_is_started_held_and_stopped_and_goes_on(
         assert "paused" in feature.content.bar.format()
         feature.pause()
         feature.stop()
-        qtbot.waitUntil(lambda: not window.workers.is_busy, timeout=60_000)
+        desk.wait_for_workers(60_000)
         assert not feature.content.bar.isVisible()
         assert feature.content.tried is not None
         tried.append(len(feature.content.tried.margins))
@@ -196,9 +198,9 @@ def test_a_search_is_started_held_and_stopped_and_goes_on(
     ],
 )
 def test_what_cannot_be_looked_for_is_told_in_the_panel(
-    window: MainWindow, qtbot: QtBot, claim: str, controller: str, space: str, told: str
+    desk: Desk, qtbot: QtBot, claim: str, controller: str, space: str, told: str
 ) -> None:
-    feature = settled(window, qtbot)
+    feature = settled(desk)
     form = feature.content.form
     if claim:
         form.claim.choose(OWN)
@@ -209,12 +211,12 @@ def test_what_cannot_be_looked_for_is_told_in_the_panel(
     assert START not in feature.possible()
 
 
-def test_the_open_scenario_is_a_space_once_it_has_ranges(window: MainWindow, qtbot: QtBot) -> None:
-    feature = settled(window, qtbot)
+def test_the_open_scenario_is_a_space_once_it_has_ranges(desk: Desk, qtbot: QtBot) -> None:
+    feature = settled(desk)
     form = feature.content.form
     form.claim.setCurrentIndex(0)
     form.space.choose(OWN)
-    scenario = window.documents.doc.scenario
+    scenario = desk.documents.doc.scenario
     assert scenario is not None
     link = next(iter(scenario.links))
     form.ranges.setText(form.ranges.placeholderText().partition("e.g. ")[2].replace("links.a", f"links.{link}"))
@@ -223,10 +225,8 @@ def test_the_open_scenario_is_a_space_once_it_has_ranges(window: MainWindow, qtb
     assert f"links.{link}.rate, links.{link}.loss" in form.says.text()
 
 
-@pytest.mark.own_window
-def test_an_earlier_search_fills_the_form_and_goes_on(window: MainWindow, qtbot: QtBot) -> None:
-    store = window.database.store
-    assert store is not None
+def test_an_earlier_search_fills_the_form_and_goes_on(desk: Desk, qtbot: QtBot) -> None:
+    store = desk.store
     ranges = ("links.wifi.rate=2Mbit/s..50Mbit/s", "links.lte.loss=0,1%")
     own = "goodput() >= 0.9 * goodput('newreno@best')"
     space = load_space("demo", ranges)
@@ -236,12 +236,12 @@ def test_an_earlier_search_fills_the_form_and_goes_on(window: MainWindow, qtbot:
     ]
     for question in asked:
         BreakJob(question, store, minutes=None, networks=24, most=0).run().check()
-    feature = settled(window, qtbot)
+    feature = settled(desk)
     content, form = feature.content, feature.content.form
     for row, question in ((2, asked[0]), (1, asked[1])):
         content.list.setCurrentIndex(content.searches.index(row, 0))
-        wait_for_reading(window, qtbot)
-        window.bar.trigger(FILL)
+        desk.wait_for_workers()
+        desk.bar.trigger(FILL)
         qtbot.waitUntil(lambda: feature.question is not None, timeout=20_000)
         assert not form.problem.text()
         assert feature.question is not None
@@ -250,7 +250,7 @@ def test_an_earlier_search_fills_the_form_and_goes_on(window: MainWindow, qtbot:
 
     content.list.setCurrentIndex(content.searches.index(2, 0))
     content.list.activated.emit(content.list.currentIndex())
-    wait_for_reading(window, qtbot)
+    desk.wait_for_workers()
     assert (form.own.text(), form.seed.value(), form.ranges.text()) == (own, 7, "; ".join(ranges))
     assert form.controller.currentText() == "cubic"
     assert content.tried is not None
@@ -260,15 +260,15 @@ def test_an_earlier_search_fills_the_form_and_goes_on(window: MainWindow, qtbot:
     assert FILL not in feature.possible()
 
 
-def test_controllers_of_the_open_scenario_are_entered(window: MainWindow, qtbot: QtBot) -> None:
-    feature = settled(window, qtbot)
+def test_controllers_of_the_open_scenario_are_entered(desk: Desk, qtbot: QtBot) -> None:
+    feature = settled(desk)
     form = feature.content.form
     assert form.controller.findText("mine") < 0
     text = SCENARIO.split("[[events]]")[0].replace(
         'script = "mine.py"', f"script = 'mine.py'\ncontent = '''{CONTROLLER}'''"
     )
     text = text.replace('script = "nearest.py"', f"script = 'nearest.py'\ncontent = '''{SCHEDULER}'''")
-    assert window.documents.open_text(text, "own.toml")
+    assert desk.documents.open_text(text, "own.toml")
     # The controller as the scenario has it, then with its own defaults.
     assert [form.controller.itemText(place) for place in range(2)] == ["mine:gain=2.0", "mine"]
     assert form.controller.findText("nearest") < 0

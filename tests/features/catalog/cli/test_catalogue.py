@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.command_line import Subflow
+from tests.helpers.members import for_each
 
 from subflow_app.foundation.resources import scenario_names
 from subflow_sim.catalog import controllers, schedulers
@@ -28,7 +29,7 @@ def test_every_algorithm_is_listed_with_summary_and_options(subflow: Subflow, co
             assert option["name"] in text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "name"),
     [("controllers", each.name) for each in controllers()] + [("schedulers", each.name) for each in schedulers()],
 )
@@ -65,7 +66,7 @@ def test_unknown_algorithm_names_the_allowed_ones(subflow: Subflow) -> None:
     assert "newreno" in answer.err
 
 
-@pytest.mark.parametrize(
+@for_each(
     "words",
     [
         ("controllers", "nosuch"),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.helpers.members import for_each
 
 from subflow_app.features.comparison.core.alignment import (
     FIRST_DATA,
@@ -105,7 +106,7 @@ def copy(original: Given, *, offset_s: float, rate: float = 1.0, from_s: float =
     return Given("measured", series)
 
 
-@pytest.mark.parametrize("offset_s", [0.0, 3.0, -7.3, 12.34, 40.0])
+@for_each("offset_s", [0.0, 3.0, -7.3, 12.34, 40.0])
 def test_a_shift_is_found_within_a_sample(simulated: Given, offset_s: float) -> None:
     found = align(simulated, copy(simulated, offset_s=offset_s, noise=0.2))
     assert found.offset_s == pytest.approx(offset_s, abs=STEP_S / 2)

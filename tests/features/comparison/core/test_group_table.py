@@ -59,7 +59,7 @@ def test_runs_that_differ_in_their_seed_alone_are_a_group() -> None:
 def test_runs_without_a_flow_in_common_are_told() -> None:
     other = {"flows": [{"name": "upload", "goodput_bps": 1e6}]}
     grouping = group_runs([*six_runs()[:1], made(9, "olia", 1, 1e6, summary=other)])
-    assert grouping.notices == ("These runs have no flow in common: only figures of whole runs can be compared.",)
+    assert ["no flow in common" in notice for notice in grouping.notices] == [True]
 
 
 def test_the_difference_is_that_to_the_reference() -> None:
@@ -91,7 +91,7 @@ def test_a_copy_of_a_run_is_no_further_evidence() -> None:
     runs = [*six_runs(), made(7, "olia", 3, OLIA[2], signature="signature 6")]
     grouping = group_runs(runs)
     assert [len(group.runs) for group in grouping.groups] == [3, 3]
-    assert grouping.notices == ("Run 7 is identical to another, although their seeds may differ. It is not counted.",)
+    assert [notice.startswith("Run 7 is identical") for notice in grouping.notices] == [True]
 
 
 def test_copies_in_all_groups_are_named_in_one_sentence() -> None:

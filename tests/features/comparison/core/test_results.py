@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pytest
 from tests.features.comparison.core.test_group_table import LIA, OLIA, made, six_runs
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
+from tests.helpers.members import for_each
 from tests.helpers.table_traces import TableTraces
 
 from subflow_app.features.comparison.core.results import comparison_table, race_line, race_table, racers_of, results_of
@@ -97,23 +97,22 @@ def runs_of(controller: str, first: int, *goodputs_bps: float, cross_bps: float 
     ]
 
 
-def test_of_two_controllers_one_wins() -> None:
-    table = table_of([*runs_of("lia", 1, *LIA), *runs_of("olia", 4, *OLIA)])
-    # 5.1 against 4.133 Mbit/s, and no seed that would turn it round.
-    assert table.title.startswith("B (olia) won: 1.23× the goodput of A (lia) (5.100 against 4.133 Mbit/s)")
-
-
-def test_flows_that_keep_their_controller_do_not_count_in_the_race() -> None:
-    table = table_of([*runs_of("lia", 1, 2e6, cross_bps=8e6), *runs_of("olia", 2, 4e6, cross_bps=3e6)])
-    # A run each allows no test, so nobody won.
-    assert table.title.startswith(
-        "In these two runs, B (olia) had 2.00× the goodput of A (lia) (4.000 against 2.000 Mbit/s)"
-    )
-
-
-def test_seeds_without_a_spread_have_no_winner() -> None:
-    table = table_of([*runs_of("lia", 1, 2e6, 2e6), *runs_of("olia", 3, 4e6, 4e6)])
-    assert table.title.startswith("In these 4 runs, B (olia) had 2.00× the goodput of A (lia) (4.000 against 2.000 ")
+@for_each(
+    ("lia", "olia", "cross_bps", "said"),
+    [
+        # 5.1 against 4.133 Mbit/s, and no seed that would turn it round
+        (LIA, OLIA, (None, None), "B (olia) won: 1.23× the goodput of A (lia) (5.100 against 4.133 Mbit/s)"),
+        # A run each allows no test, nor do seeds without a spread; flows that keep their controller do not count.
+        ((2e6,), (4e6,), (8e6, 3e6), "In these two runs, B (olia) had 2.00× the goodput of A (lia) (4.000 against "),
+        ((2e6, 2e6), (4e6, 4e6), (None, None), "In these 4 runs, B (olia) had 2.00× the goodput of A (lia) (4.000 "),
+        ((4e6, 6e6), (4.5e6, 6.5e6), (None, None), "B (olia) and A (lia) differ in goodput no more than seeds do"),
+    ],
+)
+def test_a_controller_wins_where_no_seed_would_turn_it_round(
+    lia: Sequence[float], olia: Sequence[float], cross_bps: tuple[float | None, float | None], said: str
+) -> None:
+    rows = runs_of("lia", 1, *lia, cross_bps=cross_bps[0])
+    assert table_of([*rows, *runs_of("olia", 1 + len(lia), *olia, cross_bps=cross_bps[1])]).title.startswith(said)
 
 
 def test_a_fork_and_its_original_are_called_so() -> None:
@@ -129,11 +128,6 @@ def test_a_fork_and_its_original_are_called_so() -> None:
     assert title.startswith("Fork compared with Original: Goodput +1.000 Mbit/s (+25.0 %)")
     assert title.endswith("Loss −0.01 percentage points")
     assert table_of([fork, original]).title.startswith("Original compared with Fork: Goodput −1.000 Mbit/s")
-
-
-def test_what_other_seeds_would_turn_round_is_no_victory() -> None:
-    runs = [*runs_of("lia", 1, 4e6, 6e6), *runs_of("olia", 3, 4.5e6, 6.5e6)]
-    assert table_of(runs).title.startswith("B (olia) and A (lia) differ in goodput no more than seeds do")
 
 
 def test_one_seed_each_has_a_difference_without_an_interval() -> None:
@@ -212,7 +206,7 @@ def test_a_race_says_which_flow_had_more_and_at_which_price() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("second_bps", "said"),
     [
         (9.95e6, "a has about the same goodput as b: +0.5 % (10.000 against 9.950 Mbit/s)"),

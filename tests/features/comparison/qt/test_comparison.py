@@ -14,6 +14,7 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 from tests.features.kernel.core.test_compare import FakeWorker
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.fake_kernel import ONE_PATH, install
 from tests.helpers.window import ScriptedDialogs
 
@@ -23,27 +24,27 @@ from subflow_app.features.editor.qt import documents
 from subflow_app.features.kernel.core import compare as kernel_compare
 from subflow_app.features.kernel.core import probe as kernel_probe
 from subflow_app.features.kernel.core.probe import Machine
-from subflow_app.shell.main_window import MainWindow
-
-
-@pytest.fixture(autouse=True)
-def _nothing_compared(window: MainWindow) -> None:
-    """What the window compared in the test before this one is not waited for."""
-    window.features[CompareFeature].pages.setCurrentIndex(0)
+from subflow_app.features.sweeps.qt.feature import SweepFeature
 
 
 @pytest.fixture
-def compared(qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]) -> CompareFeature:
+def desk(make_desk: MakeDesk) -> Desk:
+    """Comparisons, also of the runs of a sweep."""
+    return make_desk(CompareFeature, SweepFeature)
+
+
+@pytest.fixture
+def compared(qtbot: QtBot, desk: Desk) -> CompareFeature:
     """Two seeds with LIA against two with OLIA, selected in the history and compared."""
     for controller in ("lia", "olia"):
-        documents.set_value(window.document_stack, window.documents.doc, "flows.download.controller", controller)
+        documents.set_value(desk.document_stack, desk.documents.doc, "flows.download.controller", controller)
         for seed in (1, 2):
-            documents.set_value(window.document_stack, window.documents.doc, "seed", seed)
-            run_once()
-    window.document_stack.setClean()
-    feature = window.features[CompareFeature]
-    window.history.select([1, 2, 3, 4])
-    window.bar.trigger("study.compare")
+            documents.set_value(desk.document_stack, desk.documents.doc, "seed", seed)
+            desk.run_once()
+    desk.document_stack.setClean()
+    feature = desk.features[CompareFeature]
+    desk.history.select([1, 2, 3, 4])
+    desk.bar.trigger("study.compare")
     qtbot.waitUntil(lambda: feature.pages.currentIndex() == 1, timeout=20_000)
     return feature
 
@@ -115,7 +116,7 @@ def test_figures_are_filtered_sorted_copied_and_saved(
     assert "Not written" in view.told.text()
 
 
-def test_a_run_is_laid_on_the_time_of_another(qtbot: QtBot, window: MainWindow, compared: CompareFeature) -> None:
+def test_a_run_is_laid_on_the_time_of_another(qtbot: QtBot, desk: Desk, compared: CompareFeature) -> None:
     view = compared.view
     view.tabs.setCurrentIndex(1)
     assert (view.ours.currentData(), view.theirs.currentData()) == (1, 2)
@@ -132,37 +133,35 @@ def test_a_run_is_laid_on_the_time_of_another(qtbot: QtBot, window: MainWindow, 
     qtbot.waitUntil(lambda: view.errors.rowCount() > 0, timeout=20_000)
     assert view.aligned.text() == "Run 2 on the time of run 1: +0.5 s."
     QTest.mouseClick(view.show_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: window.shown.ids == {1, 2}, timeout=20_000)
-    first, second = window.plots.runs
+    qtbot.waitUntil(lambda: desk.shown.ids == {1, 2}, timeout=20_000)
+    first, second = desk.plots.runs
     assert isinstance(second, AlignedTraces)
     assert second.title == "Two paths (+0.5 s)"
     assert first.title == "Two paths"
 
 
-def test_without_runs_the_panel_says_what_to_do(window: MainWindow) -> None:
-    window.docks.go_to("compare")
-    assert window.features[CompareFeature].pages.currentIndex() == 0
-    window.docks.set_open("compare", False)
-    window.bar.trigger("study.compare")
-    assert window.docks.is_open("compare")
-    assert window.features[CompareFeature].pages.currentIndex() == 0
+def test_without_runs_the_panel_says_what_to_do(desk: Desk) -> None:
+    desk.docks.go_to("compare")
+    assert desk.features[CompareFeature].pages.currentIndex() == 0
+    desk.docks.set_open("compare", False)
+    desk.bar.trigger("study.compare")
+    assert desk.docks.is_open("compare")
+    assert desk.features[CompareFeature].pages.currentIndex() == 0
 
 
-def test_the_oldest_run_is_the_reference_however_the_list_is_sorted(
-    qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
-) -> None:
-    older = run_once()
-    documents.set_value(window.document_stack, window.documents.doc, "flows.download.controller", "olia")
-    newer = run_once()
-    window.document_stack.setClean()
-    feature = window.features[CompareFeature]
+def test_the_oldest_run_is_the_reference_however_the_list_is_sorted(qtbot: QtBot, desk: Desk) -> None:
+    older = desk.run_once()
+    documents.set_value(desk.document_stack, desk.documents.doc, "flows.download.controller", "olia")
+    newer = desk.run_once()
+    desk.document_stack.setClean()
+    feature = desk.features[CompareFeature]
     # Newest first, as the list is.
-    window.history.select([newer, older])
-    window.bar.trigger("history.open")
-    qtbot.waitUntil(lambda: window.shown.count == 2, timeout=20_000)
-    assert [window.shown.id_of(0), window.shown.id_of(1)] == [older, newer]
+    desk.history.select([newer, older])
+    desk.opening.show()
+    qtbot.waitUntil(lambda: desk.shown.count == 2, timeout=20_000)
+    assert [desk.shown.id_of(0), desk.shown.id_of(1)] == [older, newer]
 
-    window.bar.trigger("study.compare")
+    desk.bar.trigger("study.compare")
 
     qtbot.waitUntil(lambda: feature.pages.currentIndex() == 1, timeout=20_000)
     assert [run.id for run in feature.view.settings.runs] == [older, newer]
@@ -177,52 +176,48 @@ def test_the_oldest_run_is_the_reference_however_the_list_is_sorted(
     QAbstractItemModelTester(view.settings, QAbstractItemModelTester.FailureReportingMode.Fatal)
 
 
-def test_one_selected_run_is_compared_with_the_one_that_is_shown(
-    qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
-) -> None:
-    first, second = run_once(), run_once()
-    assert [window.shown.id_of(0), window.shown.count] == [second, 1]
-    window.history.select([first])
+def test_one_selected_run_is_compared_with_the_one_that_is_shown(qtbot: QtBot, desk: Desk) -> None:
+    first, second = desk.run_once(), desk.run_once()
+    assert [desk.shown.id_of(0), desk.shown.count] == [second, 1]
+    desk.history.select([first])
 
-    window.bar.trigger("study.compare")
+    desk.bar.trigger("study.compare")
 
-    feature = window.features[CompareFeature]
+    feature = desk.features[CompareFeature]
     qtbot.waitUntil(lambda: feature.pages.currentIndex() == 1, timeout=20_000)
     assert [run.id for run in feature.view.settings.runs] == [first, second]
     assert feature.view.scenario.text() == "Scenario: Two paths"
 
 
-def test_runs_that_were_shown_last_are_compared(qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]) -> None:
-    numbers = [run_once() for _ in range(4)]
-    feature, store = window.features[CompareFeature], window.database.store
+def test_runs_that_were_shown_last_are_compared(qtbot: QtBot, desk: Desk) -> None:
+    numbers = [desk.run_once() for _ in range(4)]
+    feature, store = desk.features[CompareFeature], desk.store
     assert store is not None
-    window.history.select(numbers[:2])
-    window.shown.show_stored(store, numbers[2:])
-    qtbot.waitUntil(lambda: window.shown.count == 2, timeout=20_000)
-    window.bar.trigger("study.compare")
+    desk.history.select(numbers[:2])
+    desk.shown.show_stored(store, numbers[2:])
+    qtbot.waitUntil(lambda: desk.shown.count == 2, timeout=20_000)
+    desk.bar.trigger("study.compare")
     qtbot.waitUntil(lambda: feature.pages.currentIndex() == 1, timeout=20_000)
     assert [run.id for run in feature.view.settings.runs] == numbers[2:]
-    window.history.select(numbers[:1])
-    window.history.select(numbers[:2])
-    window.bar.trigger("study.compare")
+    desk.history.select(numbers[:1])
+    desk.history.select(numbers[:2])
+    desk.bar.trigger("study.compare")
     qtbot.waitUntil(lambda: [run.id for run in feature.view.settings.runs] == numbers[:2], timeout=20_000)
 
 
-def test_one_run_is_compared_with_the_newest_other_of_its_scenario(
-    qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
-) -> None:
-    first = run_once()
-    documents.set_value(window.document_stack, window.documents.doc, "seed", 7)
-    second = run_once()
-    documents.set_value(window.document_stack, window.documents.doc, "name", "Another scenario")
-    run_once()
-    window.document_stack.setClean()
-    assert window.shown.count == 1
-    window.history.select([second])
+def test_one_run_is_compared_with_the_newest_other_of_its_scenario(qtbot: QtBot, desk: Desk) -> None:
+    first = desk.run_once()
+    documents.set_value(desk.document_stack, desk.documents.doc, "seed", 7)
+    second = desk.run_once()
+    documents.set_value(desk.document_stack, desk.documents.doc, "name", "Another scenario")
+    desk.run_once()
+    desk.document_stack.setClean()
+    assert desk.shown.count == 1
+    desk.history.select([second])
 
-    window.bar.trigger("study.compare")
+    desk.bar.trigger("study.compare")
 
-    feature = window.features[CompareFeature]
+    feature = desk.features[CompareFeature]
     qtbot.waitUntil(lambda: feature.pages.currentIndex() == 1, timeout=20_000)
     assert [run.id for run in feature.view.settings.runs] == [first, second]
 
@@ -233,46 +228,45 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> FakeWorker:
     return install(monkeypatch)
 
 
-def test_the_kernel_runs_the_scenario_beside_a_simulation(qtbot: QtBot, window: MainWindow, kernel: FakeWorker) -> None:
-    window.documents.open_text(ONE_PATH, "one-path")
-    feature = window.features[CompareFeature]
-    assert isinstance(window.dialogs, ScriptedDialogs)
-    window.dialogs.answer("confirm", True)
-    window.bar.trigger("study.kernel")
+def test_the_kernel_runs_the_scenario_beside_a_simulation(qtbot: QtBot, desk: Desk, kernel: FakeWorker) -> None:
+    desk.documents.open_text(ONE_PATH, "one-path")
+    feature = desk.features[CompareFeature]
+    assert isinstance(desk.dialogs, ScriptedDialogs)
+    desk.dialogs.answer("confirm", True)
+    desk.bar.trigger("study.kernel")
     qtbot.waitUntil(lambda: feature.pages.currentIndex() == 1 and feature.view.traces is not None, timeout=20_000)
     assert len(kernel.jobs) == 1
     traces = feature.view.traces
     assert traces is not None
     assert (traces.reference, traces.other, traces.alignment.offset_s) == (1, 2, 0.0)
     assert "goodput_bps" in {error.pair.reference.name for error in traces.errors}
-    store = window.database.store
-    assert store is not None
+    store = desk.store
     assert store.run(2).tags == ("kernel",)
-    assert window.bar["study.kernel"].isEnabled()
+    assert desk.bar["study.kernel"].isEnabled()
 
 
-def test_what_the_kernel_cannot_run_is_said(qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_kernel_cannot_run_is_said(qtbot: QtBot, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_probe, "probe_machine", lambda: Machine("6.1", (), {"namespace": "no namespaces here"}))
-    window.documents.open_text(ONE_PATH, "one-path")
-    assert isinstance(window.dialogs, ScriptedDialogs)
-    window.dialogs.answer("confirm", True)
-    window.bar.trigger("study.kernel")
-    qtbot.waitUntil(lambda: "kernel" in window.banners.topics(), timeout=20_000)
-    assert "no namespaces here" in window.banners.text("kernel")
-    assert window.history.runs() == []
+    desk.documents.open_text(ONE_PATH, "one-path")
+    assert isinstance(desk.dialogs, ScriptedDialogs)
+    desk.dialogs.answer("confirm", True)
+    desk.bar.trigger("study.kernel")
+    qtbot.waitUntil(lambda: "kernel" in desk.banners.topics(), timeout=20_000)
+    assert "no namespaces here" in desk.banners.text("kernel")
+    assert desk.history.runs() == []
 
 
-def test_the_kernel_runs_nothing_before_one_agreed(window: MainWindow, kernel: FakeWorker) -> None:
-    window.documents.open_text(ONE_PATH, "one-path")
-    assert isinstance(window.dialogs, ScriptedDialogs)
-    window.dialogs.answer("confirm", False)
-    window.bar.trigger("study.kernel")
-    ((_, texts),) = window.dialogs.asked
+def test_the_kernel_runs_nothing_before_one_agreed(desk: Desk, kernel: FakeWorker) -> None:
+    desk.documents.open_text(ONE_PATH, "one-path")
+    assert isinstance(desk.dialogs, ScriptedDialogs)
+    desk.dialogs.answer("confirm", False)
+    desk.bar.trigger("study.kernel")
+    ((_, texts),) = desk.dialogs.asked
     assert "takes" in texts[2]
-    assert (kernel.jobs, window.bar["study.kernel"].isEnabled()) == ([], True)
+    assert (kernel.jobs, desk.bar["study.kernel"].isEnabled()) == ([], True)
 
 
-def test_the_kernels_run_can_be_stopped(qtbot: QtBot, window: MainWindow, kernel: FakeWorker, monkeypatch) -> None:
+def test_the_kernels_run_can_be_stopped(qtbot: QtBot, desk: Desk, kernel: FakeWorker, monkeypatch) -> None:
     begun = threading.Event()
 
     def patient(job: object, *, timeout_s: float, progress: Callable[[float], None]) -> dict[str, object]:
@@ -282,17 +276,17 @@ def test_the_kernels_run_can_be_stopped(qtbot: QtBot, window: MainWindow, kernel
         raise AssertionError
 
     monkeypatch.setattr(kernel_compare, "ask_worker", patient)
-    window.documents.open_text(ONE_PATH, "one-path")
-    assert isinstance(window.dialogs, ScriptedDialogs)
-    window.dialogs.answer("confirm", True)
-    window.bar.trigger("study.kernel")
+    desk.documents.open_text(ONE_PATH, "one-path")
+    assert isinstance(desk.dialogs, ScriptedDialogs)
+    desk.dialogs.answer("confirm", True)
+    desk.bar.trigger("study.kernel")
     assert begun.wait(20)
-    assert not window.bar["study.kernel"].isEnabled()
-    strip = window.features[CompareFeature].panel.findChild(QWidget, "kernel_strip")
+    assert not desk.bar["study.kernel"].isEnabled()
+    strip = desk.features[CompareFeature].panel.findChild(QWidget, "kernel_strip")
     assert strip is not None
     assert strip.isVisible()
-    window.bar.trigger("study.stop_kernel")
-    qtbot.waitUntil(lambda: "kernel" in window.banners.topics(), timeout=20_000)
-    assert window.banners.text("kernel") == "The comparison with the kernel was stopped."
+    desk.bar.trigger("study.stop_kernel")
+    qtbot.waitUntil(lambda: "kernel" in desk.banners.topics(), timeout=20_000)
+    assert desk.banners.text("kernel") == "The comparison with the kernel was stopped."
     assert not strip.isVisible()
-    assert window.history.runs() == []
+    assert desk.history.runs() == []

@@ -1,4 +1,4 @@
-"""Importing measured files in the window: preview, meanings and units that can be changed, dropping, refusals."""
+"""Importing measured files: preview, meanings and units that can be changed, refusals."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.comparison.qt.feature import CompareFeature
 from subflow_app.features.comparison.qt.import_dialog import ImportDialog
-from subflow_app.shell.main_window import MainWindow
+from subflow_app.features.sweeps.qt.feature import SweepFeature
 
 TEXT = "t_ms;window;delay (ms);note\n" + "".join(f"{100 * k};{10 + k};{40 + k};x\n" for k in range(1, 9))
 
@@ -25,10 +26,16 @@ def trace(tmp_path: Path) -> Path:
     return path
 
 
-def opened(qtbot: QtBot, window: MainWindow) -> ImportDialog:
+@pytest.fixture
+def desk(make_desk: MakeDesk) -> Desk:
+    """Comparisons, also of the runs of a sweep."""
+    return make_desk(CompareFeature, SweepFeature)
+
+
+def opened(qtbot: QtBot, desk: Desk) -> ImportDialog:
     """The dialog, once it has read the file."""
-    qtbot.waitUntil(lambda: window.findChild(ImportDialog) is not None)
-    dialog = window.findChild(ImportDialog)
+    qtbot.waitUntil(lambda: desk.findChild(ImportDialog) is not None)
+    dialog = desk.findChild(ImportDialog)
     assert dialog is not None
     qtbot.waitUntil(lambda: dialog.told.text() != "Reading…", timeout=20_000)
     return dialog
@@ -38,12 +45,10 @@ def cells(dialog: ImportDialog, row: int) -> list[str]:
     return [str(dialog.model.index(row, column).data()) for column in range(dialog.model.columnCount())]
 
 
-def test_a_file_is_shown_changed_and_imported(
-    qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, trace: Path
-) -> None:
+def test_a_file_is_shown_changed_and_imported(qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, trace: Path) -> None:
     dialogs.answer("open_path", trace)
-    window.bar.trigger("file.import_trace")
-    dialog = opened(qtbot, window)
+    desk.bar.trigger("file.import_trace")
+    dialog = opened(qtbot, desk)
     QAbstractItemModelTester(dialog.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     assert cells(dialog, 0) == ["window", "pkt", "cwnd_pkts:measured/1", "8", "11, 12, 13, 14"]
     assert cells(dialog, 1) == ["delay (ms)", "ms", "srtt_s:measured/1", "8", "41, 42, 43, 44"]
@@ -56,28 +61,21 @@ def test_a_file_is_shown_changed_and_imported(
     dialog.name.setText("Bench 1")
     with qtbot.waitSignal(dialog.imported, timeout=20_000):
         QTest.mouseClick(dialog.import_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: len(window.history.selected()) == 1, timeout=20_000)
-    (row,) = window.history.selected()
+    qtbot.waitUntil(lambda: len(desk.history.selected()) == 1, timeout=20_000)
+    (row,) = desk.history.selected()
     assert (row.name, row.tags, row.status) == ("Bench 1", ("measured",), "finished")
     assert row.mean_rtt_s == pytest.approx(44.5e-6)
     # Drawn as any other run is.
-    window.bar.trigger("history.open")
-    qtbot.waitUntil(lambda: window.shown.count == 1, timeout=20_000)
-    assert [key.owner for key in window.plots.stack.curves] == ["download/1", "measured/1"]
+    desk.opening.show()
+    qtbot.waitUntil(lambda: desk.shown.count == 1, timeout=20_000)
+    assert [key.owner for key in desk.plots.stack.curves] == ["download/1", "measured/1"]
 
 
-def test_a_dropped_file_opens_the_dialog(qtbot: QtBot, window: MainWindow, trace: Path) -> None:
-    window.drops.open([trace])
-    dialog = opened(qtbot, window)
-    assert dialog.windowTitle() == "Import bench.csv"
-    dialog.reject()
-
-
-def test_a_clock_that_goes_back_is_said_and_can_be_mended(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+def test_a_clock_that_goes_back_is_said_and_can_be_mended(qtbot: QtBot, desk: Desk, tmp_path: Path) -> None:
     path = tmp_path / "back.csv"
     path.write_text("time_s,cwnd\n0.1,1\n0.2,2\n0.1,3\n0.2,4\n")
-    window.features[CompareFeature].import_file(path)
-    dialog = opened(qtbot, window)
+    desk.features[CompareFeature].import_file(path)
+    dialog = opened(qtbot, desk)
     assert "times go back 1 time, first in line 4" in dialog.told.text()
     assert not dialog.import_button.isEnabled()
     dialog.clock.setCurrentIndex(3)

@@ -1,15 +1,16 @@
-"""Crash reports in the window: told once after a crash, listed, copied, deleted."""
+"""Crash reports: told once after a crash, listed, copied, deleted."""
 
 from __future__ import annotations
 
 import pytest
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import MakeDesk
 
 from subflow_app.features.crashes.qt.crash_dialog import CrashDialog
+from subflow_app.features.crashes.qt.feature import CrashFeature
 from subflow_app.foundation.crash_reports import crash_reports, write_report
 from subflow_app.foundation.paths import crash_directory
-from subflow_app.shell.main_window import MainWindow
 
 
 @pytest.fixture
@@ -22,23 +23,22 @@ def crashed() -> None:
 
 
 @pytest.mark.usefixtures("crashed")
-@pytest.mark.own_window
-def test_crashes_are_told_once_and_shown_from_there(qtbot: QtBot, request: pytest.FixtureRequest) -> None:
-    window: MainWindow = request.getfixturevalue("window")
-    qtbot.waitUntil(lambda: "crash" in window.banners.topics())
-    assert "crashed 2 times" in window.banners.text("crash")
-    assert "nothing was sent" in window.banners.text("crash")
+def test_crashes_are_told_once_and_shown_from_there(qtbot: QtBot, make_desk: MakeDesk) -> None:
+    desk = make_desk(CrashFeature)
+    desk.loaded.emit()
+    qtbot.waitUntil(lambda: "crash" in desk.banners.topics())
+    assert "crashed 2 times" in desk.banners.text("crash")
+    assert "nothing was sent" in desk.banners.text("crash")
 
-    window.banners.press("crash", "Show report…")
+    desk.banners.press("crash", "Show report…")
 
-    dialog = window.findChild(CrashDialog)
+    dialog = desk.findChild(CrashDialog)
     assert dialog is not None
     assert "Segmentation fault" in dialog.text.toPlainText()
     dialog.reject()
-    with qtbot.waitSignal(window.loaded):
-        window.loaded.emit()
-    qtbot.waitUntil(lambda: not window.workers.is_busy)
-    assert "crash" not in window.banners.topics()
+    desk.loaded.emit()
+    desk.wait_for_workers()
+    assert "crash" not in desk.banners.topics()
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import zstandard
 from tests.helpers.command_line import Subflow
+from tests.helpers.members import for_each
 from tests.store.examples import record
 
 from subflow_store import open_store
@@ -79,9 +80,7 @@ def test_a_file_that_is_missing_or_empty_is_bad_input(
     assert [entry.name for entry in tmp_path.glob("*.db")] == ["empty.db"]
 
 
-@pytest.mark.parametrize(
-    "command", [("runs",), ("show", "1"), ("export", "1"), ("sweeps",), ("explain", "1", "x", "--at", "1s")]
-)
+@for_each("command", [("runs",), ("show", "1"), ("export", "1"), ("sweeps",), ("explain", "1", "x", "--at", "1s")])
 def test_every_command_names_the_one_that_upgrades(subflow: Subflow, older: Path, command: tuple[str, ...]) -> None:
     answer = subflow(*command, "--db", str(older))
     assert answer.code == 1

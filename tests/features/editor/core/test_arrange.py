@@ -6,13 +6,14 @@ import itertools
 import math
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.editor.core.layout import EDGES, Edge, aligned, distributed, laid_out, snapped_shift
 
 PLACES = {"a": (0.0, 10.0), "b": (100.0, 50.0), "c": (40.0, 90.0)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("edge", "axis", "value"),
     [("left", 0, 0), ("right", 0, 100), ("centre_x", 0, 50), ("top", 1, 10), ("bottom", 1, 90), ("centre_y", 1, 50)],
 )

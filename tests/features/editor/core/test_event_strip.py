@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.editor.core import event_strip as strip
 from subflow_app.features.editor.core.event_strip import StripBar, StripMark, strip_rows
@@ -142,7 +143,7 @@ def test_ticks_are_round_and_wide_enough(duration: float, width: float, least: f
     assert strip.tick_step(duration, width, least) == pytest.approx(step)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("part", "by", "times"),
     [
         ("start", 2.3, (12.5, 15.0)),
@@ -177,7 +178,7 @@ def test_a_step_keeps_its_unit_and_the_comment_beside_it() -> None:
     assert strip.with_mark_at(text, second, 33.0) == text.replace('"0.5min"', '"0.55min"')
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("time", "like", "text"),
     [
         (1.5, "2s", "1.5s"),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.helpers.members import for_each
 from tests.helpers.policies import Plan, make_plan, write_random_policy
 
 from subflow_app.features.editor.core.form import Form, FormField, form_for, outline
@@ -70,7 +71,7 @@ def leaves(value: Any, key: str = "") -> list[str]:
     return [key]
 
 
-@pytest.mark.parametrize("text", [DEMO, *(path.read_text() for path in SCENARIOS)])
+@for_each("text", [DEMO, *(path.read_text() for path in SCENARIOS)])
 def test_every_value_of_a_file_has_a_field(text: str) -> None:
     doc = ScenarioDoc(text)
 
@@ -255,7 +256,7 @@ def test_the_outline_counts_problems(doc: ScenarioDoc) -> None:
     assert children["events.0"].detail == "down"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("dimension", "text", "value"),
     [
         (Dimension.RATE, "8Mbit/s", "8Mbit/s"),
@@ -286,7 +287,7 @@ def test_typed_text_is_read_back_as_the_same_value() -> None:
         assert read_text(Param("x", Dimension.RATE, ""), text_of(value)) == value
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "text", "message"),
     [
         ("links.wifi.loss", "2%", ""),
@@ -408,7 +409,7 @@ def test_a_controller_that_learns_offers_the_policies_made_for_it(doc: ScenarioD
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "unit", "completed"),
     [
         ("5 Mbps", "Mbit/s", "5Mbit/s"),

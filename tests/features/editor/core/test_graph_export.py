@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.editor.core.graph_files import export_graphml, left_out
 from subflow_app.features.editor.core.graph_import import import_graph
@@ -27,7 +28,7 @@ def again(scenario: Scenario, path: Path) -> Scenario:
     return doc.scenario
 
 
-@pytest.mark.parametrize("name", scenario_names())
+@for_each("name", scenario_names())
 def test_the_topology_of_a_shipped_scenario_comes_back(name: str, tmp_path: Path) -> None:
     before = ScenarioDoc.open(resource_path(f"scenarios/{name}.toml")).scenario
     assert before is not None

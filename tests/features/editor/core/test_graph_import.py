@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.editor.core.graph_files import GraphFileError, read_graph
 from subflow_app.features.editor.core.graph_import import Imported, distance_m, import_graph, speed_in
@@ -98,7 +99,7 @@ def test_directed_edges_in_opposite_directions_are_one_link() -> None:
     assert "directed" in islands.details
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("label", "bps"),
     [("10 Gbit/s", 10e9), ("2.5Gbps", 2.5e9), ("OC-48", 2488.32e6), ("STM-1", 155.52e6), ("T3 line", 44.736e6),
      ("155 Mb/s", 155e6), ("Gigabit Ethernet", 1e9), ("34M", 34e6), ("dark fibre", None), ("", None)],
@@ -114,7 +115,7 @@ def test_nodes_without_coordinates_are_laid_out(tmp_path: Path) -> None:
     assert "laid out automatically" in found.details
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         ("", "neither GraphML nor GML"),
@@ -138,7 +139,7 @@ def test_broken_gml_is_explained(tmp_path: Path, text: str, message: str) -> Non
     assert message in refused(tmp_path, text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         ("<graphml><graph>", "broken XML: no element found"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.editor.core.scenario_clipboard import copy_parts, has_parts, paste_parts
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
@@ -97,7 +98,7 @@ def test_paths_over_links_that_are_missing_are_left_out() -> None:
     assert doc.problems == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pasted", "message"),
     [
         ("", "holds no parts"),

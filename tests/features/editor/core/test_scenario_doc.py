@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.editor.core.scenario_doc import Change, ScenarioDoc, ScenarioFileError, split_key
 from subflow_app.foundation.toml_edit import TomlEditError
@@ -171,7 +172,7 @@ def shared(before: list[str], after: list[str]) -> int:
 
 
 # The larger ones say nothing that these do not say too.
-@pytest.mark.parametrize("path", [p for p in SCENARIOS if p.stat().st_size < 1800], ids=lambda path: path.stem)
+@for_each("path", [p for p in SCENARIOS if p.stat().st_size < 1800], ids=lambda path: path.stem)
 def test_every_value_of_a_shipped_scenario_can_be_edited_in_place(path: Path) -> None:
     text = path.read_text()
     for key, value in leaves(ScenarioDoc(text).data):
@@ -215,7 +216,7 @@ def test_restoring_tells_the_change_again(doc: ScenarioDoc) -> None:
     assert heard == [change]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "path"),
     [
         ("", ()),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.helpers.members import for_each
 
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.core.scenario_edits import (
@@ -130,7 +131,7 @@ def test_parts_are_added_beside_their_like_and_comments_stay() -> None:
     assert text.index("[links.out]") < text.index("[links.l1]") < text.index("[flows.download]")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("edit", "message"),
     [
         (lambda: add_link(SCENARIO, "client", "client"), "cannot be connected to itself"),

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.editor.core.scenario_source import open_scenario, with_overrides
@@ -53,7 +54,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
+@for_each(
     "overrides",
     [
         [],

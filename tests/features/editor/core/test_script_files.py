@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 from tests.helpers.scripts import CONTROLLER, SCENARIO, SCHEDULER, write_scenario
 
 from subflow_app.features.catalog.core.catalog import app_catalog
@@ -46,10 +47,8 @@ def test_the_text_stored_with_a_run_holds_its_scripts(tmp_path: Path) -> None:
     assert with_contents(source.text, source.scenario) == source.text
 
 
-@pytest.mark.parametrize(
-    "comment", ["# it's", "# '''quotes'''", "# \x01", '# """', "# \\", "# ü", "#", "# '", "x = 1 # '"]
-)
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@for_each("comment", ["# it's", "# '''quotes'''", "# \x01", '# """', "# \\", "# ü", "#", "# '", "x = 1 # '"])
+@for_each("newline", ["\n", "\r\n"])
 def test_whatever_a_script_says_comes_back(tmp_path: Path, comment: str, newline: str) -> None:
     path = write_scenario(tmp_path)
     path.write_bytes(path.read_bytes().replace(b"\n", newline.encode()))
@@ -155,7 +154,7 @@ def test_a_link_to_nothing_is_not_written_over(tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere.py").exists()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "told"),
     [("lia", "built in"), ("my lia", "not a name"), ("", "not a name"), ("ü", "not a name"), ("x" * 65, "not a name")],
 )

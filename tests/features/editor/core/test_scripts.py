@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 from tests.helpers.scripts import CONTROLLER, SCHEDULER, write_scenario
 
 from subflow_app.features.editor.core.scenario_doc import Change, ScenarioDoc
@@ -87,7 +88,7 @@ def test_a_file_that_was_written_is_read_again(tmp_path: Path) -> None:
     assert [problem.key for problem in doc.problems] == ["flows.f.controller.gain"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "told"),
     [
         ("newreno", "built in"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.core.templates import TEMPLATES, Template, check_value, filled_text, shown_text
@@ -18,7 +18,7 @@ def test_every_topology_of_the_reference_and_each_access_network_of_today_has_on
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template.scenario)
+@for_each("template", TEMPLATES, ids=lambda template: template.scenario)
 def test_it_is_a_scenario_as_it_is_and_with_other_values(template: Template) -> None:
     doc = template.document()
     assert doc.is_valid

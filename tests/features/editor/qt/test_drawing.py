@@ -1,4 +1,4 @@
-"""Drawing a topology in the window: actions, gestures, and undo to the byte."""
+"""Drawing a topology: actions, gestures, and undo to the byte."""
 
 from __future__ import annotations
 
@@ -6,134 +6,131 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.qt.topology.drawing import Drawing
 from subflow_app.features.editor.qt.topology.tools import PART_MIME
-from subflow_app.shell.main_window import MainWindow
+from subflow_app.shell.actions.file import file_rows
 
 
-def doc_of(window: MainWindow) -> ScenarioDoc:
-    return window.documents.doc
+@pytest.fixture
+def desk(make_desk: MakeDesk) -> Desk:
+    return make_desk(Drawing, actions=file_rows())
 
 
-def undo_all(window: MainWindow) -> None:
-    while window.document_stack.canUndo():
-        window.document_stack.undo()
+def doc_of(desk: Desk) -> ScenarioDoc:
+    return desk.documents.doc
 
 
-def test_new_empty_scenario_says_how_to_begin(window: MainWindow) -> None:
-    window.bar.trigger("file.new_empty")
-
-    assert doc_of(window).data.keys() == {"format", "name", "duration", "seed"}
-    assert "Drag a host" in window.topology.notice
-    assert not window.bar["run.toggle"].isEnabled()
+def undo_all(desk: Desk) -> None:
+    while desk.document_stack.canUndo():
+        desk.document_stack.undo()
 
 
-def test_deleting_takes_what_hangs_on_it_along_and_comes_back_to_the_byte(window: MainWindow) -> None:
-    window.topology.scene.choose(["links.wifi"])
-    window.bar.trigger("topology.delete")
+def test_new_empty_scenario_says_how_to_begin(desk: Desk) -> None:
+    desk.bar.trigger("file.new_empty")
 
-    assert doc_of(window).value("flows.download.paths") == [["lte"]]
-    assert window.document_stack.undoText() == "Delete wifi"
-    assert doc_of(window).is_valid
-    window.topology.scene.choose(["nodes.client"])
-    window.bar.trigger("topology.delete")
-    assert "flows" not in doc_of(window).data
-    undo_all(window)
-    assert doc_of(window).text == TWO_PATHS
+    assert doc_of(desk).data.keys() == {"format", "name", "duration", "seed"}
+    assert "Drag a host" in desk.topology.notice
+    assert not desk.bar["run.toggle"].isEnabled()
 
 
-def test_copy_and_paste_go_through_text_on_the_clipboard(window: MainWindow) -> None:
-    window.bar.trigger("topology.select_all")
-    window.bar.trigger("topology.copy")
-    window.bar.trigger("topology.paste")
+def test_deleting_takes_what_hangs_on_it_along_and_comes_back_to_the_byte(desk: Desk) -> None:
+    desk.topology.scene.choose(["links.wifi"])
+    desk.bar.trigger("topology.delete")
+
+    assert doc_of(desk).value("flows.download.paths") == [["lte"]]
+    assert desk.document_stack.undoText() == "Delete wifi"
+    assert doc_of(desk).is_valid
+    desk.topology.scene.choose(["nodes.client"])
+    desk.bar.trigger("topology.delete")
+    assert "flows" not in doc_of(desk).data
+    undo_all(desk)
+    assert doc_of(desk).text == TWO_PATHS
+
+
+def test_copy_and_paste_go_through_text_on_the_clipboard(desk: Desk) -> None:
+    desk.bar.trigger("topology.select_all")
+    desk.bar.trigger("topology.copy")
+    desk.bar.trigger("topology.paste")
 
     assert "[links.wifi]" in QGuiApplication.clipboard().text()
-    assert set(doc_of(window).data["nodes"]) == {"client", "server", "client-2", "server-2"}
-    assert doc_of(window).value("flows.download-2.paths") == [["wifi-2"], ["lte-2"]]
-    assert set(window.topology.scene.chosen) == {"nodes.client-2", "nodes.server-2", "links.wifi-2", "links.lte-2"}
+    assert set(doc_of(desk).data["nodes"]) == {"client", "server", "client-2", "server-2"}
+    assert doc_of(desk).value("flows.download-2.paths") == [["wifi-2"], ["lte-2"]]
+    assert set(desk.topology.scene.chosen) == {"nodes.client-2", "nodes.server-2", "links.wifi-2", "links.lte-2"}
     # Into another document.
-    window.document_stack.setClean()
-    window.bar.trigger("file.new_empty")
-    window.bar.trigger("topology.paste")
-    assert doc_of(window).is_valid
+    desk.document_stack.setClean()
+    desk.bar.trigger("file.new_empty")
+    desk.bar.trigger("topology.paste")
+    assert doc_of(desk).is_valid
 
 
-def test_cut_parts_come_back_by_paste_and_by_undo(window: MainWindow) -> None:
-    window.topology.scene.choose(["links.lte"])
-    window.bar.trigger("topology.cut")
-    assert "lte" not in doc_of(window).data["links"]
-    window.bar.trigger("topology.paste")
-    assert doc_of(window).value("links.lte.rate") == "4Mbit/s"
-    undo_all(window)
-    assert doc_of(window).text == TWO_PATHS
+def test_cut_parts_come_back_by_paste_and_by_undo(desk: Desk) -> None:
+    desk.topology.scene.choose(["links.lte"])
+    desk.bar.trigger("topology.cut")
+    assert "lte" not in doc_of(desk).data["links"]
+    desk.bar.trigger("topology.paste")
+    assert doc_of(desk).value("links.lte.rate") == "4Mbit/s"
+    undo_all(desk)
+    assert doc_of(desk).text == TWO_PATHS
 
 
-def test_pasting_what_is_no_part_says_so(window: MainWindow) -> None:
+def test_pasting_what_is_no_part_says_so(desk: Desk) -> None:
     QGuiApplication.clipboard().setText("dear reader")
-    window.bar.trigger("topology.paste")
+    desk.bar.trigger("topology.paste")
 
-    assert "holds no parts of a scenario" in window.banners.text("action")
-    assert doc_of(window).text == TWO_PATHS
-
-
-def test_duplicating_a_link_makes_a_parallel_one(window: MainWindow) -> None:
-    window.topology.scene.choose(["links.wifi"])
-    window.bar.trigger("topology.duplicate")
-
-    assert doc_of(window).value("links.wifi-2.ends") == ["client", "server"]
-    assert window.topology.scene.chosen == ("links.wifi-2",)
+    assert "holds no parts of a scenario" in desk.banners.text("action")
+    assert doc_of(desk).text == TWO_PATHS
 
 
-def test_renaming_asks_for_the_name_and_refuses_a_taken_one(window: MainWindow, dialogs: ScriptedDialogs) -> None:
-    window.topology.scene.choose(["links.wifi"])
+def test_duplicating_a_link_makes_a_parallel_one(desk: Desk) -> None:
+    desk.topology.scene.choose(["links.wifi"])
+    desk.bar.trigger("topology.duplicate")
+
+    assert doc_of(desk).value("links.wifi-2.ends") == ["client", "server"]
+    assert desk.topology.scene.chosen == ("links.wifi-2",)
+
+
+def test_renaming_asks_for_the_name_and_refuses_a_taken_one(desk: Desk, dialogs: ScriptedDialogs) -> None:
+    desk.topology.scene.choose(["links.wifi"])
     dialogs.answer("line", "lte", "wlan", None)
-    window.bar.trigger("topology.rename")
-    assert "another link is called lte" in window.banners.text("action")
+    desk.bar.trigger("topology.rename")
+    assert "another link is called lte" in desk.banners.text("action")
 
-    window.bar.trigger("topology.rename")
-    assert doc_of(window).value("flows.download.paths") == [["wlan"], ["lte"]]
-    assert window.topology.scene.chosen == ("links.wlan",)
-    assert window.inspector.key == "links.wlan"
-    window.bar.trigger("topology.rename")
-    window.document_stack.undo()
-    assert doc_of(window).text == TWO_PATHS
-
-
-def test_two_selected_nodes_are_connected(window: MainWindow) -> None:
-    assert not window.bar["topology.connect"].isEnabled()
-    window.topology.scene.choose(["nodes.client", "nodes.server"])
-    window.bar.trigger("topology.connect")
-
-    assert doc_of(window).value("links.l1.ends") == ["client", "server"]
-    assert window.topology.scene.chosen == ("links.l1",)
+    desk.bar.trigger("topology.rename")
+    assert doc_of(desk).value("flows.download.paths") == [["wlan"], ["lte"]]
+    assert desk.topology.scene.chosen == ("links.wlan",)
+    desk.bar.trigger("topology.rename")
+    desk.document_stack.undo()
+    assert doc_of(desk).text == TWO_PATHS
 
 
-def test_right_click_offers_what_fits(window: MainWindow) -> None:
+def test_two_selected_nodes_are_connected(desk: Desk) -> None:
+    assert not desk.bar["topology.connect"].isEnabled()
+    desk.topology.scene.choose(["nodes.client", "nodes.server"])
+    desk.bar.trigger("topology.connect")
+
+    assert doc_of(desk).value("links.l1.ends") == ["client", "server"]
+    assert desk.topology.scene.chosen == ("links.l1",)
+
+
+def test_right_click_offers_what_fits(desk: Desk) -> None:
     for key in ("", "nodes.client", "links.wifi", "flows.download"):
-        window.topology.select(key)
-        names = [action.objectName() for action in window.topology.build_menu(key).actions()]
+        desk.topology.select(key)
+        names = [action.objectName() for action in desk.topology.build_menu(key).actions()]
 
         assert ("topology.paste" in names) == (key == ""), key
         assert ("topology.delete" in names) == (key != ""), key
 
 
-def test_text_that_is_no_toml_cannot_be_drawn_in(window: MainWindow) -> None:
-    doc_of(window).set_text("not TOML [")
-    window.topology.scene.choose(["nodes.client"])
+def test_text_that_is_no_toml_cannot_be_drawn_in(desk: Desk) -> None:
+    doc_of(desk).set_text("not TOML [")
+    desk.topology.scene.choose(["nodes.client"])
 
     names = ("paste", "delete", "copy", "rename")
-    assert not any(window.bar[f"topology.{name}"].isEnabled() for name in names)
-
-
-def test_several_selected_parts_stay_selected_while_the_inspector_shows_the_latest(window: MainWindow) -> None:
-    window.topology.scene.choose(["nodes.client", "links.wifi"])
-
-    assert list(window.topology.scene.chosen) == ["nodes.client", "links.wifi"]
-    assert window.inspector.key == "links.wifi"
-    window.inspector.show_key("links.lte")
-    assert list(window.topology.scene.chosen) == ["links.lte"]
+    assert not any(desk.bar[f"topology.{name}"].isEnabled() for name in names)
 
 
 # --- gestures -------------------------------------------------------------------------------------------------------
@@ -141,22 +138,22 @@ def test_several_selected_parts_stay_selected_while_the_inspector_shows_the_late
 LEFT = Qt.MouseButton.LeftButton
 
 
-def pixel(window: MainWindow, x: float, y: float) -> QPoint:
-    return window.topology.canvas.mapFromScene(QPointF(x, y))
+def pixel(desk: Desk, x: float, y: float) -> QPoint:
+    return desk.topology.canvas.mapFromScene(QPointF(x, y))
 
 
-def node_pixel(window: MainWindow, name: str) -> QPoint:
-    centre = window.topology.scene.centre_of(f"nodes.{name}")
+def node_pixel(desk: Desk, name: str) -> QPoint:
+    centre = desk.topology.scene.centre_of(f"nodes.{name}")
     assert centre is not None
-    return window.topology.canvas.mapFromScene(centre)
+    return desk.topology.canvas.mapFromScene(centre)
 
 
-def click(window: MainWindow, at: QPoint) -> None:
-    QTest.mouseClick(window.topology.canvas.viewport(), LEFT, pos=at)
+def click(desk: Desk, at: QPoint) -> None:
+    QTest.mouseClick(desk.topology.canvas.viewport(), LEFT, pos=at)
 
 
-def drag(window: MainWindow, start: QPoint, end: QPoint) -> None:
-    viewport = window.topology.canvas.viewport()
+def drag(desk: Desk, start: QPoint, end: QPoint) -> None:
+    viewport = desk.topology.canvas.viewport()
     QTest.mousePress(viewport, LEFT, pos=start)
     for share in (0.1, 0.5, 1.0):
         QTest.mouseMove(viewport, start + (end - start) * share)
@@ -164,15 +161,14 @@ def drag(window: MainWindow, start: QPoint, end: QPoint) -> None:
 
 
 @pytest.fixture
-def empty(window: MainWindow) -> MainWindow:
-    """The window with an empty scenario, and the focus on its canvas."""
-    window.bar.trigger("file.new_empty")
-    window.activateWindow()
-    window.topology.canvas.setFocus()
-    return window
+def empty(desk: Desk) -> Desk:
+    """A desk with an empty scenario, and the focus on its canvas."""
+    desk.bar.trigger("file.new_empty")
+    desk.topology.canvas.setFocus()
+    return desk
 
 
-def test_a_topology_is_drawn_by_mouse_from_nothing_and_undone_to_the_byte(empty: MainWindow) -> None:
+def test_a_topology_is_drawn_by_mouse_from_nothing_and_undone_to_the_byte(empty: Desk) -> None:
     before = doc_of(empty).text
     canvas = empty.topology.canvas
     QTest.keyClick(canvas, Qt.Key.Key_H)
@@ -192,14 +188,14 @@ def test_a_topology_is_drawn_by_mouse_from_nothing_and_undone_to_the_byte(empty:
     nodes, links = doc_of(empty).data["nodes"], doc_of(empty).data["links"]
     assert {name: node["at"] for name, node in nodes.items()} == {"h1": [-150, 0], "h2": [150, 0], "r1": [0, -80]}
     assert [link["ends"] for link in links.values()] == [["h1", "h2"], ["h1", "r1"], ["r1", "h2"]]
-    assert empty.drawing.tool == "select"
+    assert empty.features[Drawing].tool == "select"
     assert empty.bar["topology.tool_select"].isChecked()
     assert empty.document_stack.count() == 6
     undo_all(empty)
     assert doc_of(empty).text == before
 
 
-def test_escape_gives_up_a_drag_first_and_the_tool_then(empty: MainWindow) -> None:
+def test_escape_gives_up_a_drag_first_and_the_tool_then(empty: Desk) -> None:
     canvas = empty.topology.canvas
     empty.bar.trigger("topology.tool_host")
     QTest.mousePress(canvas.viewport(), LEFT, pos=pixel(empty, 0, 0))
@@ -207,12 +203,12 @@ def test_escape_gives_up_a_drag_first_and_the_tool_then(empty: MainWindow) -> No
     QTest.mouseRelease(canvas.viewport(), LEFT, pos=pixel(empty, 0, 0))
 
     assert "nodes" not in doc_of(empty).data
-    assert empty.drawing.tool == "host"
+    assert empty.features[Drawing].tool == "host"
     QTest.keyClick(canvas, Qt.Key.Key_Escape)
-    assert empty.drawing.tool == "select"
+    assert empty.features[Drawing].tool == "select"
 
 
-def test_a_part_is_dragged_from_the_palette(empty: MainWindow) -> None:
+def test_a_part_is_dragged_from_the_palette(empty: Desk) -> None:
     canvas = empty.topology.canvas
     data = QMimeData()
     data.setData(PART_MIME, b"router")
@@ -224,7 +220,7 @@ def test_a_part_is_dragged_from_the_palette(empty: MainWindow) -> None:
 
     assert enter.isAccepted()
     assert doc_of(empty).data["nodes"] == {"r1": {"kind": "router", "at": [40, 60]}}
-    # Files are the window's.
+    # Files are for the window to take.
     data = QMimeData()
     data.setUrls([QUrl("file:///a.toml")])
     enter = QDragEnterEvent(at.toPoint(), actions, data, buttons, keys)
@@ -232,7 +228,7 @@ def test_a_part_is_dragged_from_the_palette(empty: MainWindow) -> None:
     assert not enter.isAccepted()
 
 
-def test_the_keyboard_draws_alone(empty: MainWindow) -> None:
+def test_the_keyboard_draws_alone(empty: Desk) -> None:
     canvas = empty.topology.canvas
     QTest.keyClick(canvas, Qt.Key.Key_H)
     QTest.keyClick(canvas, Qt.Key.Key_Return)
@@ -246,36 +242,35 @@ def test_the_keyboard_draws_alone(empty: MainWindow) -> None:
     assert [link["ends"] for link in doc_of(empty).data["links"].values()] == [["h1", "h2"], ["h1", "h2"]]
 
 
-def test_shift_and_arrows_select_one_more(window: MainWindow) -> None:
-    window.activateWindow()
-    window.topology.canvas.setFocus()
-    window.topology.select("nodes.server")
-    QTest.keyClick(window.topology.canvas, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+def test_shift_and_arrows_select_one_more(desk: Desk) -> None:
+    desk.topology.canvas.setFocus()
+    desk.topology.select("nodes.server")
+    QTest.keyClick(desk.topology.canvas, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
 
-    assert len(window.topology.scene.chosen) == 2
-
-
-def test_a_band_selects_links_that_are_all_inside(window: MainWindow) -> None:
-    window.topology.canvas.zoom_out()
-    rect = window.topology.canvas.viewport().rect()
-    drag(window, rect.topLeft() + QPoint(2, 2), rect.bottomRight() - QPoint(2, 2))
-
-    assert set(window.topology.scene.chosen) == {"nodes.client", "nodes.server", "links.wifi", "links.lte"}
+    assert len(desk.topology.scene.chosen) == 2
 
 
-@pytest.mark.own_window
-def test_tools_rest_while_the_text_is_no_toml(window: MainWindow) -> None:
-    doc_of(window).set_text("not TOML [")
+def test_a_band_selects_links_that_are_all_inside(desk: Desk) -> None:
+    desk.topology.canvas.zoom_out()
+    rect = desk.topology.canvas.viewport().rect()
+    drag(desk, rect.topLeft() + QPoint(2, 2), rect.bottomRight() - QPoint(2, 2))
 
-    assert not window.bar["topology.tool_host"].isEnabled()
-    assert not window.topology.canvas.tool
+    assert set(desk.topology.scene.chosen) == {"nodes.client", "nodes.server", "links.wifi", "links.lte"}
+
+
+def test_tools_rest_while_the_text_is_no_toml(desk: Desk) -> None:
+    doc_of(desk).set_text("not TOML [")
+
+    assert not desk.bar["topology.tool_host"].isEnabled()
+    assert not desk.topology.canvas.tool
 
 
 # --- notes ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_note_is_placed_moved_edited_and_deleted(empty: MainWindow, dialogs: ScriptedDialogs) -> None:
+def test_a_note_is_placed_moved_edited_and_deleted(empty: Desk, dialogs: ScriptedDialogs) -> None:
     before = doc_of(empty).text
+    empty.topology.activated.connect(empty.features[Drawing].edit_note)
     dialogs.answer("paragraph", "Both lines\nshare a router", "Only one does", "")
     empty.bar.trigger("topology.tool_note")
     click(empty, pixel(empty, -60, -30))
@@ -302,21 +297,20 @@ def test_a_note_is_placed_moved_edited_and_deleted(empty: MainWindow, dialogs: S
     assert doc_of(empty).text == before
 
 
-def test_notes_and_nodes_move_together_as_one_step(window: MainWindow, dialogs: ScriptedDialogs) -> None:
-    window.activateWindow()
-    window.topology.canvas.setFocus()
+def test_notes_and_nodes_move_together_as_one_step(desk: Desk, dialogs: ScriptedDialogs) -> None:
+    desk.topology.canvas.setFocus()
     dialogs.answer("paragraph", "here")
-    window.drawing._place("note", QPointF(0, -200))
-    window.topology.scene.choose(["nodes.client", "notes.0"])
-    QTest.keyClick(window.topology.canvas, Qt.Key.Key_Down, Qt.KeyboardModifier.ControlModifier)
+    desk.features[Drawing]._place("note", QPointF(0, -200))
+    desk.topology.scene.choose(["nodes.client", "notes.0"])
+    QTest.keyClick(desk.topology.canvas, Qt.Key.Key_Down, Qt.KeyboardModifier.ControlModifier)
 
-    assert doc_of(window).value("notes.0.at") == [0, -190]
-    assert window.document_stack.undoText() == "Move 2 parts"
-    window.document_stack.undo()
-    assert window.topology.scene.places()["notes.0"] == QPointF(0, -200)
+    assert doc_of(desk).value("notes.0.at") == [0, -190]
+    assert desk.document_stack.undoText() == "Move 2 parts"
+    desk.document_stack.undo()
+    assert desk.topology.scene.places()["notes.0"] == QPointF(0, -200)
 
 
-def test_two_paths_with_a_flow_are_drawn_from_nothing_run_and_undone(empty: MainWindow) -> None:
+def test_two_paths_with_a_flow_are_drawn_from_nothing_run_and_undone(empty: Desk) -> None:
     before = doc_of(empty).text
     canvas = empty.topology.canvas
     QTest.keyClick(canvas, Qt.Key.Key_H)
@@ -331,7 +325,7 @@ def test_two_paths_with_a_flow_are_drawn_from_nothing_run_and_undone(empty: Main
         drag(empty, node_pixel(empty, router), node_pixel(empty, "h2"))
     QTest.keyClick(canvas, Qt.Key.Key_T)
     drag(empty, node_pixel(empty, "h1"), node_pixel(empty, "h2"))
-    dialog = empty.drawing.flows.dialog
+    dialog = empty.features[Drawing].flows.dialog
     assert dialog is not None
     dialog.accept()
 

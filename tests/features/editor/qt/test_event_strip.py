@@ -10,6 +10,7 @@ from PySide6.QtGui import QUndoStack
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import MakeDesk
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.editor.core.event_strip import StripBar, StripMark
@@ -214,21 +215,22 @@ def test_nothing_is_edited_while_edits_are_forbidden(panel: Panel) -> None:
     assert not any(action.isEnabled() for action in panel.strip.build_menu(panel.strip.rows[0], None, 1.0).actions())
 
 
-def test_a_run_shows_where_it_is(window: Any, qtbot: QtBot) -> None:
+def test_a_run_shows_where_it_is(make_desk: MakeDesk) -> None:
+    desk = make_desk()
     seen: list[float | None] = []
-    window.runs.ticked.connect(lambda progress: seen.append(progress.sim_time_s))
-    with qtbot.waitSignal(window.runs.ended, timeout=20_000):
-        window.bar.trigger("run.toggle")
+    desk.runs.ticked.connect(lambda progress: seen.append(progress.sim_time_s))
+    desk.run_once()
     assert seen
-    assert window.topology.strip._position_s is None
+    assert desk.topology.strip._position_s is None
 
 
-def test_an_empty_drawing_has_its_own_duration(window: Any) -> None:
-    window.documents.open_example("demo")
-    assert window.topology.strip.strip_layout.duration_s == 60.0
+def test_an_empty_drawing_has_its_own_duration(make_desk: MakeDesk) -> None:
+    desk = make_desk()
+    desk.documents.open_example("demo")
+    assert desk.topology.strip.strip_layout.duration_s == 60.0
 
-    window.documents.new_empty()
+    desk.documents.new_empty()
 
-    assert window.topology.strip.strip_layout.duration_s == 30.0
-    documents.set_value(window.document_stack, window.documents.doc, "duration", "12s")
-    assert window.topology.strip.strip_layout.duration_s == 12.0
+    assert desk.topology.strip.strip_layout.duration_s == 30.0
+    documents.set_value(desk.document_stack, desk.documents.doc, "duration", "12s")
+    assert desk.topology.strip.strip_layout.duration_s == 12.0

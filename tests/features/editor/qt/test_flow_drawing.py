@@ -8,10 +8,11 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+from tests.helpers.desk import Desk, MakeDesk
 
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.qt.topology.drawing import Drawing
 from subflow_app.features.editor.qt.topology.flow_drawing import FlowDialog
-from subflow_app.shell.main_window import MainWindow
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -51,41 +52,44 @@ delay = "90ms"
 
 
 @pytest.fixture
-def network(window: MainWindow) -> Iterator[MainWindow]:
-    window.document_stack.setClean()
-    window.documents.open_text(NETWORK, "network")
-    window.activateWindow()
-    window.topology.canvas.setFocus()
-    yield window
-    window.drawing.flows.close()
+def desk(make_desk: MakeDesk) -> Desk:
+    return make_desk(Drawing)
 
 
-def doc_of(window: MainWindow) -> ScenarioDoc:
-    return window.documents.doc
+@pytest.fixture
+def network(desk: Desk) -> Iterator[Desk]:
+    desk.documents.open_text(NETWORK, "network")
+    desk.topology.canvas.setFocus()
+    yield desk
+    desk.features[Drawing].flows.close()
 
 
-def dialog_of(window: MainWindow) -> FlowDialog:
-    dialog = window.drawing.flows.dialog
+def doc_of(desk: Desk) -> ScenarioDoc:
+    return desk.documents.doc
+
+
+def dialog_of(desk: Desk) -> FlowDialog:
+    dialog = desk.features[Drawing].flows.dialog
     assert dialog is not None
     return dialog
 
 
-def pixel(window: MainWindow, key: str) -> QPoint:
-    centre = window.topology.scene.centre_of(key)
+def pixel(desk: Desk, key: str) -> QPoint:
+    centre = desk.topology.scene.centre_of(key)
     assert centre is not None
-    return window.topology.canvas.mapFromScene(centre)
+    return desk.topology.canvas.mapFromScene(centre)
 
 
-def pull(window: MainWindow, first: str, second: str) -> None:
-    viewport = window.topology.canvas.viewport()
-    start, end = pixel(window, f"nodes.{first}"), pixel(window, f"nodes.{second}")
+def pull(desk: Desk, first: str, second: str) -> None:
+    viewport = desk.topology.canvas.viewport()
+    start, end = pixel(desk, f"nodes.{first}"), pixel(desk, f"nodes.{second}")
     QTest.mousePress(viewport, LEFT, pos=start)
     for share in (0.1, 0.5, 1.0):
         QTest.mouseMove(viewport, start + (end - start) * share)
     QTest.mouseRelease(viewport, LEFT, pos=end)
 
 
-def test_a_flow_is_pulled_from_host_to_host_with_disjoint_paths_chosen(network: MainWindow) -> None:
+def test_a_flow_is_pulled_from_host_to_host_with_disjoint_paths_chosen(network: Desk) -> None:
     QTest.keyClick(network.topology.canvas, Qt.Key.Key_T)
     pull(network, "a", "b")
     dialog = dialog_of(network)
@@ -106,7 +110,7 @@ def test_a_flow_is_pulled_from_host_to_host_with_disjoint_paths_chosen(network: 
     assert doc_of(network).text == NETWORK
 
 
-def test_kind_algorithms_count_and_paths_are_chosen_in_the_dialog(network: MainWindow) -> None:
+def test_kind_algorithms_count_and_paths_are_chosen_in_the_dialog(network: Desk) -> None:
     network.topology.scene.choose(["nodes.b", "nodes.a"])
     network.bar.trigger("topology.add_flow")
     dialog = dialog_of(network)
@@ -127,7 +131,7 @@ def test_kind_algorithms_count_and_paths_are_chosen_in_the_dialog(network: MainW
     assert doc_of(network).is_valid
 
 
-def test_a_path_is_put_together_by_clicking_links_and_wrong_ones_are_refused(network: MainWindow) -> None:
+def test_a_path_is_put_together_by_clicking_links_and_wrong_ones_are_refused(network: Desk) -> None:
     network.topology.scene.choose(["nodes.a", "nodes.b"])
     network.bar.trigger("topology.add_flow")
     dialog = dialog_of(network)
@@ -149,7 +153,7 @@ def test_a_path_is_put_together_by_clicking_links_and_wrong_ones_are_refused(net
     assert doc_of(network).value("flows.f1.paths") == [["a-low", "low-b-2"]]
 
 
-def test_escape_on_the_canvas_ends_the_picking_and_leaves_the_dialog(network: MainWindow) -> None:
+def test_escape_on_the_canvas_ends_the_picking_and_leaves_the_dialog(network: Desk) -> None:
     network.topology.scene.choose(["nodes.a", "nodes.b"])
     network.bar.trigger("topology.add_flow")
     dialog_of(network).pick.click()
@@ -159,7 +163,7 @@ def test_escape_on_the_canvas_ends_the_picking_and_leaves_the_dialog(network: Ma
     assert network.topology.canvas.tool is None
 
 
-def test_paths_of_a_flow_are_edited_later(network: MainWindow) -> None:
+def test_paths_of_a_flow_are_edited_later(network: Desk) -> None:
     network.topology.scene.choose(["nodes.a", "nodes.b"])
     network.bar.trigger("topology.add_flow")
     dialog_of(network).accept()
@@ -177,29 +181,24 @@ def test_paths_of_a_flow_are_edited_later(network: MainWindow) -> None:
     assert network.document_stack.undoText() == "Set paths of f1"
 
 
-def test_routers_and_unconnected_hosts_are_refused_with_the_reason(network: MainWindow) -> None:
+def test_routers_and_unconnected_hosts_are_refused_with_the_reason(network: Desk) -> None:
     network.bar.trigger("topology.tool_flow")
     pull(network, "top", "b")
     assert "top is a router" in network.banners.text("action")
-    assert network.drawing.flows.dialog is None
+    assert network.features[Drawing].flows.dialog is None
 
     network.topology.scene.choose(["links.top-b", "links.a-low"])
     network.bar.trigger("topology.delete")
-    network.drawing.flows.ask_new("a", "b")
+    network.features[Drawing].flows.ask_new("a", "b")
     assert not dialog_of(network).accept_button.isEnabled()
     assert "No way leads from a to b" in dialog_of(network).told.text()
 
 
-def test_the_dialog_goes_when_the_network_changes_or_is_replaced(network: MainWindow) -> None:
-    network.drawing.flows.ask_new("a", "b")
+def test_the_dialog_goes_when_the_network_changes(network: Desk) -> None:
+    network.features[Drawing].flows.ask_new("a", "b")
     doc_of(network).move_nodes({"a": (-210, 0)})
-    assert network.drawing.flows.dialog is not None
+    assert network.features[Drawing].flows.dialog is not None
     network.topology.scene.choose(["links.top-b"])
     network.bar.trigger("topology.delete")
-    assert network.drawing.flows.dialog is None
-
-    network.drawing.flows.ask_new("a", "b")
-    network.document_stack.setClean()
-    network.bar.trigger("file.new_empty")
-    assert network.drawing.flows.dialog is None
+    assert network.features[Drawing].flows.dialog is None
     QApplication.processEvents()

@@ -1,57 +1,35 @@
-"""Unsaved changes outlive the program: kill it, start it again, and they are offered."""
+"""Unsaved changes are kept beside their scenario, and those of a process that is gone are offered."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
-from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
-from tests.helpers.worn_window import close_window
-from tests.shell.test_app import environment
+from tests.helpers.desk import Desk, MakeDesk
+from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.editor.core.recovery import find_orphans
 from subflow_app.features.editor.qt import documents
 from subflow_app.features.editor.qt.recovery import DifferencesDialog
-from subflow_app.shell.main_window import MainWindow
 from subflow_store.liveness import this_process
 
-# Starts the program as `subflow FILE` does, edits twice, and says so once the disk has it.
-EDITOR = """
-import sys
-from subflow_app.features.editor.qt import documents
-from subflow_app.shell import app, main_window
-loaded = main_window.MainWindow.load
-def load(window):
-    loaded(window)
-    for rate in ("7Mbit/s", "9Mbit/s"):
-        documents.set_value(window.document_stack, window.documents.doc, "links.wifi.rate", rate)
-    window.recovery.settle()
-    print("edited", flush=True)
-main_window.MainWindow.load = load
-sys.exit(app.main(sys.argv[1]))
-"""
+
+def edit(desk: Desk, rate: str = "9Mbit/s") -> None:
+    documents.set_value(desk.document_stack, desk.documents.doc, "links.wifi.rate", rate)
+    desk.recovery.settle()
 
 
-def edit(window: MainWindow, rate: str = "9Mbit/s") -> None:
-    documents.set_value(window.document_stack, window.documents.doc, "links.wifi.rate", rate)
-    window.recovery.settle()
+def offers(desk: Desk) -> list[str]:
+    return [topic for topic in desk.banners.topics() if topic.startswith("recovery_")]
 
 
-def offers(window: MainWindow) -> list[str]:
-    return [topic for topic in window.banners.topics() if topic.startswith("recovery_")]
-
-
-def folder_of(window: MainWindow) -> Path:
-    return window.recovery.file.file.parent
+def folder_of(desk: Desk) -> Path:
+    return desk.recovery.file.file.parent
 
 
 def die(folder: Path) -> None:
@@ -63,118 +41,65 @@ def die(folder: Path) -> None:
 
 
 @pytest.fixture
-def crashed(window: MainWindow, tmp_path: Path) -> Iterator[MainWindow]:
-    """A window beside which another one has died with an unsaved change of `mine.toml`."""
-    folder = folder_of(window)
+def desk(make_desk: MakeDesk) -> Desk:
+    """A desk that keeps unsaved changes."""
+    made = make_desk()
+    assert not made.recovery.file.file.exists()
+    return made
+
+
+@pytest.fixture
+def crashed(desk: Desk, tmp_path: Path) -> Iterator[Desk]:
+    """A desk beside which another one has died with an unsaved change of `mine.toml`."""
+    folder = folder_of(desk)
     path = tmp_path / "mine.toml"
     path.write_text(TWO_PATHS)
-    window.documents.open(path)
-    edit(window)
+    desk.documents.open(path)
+    edit(desk)
     dead = folder / "dead.json"
-    window.recovery.file.file.rename(dead)
+    desk.recovery.file.file.rename(dead)
     die(folder)
-    window.document_stack.undo()
-    yield window
+    desk.document_stack.undo()
+    yield desk
     dead.unlink(missing_ok=True)
 
 
-def test_edits_survive_kill_9(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
-    scenario = tmp_path / "mine.toml"
-    scenario.write_text(TWO_PATHS)
-    with subprocess.Popen(
-        [sys.executable, "-c", EDITOR, str(scenario)], env=environment(tmp_path), stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "edited\n"
-        process.send_signal(signal.SIGKILL)
-    (tmp_path / "xdg_state_home" / "subflow" / "recovery").rename(tmp_path / "recovery")
+def test_recovery_file_follows_the_edits(desk: Desk) -> None:
+    edit(desk)
+    assert "9Mbit/s" in desk.recovery.file.file.read_text()
 
-    again = make_window(qapp, tmp_path)
-    again.show()
-    # Who has the last scenario opened again gets the file; what it lacks is offered all the same.
-    again.preferences.change(again.preferences.settings.with_recent_file(scenario))
-    assert again.documents.reopen_last()
-    assert again.documents.doc.text == TWO_PATHS
-    again.load()
-    qtbot.waitUntil(lambda: bool(offers(again)), timeout=20_000)
-    (topic,) = offers(again)
-    assert str(scenario) in again.banners.text(topic)
-    again.banners.press(topic, "Recover")
+    desk.document_stack.undo()
+    desk.recovery.settle()
 
-    assert again.documents.doc.path == scenario
-    assert again.documents.doc.value("links.wifi.rate") == "9Mbit/s"
-    assert again.documents.is_modified
-    assert scenario.read_text() == TWO_PATHS
-    again.bar.trigger("edit.undo")
-    assert again.documents.doc.text == TWO_PATHS
-    assert again.documents.save()
-    close_window(qtbot, again)
-    assert find_orphans(tmp_path / "recovery") == ()
+    assert not desk.recovery.file.file.exists()
 
 
-def test_recovery_file_follows_the_edits(window: MainWindow) -> None:
-    edit(window)
-    assert "9Mbit/s" in window.recovery.file.file.read_text()
-
-    window.bar.trigger("edit.undo")
-    window.recovery.settle()
-
-    assert not window.recovery.file.file.exists()
-
-
-def test_saving_removes_the_recovery_file(window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
-    edit(window)
+def test_saving_removes_the_recovery_file(desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
+    edit(desk)
     dialogs.answer("save_path", tmp_path / "mine.toml")
-    window.bar.trigger("file.save")
-    window.recovery.settle()
+    desk.documents.save()
+    desk.recovery.settle()
 
-    assert not window.recovery.file.file.exists()
-
-
-@pytest.mark.own_window
-def test_closing_removes_it_whatever_the_answer_was(
-    qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path
-) -> None:
-    edit(window)
-    dialogs.answer("ask_save_changes", "discard")
-
-    window.close()
-
-    assert list((tmp_path / "recovery").iterdir()) == []
+    assert not desk.recovery.file.file.exists()
 
 
-@pytest.mark.own_window
-def test_being_ended_from_outside_keeps_the_changes(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
-    edit(window)
-
-    window.close_at_once()
-
-    die(tmp_path / "recovery")
-    (orphan,) = find_orphans(tmp_path / "recovery")
-    assert "9Mbit/s" in orphan.unsaved.text
-
-
-@pytest.mark.own_window
-def test_two_windows_do_not_disturb_each_other(
-    qtbot: QtBot, qapp: QApplication, window: MainWindow, tmp_path: Path
-) -> None:
-    edit(window)
-    other = make_window(qapp, tmp_path)
-    other.show()
-    other.load()
-    qtbot.waitUntil(lambda: not other.workers.is_busy, timeout=20_000)
+def test_two_windows_do_not_disturb_each_other(desk: Desk, make_desk: MakeDesk) -> None:
+    edit(desk)
+    other = make_desk()
+    other.recovery.offer()
+    other.wait_for_workers()
     other.documents.open_text(TWO_PATHS, "other")
     edit(other, "11Mbit/s")
 
     assert offers(other) == []
     assert "11Mbit/s" in other.recovery.file.file.read_text()
-    assert "9Mbit/s" in window.recovery.file.file.read_text()
+    assert "9Mbit/s" in desk.recovery.file.file.read_text()
     other.document_stack.undo()
-    close_window(qtbot, other, window.findChildren(QTimer))  # which goes on
-    assert window.recovery.file.file.exists()
+    other.close_at_once()
+    assert desk.recovery.file.file.exists()
 
 
-def test_discarded_changes_are_not_offered_again(qtbot: QtBot, crashed: MainWindow) -> None:
+def test_discarded_changes_are_not_offered_again(qtbot: QtBot, crashed: Desk) -> None:
     crashed.recovery.offer()
     qtbot.waitUntil(lambda: bool(offers(crashed)))
     crashed.banners.press(offers(crashed)[0], "Discard")
@@ -183,7 +108,7 @@ def test_discarded_changes_are_not_offered_again(qtbot: QtBot, crashed: MainWind
     assert offers(crashed) == []
 
 
-def test_differences_are_shown_and_recovered_from_there(qtbot: QtBot, crashed: MainWindow) -> None:
+def test_differences_are_shown_and_recovered_from_there(qtbot: QtBot, crashed: Desk) -> None:
     crashed.recovery.offer()
     qtbot.waitUntil(lambda: bool(offers(crashed)))
     crashed.banners.press(offers(crashed)[0], "Show differences…")
@@ -201,9 +126,7 @@ def test_differences_are_shown_and_recovered_from_there(qtbot: QtBot, crashed: M
     assert find_orphans(folder_of(crashed)) == ()
 
 
-def test_keeping_the_present_scenario_keeps_the_offer(
-    qtbot: QtBot, crashed: MainWindow, dialogs: ScriptedDialogs
-) -> None:
+def test_keeping_the_present_scenario_keeps_the_offer(qtbot: QtBot, crashed: Desk, dialogs: ScriptedDialogs) -> None:
     crashed.recovery.offer()
     qtbot.waitUntil(lambda: bool(offers(crashed)))
     edit(crashed, "3Mbit/s")
@@ -215,25 +138,24 @@ def test_keeping_the_present_scenario_keeps_the_offer(
     assert len(offers(crashed)) == 1
 
 
-def test_unwritable_folder_is_said_and_work_goes_on(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+def test_unwritable_folder_is_said_and_work_goes_on(qtbot: QtBot, make_desk: MakeDesk, tmp_path: Path) -> None:
     (tmp_path / "recovery").write_text("a file where the folder should be")
-    window = make_window(qapp, tmp_path)
-    window.show()
+    desk = make_desk()
+    assert desk.recovery is not None
 
-    edit(window)
-    qtbot.waitUntil(lambda: "recovery" in window.banners.topics())
-    window.banners.close_banner("recovery")
-    edit(window, "10Mbit/s")
+    edit(desk)
+    qtbot.waitUntil(lambda: "recovery" in desk.banners.topics())
+    desk.banners.close_banner("recovery")
+    edit(desk, "10Mbit/s")
     QApplication.processEvents()
 
-    assert window.documents.doc.value("links.wifi.rate") == "10Mbit/s"
-    assert window.banners.text("recovery") == ""
-    close_window(qtbot, window)
+    assert desk.documents.doc.value("links.wifi.rate") == "10Mbit/s"
+    assert desk.banners.text("recovery") == ""
 
 
-def test_autosave_can_be_switched_off(window: MainWindow) -> None:
-    edit(window)
-    window.preferences.change(dataclasses.replace(window.preferences.settings, autosave=False))
-    window.recovery.settle()
+def test_autosave_can_be_switched_off(desk: Desk) -> None:
+    edit(desk)
+    desk.preferences.change(dataclasses.replace(desk.preferences.settings, autosave=False))
+    desk.recovery.settle()
 
-    assert not window.recovery.file.file.exists()
+    assert not desk.recovery.file.file.exists()

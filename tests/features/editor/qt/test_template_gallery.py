@@ -6,12 +6,13 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import MakeDesk
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.core.templates import TEMPLATES
 from subflow_app.features.editor.qt.template_gallery import TemplateGallery
-from subflow_app.shell.main_window import MainWindow
+from subflow_app.shell.actions.file import file_rows
 
 
 @pytest.fixture
@@ -54,13 +55,14 @@ def test_a_value_that_cannot_be_keeps_it_from_being_created(gallery: TemplateGal
     assert gallery.isVisible()
 
 
-def test_the_action_opens_a_scenario_without_a_file(window: MainWindow, dialogs: ScriptedDialogs) -> None:
+def test_the_action_opens_a_scenario_without_a_file(make_desk: MakeDesk, dialogs: ScriptedDialogs) -> None:
+    desk = make_desk(actions=file_rows())
     text = TEMPLATES[3].document().text
     dialogs.answer("TemplateGallery", None, (text, "t-10b"))
-    before = window.documents.doc.text
-    window.bar.trigger("file.new_template")
-    assert window.documents.doc.text == before
-    window.bar.trigger("file.new_template")
-    assert window.documents.doc.text == text
-    assert window.documents.doc.path is None
-    assert window.windowTitle().startswith("t-10b")
+    before = desk.documents.doc.text
+    desk.bar.trigger("file.new_template")
+    assert desk.documents.doc.text == before
+    desk.bar.trigger("file.new_template")
+    assert desk.documents.doc.text == text
+    assert desk.documents.doc.path is None
+    assert desk.documents.shown_name == "t-10b"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from tests.helpers.members import for_each
 from tests.helpers.scenario_texts import TWO_PATHS
 
 from subflow_app.features.explain.core.decisions import RuleSource, rule_sources
@@ -59,7 +60,7 @@ def test_a_point_says_what_it_computes_and_where_it_is_from(store: Store) -> Non
     assert (point.has_previous, point.has_next, point.agent, point.notice) == (True, True, None, "")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "parts"),
     [
         ("RFC 6356 section 3", [("RFC 6356 section 3", "https://www.rfc-editor.org/rfc/rfc6356#section-3")]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.explain.core.transport import (
     SPEEDS,
@@ -113,7 +114,7 @@ def test_times_can_be_typed_with_and_without_units(text: str, time_s: float) -> 
     assert parse_time(text, 60.0) == time_s
 
 
-@pytest.mark.parametrize("text", ["", "soon", "12 Mbit/s", "-3s", "61s", "1e3"])
+@for_each("text", ["", "soon", "12 Mbit/s", "-3s", "61s", "1e3"])
 def test_what_is_no_time_of_the_run_is_told(text: str) -> None:
     with pytest.raises(InputError) as caught:
         parse_time(text, 60.0)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.helpers.members import for_each
 from tests.helpers.scripts import CONTROLLER, write_scenario
 
 from subflow_app.features.editor.core.scenario_source import open_scenario
@@ -75,7 +76,7 @@ def test_a_division_by_zero_leaves_a_gap(replay: Replay, program: Program) -> No
     assert np.isnan(found["f/1"][1]).all()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         ("", "nothing to watch; allowed: an expression over"),

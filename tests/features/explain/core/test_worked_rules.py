@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.explain.core.decisions import WorkedRule, all_worked, worked
 from subflow_sim import controllers
@@ -179,8 +180,8 @@ REDUCTIONS = {
 }
 
 
-@pytest.mark.parametrize("profile", ["textbook", "linux"])
-@pytest.mark.parametrize("name", REDUCTIONS)
+@for_each("profile", ["textbook", "linux"])
+@for_each("name", REDUCTIONS)
 def test_a_reduction_is_computed_where_the_window_falls(name: str, profile: str) -> None:
     algorithm = next(each for each in controllers() if each.name == name)
     decisions = decisions_of(algorithm, profile)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QPoint
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.explain.core.decisions import WorkedRule
@@ -19,12 +20,12 @@ from subflow_app.features.explain.qt.panel import prr_text
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.features.traces.core.traces import LiveTraces, StoredTraces, TraceMark, nearest_mark_s
+from subflow_app.features.training.qt.agent_feature import AgentFeature
 from subflow_app.foundation.resources import resource_path
-from subflow_app.shell.main_window import MainWindow
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.scenario import parse_scenario
-from subflow_store import Store
 
 WITH_CROSS = (
     TWO_PATHS
@@ -46,36 +47,42 @@ paths = [["wifi"]]
 )
 
 
-def show_run(window: MainWindow, qtbot: QtBot, decisions: DecisionLimits | None = None, text: str = TWO_PATHS) -> int:
+@pytest.fixture
+def desk(make_desk: MakeDesk) -> Desk:
+    """Explained decisions with the panel open, and the features that they lead to."""
+    made = make_desk(AgentFeature, PlayheadFeature, ExplainFeature, ScriptFeature)
+    made.docks.set_open("explain", True)
+    return made
+
+
+def show_run(desk: Desk, qtbot: QtBot, decisions: DecisionLimits | None = None, text: str = TWO_PATHS) -> int:
     """Stores a run and shows it in the plots."""
-    store = window.database.store
-    assert store is not None
+    store = desk.store
     run_id = RunJob(parse_scenario(text), text, store=store, decisions=decisions).run().run_id
     assert run_id is not None
-    window.shown.show_stored(store, [run_id])
-    qtbot.waitUntil(lambda: len(window.plots.runs) == 1)
+    desk.shown.show_stored(store, [run_id])
+    qtbot.waitUntil(lambda: len(desk.plots.runs) == 1)
     return run_id
 
 
-def click(window: MainWindow, owner: str, kind: str, time_s: float, run: int = 0) -> None:
+def click(desk: Desk, owner: str, kind: str, time_s: float, run: int = 0) -> None:
     """What the plots tell of a click that hit a curve."""
-    window.plots.curve_clicked.emit(CurveId(run, owner, kind))
-    window.plots.time_clicked.emit(time_s)
+    desk.plots.curve_clicked.emit(CurveId(run, owner, kind))
+    desk.plots.time_clicked.emit(time_s)
 
 
-def explained(window: MainWindow, qtbot: QtBot) -> ExplainFeature:
+def explained(desk: Desk, qtbot: QtBot) -> ExplainFeature:
     """The feature, once it has found what was asked for."""
-    feature = window.features[ExplainFeature]
+    feature = desk.features[ExplainFeature]
     qtbot.waitUntil(lambda: not feature.is_busy)
     return feature
 
 
-def test_a_click_tells_the_decision_and_its_formula_gives_the_drawn_change(window: MainWindow, qtbot: QtBot) -> None:
-    run_id = show_run(window, qtbot)
-    store = window.database.store
-    assert isinstance(store, Store)
-    click(window, "download/1", "subflow", 1.5)
-    panel = explained(window, qtbot).content
+def test_a_click_tells_the_decision_and_its_formula_gives_the_drawn_change(desk: Desk, qtbot: QtBot) -> None:
+    run_id = show_run(desk, qtbot)
+    store = desk.store
+    click(desk, "download/1", "subflow", 1.5)
+    panel = explained(desk, qtbot).content
     point = panel.point
 
     assert point is not None
@@ -88,21 +95,21 @@ def test_a_click_tells_the_decision_and_its_formula_gives_the_drawn_change(windo
     assert "so it was simulated again" in panel.notice.text()
     assert panel.numbers.model().rowCount() == len(expected.numbers)
     # The line in the plots stands at the decision, not at the click.
-    stack = window.plots._stack
+    stack = desk.plots._stack
     assert stack is not None
     assert stack.pin_s == expected.time_s
 
 
-def test_actions_walk_to_the_neighbours(window: MainWindow, qtbot: QtBot) -> None:
-    show_run(window, qtbot, DecisionLimits())
-    assert not window.bar["explain.next"].isEnabled()
-    click(window, "download/2", "subflow", 1.0)
-    feature = explained(window, qtbot)
+def test_actions_walk_to_the_neighbours(desk: Desk, qtbot: QtBot) -> None:
+    show_run(desk, qtbot, DecisionLimits())
+    assert not desk.bar["explain.next"].isEnabled()
+    click(desk, "download/2", "subflow", 1.0)
+    feature = explained(desk, qtbot)
     first = feature.content.point
-    window.bar["explain.next"].trigger()
-    second = explained(window, qtbot).content.point
-    window.bar["explain.previous"].trigger()
-    again = explained(window, qtbot).content.point
+    desk.bar["explain.next"].trigger()
+    second = explained(desk, qtbot).content.point
+    desk.bar["explain.previous"].trigger()
+    again = explained(desk, qtbot).content.point
 
     assert first is not None
     assert second is not None
@@ -112,77 +119,75 @@ def test_actions_walk_to_the_neighbours(window: MainWindow, qtbot: QtBot) -> Non
     assert not feature.content.notice.isVisibleTo(feature.content)
 
 
-def test_a_flow_of_several_subflows_tells_its_scheduler(window: MainWindow, qtbot: QtBot) -> None:
-    show_run(window, qtbot)
-    click(window, "download", "flow", 1.0)
-    panel = explained(window, qtbot).content
+def test_a_flow_of_several_subflows_tells_its_scheduler(desk: Desk, qtbot: QtBot) -> None:
+    show_run(desk, qtbot)
+    click(desk, "download", "flow", 1.0)
+    panel = explained(desk, qtbot).content
 
     assert panel.point is not None
     assert panel.point.told.scope == "flow"
     assert "subflow" in panel.change.text()
 
 
-def test_clicks_beside_curves_and_on_links_explain_nothing(window: MainWindow, qtbot: QtBot) -> None:
-    show_run(window, qtbot)
-    window.set_plot_shown("queue", True)
-    feature = window.features[ExplainFeature]
-    window.plots.time_clicked.emit(1.0)
+def test_clicks_beside_curves_and_on_links_explain_nothing(desk: Desk, qtbot: QtBot) -> None:
+    show_run(desk, qtbot)
+    desk.set_plot_shown("queue", True)
+    feature = desk.features[ExplainFeature]
+    desk.plots.time_clicked.emit(1.0)
     # What the menu of a curve is for has no time; a click beside it later is not of that curve.
-    window.plots.curve_clicked.emit(CurveId(0, "download/1", "subflow"))
+    desk.plots.curve_clicked.emit(CurveId(0, "download/1", "subflow"))
     QApplication.processEvents()
-    window.plots.time_clicked.emit(1.0)
-    click(window, "wifi/forward", "link", 1.0)
+    desk.plots.time_clicked.emit(1.0)
+    click(desk, "wifi/forward", "link", 1.0)
 
     assert feature.content.point is None
     assert not feature.is_busy
 
 
-def test_of_several_runs_the_clicked_one_is_explained(window: MainWindow, qtbot: QtBot) -> None:
-    first = show_run(window, qtbot)
-    store = window.database.store
-    assert isinstance(store, Store)
+def test_of_several_runs_the_clicked_one_is_explained(desk: Desk, qtbot: QtBot) -> None:
+    first = show_run(desk, qtbot)
+    store = desk.store
     text = TWO_PATHS.replace('"lia"', '"olia"')
     second = RunJob(parse_scenario(text), text, store=store, name="The other").run().run_id
     assert second is not None
-    window.shown.show_stored(store, [first, second])
-    qtbot.waitUntil(lambda: len(window.plots.runs) == 2)
-    click(window, "download/1", "subflow", 1.9, run=1)
-    panel = explained(window, qtbot).content
+    desk.shown.show_stored(store, [first, second])
+    qtbot.waitUntil(lambda: len(desk.plots.runs) == 2)
+    click(desk, "download/1", "subflow", 1.9, run=1)
+    panel = explained(desk, qtbot).content
 
     assert panel.point is not None
     assert repr(panel.point.told) == repr(Replay.stored(store, second).explain("download/1", 1.9).current)
     assert "The other" in panel.where.text()
 
 
-def test_why_there_is_no_decision_is_said(window: MainWindow, qtbot: QtBot) -> None:
-    run_id = show_run(window, qtbot)
-    store = window.database.store
-    assert isinstance(store, Store)
+def test_why_there_is_no_decision_is_said(desk: Desk, qtbot: QtBot) -> None:
+    run_id = show_run(desk, qtbot)
+    store = desk.store
     store.add_tag(run_id, "kernel")
-    click(window, "download/1", "subflow", 1.0)
-    panel = explained(window, qtbot).content
+    click(desk, "download/1", "subflow", 1.0)
+    panel = explained(desk, qtbot).content
 
     assert panel.point is None
     assert "was measured, not simulated" in panel._empty._text.text()
 
 
-def test_other_runs_take_the_decision_away(window: MainWindow, qtbot: QtBot) -> None:
-    show_run(window, qtbot)
-    click(window, "download/1", "subflow", 1.0)
-    feature = explained(window, qtbot)
+def test_other_runs_take_the_decision_away(desk: Desk, qtbot: QtBot) -> None:
+    show_run(desk, qtbot)
+    click(desk, "download/1", "subflow", 1.0)
+    feature = explained(desk, qtbot)
     assert feature.content.point is not None
-    show_run(window, qtbot)
+    show_run(desk, qtbot)
 
     assert feature.content.point is None
     assert feature.possible() == {"explain.here"}
 
 
-def test_a_source_opens_where_it_can_be_read(window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_source_opens_where_it_can_be_read(desk: Desk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
-    show_run(window, qtbot)
-    window.features[ExplainFeature].explain(0, "download/1", 0.021)  # the handshake is over
-    panel = explained(window, qtbot).content
+    show_run(desk, qtbot)
+    desk.features[ExplainFeature].explain(0, "download/1", 0.021)  # the handshake is over
+    panel = explained(desk, qtbot).content
 
     assert 'href="https://www.rfc-editor.org/rfc/rfc6928"' in panel.source.text()
     panel.source.linkActivated.emit("https://www.rfc-editor.org/rfc/rfc6928")
@@ -203,48 +208,46 @@ def test_who_decides_at_a_curve() -> None:
 
 
 def test_a_closed_panel_says_how_to_explain_the_point(
-    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run_id = show_run(window, qtbot)
-    store = window.database.store
-    assert isinstance(store, Store)
-    window.docks.set_open("explain", False)
-    click(window, "download/1", "subflow", 1.5)
-    feature = window.features[ExplainFeature]
+    run_id = show_run(desk, qtbot)
+    store = desk.store
+    desk.docks.set_open("explain", False)
+    click(desk, "download/1", "subflow", 1.5)
+    feature = desk.features[ExplainFeature]
     assert feature.content.point is None
-    assert "1.500 s: Alt+Shift+Up explains this point" in window.statusBar().currentMessage()
-    window.bar["explain.here"].trigger()
-    assert window.docks.is_open("explain")
-    point = explained(window, qtbot).content.point
+    assert "1.500 s: Alt+Shift+Up explains this point" in desk.statusBar().currentMessage()
+    desk.bar["explain.here"].trigger()
+    assert desk.docks.is_open("explain")
+    point = explained(desk, qtbot).content.point
     assert point is not None
     expected = Replay.stored(store, run_id).explain("download/1", 1.5).current
     assert repr(point.told) == repr(expected)
 
     # Of the curve that was chosen, without a click into it: where the playhead, the crosshair or the line stands.
-    window.plots.time_clicked.emit(1.0)
-    stack = window.plots.stack
+    desk.plots.time_clicked.emit(1.0)
+    stack = desk.plots.stack
     # The menu that opens takes the mouse out of the plots, and the crosshair goes back to the line with it.
     leave = QEvent(QEvent.Type.Leave)
     monkeypatch.setattr(QMenu, "popup", lambda _menu, _position: QApplication.sendEvent(stack, leave))
     stack.set_cursor(1.0)
-    window.plots.curve_clicked.emit(CurveId(0, "download/2", "subflow"))
-    window.plots.menu_requested.emit(QPoint())
-    window.bar["explain.here"].trigger()
-    point = explained(window, qtbot).content.point
+    desk.plots.curve_clicked.emit(CurveId(0, "download/2", "subflow"))
+    desk.plots.menu_requested.emit(QPoint())
+    desk.bar["explain.here"].trigger()
+    point = explained(desk, qtbot).content.point
     assert point is not None
     assert (point.told.owner, point.told.time_s <= 1.0) == ("download/2", True)
 
 
-def test_the_way_to_a_decision_is_told_in_per_cent(window: MainWindow, qtbot: QtBot) -> None:
-    run_id = show_run(window, qtbot)
-    assert window.database.store is not None
-    replay = Replay.stored(window.database.store, run_id)
+def test_the_way_to_a_decision_is_told_in_per_cent(desk: Desk, qtbot: QtBot) -> None:
+    run_id = show_run(desk, qtbot)
+    replay = Replay.stored(desk.store, run_id)
     shares: list[float] = []
     replay.explain("download/1", 1.9, progress=shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
     assert any(0.0 < share < 1.0 for share in shares)
-    panel = window.features[ExplainFeature].content
+    panel = desk.features[ExplainFeature].content
     panel.set_waiting(True, 0.42)
     assert panel.progress.text() == "42%"
     assert panel.progress.isVisibleTo(panel)
@@ -254,20 +257,20 @@ def test_the_way_to_a_decision_is_told_in_per_cent(window: MainWindow, qtbot: Qt
     assert not panel.progress.isVisibleTo(panel)
 
 
-def test_the_button_leads_to_what_the_agent_saw(window: MainWindow, qtbot: QtBot) -> None:
-    show_run(window, qtbot, text=TWO_PATHS.replace('"lia"', '"drl-cc"'))
-    window.features[ExplainFeature].explain(0, "download/1", 1.525)
-    feature = explained(window, qtbot)
+def test_the_button_leads_to_what_the_agent_saw(desk: Desk, qtbot: QtBot) -> None:
+    show_run(desk, qtbot, text=TWO_PATHS.replace('"lia"', '"drl-cc"'))
+    desk.features[ExplainFeature].explain(0, "download/1", 1.525)
+    feature = explained(desk, qtbot)
     point = feature.content.point
     assert point is not None
     assert point.told.cause == "action"
     assert point.agent is not None
-    window.docks.set_open("agent", True)
-    window.docks.raise_panel("explain")
+    desk.docks.set_open("agent", True)
+    desk.docks.raise_panel("explain")
     qtbot.waitUntil(lambda: feature.content.agent.isVisible())
     feature.content.agent.click()
-    qtbot.waitUntil(window.agent.panel.isVisible)
-    replay = window.agent.content.replay
+    qtbot.waitUntil(desk.features[AgentFeature].panel.isVisible)
+    replay = desk.features[AgentFeature].content.replay
     assert replay is not None
     assert replay.decision == point.agent
 
@@ -284,19 +287,19 @@ def test_a_reduction_by_prr_says_where_the_window_goes() -> None:
     assert prr_text(point("sack_recovery")) == ""
 
 
-def test_a_click_within_six_pixels_of_a_loss_is_meant_for_it(window: MainWindow, qtbot: QtBot) -> None:
+def test_a_click_within_six_pixels_of_a_loss_is_meant_for_it(desk: Desk, qtbot: QtBot) -> None:
     text = resource_path("scenarios/reno-sawtooth.toml").read_text(encoding="utf-8")
-    show_run(window, qtbot, text=text)
-    traces = window.plots.runs[0]
+    show_run(desk, qtbot, text=text)
+    traces = desk.plots.runs[0]
     loss_s = [mark.time_s for mark in traces.marks() if mark.kind == "loss"][-1]
-    px_s = float(window.plots.stack.time_plots[0].view.viewPixelSize()[0])
+    px_s = float(desk.plots.stack.time_plots[0].view.viewPixelSize()[0])
     assert px_s > 0
 
-    playhead = window.features[PlayheadFeature].playhead
+    playhead = desk.features[PlayheadFeature].playhead
     playhead.seek(1.0)
     for distance_px in (-5, 5):
-        click(window, "reno/1", "subflow", loss_s + distance_px * px_s)
-        panel = explained(window, qtbot).content
+        click(desk, "reno/1", "subflow", loss_s + distance_px * px_s)
+        panel = explained(desk, qtbot).content
         assert panel.point is not None
         assert panel.point.told.time_s == pytest.approx(loss_s)
         assert playhead.time_s == pytest.approx(loss_s)
@@ -306,8 +309,8 @@ def test_a_click_within_six_pixels_of_a_loss_is_meant_for_it(window: MainWindow,
         assert "halving" in panel.rule.text()
         assert "sack recovery" in panel.rule.text()
 
-    click(window, "reno/1", "subflow", loss_s + 8 * px_s)
-    point = explained(window, qtbot).content.point
+    click(desk, "reno/1", "subflow", loss_s + 8 * px_s)
+    point = explained(desk, qtbot).content.point
     assert point is not None
     assert point.told.time_s > loss_s
 

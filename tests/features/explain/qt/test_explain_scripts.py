@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,43 +10,44 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from tests.features.explain.qt.test_explain import click, explained
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.scripts import CONTROLLER, write_scenario
-from tests.helpers.window import TWO_PATHS, ScriptedDialogs
+from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.editor.core.scenario_source import open_scenario
 from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.features.explain.qt.panel import ExplainPanel
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.plots.core import PlotSpec
 from subflow_app.features.plots.qt.curve_id import title_of
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.foundation.errors import InputError
-from subflow_app.shell.main_window import MainWindow
 from subflow_sim.decisions import DecisionLimits
 
 GROWS_S = 0.2  # before the first loss
 
 
 @pytest.fixture
-def panel(window: MainWindow, dialogs: ScriptedDialogs, qtbot: QtBot, tmp_path: Path) -> Iterator[ExplainPanel]:
+def desk(make_desk: MakeDesk) -> Desk:
+    """Explained decisions with the panel open, and the scripts that made them."""
+    made = make_desk(PlayheadFeature, ExplainFeature, ScriptFeature)
+    made.docks.set_open("explain", True)
+    return made
+
+
+@pytest.fixture
+def panel(desk: Desk, qtbot: QtBot, tmp_path: Path) -> ExplainPanel:
     """A decision of a script, of a run that kept its decisions; the scenario is open."""
-    store = window.database.store
-    assert store is not None
     path = write_scenario(tmp_path)
     source = open_scenario(str(path))
-    run_id = RunJob(source.scenario, source.text, store=store, decisions=DecisionLimits()).run().run_id
+    run_id = RunJob(source.scenario, source.text, store=desk.store, decisions=DecisionLimits()).run().run_id
     assert run_id is not None
-    window.documents.open(path)
-    window.shown.show_stored(store, [run_id])
-    qtbot.waitUntil(lambda: len(window.plots.runs) == 1)
-    click(window, "f/1", "subflow", GROWS_S)
-    yield explained(window, qtbot).content
-    watching = window.features[ExplainFeature].watching
-    for watch in [*watching.watches]:
-        watching.remove(watch)
-    dialogs.answer("ask_save_changes", *["discard"] * 4)
-    window.features[ScriptFeature].session.panel.editor.put_text(CONTROLLER)
-    window.documents.open_text(TWO_PATHS, "two-paths")
+    desk.documents.open(path)
+    desk.shown.show_stored(desk.store, [run_id])
+    qtbot.waitUntil(lambda: len(desk.plots.runs) == 1)
+    click(desk, "f/1", "subflow", GROWS_S)
+    return explained(desk, qtbot).content
 
 
 def cells(panel: ExplainPanel) -> list[list[str]]:
@@ -80,17 +80,15 @@ def test_the_lines_that_were_executed_stand_there_with_their_numbers(panel: Expl
     assert panel.point.topic == "section/script"
 
 
-def test_lines_are_gone_through_with_what_the_names_stand_for(
-    window: MainWindow, panel: ExplainPanel, qtbot: QtBot
-) -> None:
+def test_lines_are_gone_through_with_what_the_names_stand_for(desk: Desk, panel: ExplainPanel, qtbot: QtBot) -> None:
     assert panel.lines.position == 0
-    assert not window.bar["explain.previous_line"].isEnabled()
+    assert not desk.bar["explain.previous_line"].isEnabled()
     before = names(panel)
-    window.bar["explain.next_line"].trigger()
+    desk.bar["explain.next_line"].trigger()
     after = names(panel)
 
     assert panel.lines.position == 1
-    assert not window.bar["explain.next_line"].isEnabled()
+    assert not desk.bar["explain.next_line"].isEnabled()
     assert set(before) == {"w.cwnd", "w.ssthresh", "gain", "ack.acked", "left"}
     assert after["w.cwnd"] == panel.lines.lines[1].result[2:]
     assert before["gain"] == "2"
@@ -101,23 +99,23 @@ def test_lines_are_gone_through_with_what_the_names_stand_for(
         for row in range(meanings.rowCount())
         if meanings.index(row, 0).data() == "left"
     } == {""}
-    window.bar["explain.previous_line"].trigger()
+    desk.bar["explain.previous_line"].trigger()
     assert names(panel) == before
 
     # A decision that no script made has neither lines nor a way through them.
-    click(window, "f/1", "subflow", 0.06)
-    explained(window, qtbot)
+    click(desk, "f/1", "subflow", 0.06)
+    explained(desk, qtbot)
     assert panel.point is not None
     assert panel.point.told.rule.name == "initial_window"
     assert not panel.lines.isVisibleTo(panel)
-    assert not window.bar["explain.previous_line"].isEnabled()
-    assert not window.bar["explain.open_script"].isEnabled()
+    assert not desk.bar["explain.previous_line"].isEnabled()
+    assert not desk.bar["explain.open_script"].isEnabled()
 
 
-def test_a_double_click_opens_the_script_where_the_line_is_marked(window: MainWindow, panel: ExplainPanel) -> None:
-    script = window.features[ScriptFeature].session
-    window.docks.set_open("explain", True)
-    window.docks.raise_panel("explain")
+def test_a_double_click_opens_the_script_where_the_line_is_marked(desk: Desk, panel: ExplainPanel) -> None:
+    script = desk.features[ScriptFeature].session
+    desk.docks.set_open("explain", True)
+    desk.docks.raise_panel("explain")
     table = panel.lines.table
     place = table.visualRect(table.model().index(1, 1)).center()
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
@@ -127,32 +125,30 @@ def test_a_double_click_opens_the_script_where_the_line_is_marked(window: MainWi
     assert script.desk.name == "mine"
     assert editor.textCursor().blockNumber() + 1 == 7
     assert editor.moment == 7
-    window.bar["explain.previous_line"].trigger()
+    desk.bar["explain.previous_line"].trigger()
     assert editor.moment == 6
     # What is typed is not what the run had.
     editor.put_text(CONTROLLER + "# mine\n")
     assert editor.moment is None
-    window.bar["explain.open_script"].trigger()
-    assert "changed since that run" in window.statusBar().currentMessage()
+    desk.bar["explain.open_script"].trigger()
+    assert "changed since that run" in desk.statusBar().currentMessage()
 
 
-def test_a_script_that_is_not_in_the_open_scenario_is_said_to_be_missing(
-    window: MainWindow, panel: ExplainPanel
-) -> None:
-    window.documents.open_text(TWO_PATHS, "two-paths")
+def test_a_script_that_is_not_in_the_open_scenario_is_said_to_be_missing(desk: Desk, panel: ExplainPanel) -> None:
+    desk.documents.open_text(TWO_PATHS, "two-paths")
     assert panel.lines.line is not None
     with pytest.raises(InputError, match="has no script mine"):
-        window.features[ExplainFeature].open_script()
-    assert window.features[ScriptFeature].session.panel.editor.moment is None
+        desk.features[ExplainFeature].open_script()
+    assert desk.features[ScriptFeature].session.panel.editor.moment is None
 
 
 def test_the_halving_of_a_script_is_told_where_the_sender_carries_it_out(
-    window: MainWindow, panel: ExplainPanel, qtbot: QtBot
+    desk: Desk, panel: ExplainPanel, qtbot: QtBot
 ) -> None:
-    traces = window.plots.runs[0]
+    traces = desk.plots.runs[0]
     loss_s = next(mark.time_s for mark in traces.marks() if (mark.kind, mark.owner) == ("loss", "f/1"))
-    click(window, "f/1", "subflow", loss_s)
-    explained(window, qtbot)
+    click(desk, "f/1", "subflow", loss_s)
+    explained(desk, qtbot)
 
     assert panel.point is not None
     assert panel.point.told.rule.name == "proportional_rate_reduction"
@@ -160,22 +156,22 @@ def test_the_halving_of_a_script_is_told_where_the_sender_carries_it_out(
     assert "proportional" in panel.rule.text()
 
 
-def test_a_schedulers_script_tells_whom_it_chose(window: MainWindow, panel: ExplainPanel, qtbot: QtBot) -> None:
-    click(window, "f", "flow", 0.15)
-    feature = explained(window, qtbot)
+def test_a_schedulers_script_tells_whom_it_chose(desk: Desk, panel: ExplainPanel, qtbot: QtBot) -> None:
+    click(desk, "f", "flow", 0.15)
+    feature = explained(desk, qtbot)
     while panel.point is not None and panel.point.scripted is None:
-        window.bar["explain.previous"].trigger()
-        feature = explained(window, qtbot)
+        desk.bar["explain.previous"].trigger()
+        feature = explained(desk, qtbot)
 
     assert feature.content.lines.title.text().startswith("nearest, select · ")
     assert cells(panel)[-1][1].startswith("return best(")
 
 
-def watched(window: MainWindow, qtbot: QtBot) -> list[PlotSpec]:
+def watched(desk: Desk, qtbot: QtBot) -> list[PlotSpec]:
     """The plots of what is watched, once all of it is computed."""
-    watching = window.features[ExplainFeature].watching
+    watching = desk.features[ExplainFeature].watching
     qtbot.waitUntil(lambda: not watching.is_busy)
-    return [spec for spec in window.plots.specs if spec.id.startswith("watch_")]
+    return [spec for spec in desk.plots.specs if spec.id.startswith("watch_")]
 
 
 def write(panel: ExplainPanel, text: str) -> None:
@@ -184,46 +180,45 @@ def write(panel: ExplainPanel, text: str) -> None:
 
 
 def test_what_is_watched_is_a_curve_of_its_own_until_it_is_removed(
-    window: MainWindow, panel: ExplainPanel, qtbot: QtBot, tmp_path: Path
+    desk: Desk, panel: ExplainPanel, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    window.bar["explain.watch"].trigger()
+    desk.bar["explain.watch"].trigger()
     write(panel, "w.cwnd * 2")
     write(panel, "left / gain")
-    first, second = watched(window, qtbot)
+    first, second = watched(desk, qtbot)
     assert panel.lines.told is not None
 
     assert (first.number, second.number) == ("w.cwnd * 2", "left / gain")
-    curves = {curve.owner: curve for curve in first.curves(window.plots.runs[0])}
+    curves = {curve.owner: curve for curve in first.curves(desk.plots.runs[0])}
     assert set(curves) == {"f/1", "f/2"}
     at = np.searchsorted(curves["f/1"].time_s, panel.lines.told.time_s)
     assert curves["f/1"].values[at] == pytest.approx(2 * panel.lines.told.cwnd_pkts[1])
-    assert [title_of(spec) for spec in window.plots.stack.specs[-2:]] == ["Watched: w.cwnd * 2", "Watched: left / gain"]
-    assert len(window.plots.stack.time_plots[-1].shown_curves()) == 2
+    assert [title_of(spec) for spec in desk.plots.stack.specs[-2:]] == ["Watched: w.cwnd * 2", "Watched: left / gain"]
+    assert len(desk.plots.stack.time_plots[-1].shown_curves()) == 2
     assert panel.watches.line.text() == ""
-    window.exports.export_data(tmp_path / "shown.csv")
+    desk.exports.export_data(tmp_path / "shown.csv")
     rows = (tmp_path / "shown.csv").read_text(encoding="utf-8").splitlines()
     assert any("w.cwnd * 2" in row for row in rows)
     assert len(rows) > len(curves["f/1"].values)
 
     # Another run of the script is watched as well.
-    store = window.database.store
-    assert store is not None
-    source = open_scenario(str(window.documents.doc.path))
+    store = desk.store
+    source = open_scenario(str(desk.documents.doc.path))
     other = RunJob(source.scenario, source.text, store=store, seed=5).run().run_id
     assert other is not None
-    window.shown.show_stored(store, [1, other])
-    qtbot.waitUntil(lambda: len(window.plots.runs) == 2)
-    first, second = watched(window, qtbot)
-    assert len(first.overlay(window.plots.runs)) == 4
+    desk.shown.show_stored(store, [1, other])
+    qtbot.waitUntil(lambda: len(desk.plots.runs) == 2)
+    first, second = watched(desk, qtbot)
+    assert len(first.overlay(desk.plots.runs)) == 4
 
-    click(window, "f/1", "subflow", GROWS_S)
-    explained(window, qtbot)
+    click(desk, "f/1", "subflow", GROWS_S)
+    explained(desk, qtbot)
     button, other_button = panel.watches.buttons
     assert button.text() == "w.cwnd * 2"
     button.click()
-    assert [spec.number for spec in watched(window, qtbot)] == ["left / gain"]
+    assert [spec.number for spec in watched(desk, qtbot)] == ["left / gain"]
     other_button.click()
-    assert watched(window, qtbot) == []
+    assert watched(desk, qtbot) == []
     assert panel.watches.buttons == []
 
 
@@ -236,17 +231,17 @@ def test_what_is_watched_is_a_curve_of_its_own_until_it_is_removed(
     ],
 )
 def test_what_cannot_be_watched_is_said_beside_the_line(
-    window: MainWindow, panel: ExplainPanel, qtbot: QtBot, text: str, problem: str
+    desk: Desk, panel: ExplainPanel, qtbot: QtBot, text: str, problem: str
 ) -> None:
     write(panel, text)
     assert problem in panel.watches.problem.text()
     assert panel.watches.line.text() == text
-    assert watched(window, qtbot) == []
+    assert watched(desk, qtbot) == []
 
 
-def test_the_same_is_watched_once(window: MainWindow, panel: ExplainPanel, qtbot: QtBot) -> None:
+def test_the_same_is_watched_once(desk: Desk, panel: ExplainPanel, qtbot: QtBot) -> None:
     write(panel, "left")
     write(panel, " left ")
     assert "is watched already" in panel.watches.problem.text()
-    (spec,) = watched(window, qtbot)
+    (spec,) = watched(desk, qtbot)
     assert spec.number == "left"

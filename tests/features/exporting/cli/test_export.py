@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.helpers.command_line import Subflow
+from tests.helpers.members import for_each
 
 from subflow_app.features.plots.core import PLOTS
 from subflow_app.features.traces.core.traces import StoredTraces
@@ -193,7 +194,7 @@ def test_figures_for_papers_have_the_size_and_place_that_was_asked_for(
     assert b"/MediaBox [ 0 0 252 " in (out / "throughput-cwnd.pdf").read_bytes()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "why"),
     [
         (("--style", "nature"), 'figure style "nature": must be one of page, ieee,'),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.exporting.core.bundle import CrateFile, crate_text, write_bundle
@@ -212,7 +213,7 @@ def _manifest(**given: Any) -> Callable[[dict[str, bytes]], None]:
     return change
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "told"),
     [
         (_without("manifest.json"), "not a bundle of a run"),

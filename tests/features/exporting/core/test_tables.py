@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from subflow_app.features.exporting.core.tables import LONG_COLUMNS, export_table
+from subflow_app.features.exporting.core.table_formats import export_table
+from subflow_app.features.exporting.core.tables import LONG_COLUMNS
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.features.traces.core.traces import Traces
 from subflow_sim import load_scenario

@@ -1,4 +1,4 @@
-"""Exports of the window: the files exist, are what they say, and hold the values that are drawn."""
+"""Exports: the files exist, are what they say, and hold the values that are drawn."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from matplotlib.figure import Figure
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.fake_runs import RICH, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 from tests.helpers.window import ScriptedDialogs
 
+from subflow_app.features.exporting.qt.actions import rows
 from subflow_app.features.exporting.qt.export_dialog import FigureDialog, FigureSource, shown_plan
 from subflow_app.features.paper.core.figure_plan import FigureChoice, figure_kind
 from subflow_app.features.paper.core.figure_process import FigureProcess
@@ -28,7 +30,6 @@ from subflow_app.features.paper.core.figures import drawing, fill_figure, save_f
 from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.foundation.errors import ExportError, InputError
-from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.theme import DARK, set_current
 from subflow_app.toolkit.workers import Workers
 
@@ -181,7 +182,7 @@ def test_place_that_cannot_be_written_is_told(plots: PlotView, tmp_path: Path, s
         save(plots, tmp_path / "no such folder" / f"figure{suffix}")
 
 
-# ---- through the window ----
+# ---- by actions ----
 
 
 Choose = Callable[[FigureDialog], None]
@@ -206,15 +207,19 @@ def select(combo: QComboBox, data: object) -> None:
     combo.setCurrentIndex(combo.findData(data))
 
 
+@pytest.fixture
+def desk(make_desk: MakeDesk) -> Desk:
+    return make_desk(actions=rows())
+
+
 def test_figure_as_shown_by_the_dialog(
     qtbot: QtBot,
-    window: MainWindow,
+    desk: Desk,
     dialogs: ScriptedDialogs,
-    run_once: Callable[[], int],
     tmp_path: Path,
     choose: Callable[[Choose], None],
 ) -> None:
-    run_once()
+    desk.run_once()
 
     def as_shown(dialog: FigureDialog) -> None:
         select(dialog.style_box, "shown")
@@ -226,26 +231,25 @@ def test_figure_as_shown_by_the_dialog(
     choose(as_shown)
     dialogs.answer("save_path", tmp_path / "mine.pdf")
 
-    with qtbot.waitSignal(window.exports.written, timeout=60_000):
-        window.bar.trigger("file.export_figure")
+    with qtbot.waitSignal(desk.exports.written, timeout=60_000):
+        desk.bar.trigger("file.export_figure")
 
     box = (tmp_path / "mine.pdf").read_bytes().split(b"/MediaBox [")[1].split(b"]")[0].split()
     assert float(box[2]) == pytest.approx(88 / 25.4 * 72, abs=1.0)
     assert dialogs.asked[-1][1][2].name == "two-paths.pdf"
-    assert str(tmp_path / "mine.pdf") in window.banners.text("export")
-    assert window.preferences.settings.last_export_directory == str(tmp_path)
+    assert str(tmp_path / "mine.pdf") in desk.banners.text("export")
+    assert desk.preferences.settings.last_export_directory == str(tmp_path)
 
 
 def test_column_of_a_paper_by_the_dialog(
     qtbot: QtBot,
-    window: MainWindow,
+    desk: Desk,
     dialogs: ScriptedDialogs,
-    run_once: Callable[[], int],
     tmp_path: Path,
     choose: Callable[[Choose], None],
 ) -> None:
-    run_once()
-    window.plots.legend_model.set_hidden(frozenset({WIFI}))
+    desk.run_once()
+    desk.plots.legend_model.set_hidden(frozenset({WIFI}))
 
     def column(dialog: FigureDialog) -> None:
         select(dialog.style_box, "ieee")
@@ -261,8 +265,8 @@ def test_column_of_a_paper_by_the_dialog(
     choose(column)
     dialogs.answer("save_path", tmp_path / "mine.svg")
 
-    with qtbot.waitSignal(window.exports.written, timeout=60_000):
-        window.bar.trigger("file.export_figure")
+    with qtbot.waitSignal(desk.exports.written, timeout=60_000):
+        desk.bar.trigger("file.export_figure")
 
     text = (tmp_path / "mine.svg").read_text()
     assert 'width="252pt"' in text
@@ -273,19 +277,18 @@ def test_column_of_a_paper_by_the_dialog(
     assert "<!-- download · wifi -->" not in text
     header, _ = read_csv(tmp_path / "mine.csv")
     assert "download/2:throughput_bps" in header
-    kept = window.preferences.settings.figure
+    kept = desk.preferences.settings.figure
     assert (kept["style"], kept["kind"], kept["legend"], kept["has_data"]) == ("ieee", "svg", "above", True)
 
 
 def test_a_file_for_each_plot_asks_before_it_replaces_one(
     qtbot: QtBot,
-    window: MainWindow,
+    desk: Desk,
     dialogs: ScriptedDialogs,
-    run_once: Callable[[], int],
     tmp_path: Path,
     choose: Callable[[Choose], None],
 ) -> None:
-    run_once()
+    desk.run_once()
 
     def apart(dialog: FigureDialog) -> None:
         select(dialog.style_box, "acm")
@@ -296,12 +299,12 @@ def test_a_file_for_each_plot_asks_before_it_replaces_one(
     dialogs.answer("save_path", tmp_path / "mine.pdf", tmp_path / "mine.pdf")
     dialogs.answer("confirm", False, True)
 
-    window.bar.trigger("file.export_figure")
+    desk.bar.trigger("file.export_figure")
     assert (tmp_path / "mine-cwnd.pdf").read_text() == "precious"
     assert dialogs.asked[-1][1][2] == "mine-cwnd.pdf"
 
-    with qtbot.waitSignal(window.exports.written, timeout=60_000) as written:
-        window.bar.trigger("file.export_figure")
+    with qtbot.waitSignal(desk.exports.written, timeout=60_000) as written:
+        desk.bar.trigger("file.export_figure")
 
     assert written.args == [tmp_path]
     assert sorted(path.name for path in tmp_path.glob("mine*")) == [
@@ -310,24 +313,23 @@ def test_a_file_for_each_plot_asks_before_it_replaces_one(
         "mine-throughput.pdf",
     ]
     assert (tmp_path / "mine-cwnd.pdf").read_bytes().startswith(b"%PDF")
-    assert window.preferences.settings.last_export_directory == str(tmp_path)
+    assert desk.preferences.settings.last_export_directory == str(tmp_path)
 
 
 def test_a_figure_that_cannot_be_written_is_told(
     qtbot: QtBot,
-    window: MainWindow,
+    desk: Desk,
     dialogs: ScriptedDialogs,
-    run_once: Callable[[], int],
     tmp_path: Path,
     choose: Callable[[Choose], None],
 ) -> None:
-    run_once()
+    desk.run_once()
     choose(lambda dialog: select(dialog.style_box, "ieee"))
     for name, why in (("gone/x.pdf", "choose another folder"), ("name", "no suffix")):
         dialogs.answer("save_path", tmp_path / name)
-        with qtbot.waitSignal(window.exports.failed, timeout=60_000):
-            window.bar.trigger("file.export_figure")
-        assert why in window.banners.text("export")
+        with qtbot.waitSignal(desk.exports.failed, timeout=60_000):
+            desk.bar.trigger("file.export_figure")
+        assert why in desk.banners.text("export")
     assert list(tmp_path.glob("*.p*")) == []
 
 
@@ -393,16 +395,14 @@ def read_csv(path: Path) -> tuple[list[str], np.ndarray]:
     return header, np.array([[float(value) if value else np.nan for value in row] for row in rows])
 
 
-def test_csv_holds_the_values_that_are_drawn(
-    window: MainWindow, dialogs: ScriptedDialogs, run_once: Callable[[], int], tmp_path: Path
-) -> None:
-    run_once()
+def test_csv_holds_the_values_that_are_drawn(desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
+    desk.run_once()
     dialogs.answer("save_path", tmp_path / "data.csv")
 
-    window.bar.trigger("file.export_data")
+    desk.bar.trigger("file.export_data")
 
     header, table = read_csv(tmp_path / "data.csv")
-    drawn = [(plot, curve) for plot in window.plots.stack.time_plots for curve in plot.shown_curves()]
+    drawn = [(plot, curve) for plot in desk.plots.stack.time_plots for curve in plot.shown_curves()]
     # Two subflows in three plots, and the total of the throughput.
     assert len(header) == 1 + len(drawn) == 8
     assert header[:4] == [
@@ -418,38 +418,36 @@ def test_csv_holds_the_values_that_are_drawn(
         np.testing.assert_allclose(table[:, column] * plot.spec.scale, item.shown_values, rtol=1e-6)
 
 
-def test_csv_leaves_out_what_is_hidden(
-    window: MainWindow, dialogs: ScriptedDialogs, run_once: Callable[[], int], tmp_path: Path
-) -> None:
-    run_once()
-    window.plots.legend_model.set_hidden(frozenset({WIFI}))
+def test_csv_leaves_out_what_is_hidden(desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
+    desk.run_once()
+    desk.plots.legend_model.set_hidden(frozenset({WIFI}))
     dialogs.answer("save_path", tmp_path / "data.csv")
 
-    window.bar.trigger("file.export_data")
+    desk.bar.trigger("file.export_data")
 
     header, _ = read_csv(tmp_path / "data.csv")
     assert not any(name.startswith("download/1:") for name in header)
     assert len(header) == 5
 
 
-def test_nothing_visible_is_told(window: MainWindow, run_once: Callable[[], int], tmp_path: Path) -> None:
-    run_once()
-    window.plots.legend_model.set_hidden(frozenset(window.plots.stack.curves))
+def test_nothing_visible_is_told(desk: Desk, tmp_path: Path) -> None:
+    desk.run_once()
+    desk.plots.legend_model.set_hidden(frozenset(desk.plots.stack.curves))
 
-    window.exports.export_data(tmp_path / "data.csv")
+    desk.exports.export_data(tmp_path / "data.csv")
 
-    assert "no curve is visible" in window.banners.text("export")
+    assert "no curve is visible" in desk.banners.text("export")
     assert not (tmp_path / "data.csv").exists()
 
 
-def test_failed_export_names_file_and_way_on(window: MainWindow, run_once: Callable[[], int], tmp_path: Path) -> None:
-    run_once()
+def test_failed_export_names_file_and_way_on(desk: Desk, tmp_path: Path) -> None:
+    desk.run_once()
     path = tmp_path / "gone" / "data.csv"
 
-    window.exports.export_data(path)
+    desk.exports.export_data(path)
 
-    assert str(path) in window.banners.text("export")
-    assert "choose another folder" in window.banners.text("export")
+    assert str(path) in desk.banners.text("export")
+    assert "choose another folder" in desk.banners.text("export")
 
 
 def test_the_process_of_the_window_never_loads_matplotlib(tmp_path: Path) -> None:

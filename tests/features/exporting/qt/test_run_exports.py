@@ -1,28 +1,32 @@
-"""Runs as files from the window: what is chosen is written, a bundle is verified, and wrong input is said."""
+"""Runs as files: what is chosen is written, a bundle is verified, and wrong input is said."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.window import ScriptedDialogs
 
+from subflow_app.features.exporting.qt.actions import rows
 from subflow_app.features.exporting.qt.run_export_dialog import RunExportDialog
-from subflow_app.shell.main_window import MainWindow
+
+
+@pytest.fixture
+def desk(make_desk: MakeDesk) -> Desk:
+    return make_desk(actions=rows())
 
 
 def test_what_is_chosen_of_a_run_is_written_and_its_bundle_verified(
     qtbot: QtBot,
-    window: MainWindow,
+    desk: Desk,
     dialogs: ScriptedDialogs,
-    run_once: Callable[[], int],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    number = run_once()
-    window.history.select([number])
+    number = desk.run_once()
+    desk.history.select([number])
 
     def choose(dialog: RunExportDialog) -> int:
         qtbot.addWidget(dialog)
@@ -43,8 +47,8 @@ def test_what_is_chosen_of_a_run_is_written_and_its_bundle_verified(
 
     monkeypatch.setattr(RunExportDialog, "exec", choose)
     dialogs.answer("folder", tmp_path)
-    with qtbot.waitSignal(window.exports.written, timeout=60_000) as written:
-        window.bar.trigger("history.export")
+    with qtbot.waitSignal(desk.exports.written, timeout=60_000) as written:
+        desk.bar.trigger("history.export")
     (folder,) = written.args
     assert folder == tmp_path / f"two-paths-run{number}"
     names = {path.name for path in folder.iterdir()}
@@ -52,7 +56,7 @@ def test_what_is_chosen_of_a_run_is_written_and_its_bundle_verified(
 
     bundle = folder / f"run-{number}.subflow.zip"
     dialogs.answer("open_path", bundle)
-    window.bar.trigger("file.verify_bundle")
+    desk.bar.trigger("file.verify_bundle")
     qtbot.waitUntil(lambda: bool(dialogs.told), timeout=60_000)
     text = dialogs.told[-1][-1]
     assert text.startswith("Confirmed: the same run.")
@@ -60,6 +64,6 @@ def test_what_is_chosen_of_a_run_is_written_and_its_bundle_verified(
 
     bundle.write_text("no archive")
     dialogs.answer("open_path", bundle)
-    with qtbot.waitSignal(window.exports.failed, timeout=60_000) as failed:
-        window.bar.trigger("file.verify_bundle")
+    with qtbot.waitSignal(desk.exports.failed, timeout=60_000) as failed:
+        desk.bar.trigger("file.verify_bundle")
     assert "not a bundle of a run" in failed.args[0]

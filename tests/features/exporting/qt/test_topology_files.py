@@ -1,4 +1,4 @@
-"""Importing and exporting topologies through the actions of the window."""
+"""Importing and exporting topologies by their actions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.policies import make_plan, write_random_policy
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
@@ -15,50 +17,55 @@ from subflow_app.features.editor.core.graph_import import import_graph
 from subflow_app.features.editor.qt import documents
 from subflow_app.features.exporting.core.page_import import read_page
 from subflow_app.features.exporting.core.web_page import write_page
+from subflow_app.features.exporting.qt.actions import rows
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.paths import policy_folder
 from subflow_app.foundation.toml_edit import get_value, set_value
-from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit.app_theme import Theme
 from subflow_sim import parse_scenario
 
 GRAPH = Path(__file__).parents[3] / "helpers" / "graphs" / "alpine.graphml"
 
 
-def test_an_import_says_what_was_guessed_and_what_comes_next(window: MainWindow, dialogs: ScriptedDialogs) -> None:
+@pytest.fixture
+def desk(make_desk: MakeDesk) -> Desk:
+    return make_desk(actions=rows())
+
+
+def test_an_import_says_what_was_guessed_and_what_comes_next(desk: Desk, dialogs: ScriptedDialogs) -> None:
     dialogs.answer("open_path", GRAPH)
-    window.bar.trigger("file.import_topology")
-    assert len(window.topology.scene.node_positions()) == 5
-    assert window.documents.doc.path is None
-    assert "5 nodes and 6 links, 6 of them with guessed values" in window.banners.text("import")
-    assert "add one to run it" in window.banners.text("import")
-    window.banners.press("import", "Details…")
+    desk.bar.trigger("file.import_topology")
+    assert len(desk.topology.scene.node_positions()) == 5
+    assert desk.documents.doc.path is None
+    assert "5 nodes and 6 links, 6 of them with guessed values" in desk.banners.text("import")
+    assert "add one to run it" in desk.banners.text("import")
+    desk.banners.press("import", "Details…")
     assert "2/3 of the speed of light" in dialogs.told[-1][1]
 
 
-def test_a_broken_file_changes_nothing(window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
+def test_a_broken_file_changes_nothing(desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
     path = tmp_path / "broken.gml"
     path.write_text("graph [ node", encoding="utf-8")
     dialogs.answer("open_path", path, None)
-    window.bar.trigger("file.import_topology")
-    assert "broken.gml:1" in window.banners.text("import")
-    window.bar.trigger("file.import_topology")
-    assert window.documents.doc.text == TWO_PATHS
+    desk.bar.trigger("file.import_topology")
+    assert "broken.gml:1" in desk.banners.text("import")
+    desk.bar.trigger("file.import_topology")
+    assert desk.documents.doc.text == TWO_PATHS
 
 
-def test_unsaved_changes_are_asked_about(window: MainWindow, dialogs: ScriptedDialogs) -> None:
-    documents.set_value(window.document_stack, window.documents.doc, "seed", 9)
-    before = window.documents.doc.text
+def test_unsaved_changes_are_asked_about(desk: Desk, dialogs: ScriptedDialogs) -> None:
+    documents.set_value(desk.document_stack, desk.documents.doc, "seed", 9)
+    before = desk.documents.doc.text
     dialogs.answer("ask_save_changes", "cancel")
-    assert not window.topology_files.import_file(GRAPH)
-    assert window.documents.doc.text == before
+    assert not desk.topology_files.import_file(GRAPH)
+    assert desk.documents.doc.text == before
 
 
 def test_a_run_of_a_web_page_is_imported_and_a_damaged_page_is_told(
-    window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path
+    desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path
 ) -> None:
-    store = window.database.store
-    assert store is not None
+    store = desk.store
     numbers = []
     for seed in (1, 7):
         result = RunJob(parse_scenario(TWO_PATHS), TWO_PATHS, seed=seed, store=store).run()
@@ -67,28 +74,25 @@ def test_a_run_of_a_web_page_is_imported_and_a_damaged_page_is_told(
     page = write_page(store, numbers, tmp_path / "two.html")
     dialogs.answer("open_path", page)
     dialogs.answer("choice", None)
-    window.bar.trigger("file.import_page")
-    assert window.documents.doc.text == TWO_PATHS
+    desk.bar.trigger("file.import_page")
+    assert desk.documents.doc.text == TWO_PATHS
     dialogs.answer("choice", "2: Two paths")
-    window.drops.open([page])
+    desk.topology_files.import_page(page)
     # The page's run was made with a seed of its own.
-    assert get_value(window.documents.doc.data, ("seed",)) == 7
-    told = window.banners.text("import")
+    assert get_value(desk.documents.doc.data, ("seed",)) == 7
+    told = desk.banners.text("import")
     assert told.startswith("Imported from two.html: Two paths.")
     assert store.run(numbers[1]).signature in told
     page.write_bytes(page.read_bytes().replace(b'"format":1', b'"format":9'))
-    window.drops.open([page])
+    desk.topology_files.import_page(page)
     with pytest.raises(InputError) as refused:
         read_page(page).scenario()
-    assert window.banners.text("import") == str(refused.value)
+    assert desk.banners.text("import") == str(refused.value)
     assert "format = 9: this version reads 1" in str(refused.value)
 
 
-def test_a_page_brings_the_policies_that_its_runs_need(
-    window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path
-) -> None:
-    store = window.database.store
-    assert store is not None
+def test_a_page_brings_the_policies_that_its_runs_need(desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
+    store = desk.store
     policy = policy_folder() / "mine.safetensors"
     policy.parent.mkdir(parents=True, exist_ok=True)
     write_random_policy(policy, make_plan("confluence"), seed=3)
@@ -97,27 +101,29 @@ def test_a_page_brings_the_policies_that_its_runs_need(
     assert run_id is not None
     page = write_page(store, [run_id], tmp_path / "learned.html")
     policy.unlink()
-    window.drops.open([page])
+    desk.topology_files.import_page(page)
     (added,) = policy_folder().iterdir()
-    assert f"Added to the library of policies: {added.stem}." in window.banners.text("import")
-    assert window.documents.doc.problems == ()
-    assert get_value(window.documents.doc.data, ("flows", "download", "controller", "policy")) == added.stem
+    assert f"Added to the library of policies: {added.stem}." in desk.banners.text("import")
+    assert desk.documents.doc.problems == ()
+    assert get_value(desk.documents.doc.data, ("flows", "download", "controller", "policy")) == added.stem
 
 
 def test_graphml_has_the_topology_and_says_what_it_has_not(
-    window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path
+    desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path
 ) -> None:
     dialogs.answer("save_path", tmp_path / "net.graphml")
-    window.bar.trigger("file.export_graphml")
+    desk.bar.trigger("file.export_graphml")
     assert [link.name for link in import_graph(tmp_path / "net.graphml").links] == ["wifi", "lte"]
-    assert "flows" in window.banners.text("left_out")
-    assert "net.graphml" in window.banners.text("export")
+    assert "flows" in desk.banners.text("left_out")
+    assert "net.graphml" in desk.banners.text("export")
 
 
-def test_svg_is_a_drawing_with_a_legend(window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
-    window.bar.trigger("view.theme_dark")
+def test_svg_is_a_drawing_with_a_legend(
+    qapp: QApplication, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path
+) -> None:
+    Theme(qapp, "dark")
     dialogs.answer("save_path", tmp_path / "net.svg")
-    window.bar.trigger("file.export_svg")
+    desk.bar.trigger("file.export_svg")
     text = (tmp_path / "net.svg").read_text(encoding="utf-8")
     assert ElementTree.fromstring(text).tag.endswith("svg")
     assert "client" in text
@@ -127,12 +133,12 @@ def test_svg_is_a_drawing_with_a_legend(window: MainWindow, dialogs: ScriptedDia
 
 @pytest.mark.parametrize(("scale", "factor"), [("1×", 1), ("4×", 4)])
 def test_png_has_the_size_that_was_asked_for(
-    window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path, scale: str, factor: int
+    desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path, scale: str, factor: int
 ) -> None:
     dialogs.answer("choice", "1×", scale)
     dialogs.answer("save_path", tmp_path / "one.png", tmp_path / "net.png")
-    window.bar.trigger("file.export_png")
-    window.bar.trigger("file.export_png")
+    desk.bar.trigger("file.export_png")
+    desk.bar.trigger("file.export_png")
     one, image = QImage(str(tmp_path / "one.png")), QImage(str(tmp_path / "net.png"))
     assert image.width() == pytest.approx(one.width() * factor, abs=factor)
     # Something is drawn, on white.
@@ -140,13 +146,11 @@ def test_png_has_the_size_that_was_asked_for(
     assert len({image.pixelColor(x, image.height() // 3).name() for x in range(image.width())}) > 3
 
 
-def test_a_place_that_cannot_be_written_is_explained(
-    window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path
-) -> None:
+def test_a_place_that_cannot_be_written_is_explained(desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
     for suffix, action in ((".svg", "export_svg"), (".png", "export_png"), (".graphml", "export_graphml")):
         dialogs.answer("save_path", tmp_path / "none" / f"net{suffix}")
         if suffix == ".png":
             dialogs.answer("choice", "1×")
-        window.bar.trigger(f"file.{action}")
-        assert "cannot be written" in window.banners.text("export")
-        window.banners.close_banner("export")
+        desk.bar.trigger(f"file.{action}")
+        assert "cannot be written" in desk.banners.text("export")
+        desk.banners.close_banner("export")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.command_line import Subflow
+from tests.helpers.members import for_each
 
 PAYLOAD = 1448 / 1500
 
@@ -38,7 +39,7 @@ def test_runs_are_compared_with_the_ideal(subflow: Subflow, scenario: Path, data
     assert "Jain index" in text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "said"),
     [
         ((), "give either numbers of runs or"),

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 from tests.features.fairness.core.test_analysis import MadeTraces, shipped
+from tests.helpers.desk import MakeDesk
 
 from subflow_app.features.fairness.core.analysis import FairnessAnalysis, run_analysis, scenario_analysis
 from subflow_app.features.fairness.core.analysis_view import (
@@ -33,8 +33,9 @@ from subflow_app.features.fairness.qt.shares import (
     ShareModel,
     SharesPage,
 )
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.foundation.errors import InputError
-from subflow_app.shell.main_window import MainWindow
+from subflow_app.toolkit.app_theme import Theme
 from subflow_app.toolkit.workers import LatestReader, Workers
 
 MBIT = 1e6
@@ -169,19 +170,19 @@ def test_the_reader_computes_what_was_asked_for_last(qtbot: QtBot) -> None:
     workers.finish_all()
 
 
-@pytest.mark.own_window
-def test_the_panel_follows_runs_of_the_window(window: MainWindow, run_once: Callable[[], int], qtbot: QtBot) -> None:
-    feature = window.features[FairnessFeature]
-    window.docks.set_open("fairness", True)
+def test_the_panel_follows_runs_scenario_and_cursors(make_desk: MakeDesk, qapp: QApplication, qtbot: QtBot) -> None:
+    desk = make_desk(FairnessFeature, PlayheadFeature)
+    feature = desk.features[FairnessFeature]
+    desk.docks.set_open("fairness", True)
     assert feature.shown is not None
     shares = feature.shown.shares
 
     def settle() -> None:
-        qtbot.waitUntil(lambda: not feature.reader.is_busy and not window.workers.is_busy, timeout=20_000)
+        qtbot.waitUntil(lambda: not feature.reader.is_busy and not desk.workers.is_busy, timeout=20_000)
 
     settle()
     assert cells(shares.model, GOODPUT) == ["–"]  # the scenario alone
-    run_once()
+    desk.run_once()
     settle()
     assert cells(shares.model, NAME) == ["download"]
     goodput = shares.model.index(0, BAR).data(BAR_ROLE).goodput_bps
@@ -197,12 +198,12 @@ def test_the_panel_follows_runs_of_the_window(window: MainWindow, run_once: Call
     settle()
     assert shares.empty.isVisible()
     for name, time_s in (("A", 0.5), ("B", 1.5)):
-        window.plots.stack.cursors.set_time(name, time_s)
+        desk.plots.stack.cursors.set_time(name, time_s)
     settle()
     assert shares.words.text().startswith("0.5 s to 1.5 s")
     assert not math.isnan(shares.model.index(0, BAR).data(BAR_ROLE).goodput_bps)
     shares.link_chosen.emit("wifi")
-    assert window.topology.selected == "links.wifi"
-    window.bar.trigger("view.theme_dark")
-    window.docks.close_panel("fairness")
-    window.plots.show_runs([])
+    assert desk.topology.selected == "links.wifi"
+    Theme(qapp, "dark")
+    desk.docks.close_panel("fairness")
+    desk.plots.show_runs([])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,13 +10,14 @@ from PySide6.QtGui import QAction, QImage
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from tests.features.fairness.core.test_trade_offs import RunOf
+from tests.helpers.desk import MakeDesk
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.fairness.core.trade_offs import Point, TradeOffKind, trade_off_points
 from subflow_app.features.fairness.qt.feature import FairnessFeature
 from subflow_app.features.fairness.qt.panel import TradeOffPage
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.foundation.errors import AppError
-from subflow_app.shell.main_window import MainWindow
 
 
 def points(kind: TradeOffKind = TradeOffKind.DELAY) -> list[Point]:
@@ -108,32 +108,33 @@ def test_files_by_suffix(page: TradeOffPage, tmp_path: Path) -> None:
 
 
 def test_trade_offs_of_shown_runs_select_them_in_the_history(
-    window: MainWindow, run_once: Callable[[], int], dialogs: ScriptedDialogs, qtbot: QtBot, tmp_path: Path
+    make_desk: MakeDesk, dialogs: ScriptedDialogs, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    run = run_once()
-    assert not window.bar["study.export_trade_offs"].isEnabled()
-    window.bar.trigger("study.trade_offs")
-    feature = window.features[FairnessFeature]
+    desk = make_desk(FairnessFeature, PlayheadFeature)
+    run = desk.run_once()
+    assert not desk.bar["study.export_trade_offs"].isEnabled()
+    desk.bar.trigger("study.trade_offs")
+    feature = desk.features[FairnessFeature]
     page = feature.content.trade_offs
 
     def settle() -> None:
-        qtbot.waitUntil(lambda: not feature.reader.is_busy and not window.workers.is_busy, timeout=20_000)
+        qtbot.waitUntil(lambda: not feature.reader.is_busy and not desk.workers.is_busy, timeout=20_000)
 
     settle()
     (point,) = page.points
     assert point.title == "Two paths"
-    window.history.select([])
+    desk.history.select([])
     page.table.selectRow(0)
-    assert [row.id for row in window.history.selected()] == [run]
+    assert [row.id for row in desk.history.selected()] == [run]
     dialogs.answer("save_path", tmp_path / "nowhere" / "figure.png", tmp_path / "figure.csv")
-    window.bar.trigger("study.export_trade_offs")
+    desk.bar.trigger("study.export_trade_offs")
     settle()
-    assert "export" in " ".join(window.banners.topics())
-    window.bar.trigger("study.export_trade_offs")
+    assert "export" in " ".join(desk.banners.topics())
+    desk.bar.trigger("study.export_trade_offs")
     settle()
     assert (tmp_path / "figure.csv").exists()
     page.kinds.setCurrentIndex(page.kinds.findData(TradeOffKind.FRIENDLINESS))
     page.kinds.activated.emit(page.kinds.currentIndex())  # as a person's choice does
     settle()
     assert page.points == ()
-    assert not window.bar["study.export_trade_offs"].isEnabled()
+    assert not desk.bar["study.export_trade_offs"].isEnabled()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import pytest
+from tests.helpers.members import for_each
 from tests.helpers.scenario_texts import TWO_PATHS
 
 from subflow_app.features.forking.core.draft import read_settings
@@ -24,7 +25,7 @@ class Origin:
 ORIGIN = cast(ForkOrigin, Origin(parse_scenario(MANY)))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "changes"),
     [
         (["links.wifi.loss=5%"], [{"link": "wifi", "loss": "5%"}]),
@@ -45,7 +46,7 @@ def test_a_setting_is_a_change(settings: list[str], changes: list[dict[str, Any]
     assert read_settings(ORIGIN, 1.0, settings) == changes
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("setting", "reason"),
     [
         ("links.wifi.loss", "is not a change of a run; allowed: links.NAME.KEY=VALUE"),

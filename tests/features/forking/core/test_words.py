@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.forking.core.words import difference_text, fork_text
 from subflow_app.foundation.resources import use_language
@@ -12,7 +12,7 @@ from subflow_app.foundation.resources import use_language
 LOSS: dict[str, Any] = {"link": "wifi", "loss": "5%", "before": {"loss": "2%"}}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "text"),
     [
         (LOSS, "wifi loss 2 % → 5 %"),

@@ -1,8 +1,7 @@
-"""What if…: a run is forked from the window, and its original stays as a ghost."""
+"""What if…: a run is forked by its actions, and its original stays as a ghost."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -10,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.exporting.qt.export_dialog import shown_plan
@@ -20,8 +20,8 @@ from subflow_app.features.forking.qt.feature import ForkFeature
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.plots.core import Curve
 from subflow_app.features.plots.qt.curve_id import CurveId
+from subflow_app.features.running.qt.queue import QueueSession
 from subflow_app.features.traces.core.traces import StoredTraces
-from subflow_app.shell.main_window import MainWindow
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
 
@@ -29,9 +29,19 @@ LONG = TWO_PATHS.replace('duration = "2s"', 'duration = "30s"')
 WIFI = "download/1"
 
 
-def dialog_of(qtbot: QtBot, window: MainWindow, action: str = "fork.new") -> ForkDialog:
-    feature = window.features[ForkFeature]
-    window.bar.trigger(action)
+@pytest.fixture
+def desk(make_desk: MakeDesk) -> Desk:
+    """Forks, with the queue for those that grow beside another run."""
+    return make_desk(QueueSession, PlayheadFeature, ForkFeature)
+
+
+def show_ghosts(desk: Desk, are_shown: bool) -> None:
+    desk.plots.set_choices(replace(desk.plots.choices, ghosts_shown=are_shown))
+
+
+def dialog_of(qtbot: QtBot, desk: Desk, action: str = "fork.new") -> ForkDialog:
+    feature = desk.features[ForkFeature]
+    desk.bar.trigger(action)
     qtbot.waitUntil(lambda: feature.dialog is not None)
     assert feature.dialog is not None
     return feature.dialog
@@ -48,27 +58,25 @@ def text_of(dialog: ForkDialog, name: str) -> str:
     return label.text() if label.isVisible() else ""
 
 
-def fork(qtbot: QtBot, window: MainWindow, at: str = "1s", loss: str = "20%") -> None:
-    dialog = dialog_of(qtbot, window)
+def fork(qtbot: QtBot, desk: Desk, at: str = "1s", loss: str = "20%") -> None:
+    dialog = dialog_of(qtbot, desk)
     type_into(dialog.time, at)
     dialog.thing.setCurrentIndex(dialog.thing.findData("links.wifi"))
     type_into(dialog.field("loss"), loss)
-    with qtbot.waitSignal(window.runs.ended):
+    with qtbot.waitSignal(desk.runs.ended):
         dialog.start.click()
 
 
-def curves(window: MainWindow, plot: int = 0) -> dict[CurveId, Curve]:
-    return {CurveId(c.run, c.owner, c.kind): c for c in window.plots.stack.time_plots[plot].shown_curves()}
+def curves(desk: Desk, plot: int = 0) -> dict[CurveId, Curve]:
+    return {CurveId(c.run, c.owner, c.kind): c for c in desk.plots.stack.time_plots[plot].shown_curves()}
 
 
-def test_a_run_that_is_shown_is_forked_at_the_crosshair_and_stays_as_a_ghost(
-    qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
-) -> None:
-    original = run_once()
-    window.topology.select("links.wifi")
-    window.plots.stack.set_cursor(1.2003456789)
+def test_a_run_that_is_shown_is_forked_at_the_crosshair_and_stays_as_a_ghost(qtbot: QtBot, desk: Desk) -> None:
+    original = desk.run_once()
+    desk.topology.select("links.wifi")
+    desk.plots.stack.set_cursor(1.2003456789)
 
-    dialog = dialog_of(qtbot, window)
+    dialog = dialog_of(qtbot, desk)
     assert (dialog.time.text(), dialog.thing.currentData(), dialog.field("loss").text()) == (
         "1.2 s",
         "links.wifi",
@@ -83,12 +91,12 @@ def test_a_run_that_is_shown_is_forked_at_the_crosshair_and_stays_as_a_ghost(
     dialog.time.editingFinished.emit()
     assert dialog.time.text() == "1.2s"
     assert dialog.summary == "from 1.2 s: wifi loss 1 % → 20 %"
-    with qtbot.waitSignal(window.runs.ended):
+    with qtbot.waitSignal(desk.runs.ended):
         dialog.start.click()
 
-    fork_row = window.history.runs()[0]
-    store = window.database.store
-    tip = window.history.table.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+    fork_row = desk.history.runs()[0]
+    store = desk.store
+    tip = desk.history.table.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
     assert f"Fork of run {original} at 1.2 s: wifi loss 1 % → 20 %" in tip
     assert store is not None
     origin = store.forks.origin_of(fork_row.id)
@@ -98,8 +106,8 @@ def test_a_run_that_is_shown_is_forked_at_the_crosshair_and_stays_as_a_ghost(
     again.run_until(again.duration_s)
     assert again.signature() == fork_row.signature
 
-    assert [window.shown.id_of(run) for run in range(2)] == [fork_row.id, original]
-    shown = curves(window)
+    assert [desk.shown.id_of(run) for run in range(2)] == [fork_row.id, original]
+    shown = curves(desk)
     line, ghost = shown[CurveId(0, WIFI, "subflow")], shown[CurveId(1, WIFI, "subflow")]
     assert (line.is_ghost, ghost.is_ghost) == (False, True)
     assert line.colour == ghost.colour
@@ -109,27 +117,25 @@ def test_a_run_that_is_shown_is_forked_at_the_crosshair_and_stays_as_a_ghost(
     assert ghost.time_s[0] == pytest.approx(1.2)
     assert line.time_s[-1] == ghost.time_s[-1] == pytest.approx(2.0)
     assert not (line.values[-len(ghost.values) :] == ghost.values).all()
-    items = window.plots.stack.time_plots[0].curves
+    items = desk.plots.stack.time_plots[0].curves
     pens = [items[CurveId(run, WIFI, "subflow")].opts["pen"] for run in range(2)]
     assert pens[1].color().alpha() < pens[0].color().alpha() == 255
     assert pens[1].dashPattern()
     assert not pens[0].dashPattern()
     assert items[CurveId(1, WIFI, "subflow")].zValue() < items[CurveId(0, WIFI, "subflow")].zValue()
-    assert window.plots.stack.forks.texts == [(1.2, "wifi loss 1 % → 20 %")]
+    assert desk.plots.stack.forks.texts == [(1.2, "wifi loss 1 % → 20 %")]
 
 
-def test_the_time_of_the_playhead_comes_before_clicks_and_crosshair(
-    qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
-) -> None:
-    run_once()
-    feature, stack = window.features[ForkFeature], window.plots.stack
-    playhead = window.features[PlayheadFeature].playhead
-    window.plots.set_pin(0.4)
+def test_the_time_of_the_playhead_comes_before_clicks_and_crosshair(qtbot: QtBot, desk: Desk) -> None:
+    desk.run_once()
+    feature, stack = desk.features[ForkFeature], desk.plots.stack
+    playhead = desk.features[PlayheadFeature].playhead
+    desk.plots.set_pin(0.4)
     stack.set_cursor(None)
     assert feature._time_s() == 0.4
     stack.set_cursor(0.8)
     assert feature._time_s() == 0.8
-    window.plots.time_clicked.emit(1.0)
+    desk.plots.time_clicked.emit(1.0)
     assert feature._time_s() == 1.0
     playhead.seek(1.6)
     assert feature._time_s() == 1.6
@@ -138,67 +144,60 @@ def test_the_time_of_the_playhead_comes_before_clicks_and_crosshair(
     qtbot.waitUntil(lambda: not playhead.is_waiting)
 
 
-def test_ghosts_can_be_hidden_and_figures_have_what_is_shown(
-    qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
-) -> None:
-    run_once()
-    fork(qtbot, window)
-    for plot in range(len(window.plots.stack.time_plots)):
-        assert any(curve.is_ghost for curve in curves(window, plot).values())
-    assert any(curve.is_ghost for plot in shown_plan(window.plots.stack).plots for curve in plot.curves)
-    window.bar.trigger("view.ghost")
-    assert not any(curve.run for curve in curves(window).values())
-    assert not any(curve.run for plot in shown_plan(window.plots.stack).plots for curve in plot.curves)
-    window.bar.trigger("view.ghost")
-    assert any(curve.run for curve in curves(window).values())
-    window.bar.trigger("history.clear_overlay")
-    assert window.plots.stack.forks.texts == []
+def test_ghosts_can_be_hidden_and_figures_have_what_is_shown(qtbot: QtBot, desk: Desk) -> None:
+    desk.run_once()
+    fork(qtbot, desk)
+    for plot in range(len(desk.plots.stack.time_plots)):
+        assert any(curve.is_ghost for curve in curves(desk, plot).values())
+    assert any(curve.is_ghost for plot in shown_plan(desk.plots.stack).plots for curve in plot.curves)
+    show_ghosts(desk, False)
+    assert not any(curve.run for curve in curves(desk).values())
+    assert not any(curve.run for plot in shown_plan(desk.plots.stack).plots for curve in plot.curves)
+    show_ghosts(desk, True)
+    assert any(curve.run for curve in curves(desk).values())
+    desk.shown.keep_first()
+    assert desk.plots.stack.forks.texts == []
 
 
-def test_stored_runs_that_are_a_fork_and_its_original_are_shown_as_such(
-    qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
-) -> None:
-    original = run_once()
-    fork(qtbot, window)
-    forked = window.history.runs()[0].id
-    store = window.database.store
-    assert store is not None
-    window.shown.show_stored(store, [original, forked])
-    assert [window.shown.id_of(run) for run in range(2)] == [forked, original]
-    assert all(isinstance(traces, StoredTraces) for traces in window.plots.runs)
-    assert curves(window)[CurveId(1, WIFI, "subflow")].is_ghost
+def test_stored_runs_that_are_a_fork_and_its_original_are_shown_as_such(qtbot: QtBot, desk: Desk) -> None:
+    original = desk.run_once()
+    fork(qtbot, desk)
+    forked = desk.history.runs()[0].id
+    store = desk.store
+    desk.shown.show_stored(store, [original, forked])
+    assert [desk.shown.id_of(run) for run in range(2)] == [forked, original]
+    assert all(isinstance(traces, StoredTraces) for traces in desk.plots.runs)
+    assert curves(desk)[CurveId(1, WIFI, "subflow")].is_ghost
 
-    dialog = dialog_of(qtbot, window)
+    dialog = dialog_of(qtbot, desk)
     type_into(dialog.time, "1500 ms")
     # The fork has had another loss since 1 s, and it is the fork that is forked.
     assert dialog.field("loss").text() == "20%"
     dialog.reject()
 
 
-def test_a_run_of_the_history_is_forked(qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]) -> None:
-    run_once()
-    window.plots.show_runs([])
-    window.history.table.selectRow(0)
-    dialog = dialog_of(qtbot, window, "history.fork")
+def test_a_run_of_the_history_is_forked(qtbot: QtBot, desk: Desk) -> None:
+    desk.run_once()
+    desk.plots.show_runs([])
+    desk.history.table.selectRow(0)
+    dialog = dialog_of(qtbot, desk, "history.fork")
     assert dialog.time.text() == "1 s"
     dialog.thing.setCurrentIndex(dialog.thing.findData("flows.download"))
     closed = dialog.findChild(QCheckBox, "fork_open_2")
     assert closed is not None
     closed.click()
     assert dialog.summary == "from 1 s: download subflow 2 open → closed"
-    with qtbot.waitSignal(window.runs.ended):
+    with qtbot.waitSignal(desk.runs.ended):
         dialog.start.click()
-    assert window.shown.count == 2
-    assert window.history.runs()[0].name == "Two paths · fork at 1 s: download subflow 2 open → closed"
+    assert desk.shown.count == 2
+    assert desk.history.runs()[0].name == "Two paths · fork at 1 s: download subflow 2 open → closed"
 
 
-def test_what_is_not_possible_is_said_beside_its_field(
-    qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
-) -> None:
-    run_once()
+def test_what_is_not_possible_is_said_beside_its_field(qtbot: QtBot, desk: Desk) -> None:
+    desk.run_once()
     # It begins with what the chosen curve is of.
-    window.plots.stack.curve_clicked.emit(CurveId(0, WIFI, "subflow"))
-    dialog = dialog_of(qtbot, window)
+    desk.plots.stack.curve_clicked.emit(CurveId(0, WIFI, "subflow"))
+    dialog = dialog_of(qtbot, desk)
     assert dialog.thing.currentData() == "flows.download"
     assert dialog.options.width() > dialog.width() / 2
     assert "Learned controllers" in text_of(dialog, "fork_learned")
@@ -224,32 +223,32 @@ def test_what_is_not_possible_is_said_beside_its_field(
     dialog.reject()
 
 
-def test_a_run_that_goes_on_is_forked_beside_it(qtbot: QtBot, window: MainWindow) -> None:
-    window.documents.open_text(LONG, "long")
-    window.bar.trigger("run.step_sample")
-    qtbot.waitUntil(lambda: window.runs.is_paused)
-    dialog = dialog_of(qtbot, window)
+def test_a_run_that_goes_on_is_forked_beside_it(qtbot: QtBot, desk: Desk) -> None:
+    desk.documents.open_text(LONG, "long")
+    desk.session.start(0.1)
+    qtbot.waitUntil(lambda: desk.runs.is_paused)
+    dialog = dialog_of(qtbot, desk)
     type_into(dialog.time, "0.05s")
     dialog.thing.setCurrentIndex(dialog.thing.findData("links.wifi"))
     type_into(dialog.field("rate"), "2Mbit/s")
-    with qtbot.waitSignal(window.queue_session.fork_began):
+    with qtbot.waitSignal(desk.features[QueueSession].fork_began):
         dialog.start.click()
     # It is there at once, and grows: the run that it branched off stands still.
-    assert window.runs.is_paused
-    assert window.shown.count == 2
-    qtbot.waitUntil(lambda: window.shown.id_of(0) == 2)
-    shown = curves(window)
+    assert desk.runs.is_paused
+    assert desk.shown.count == 2
+    qtbot.waitUntil(lambda: desk.shown.id_of(0) == 2)
+    shown = curves(desk)
     assert shown[CurveId(0, WIFI, "subflow")].time_s[-1] == pytest.approx(30.0)
     assert shown[CurveId(1, WIFI, "subflow")].is_ghost
-    with qtbot.waitSignal(window.runs.ended):
-        window.bar.trigger("run.toggle")
-    qtbot.waitUntil(lambda: curves(window)[CurveId(1, WIFI, "subflow")].time_s[-1] == pytest.approx(30.0))
-    assert [window.shown.id_of(run) for run in range(2)] == [2, 1]
+    with qtbot.waitSignal(desk.runs.ended):
+        desk.session.toggle()
+    qtbot.waitUntil(lambda: curves(desk)[CurveId(1, WIFI, "subflow")].time_s[-1] == pytest.approx(30.0))
+    assert [desk.shown.id_of(run) for run in range(2)] == [2, 1]
 
 
-def test_the_controller_of_a_fork_has_options(qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]) -> None:
-    run_once()
-    dialog = dialog_of(qtbot, window)
+def test_the_controller_of_a_fork_has_options(qtbot: QtBot, desk: Desk) -> None:
+    desk.run_once()
+    dialog = dialog_of(qtbot, desk)
     dialog.thing.setCurrentIndex(dialog.thing.findData("flows.download"))
     assert dialog.controller is not None
     assert dialog.options.placeholderText() == (
@@ -270,31 +269,28 @@ def test_the_controller_of_a_fork_has_options(qtbot: QtBot, window: MainWindow, 
     type_into(dialog.options, "kernel_int = true")
     assert text_of(dialog, "fork_options_problem") == ""
     assert dialog.start.isEnabled()
-    with qtbot.waitSignal(window.runs.ended):
+    with qtbot.waitSignal(desk.runs.ended):
         dialog.start.click()
-    store = window.database.store
-    assert store is not None
-    forked = store.run(window.history.runs()[0].id)
+    store = desk.store
+    forked = store.run(desk.history.runs()[0].id)
     assert forked.fork is not None
     assert forked.fork.changes[0]["controller"] == {"name": "balia", "kernel_int": True}
 
 
-def test_another_version_is_said_before(qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]) -> None:
-    number = run_once()
-    store = window.database.store
-    assert store is not None
+def test_another_version_is_said_before(qtbot: QtBot, desk: Desk) -> None:
+    number = desk.run_once()
+    store = desk.store
     origin = replace(ForkOrigin.stored(store, number), version="0.0.1")
-    dialog = ForkDialog(ForkDraft.at(origin, 1.0), "", window)
+    dialog = ForkDialog(ForkDraft.at(origin, 1.0), "", desk)
     dialog.show()
     assert "version 0.0.1" in text_of(dialog, "fork_notice")
     dialog.close()
     dialog.deleteLater()
 
 
-@pytest.mark.own_window
-def test_closing_the_window_closes_the_dialog(qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]) -> None:
-    run_once()
-    dialog = dialog_of(qtbot, window)
-    window.close_at_once()
-    qtbot.waitUntil(lambda: not window.isVisible())
+def test_closing_closes_the_dialog(qtbot: QtBot, desk: Desk) -> None:
+    desk.run_once()
+    dialog = dialog_of(qtbot, desk)
+    desk.close_at_once()
+    qtbot.waitUntil(lambda: not desk.isVisible())
     assert not dialog.isVisible()

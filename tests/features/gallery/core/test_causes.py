@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.features.gallery.core.tiny import RECIPE, write_tiny
+from tests.helpers.members import for_each
 
 from subflow_app.features.gallery.core.recipe import CauseKind, Recipe
 from subflow_app.features.gallery.core.recipe_reader import load_recipe
@@ -140,7 +141,7 @@ def test_a_contradiction_is_told_by_the_results_themselves(tmp_path: Path, store
     assert total[6] == "1"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cause", "variants", "told"),
     [
         (_READING.replace('"fast"', '"fats"'), _VARIANTS, 'unknown variant "fats", did you mean "fast"?'),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.features.gallery.core.tiny import RECIPE, write_tiny
+from tests.helpers.members import for_each
 
 from subflow_app.features.gallery.core.planning import plan_experiment
 from subflow_app.features.gallery.core.recipe import PAPERS, rulings
@@ -29,7 +30,7 @@ def test_a_recipe_says_what_is_run_measured_and_claimed(tmp_path: Path) -> None:
     assert recipe.measures["late"].needs_traces
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "told"),
     [
         (
@@ -156,7 +157,7 @@ def test_all_rulings_are_there() -> None:
 SHIPPED = recipe_names()
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@for_each("name", SHIPPED)
 def test_shipped_recipes_can_be_read_and_their_quick_runs_planned(name: str) -> None:
     recipe = load_recipe(name)
     assert name.startswith(recipe.paper)

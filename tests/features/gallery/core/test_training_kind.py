@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.gallery.core import training_kind
 from subflow_app.features.gallery.core.recipe import Recipe
@@ -118,7 +119,7 @@ def test_without_pytorch_it_is_not_measured_and_says_what_it_needs(
     assert "training needs torch" in verdict.reason
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "after", "told"),
     [
         ('agent = "rl-explore"', "", "agent is missing"),

@@ -1,4 +1,4 @@
-"""The gallery through the window: real experiments by its buttons, interrupted and resumed, looked at and written."""
+"""The gallery on a desk: real experiments by its buttons, interrupted and resumed, looked at and written."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QItemSelectionModel, Qt
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.experiments import TINY, tiny_recipe
 from tests.helpers.window import ScriptedDialogs
 
@@ -22,7 +23,6 @@ from subflow_app.features.gallery.qt.panel import ExperimentPage
 from subflow_app.features.gallery.qt.session import GallerySession
 from subflow_app.features.library.core import shipped
 from subflow_app.features.library.core.building import LibraryBuild
-from subflow_app.shell.main_window import MainWindow
 from subflow_store import open_store
 
 # An agent that nobody has.
@@ -46,21 +46,25 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def gallery(folder: Path, window: MainWindow, qtbot: QtBot) -> GallerySession:
+def desk(make_desk: MakeDesk) -> Desk:
+    return make_desk(GalleryFeature)
+
+
+@pytest.fixture
+def gallery(folder: Path, desk: Desk) -> GallerySession:
     """The gallery of that folder, in front."""
-    window.docks.set_open("gallery", True)
-    window.docks.raise_panel("gallery")
-    session = window.features[GalleryFeature].session
-    settle(window, qtbot)
+    desk.docks.set_open("gallery", True)
+    session = desk.features[GalleryFeature].session
+    settle(desk)
     return session
 
 
-def settle(window: MainWindow, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: not window.workers.is_busy, timeout=30_000)
+def settle(desk: Desk) -> None:
+    desk.wait_for_workers(30_000)
 
 
 def test_experiment_runs_by_its_button_and_is_there_after_a_restart(
-    gallery: GallerySession, window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
+    gallery: GallerySession, desk: Desk, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
 ):
     panel = gallery.panel
     assert "A run will draw here: Goodput, Round-trip time of OLIA, LIA against Loss." in panel.page.figure.text()
@@ -69,9 +73,9 @@ def test_experiment_runs_by_its_button_and_is_there_after_a_restart(
     # A paper's heading stands for its experiments.
     panel.choose_paper(0)
     assert [exhibit.name for exhibit in panel.selected()] == ["drl-cc-tiny"]
-    window.bar.trigger("gallery.run_full")
+    desk.bar.trigger("gallery.run_full")
     assert "gallery.stop" in gallery.possible()
-    settle(window, qtbot)
+    settle(desk)
     exhibit = panel.current()
     assert exhibit is not None
     assert (exhibit.finished, exhibit.wanted, exhibit.is_begun) == (8, 8, False)
@@ -90,18 +94,18 @@ def test_experiment_runs_by_its_button_and_is_there_after_a_restart(
     assert panel.page.published.text_model.rowCount() == 2
     assert "the paths are short" in panel.page.why.toPlainText()
     # Its runs are runs like others.
-    with qtbot.waitSignal(window.shown.changed, timeout=20_000):
-        window.bar.trigger("gallery.show_runs")
-    assert window.shown.count == 2
+    with qtbot.waitSignal(desk.shown.changed, timeout=20_000):
+        desk.bar.trigger("gallery.show_runs")
+    assert desk.shown.count == 2
     # Figure and report are drawn by the process that draws.
     figure = tmp_path / "figure.svg"
     dialogs.answer("save_path", figure)
-    with qtbot.waitSignal(window.exports.written, timeout=20_000):
-        window.bar.trigger("gallery.export_figure")
+    with qtbot.waitSignal(desk.exports.written, timeout=20_000):
+        desk.bar.trigger("gallery.export_figure")
     assert figure.read_bytes().startswith(b"<?xml")
     dialogs.answer("folder", tmp_path / "report")
-    with qtbot.waitSignal(window.exports.written, timeout=30_000):
-        window.bar.trigger("gallery.report")
+    with qtbot.waitSignal(desk.exports.written, timeout=30_000):
+        desk.bar.trigger("gallery.report")
     assert {path.name for path in (tmp_path / "report").iterdir()} == {
         "report.html",
         "report.pdf",
@@ -110,23 +114,21 @@ def test_experiment_runs_by_its_button_and_is_there_after_a_restart(
     }
     # Another gallery of the same database knows it all, and running it again makes nothing.
     gallery.reload()
-    settle(window, qtbot)
-    window.bar.trigger("gallery.run_full")
-    settle(window, qtbot)
-    assert window.database.store is not None
-    assert len(window.database.store.runs()) == 8
-    window.bar.trigger("gallery.open_scenario")
-    assert window.documents.doc.path == tmp_path / "experiments" / "base" / "small.toml"
+    settle(desk)
+    desk.bar.trigger("gallery.run_full")
+    settle(desk)
+    assert len(desk.store.runs()) == 8
+    desk.bar.trigger("gallery.open_scenario")
+    assert desk.documents.doc.path == tmp_path / "experiments" / "base" / "small.toml"
 
 
-def test_cut_off_experiment_is_shown_as_such_and_resumed(gallery: GallerySession, window: MainWindow, qtbot: QtBot):
+def test_cut_off_experiment_is_shown_as_such_and_resumed(gallery: GallerySession, desk: Desk, qtbot: QtBot):
     panel = gallery.panel
-    store = window.database.store
-    assert store is not None
-    window.bar.trigger("gallery.run_full")
+    store = desk.store
+    desk.bar.trigger("gallery.run_full")
     qtbot.waitUntil(lambda: len(store.runs()) >= 1, timeout=20_000)
-    window.bar.trigger("gallery.stop")
-    settle(window, qtbot)
+    desk.bar.trigger("gallery.stop")
+    settle(desk)
     exhibit = panel.current()
     assert exhibit is not None
     made = len(store.runs())
@@ -134,22 +136,19 @@ def test_cut_off_experiment_is_shown_as_such_and_resumed(gallery: GallerySession
         assert exhibit.is_begun
         assert "gallery.resume" in gallery.possible()
         assert f"{exhibit.finished} of 8 runs exist" in panel.page.state.text()
-        window.bar.trigger("gallery.resume")
-        settle(window, qtbot)
+        desk.bar.trigger("gallery.resume")
+        settle(desk)
     exhibit = panel.current()
     assert exhibit is not None
     assert (exhibit.finished, len(store.runs())) == (8, 8)
 
 
-@pytest.mark.own_window
-def test_missing_agent_and_unreadable_recipe_are_shown_where_they_belong(
-    folder: Path, window: MainWindow, qtbot: QtBot
-):
+def test_missing_agent_and_unreadable_recipe_are_shown_where_they_belong(folder: Path, desk: Desk):
     tiny_recipe(folder, AGENT, "drl-cc-agent")
     (folder / "drl-cc-broken.toml").write_text("format = 1\n")
-    window.docks.set_open("gallery", True)
-    gallery = window.features[GalleryFeature].session
-    settle(window, qtbot)
+    desk.docks.set_open("gallery", True)
+    gallery = desk.features[GalleryFeature].session
+    settle(desk)
     panel = gallery.panel
     names = [exhibit.name for exhibit in panel.model.exhibits()]
     assert names == ["drl-cc-agent", "drl-cc-tiny", "drl-cc-broken"]
@@ -157,8 +156,8 @@ def test_missing_agent_and_unreadable_recipe_are_shown_where_they_belong(
     assert "title" in panel.page.figure.text()
     assert gallery.possible() == frozenset()
     panel.choose(["drl-cc-agent"])
-    window.bar.trigger("gallery.run_quick")
-    settle(window, qtbot)
+    desk.bar.trigger("gallery.run_quick")
+    settle(desk)
     exhibit = panel.current()
     assert exhibit is not None
     assert exhibit.results is not None
@@ -167,7 +166,7 @@ def test_missing_agent_and_unreadable_recipe_are_shown_where_they_belong(
     assert "nowhere" in panel.page.why.toPlainText()
 
 
-def test_keys_go_through_the_list_and_to_the_figure(gallery: GallerySession, qtbot: QtBot, window: MainWindow):
+def test_keys_go_through_the_list_and_to_the_figure(gallery: GallerySession, qtbot: QtBot):
     tree = gallery.panel.tree
     tree.setFocus()
     tree.selectionModel().setCurrentIndex(
@@ -176,7 +175,7 @@ def test_keys_go_through_the_list_and_to_the_figure(gallery: GallerySession, qtb
     qtbot.keyClick(tree, Qt.Key.Key_Down)
     assert [exhibit.name for exhibit in gallery.panel.selected()] == ["drl-cc-tiny"]
     tree.activated.emit(tree.currentIndex())
-    assert gallery.panel.page.figure.hasFocus() or not window.isActiveWindow()
+    assert gallery.panel.page.figure.hasFocus()
 
 
 def test_queue_tells_where_each_experiment_stands(folder: Path, tmp_path: Path):
@@ -196,17 +195,16 @@ def test_queue_tells_where_each_experiment_stands(folder: Path, tmp_path: Path):
         assert len(store.runs()) == 4
 
 
-@pytest.mark.own_window
 def test_shipped_results_are_shown_and_copied_when_their_runs_are_opened(
-    folder: Path, window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, desk: Desk, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     library = tmp_path / "library.db"
     LibraryBuild(library, recipes=[recipe_reader.load_recipe(str(folder / "drl-cc-tiny.toml"))], labs=[]).run()
     monkeypatch.setattr(shipped, "shipped_library", lambda: library)
-    window.docks.set_open("gallery", True)
-    gallery = window.features[GalleryFeature].session
-    settle(window, qtbot)
-    panel, store = gallery.panel, window.database.store
+    desk.docks.set_open("gallery", True)
+    gallery = desk.features[GalleryFeature].session
+    settle(desk)
+    panel, store = gallery.panel, desk.store
     panel.choose(["drl-cc-tiny"])
     exhibit = panel.current()
     assert exhibit is not None
@@ -216,38 +214,34 @@ def test_shipped_results_are_shown_and_copied_when_their_runs_are_opened(
     assert "shipped" in str(panel.model.index_of("drl-cc-tiny").data(Qt.ItemDataRole.AccessibleTextRole))
     assert "gallery.show_runs" in gallery.possible()
     assert store.runs() == []
-    with qtbot.waitSignal(window.shown.changed, timeout=20_000):
-        window.bar.trigger("gallery.show_runs")
-    settle(window, qtbot)
-    assert window.shown.count == 2
+    with qtbot.waitSignal(desk.shown.changed, timeout=20_000):
+        desk.bar.trigger("gallery.show_runs")
+    settle(desk)
+    assert desk.shown.count == 2
     exhibit = panel.current()
     assert exhibit is not None
     assert not exhibit.is_shipped
     assert len(store.runs(tag="shipped")) == 4
     # Run again, nothing is made again.
-    window.bar.trigger("gallery.run_quick")
-    settle(window, qtbot)
+    desk.bar.trigger("gallery.run_quick")
+    settle(desk)
     assert len(store.runs()) == 4
 
 
-@pytest.mark.own_window
 def test_library_that_cannot_be_read_is_told_and_the_gallery_goes_on(
-    folder: Path, window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, desk: Desk, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     torn = tmp_path / "torn.db"
     torn.write_bytes(b"no database")
     monkeypatch.setattr(shipped, "shipped_library", lambda: torn)
-    window.docks.set_open("gallery", True)
-    settle(window, qtbot)
-    assert [exhibit.name for exhibit in window.features[GalleryFeature].session.panel.model.exhibits()] == [
-        "drl-cc-tiny"
-    ]
-    assert "the library of results cannot be used" in window.banners.text("action")
+    desk.docks.set_open("gallery", True)
+    settle(desk)
+    assert [exhibit.name for exhibit in desk.features[GalleryFeature].session.panel.model.exhibits()] == ["drl-cc-tiny"]
+    assert "the library of results cannot be used" in desk.banners.text("action")
 
 
-@pytest.mark.own_window
 def test_all_cards_stand_there_first_and_only_the_chosen_page_is_drawn(
-    folder: Path, window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    folder: Path, desk: Desk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ):
     names = [f"drl-cc-{number:02}" for number in range(20)]
     for name in names:
@@ -273,14 +267,13 @@ def test_all_cards_stand_there_first_and_only_the_chosen_page_is_drawn(
         replace(model, exhibit)
 
     monkeypatch.setattr(ExperimentModel, "replace", note)
-    window.docks.set_open("gallery", True)
-    window.docks.raise_panel("gallery")
-    gallery = window.features[GalleryFeature].session
+    desk.docks.set_open("gallery", True)
+    gallery = desk.features[GalleryFeature].session
     qtbot.waitUntil(lambda: bool(gallery.panel.model.exhibits()), timeout=10_000)
     # Chosen and in sight while others are still to be read: they come first.
     gallery.panel.choose(["drl-cc-19"])
     in_sight = gallery.panel.in_sight()
-    settle(window, qtbot)
+    settle(desk)
     assert set(cards) == {len(names) + 1}
     assert len(in_sight) < len(names)
     assert "drl-cc-19" in in_sight

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.guide import core as guide
 from subflow_app.features.guide.core import GuideBuild, GuidePage, find_topic, guide_file, guide_folder, guide_page
@@ -30,7 +31,7 @@ def built(folder: Path, age_s: float = 0.0) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("topic", "page"),
     [
         ("", GuidePage("index.html", "")),

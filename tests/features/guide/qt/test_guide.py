@@ -1,4 +1,4 @@
-"""The user guide from the window: which page opens, and what happens where none can."""
+"""The user guide: which page opens, and what happens where none can."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.inspector import choice_editor
 from tests.helpers.scripts import CONTROLLER
 
 from subflow_app.features.editor.core.scripts import add_script
+from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.features.guide import core as guide
 from subflow_app.features.guide.qt import GuideFeature, topic_of
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
+from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.foundation.errors import GuideError, InputError
-from subflow_app.shell.main_window import MainWindow
 
 
 class Desktop:
@@ -50,22 +53,27 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-def test_the_guide_opens_at_the_panel_that_has_the_keyboard(window: MainWindow, desktop: Desktop, folder: Path) -> None:
-    window.docks.go_to("history")
-    window.bar.trigger("help.guide_here")
-    window.bar.trigger("help.guide")
+@pytest.fixture
+def desk(make_desk: MakeDesk) -> Desk:
+    """The guide, with the decisions and scripts that lead to it."""
+    return make_desk(PlayheadFeature, ExplainFeature, GuideFeature, ScriptFeature)
+
+
+def test_the_guide_opens_at_the_panel_that_has_the_keyboard(desk: Desk, desktop: Desktop, folder: Path) -> None:
+    desk.docks.go_to("history")
+    desk.bar.trigger("help.guide_here")
+    desk.bar.trigger("help.guide")
 
     assert desktop.opened == [(folder / "views/history.html").as_uri(), (folder / "index.html").as_uri()]
 
 
-def test_the_field_of_an_algorithm_opens_its_page(window: MainWindow, desktop: Desktop, folder: Path) -> None:
-    window.bar.trigger("view.workspace_design")
-    controller = choice_editor(window.inspector, "flows.download.controller")
-    assert topic_of(window, controller) == "controller/lia"
-    assert topic_of(window, choice_editor(window.inspector, "flows.download.scheduler")) == "scheduler/minrtt"
-    assert topic_of(window, window.inspector.outline_view) == "panel/inspector"
-    assert topic_of(window, window) == ""
-    assert topic_of(window, window.plots.stack) == "panel/plots"
+def test_the_field_of_an_algorithm_opens_its_page(desk: Desk, desktop: Desktop, folder: Path) -> None:
+    controller = choice_editor(desk.inspector, "flows.download.controller")
+    assert topic_of(desk, controller) == "controller/lia"
+    assert topic_of(desk, choice_editor(desk.inspector, "flows.download.scheduler")) == "scheduler/minrtt"
+    assert topic_of(desk, desk.inspector.outline_view) == "panel/inspector"
+    assert topic_of(desk, desk) == ""
+    assert topic_of(desk, desk.plots.stack) == "panel/plots"
 
     controller.setFocus()
     QTest.keyClick(controller, Qt.Key.Key_F1, Qt.KeyboardModifier.ShiftModifier)
@@ -73,45 +81,44 @@ def test_the_field_of_an_algorithm_opens_its_page(window: MainWindow, desktop: D
     assert desktop.opened == [(folder / "algorithms/lia.html").as_uri()]
 
 
-def test_the_field_of_a_script_opens_what_is_said_of_scripts(window: MainWindow) -> None:
-    text = add_script(window.documents.doc.text, "controller", "mine", content=CONTROLLER).text
-    window.documents.open_text(text.replace('controller = "lia"', 'controller = "mine"'), "own")
-    window.bar.trigger("view.workspace_design")
-    controller = choice_editor(window.inspector, "flows.download.controller")
+def test_the_field_of_a_script_opens_what_is_said_of_scripts(desk: Desk) -> None:
+    text = add_script(desk.documents.doc.text, "controller", "mine", content=CONTROLLER).text
+    desk.documents.open_text(text.replace('controller = "lia"', 'controller = "mine"'), "own")
+    controller = choice_editor(desk.inspector, "flows.download.controller")
     assert controller.currentText() == "mine"
-    assert topic_of(window, controller) == "section/script"
+    assert topic_of(desk, controller) == "section/script"
 
 
-def test_an_anchor_is_part_of_the_address(window: MainWindow, desktop: Desktop, folder: Path) -> None:
-    window.features[GuideFeature].show("command/run")
+def test_an_anchor_is_part_of_the_address(desk: Desk, desktop: Desktop, folder: Path) -> None:
+    desk.features[GuideFeature].show("command/run")
     assert desktop.opened == [f"{(folder / 'command-line.html').as_uri()}#command-run"]
 
 
-def test_short_help_leads_to_the_page_with_more(window: MainWindow, desktop: Desktop, folder: Path) -> None:
-    window.help.show_page("history")
-    window.help.more.click()
-    window.help.show_page("help")
-    window.help.more.click()
+def test_short_help_leads_to_the_page_with_more(desk: Desk, desktop: Desktop, folder: Path) -> None:
+    desk.help.show_page("history")
+    desk.help.more.click()
+    desk.help.show_page("help")
+    desk.help.more.click()
 
     assert desktop.opened[0] == (folder / "views/history.html").as_uri()
     assert len(desktop.opened) == 2
 
 
-def test_without_a_browser_it_says_where_the_page_is(window: MainWindow, desktop: Desktop, folder: Path) -> None:
+def test_without_a_browser_it_says_where_the_page_is(desk: Desk, desktop: Desktop, folder: Path) -> None:
     desktop.has_browser = False
-    window.features[GuideFeature].show("controller/olia")
-    assert str(folder / "algorithms/olia.html") in window.banners.text("guide")
+    desk.features[GuideFeature].show("controller/olia")
+    assert str(folder / "algorithms/olia.html") in desk.banners.text("guide")
 
 
 def test_a_guide_that_cannot_be_built_here_says_how_it_comes_to_be(
-    window: MainWindow, desktop: Desktop, folder: Path, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, desktop: Desktop, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "index.html").unlink()
     monkeypatch.setattr(guide, "can_build_guide", lambda: False)
 
-    window.bar.trigger("help.guide")
+    desk.bar.trigger("help.guide")
 
-    assert guide.BUILD_COMMAND in window.banners.text("action")
+    assert guide.BUILD_COMMAND in desk.banners.text("action")
     assert desktop.opened == []
 
 
@@ -136,26 +143,26 @@ class FakeBuild:
 
 
 def test_a_guide_that_is_not_built_is_built_in_the_background_and_opened(
-    window: MainWindow, qtbot: QtBot, desktop: Desktop, folder: Path, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, qtbot: QtBot, desktop: Desktop, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "index.html").unlink()
     monkeypatch.setattr(guide, "can_build_guide", lambda: True)
     build = FakeBuild(folder)
     monkeypatch.setattr(guide, "GuideBuild", lambda: build)
-    feature = window.features[GuideFeature]
+    feature = desk.features[GuideFeature]
 
     feature.show("panel/history")
-    assert window.statusBar().currentMessage() == "Building the user guide: 40 %"
+    assert desk.statusBar().currentMessage() == "Building the user guide: 40 %"
     feature.show("controller/lia")  # the page asked for last is opened
     build.may_end.set()
 
     qtbot.waitUntil(lambda: bool(desktop.opened))
     assert desktop.opened == [(folder / "algorithms/lia.html").as_uri()]
-    assert window.statusBar().currentMessage() == ""
+    assert desk.statusBar().currentMessage() == ""
 
 
 def test_a_build_that_fails_is_told(
-    window: MainWindow, qtbot: QtBot, desktop: Desktop, folder: Path, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, qtbot: QtBot, desktop: Desktop, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "index.html").unlink()
     monkeypatch.setattr(guide, "can_build_guide", lambda: True)
@@ -163,12 +170,12 @@ def test_a_build_that_fails_is_told(
     build.may_end.set()
     monkeypatch.setattr(guide, "GuideBuild", lambda: build)
 
-    window.bar.trigger("help.guide")
+    desk.bar.trigger("help.guide")
 
-    qtbot.waitUntil(lambda: "no room" in window.banners.text("action"))
+    qtbot.waitUntil(lambda: "no room" in desk.banners.text("action"))
     assert desktop.opened == []
 
 
-def test_an_unknown_topic_is_no_page(window: MainWindow, folder: Path) -> None:
+def test_an_unknown_topic_is_no_page(desk: Desk, folder: Path) -> None:
     with pytest.raises(InputError, match="no topic"):
-        window.features[GuideFeature].show("nonsense")
+        desk.features[GuideFeature].show("nonsense")

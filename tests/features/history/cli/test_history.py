@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.helpers.command_line import Subflow
+from tests.helpers.members import for_each
 
 from subflow_app.features.history import cli as history
 from subflow_app.terminal import failures
@@ -90,7 +91,7 @@ def test_runs_are_found_by_tag_status_and_words(subflow: Subflow, three_runs: Pa
     assert names(subflow, three_runs, "--status", "finished") == ["c", "b", "a"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "expected"),
     [
         (["tag:lab"], ["b"]),

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.history.core.run_columns import (
     COLUMNS,
@@ -43,7 +44,7 @@ def run(number: int, **changes: Any) -> RunRow:
     return RunRow(**(values | changes))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "value", "unit", "text"),
     [
         ("goodput_bps", 5.2e6, "Mbit/s", "5.200"),
@@ -88,7 +89,7 @@ def test_runs_are_sorted_by_recorded_values_of_both_kinds() -> None:
     assert [row.id for row in sorted_runs(rows, [(column("links.wifi.loss"), False)], recorded)] == [4, 1, 2, 3]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("by", "expected"),
     [
         ("scenario", {"Demo": [3, 2], "T-10b": [1]}),
@@ -147,7 +148,7 @@ def test_runs_of_a_sweep_take_the_place_of_its_first() -> None:
     assert group.label == "rates"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "others", "shared"),
     [
         ("rates: rate = 4Mbit/s, seed 3", ["rates: rate = 4Mbit/s, seed 4"], "rates: rate = 4Mbit/s, seed "),

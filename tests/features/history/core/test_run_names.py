@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.history.core.run_names import told_apart
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("names", "common", "rests"),
     [
         (["Two paths: lia", "Two paths: olia"], "Two paths", ["lia", "olia"]),

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.helpers.members import for_each
 
 from subflow_app.features.history.core.run_query import (
     FIELDS,
@@ -45,7 +46,7 @@ def only(text: str) -> Condition:
     return condition
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("demo", Condition(WORDS, ":", "demo")),
@@ -99,7 +100,7 @@ def test_everything_written_must_hold() -> None:
     assert parse_query("   ") == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said", "marked"),
     [
         ("x godput>5Mbit/s", 'unknown field "godput"; did you mean "goodput" or "goodput_bps"?', "godput"),
@@ -180,7 +181,7 @@ def test_fields_take_numbers_or_say_why_not(name: str, operator: str, number: fl
 WORDS_OF_A_STORE = Vocabulary(KEYS, ("fairness", "paper 1"), ("T-10b: two links", "Demo"), ("lia", "olia"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("good", ["goodput>", "flows.download.goodput_bps"]),

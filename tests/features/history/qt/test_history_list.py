@@ -12,15 +12,15 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.history.core.run_columns import RunGroup
 from subflow_app.features.history.qt.list_bar import KeyDialog
 from subflow_app.features.history.qt.run_table import shortened
-from subflow_app.shell.main_window import MainWindow
-from subflow_app.toolkit.widgets.choice import TagLine
+from subflow_app.shell.actions.run import history_rows
+from subflow_app.toolkit.widgets.shorthand import TagLine
 from subflow_store import RunRow, RunStart, Store, StoreError, open_store
-from subflow_store.database import Database
 from subflow_store.values import SweepRunPlace, SweepStart
 
 
@@ -47,151 +47,150 @@ def fill(store: Store) -> list[int]:
 
 
 @pytest.fixture
-def runs(window: MainWindow) -> list[int]:
-    assert window.database.store is not None
-    numbers = fill(window.database.store)
-    window.history.reload()
+def desk(make_desk: MakeDesk) -> Desk:
+    return make_desk(actions=history_rows())
+
+
+@pytest.fixture
+def runs(desk: Desk) -> list[int]:
+    numbers = fill(desk.store)
+    desk.history.reload()
     return numbers
 
 
-def names(window: MainWindow) -> list[str]:
+def names(desk: Desk) -> list[str]:
     """The runs that are to be seen."""
-    return [run.name for run in window.history._model.listed]
+    return [run.name for run in desk.history._model.listed]
 
 
-def click_arrow(window: MainWindow, row: int) -> None:
-    table = window.history.table
+def click_arrow(desk: Desk, row: int) -> None:
+    table = desk.history.table
     area = table.visualRect(table.model().index(row, 0))
     place = QPoint(area.left() + table.iconSize().width() // 2 + 3, area.center().y())
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
 
-def search(window: MainWindow, query: str) -> list[str]:
-    window.history._field.set_text(query)
-    return names(window)
+def search(desk: Desk, query: str) -> list[str]:
+    desk.history._field.set_text(query)
+    return names(desk)
 
 
-def cell(window: MainWindow, row: int, heading: str) -> str:
-    model = window.history.table.model()
+def cell(desk: Desk, row: int, heading: str) -> str:
+    model = desk.history.table.model()
     headings = [model.headerData(n, Qt.Orientation.Horizontal) for n in range(model.columnCount())]
     return str(model.index(row, headings.index(heading)).data())
 
 
-def headings(window: MainWindow) -> list[str]:
-    model = window.history.table.model()
+def headings(desk: Desk) -> list[str]:
+    model = desk.history.table.model()
     return [str(model.headerData(n, Qt.Orientation.Horizontal)) for n in range(model.columnCount())]
 
 
-def test_runs_are_found_by_any_recorded_value(window: MainWindow, runs: list[int]) -> None:
-    assert search(window, "goodput>=5Mbit/s") == ["run 5", "run 4"]
-    assert search(window, "links.wifi.loss<2% controller=lia") == ["run 0"]
-    assert search(window, "tag:paper") == ["run 0"]
-    assert search(window, "-tag:paper seed:0") == ["run 1"]
-    assert len(search(window, "")) == 6
+def test_runs_are_found_by_any_recorded_value(desk: Desk, runs: list[int]) -> None:
+    assert search(desk, "goodput>=5Mbit/s") == ["run 5", "run 4"]
+    assert search(desk, "links.wifi.loss<2% controller=lia") == ["run 0"]
+    assert search(desk, "tag:paper") == ["run 0"]
+    assert search(desk, "-tag:paper seed:0") == ["run 1"]
+    assert len(search(desk, "")) == 6
 
 
-def test_query_that_is_wrong_says_so_below_and_leaves_the_list(
-    qtbot: QtBot, window: MainWindow, runs: list[int]
-) -> None:
-    assert search(window, "tag:paper") == ["run 0"]
-    field = window.history._field
+def test_query_that_is_wrong_says_so_below_and_leaves_the_list(qtbot: QtBot, desk: Desk, runs: list[int]) -> None:
+    assert search(desk, "tag:paper") == ["run 0"]
+    field = desk.history._field
 
-    QTest.keyClicks(window.history.search, " godput>5")
+    QTest.keyClicks(desk.history.search, " godput>5")
 
     qtbot.waitUntil(lambda: not field.error.isHidden())
     assert 'unknown field "godput"; did you mean "goodput"' in field.error.text()
-    assert window.history.search.accessibleDescription() == field.error.text()
-    assert names(window) == ["run 0"]
-    window.history.reload()
-    assert names(window) == ["run 0"]
+    assert desk.history.search.accessibleDescription() == field.error.text()
+    assert names(desk) == ["run 0"]
+    desk.history.reload()
+    assert names(desk) == ["run 0"]
 
     field.set_text("tag:paper")
     assert field.error.isHidden()
 
 
-def test_return_says_at_once_what_is_wrong_and_goes_to_the_list_when_nothing_is(
-    window: MainWindow, runs: list[int]
-) -> None:
-    window.activateWindow()
-    window.bar.trigger("edit.find_run")
-    window.history.search.setText("rtt<fast")
-    QTest.keyClick(window.history.search, Qt.Key.Key_Return)
-    assert "not a number" in window.history._field.error.text()
+def test_return_says_at_once_what_is_wrong_and_goes_to_the_list_when_nothing_is(desk: Desk, runs: list[int]) -> None:
+    desk.activateWindow()
+    desk.history.start_search()
+    desk.history.search.setText("rtt<fast")
+    QTest.keyClick(desk.history.search, Qt.Key.Key_Return)
+    assert "not a number" in desk.history._field.error.text()
 
-    window.history.search.setText("lia")
-    QTest.keyClick(window.history.search, Qt.Key.Key_Return)
-    assert [run.name for run in window.history.selected()] == ["run 4"]
+    desk.history.search.setText("lia")
+    QTest.keyClick(desk.history.search, Qt.Key.Key_Return)
+    assert [run.name for run in desk.history.selected()] == ["run 4"]
 
-    window.history.search.setFocus()
-    QTest.keyClick(window.history.search, Qt.Key.Key_Escape)
-    assert window.history.search.text() == ""
-    QTest.keyClick(window.history.search, Qt.Key.Key_Down)
-    assert window.history.table.hasFocus()
+    desk.history.search.setFocus()
+    QTest.keyClick(desk.history.search, Qt.Key.Key_Escape)
+    assert desk.history.search.text() == ""
+    QTest.keyClick(desk.history.search, Qt.Key.Key_Down)
+    assert desk.history.table.hasFocus()
 
 
-def test_names_and_values_are_completed_while_typing(window: MainWindow, runs: list[int]) -> None:
-    field = window.history._field
-    QTest.keyClicks(window.history.search, "ta")
+def test_names_and_values_are_completed_while_typing(desk: Desk, runs: list[int]) -> None:
+    field = desk.history._field
+    QTest.keyClicks(desk.history.search, "ta")
     assert field._texts.stringList() == ["tag:"]
     field._on_completion_chosen("tag:")
-    QTest.keyClicks(window.history.search, "p")
+    QTest.keyClicks(desk.history.search, "p")
     assert field._texts.stringList() == ["paper"]
     field._on_completion_chosen("paper")
 
-    assert window.history.search.text() == "tag:paper "
+    assert desk.history.search.text() == "tag:paper "
     popup = field._completer.popup()
     assert popup is not None
     popup.hide()
 
 
-def test_groups_have_counts_and_means_and_fold(window: MainWindow, runs: list[int]) -> None:
-    window.history.set_grouping("controllers")
-    table = window.history.table
-    assert [cell(window, row, "Name") for row in (0, 4)] == ["olia", "lia"]
-    assert cell(window, 0, "Scenario") == "3 runs"
+def test_groups_have_counts_and_means_and_fold(desk: Desk, runs: list[int]) -> None:
+    desk.history.set_grouping("controllers")
+    table = desk.history.table
+    assert [cell(desk, row, "Name") for row in (0, 4)] == ["olia", "lia"]
+    assert cell(desk, 0, "Scenario") == "3 runs"
     # Runs 1, 3 and 5 of OLIA have 2, 4 and 6 Mbit/s; t of 2 degrees is 4.303, the standard error 2 / sqrt(3).
-    assert cell(window, 0, "Goodput, Mbit/s") == "4.000 ± 4.968"
+    assert cell(desk, 0, "Goodput, Mbit/s") == "4.000 ± 4.968"
 
-    click_arrow(window, 0)
-    assert names(window) == ["run 4", "run 2", "run 0"]
-    assert len(window.history._model.rows) == 6
+    click_arrow(desk, 0)
+    assert names(desk) == ["run 4", "run 2", "run 0"]
+    assert len(desk.history._model.rows) == 6
     table.setCurrentIndex(table.model().index(0, 0))
     QTest.keyClick(table, Qt.Key.Key_Right)
-    assert len(names(window)) == 6
+    assert len(names(desk)) == 6
     QTest.keyClick(table, Qt.Key.Key_Left)
-    assert len(names(window)) == 3
+    assert len(names(desk)) == 3
 
 
-def test_groups_of_several_controllers_show_no_mean(window: MainWindow, runs: list[int]) -> None:
-    window.history.set_grouping("scenario")
-    assert cell(window, 0, "Goodput, Mbit/s") == "varies"
-    table = window.history.table
+def test_groups_of_several_controllers_show_no_mean(desk: Desk, runs: list[int]) -> None:
+    desk.history.set_grouping("scenario")
+    assert cell(desk, 0, "Goodput, Mbit/s") == "varies"
+    table = desk.history.table
     told = table.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
     assert "These runs have different controllers, so no mean is shown." in told
 
 
-def test_headings_of_groups_stand_for_their_runs_and_are_not_opened(window: MainWindow, runs: list[int]) -> None:
-    window.history.set_grouping("controllers")
-    table = window.history.table
+def test_headings_of_groups_stand_for_their_runs_and_are_not_opened(desk: Desk, runs: list[int]) -> None:
+    desk.history.set_grouping("controllers")
+    table = desk.history.table
     table.selectAll()
-    assert len(window.history.selected()) == 6
+    assert len(desk.history.selected()) == 6
     table.selectRow(0)
-    assert {run.controllers for run in window.history.selected()} == {"olia"}
-    assert len(window.history.selected()) == 3
+    assert {run.controllers for run in desk.history.selected()} == {"olia"}
+    assert len(desk.history.selected()) == 3
     table.clearSelection()
     table.doubleClicked.emit(table.model().index(0, 0))
-    assert window.shown.count == 0
-    assert len(names(window)) == 3
+    assert desk.shown.count == 0
+    assert len(names(desk)) == 3
 
 
 # ---- sweeps ----
 
 
 @pytest.fixture
-def sweep(window: MainWindow, runs: list[int]) -> list[int]:
+def sweep(desk: Desk, runs: list[int]) -> list[int]:
     """Three runs of a sweep, kept as a real one keeps them."""
-    store = window.database.store
-    assert store is not None
+    store = desk.store
     points = [{"links.wifi.rate": f"{rate}Mbit/s"} for rate in (4, 8, 16)]
     places = [SweepRunPlace(point, 1, f"key {point}") for point in range(3)]
     number = store.sweeps.add(SweepStart("rates", "", "0", points, places))
@@ -206,15 +205,15 @@ def sweep(window: MainWindow, runs: list[int]) -> list[int]:
         store.sweeps.attach_run(number, [(place.point, 1)], run.run_id, place.key, has_traces=False)
         run.finish("finished", {"flows": [{"name": "download", "goodput_bps": 1e6 * (len(made) + 1)}]}, "0")
         made.append(run.run_id)
-    window.history.reload()
+    desk.history.reload()
     return made
 
 
-def test_runs_of_a_sweep_are_one_row_until_it_is_opened(window: MainWindow, runs: list[int], sweep: list[int]) -> None:
-    table = window.history.table
-    assert window.history._model.rowCount() == 7
-    assert names(window) == [f"run {number}" for number in (5, 4, 3, 2, 1, 0)]
-    assert [cell(window, 0, column) for column in ("Name", "Scenario", "Goodput, Mbit/s")] == [
+def test_runs_of_a_sweep_are_one_row_until_it_is_opened(desk: Desk, runs: list[int], sweep: list[int]) -> None:
+    table = desk.history.table
+    assert desk.history._model.rowCount() == 7
+    assert names(desk) == [f"run {number}" for number in (5, 4, 3, 2, 1, 0)]
+    assert [cell(desk, 0, column) for column in ("Name", "Scenario", "Goodput, Mbit/s")] == [
         "Sweep 1: rates",
         "3 runs",
         "2.000",
@@ -222,53 +221,53 @@ def test_runs_of_a_sweep_are_one_row_until_it_is_opened(window: MainWindow, runs
 
     table.setCurrentIndex(table.model().index(0, 0))
     # The row stands for the runs: it selects them, and they are what actions get.
-    assert {run.id for run in window.history.selected()} == set(sweep)
-    assert not window.bar["history.rename"].isEnabled()
+    assert {run.id for run in desk.history.selected()} == set(sweep)
+    assert not desk.bar["history.rename"].isEnabled()
     QTest.keyClick(table, Qt.Key.Key_Right)
 
-    assert [cell(window, row, "Name") for row in range(1, 4)] == [
+    assert [cell(desk, row, "Name") for row in range(1, 4)] == [
         "…links.wifi.rate = 16Mbit/s",
         "…links.wifi.rate = 8Mbit/s",
         "…links.wifi.rate = 4Mbit/s",
     ]
     assert "rates: links.wifi.rate = 16Mbit/s" in str(table.model().index(1, 0).data(Qt.ItemDataRole.ToolTipRole))
-    assert {run.id for run in window.history.selected()} == set(sweep)
-    click_arrow(window, 0)
-    assert window.history._model.rowCount() == 7
-    assert {run.id for run in window.history.selected()} == set(sweep)
+    assert {run.id for run in desk.history.selected()} == set(sweep)
+    click_arrow(desk, 0)
+    assert desk.history._model.rowCount() == 7
+    assert {run.id for run in desk.history.selected()} == set(sweep)
 
 
-def test_a_search_looks_into_sweeps(window: MainWindow, sweep: list[int]) -> None:
-    search(window, "16Mbit")
-    assert names(window) == ["rates: links.wifi.rate = 16Mbit/s"]
-    search(window, "rates")
-    assert len(names(window)) == 3
-    search(window, "")
-    assert window.history._model.rowCount() == 7
+def test_a_search_looks_into_sweeps(desk: Desk, sweep: list[int]) -> None:
+    search(desk, "16Mbit")
+    assert names(desk) == ["rates: links.wifi.rate = 16Mbit/s"]
+    search(desk, "rates")
+    assert len(names(desk)) == 3
+    search(desk, "")
+    assert desk.history._model.rowCount() == 7
 
 
-def test_a_run_of_a_sweep_is_revealed(window: MainWindow, sweep: list[int]) -> None:
-    window.history.select([sweep[1]])
-    assert [run.id for run in window.history.selected()] == [sweep[1]]
-    assert window.history._model.rowCount() == 10
+def test_a_run_of_a_sweep_is_revealed(desk: Desk, sweep: list[int]) -> None:
+    desk.history.select([sweep[1]])
+    assert [run.id for run in desk.history.selected()] == [sweep[1]]
+    assert desk.history._model.rowCount() == 10
 
 
-def test_open_sweeps_are_remembered(window: MainWindow, sweep: list[int]) -> None:
-    window.history.select([sweep[1]])
-    state = window.history.state()
-    window.history._model.set_opened(())
-    assert window.history._model.rowCount() == 7
-    window.history.restore(state)
-    assert window.history._model.rowCount() == 10
+def test_open_sweeps_are_remembered(desk: Desk, sweep: list[int]) -> None:
+    desk.history.select([sweep[1]])
+    state = desk.history.state()
+    desk.history._model.set_opened(())
+    assert desk.history._model.rowCount() == 7
+    desk.history.restore(state)
+    assert desk.history._model.rowCount() == 10
 
 
-def test_a_folded_sweep_is_deleted_and_comes_back(window: MainWindow, runs: list[int], sweep: list[int]) -> None:
-    window.history.table.selectRow(0)
-    window.bar.trigger("history.delete")
-    assert window.history._model.rowCount() == 6
-    assert [run.id for run in window.history.selected()] == [runs[5]]
-    window.bar.trigger("edit.undo")
-    assert window.history._model.rowCount() == 7
+def test_a_folded_sweep_is_deleted_and_comes_back(desk: Desk, runs: list[int], sweep: list[int]) -> None:
+    desk.history.table.selectRow(0)
+    desk.bar.trigger("history.delete")
+    assert desk.history._model.rowCount() == 6
+    assert [run.id for run in desk.history.selected()] == [runs[5]]
+    desk.history_stack.undo()
+    assert desk.history._model.rowCount() == 7
 
 
 def test_long_names_are_cut_where_they_agree(qtbot: QtBot) -> None:
@@ -287,133 +286,129 @@ def test_long_names_are_cut_where_they_agree(qtbot: QtBot) -> None:
     assert shortened(name, 0, metrics, 200).startswith("exp")
 
 
-def test_every_grouping_lists_every_run(window: MainWindow, runs: list[int]) -> None:
+def test_every_grouping_lists_every_run(desk: Desk, runs: list[int]) -> None:
     for by in ("scenario", "controllers", "tag", "seed", "status", "day"):
-        window.history.set_grouping(by)
-        model = window.history._model
+        desk.history.set_grouping(by)
+        model = desk.history._model
         shown = [model.row_at(number) for number in range(model.rowCount())]
         assert {row.id for row in shown if isinstance(row, RunRow)} == set(runs), by
         assert any(isinstance(row, RunGroup) for row in shown), by
-        assert window.history._bar.grouping.currentData() == by
+        assert desk.history._bar.grouping.currentData() == by
 
 
-def test_selection_survives_sorting_grouping_and_folding(window: MainWindow, runs: list[int]) -> None:
-    window.history.select(runs[:2])
-    window.history.table.sortByColumn(5, Qt.SortOrder.AscendingOrder)
-    assert {run.id for run in window.history.selected()} == set(runs[:2])
-    window.history.set_grouping("controllers")
-    assert {run.id for run in window.history.selected()} == set(runs[:2])
+def test_selection_survives_sorting_grouping_and_folding(desk: Desk, runs: list[int]) -> None:
+    desk.history.select(runs[:2])
+    desk.history.table.sortByColumn(5, Qt.SortOrder.AscendingOrder)
+    assert {run.id for run in desk.history.selected()} == set(runs[:2])
+    desk.history.set_grouping("controllers")
+    assert {run.id for run in desk.history.selected()} == set(runs[:2])
 
 
-def test_ties_keep_the_order_of_the_column_clicked_before(window: MainWindow, runs: list[int]) -> None:
-    table = window.history.table
-    keys = [each.key for each in window.history._model.columns]
+def test_ties_keep_the_order_of_the_column_clicked_before(desk: Desk, runs: list[int]) -> None:
+    table = desk.history.table
+    keys = [each.key for each in desk.history._model.columns]
     table.sortByColumn(keys.index("goodput_bps"), Qt.SortOrder.DescendingOrder)
     table.sortByColumn(keys.index("controllers"), Qt.SortOrder.AscendingOrder)
-    assert names(window) == ["run 4", "run 2", "run 0", "run 5", "run 3", "run 1"]
+    assert names(desk) == ["run 4", "run 2", "run 0", "run 5", "run 3", "run 1"]
 
 
-def test_any_recorded_value_becomes_a_column(window: MainWindow, dialogs: ScriptedDialogs, runs: list[int]) -> None:
+def test_any_recorded_value_becomes_a_column(desk: Desk, dialogs: ScriptedDialogs, runs: list[int]) -> None:
     dialogs.answer("KeyDialog", ["links.wifi.loss", "flows.download.goodput_bps"])
-    window.history._bar._ask_keys()
+    desk.history._bar._ask_keys()
 
-    assert headings(window)[-2:] == ["links.wifi.loss, %", "download: Goodput, Mbit/s"]
-    assert cell(window, 0, "links.wifi.loss, %") == "5.00"
-    loss = headings(window).index("links.wifi.loss, %")
-    window.history.table.sortByColumn(loss, Qt.SortOrder.AscendingOrder)
-    assert names(window)[0] == "run 0"
-    alignment = window.history.table.model().index(0, loss).data(Qt.ItemDataRole.TextAlignmentRole)
+    assert headings(desk)[-2:] == ["links.wifi.loss, %", "download: Goodput, Mbit/s"]
+    assert cell(desk, 0, "links.wifi.loss, %") == "5.00"
+    loss = headings(desk).index("links.wifi.loss, %")
+    desk.history.table.sortByColumn(loss, Qt.SortOrder.AscendingOrder)
+    assert names(desk)[0] == "run 0"
+    alignment = desk.history.table.model().index(0, loss).data(Qt.ItemDataRole.TextAlignmentRole)
     assert alignment & Qt.AlignmentFlag.AlignRight
 
-    window.history._bar._fill_columns()
-    texts = [action.text() for action in window.history._bar.columns_menu.actions() if action.isChecked()]
+    desk.history._bar._fill_columns()
+    texts = [action.text() for action in desk.history._bar.columns_menu.actions() if action.isChecked()]
     assert texts[-2:] == ["links.wifi.loss", "flows.download.goodput_bps"]
-    next(a for a in window.history._bar.columns_menu.actions() if a.text() == "Tags").setChecked(False)
-    assert "Tags" not in headings(window)
+    next(a for a in desk.history._bar.columns_menu.actions() if a.text() == "Tags").setChecked(False)
+    assert "Tags" not in headings(desk)
 
 
-def test_the_list_looks_the_next_time_as_it_did(
-    qtbot: QtBot, window: MainWindow, qapp: QApplication, runs: list[int]
-) -> None:
-    window.history.set_columns(["jain", "links.wifi.loss", "started"])
-    window.history.table.horizontalHeader().resizeSection(1, 77)
-    window.history.table.sortByColumn(2, Qt.SortOrder.AscendingOrder)
-    window.history.set_grouping("seed")
-    state = window.history.state()
-    before = names(window)
+def test_the_list_looks_the_next_time_as_it_did(qtbot: QtBot, desk: Desk, qapp: QApplication, runs: list[int]) -> None:
+    desk.history.set_columns(["jain", "links.wifi.loss", "started"])
+    desk.history.table.horizontalHeader().resizeSection(1, 77)
+    desk.history.table.sortByColumn(2, Qt.SortOrder.AscendingOrder)
+    desk.history.set_grouping("seed")
+    state = desk.history.state()
+    before = names(desk)
 
-    window.history.restore("")
-    window.history.set_grouping("")
-    assert len(headings(window)) > 4
-    window.history.restore(state)
+    desk.history.restore("")
+    desk.history.set_grouping("")
+    assert len(headings(desk)) > 4
+    desk.history.restore(state)
 
-    assert headings(window) == ["Name", "Jain index", "links.wifi.loss, %", "Started"]
-    assert window.history.table.columnWidth(1) == 77
-    assert window.history._model.grouping == "seed"
-    assert names(window) == before
+    assert headings(desk) == ["Name", "Jain index", "links.wifi.loss, %", "Started"]
+    assert desk.history.table.columnWidth(1) == 77
+    assert desk.history._model.grouping == "seed"
+    assert names(desk) == before
     # Of another language: titles have other widths there.
     other = json.loads(state) | {"language": "de", "widths": {"jain": 99}}
-    window.history.restore(json.dumps(other))
-    assert window.history.table.columnWidth(1) == 77
-    window.history.restore(json.dumps(other | {"language": "en"}))
-    assert window.history.table.columnWidth(1) == 99
-    window.history.restore(state)
-    window.history.restore('{"columns": 3}')
-    window.history.restore("broken")
-    assert json.loads(window.history.state()) == json.loads(state)
+    desk.history.restore(json.dumps(other))
+    assert desk.history.table.columnWidth(1) == 77
+    desk.history.restore(json.dumps(other | {"language": "en"}))
+    assert desk.history.table.columnWidth(1) == 99
+    desk.history.restore(state)
+    desk.history.restore('{"columns": 3}')
+    desk.history.restore("broken")
+    assert json.loads(desk.history.state()) == json.loads(state)
 
 
-def test_a_run_is_revealed_wherever_it_hides(window: MainWindow, runs: list[int]) -> None:
+def test_a_run_is_revealed_wherever_it_hides(desk: Desk, runs: list[int]) -> None:
     told: list[str] = []
-    window.history.told.connect(told.append)
-    window.history.set_grouping("controllers")
-    window.history._model.fold({"lia", "olia"}, True)
-    window.history.select([runs[3]])
-    assert [run.id for run in window.history.selected()] == [runs[3]]
+    desk.history.told.connect(told.append)
+    desk.history.set_grouping("controllers")
+    desk.history._model.fold({"lia", "olia"}, True)
+    desk.history.select([runs[3]])
+    assert [run.id for run in desk.history.selected()] == [runs[3]]
     assert told == []
 
-    search(window, "tag:paper")
-    window.history.select([runs[5]])
-    assert window.history.search.text() == "tag:paper"
-    window.history.reveal([runs[5]])
-    assert [run.id for run in window.history.selected()] == [runs[5]]
-    assert window.history.search.text() == ""
+    search(desk, "tag:paper")
+    desk.history.select([runs[5]])
+    assert desk.history.search.text() == "tag:paper"
+    desk.history.reveal([runs[5]])
+    assert [run.id for run in desk.history.selected()] == [runs[5]]
+    assert desk.history.search.text() == ""
     assert "search was cleared" in told[0]
 
 
-def test_note_is_written_in_its_cell_and_taken_back(window: MainWindow, runs: list[int]) -> None:
-    table, model = window.history.table, window.history.table.model()
-    index = model.index(0, headings(window).index("Note"))
+def test_note_is_written_in_its_cell_and_taken_back(desk: Desk, runs: list[int]) -> None:
+    table, model = desk.history.table, desk.history.table.model()
+    index = model.index(0, headings(desk).index("Note"))
     assert index.flags() & Qt.ItemFlag.ItemIsEditable
     assert not model.index(0, 0).flags() & Qt.ItemFlag.ItemIsEditable
     model.setData(index, "short  ")
-    assert window.history.runs()[0].note == "short"
+    assert desk.history.runs()[0].note == "short"
     assert table.state() != table.State.EditingState
 
-    window.bar.trigger("edit.undo")
-    assert window.history.runs()[0].note == ""
+    desk.history_stack.undo()
+    assert desk.history.runs()[0].note == ""
 
 
-def test_searches_are_saved_by_name_and_forgotten(
-    window: MainWindow, dialogs: ScriptedDialogs, runs: list[int]
-) -> None:
-    search(window, "goodput>=5Mbit/s")
+def test_searches_are_saved_by_name_and_forgotten(desk: Desk, dialogs: ScriptedDialogs, runs: list[int]) -> None:
+    search(desk, "goodput>=5Mbit/s")
     dialogs.answer("line", "fast ones")
-    window.history._bar.save_search()
-    assert window.preferences.settings.saved_searches == {"fast ones": "goodput>=5Mbit/s"}
-    search(window, "")
+    desk.history._bar.save_search()
+    assert desk.preferences.settings.saved_searches == {"fast ones": "goodput>=5Mbit/s"}
+    search(desk, "")
 
-    bar = window.history._bar
+    bar = desk.history._bar
     bar._fill_saved()
     bar.saved_menu.actions()[0].trigger()
-    assert names(window) == ["run 5", "run 4"]
+    assert names(desk) == ["run 5", "run 4"]
 
     bar._fill_saved()
     forget = next(menu for action in bar.saved_menu.actions() if isinstance(menu := action.menu(), QMenu))
     forget.actions()[0].trigger()
-    assert window.preferences.settings.saved_searches == {}
+    assert desk.preferences.settings.saved_searches == {}
     bar._show_help()
-    assert "goodput" in window.dialogs.told[0][1]  # type: ignore[attr-defined] # scripted ones
+    assert "goodput" in desk.dialogs.told[0][1]  # type: ignore[attr-defined] # scripted ones
 
 
 def test_known_tags_are_offered_while_one_is_typed(qtbot: QtBot) -> None:
@@ -440,7 +435,7 @@ def test_names_are_chosen_from_a_list_that_narrows_down(qtbot: QtBot) -> None:
 
 
 @pytest.fixture
-def slow(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Semaphore]:
+def slow(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Semaphore]:
     """A store whose list comes only when the semaphore is released, as from a drive that sleeps."""
     gate = threading.Semaphore(0)
     original: Callable[..., list[RunRow]] = Store.runs
@@ -450,105 +445,87 @@ def slow(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> Iterator[thread
         return original(self, *arguments, **others)
 
     monkeypatch.setattr("subflow_store.store.Store.runs", waiting)
-    window.history.reader.patience_ms = 1
+    desk.history.reader.patience_ms = 1
     yield gate
     for _ in range(50):
         gate.release()
 
 
 def test_a_slow_store_does_not_hold_up_the_window_and_stale_answers_are_dropped(
-    qtbot: QtBot, window: MainWindow, runs: list[int], slow: threading.Semaphore
+    qtbot: QtBot, desk: Desk, runs: list[int], slow: threading.Semaphore
 ) -> None:
-    search(window, "tag:paper")
-    assert window.history._count.text() == "Reading…"
-    assert len(names(window)) == 6  # as it was
-    search(window, "seed:2")
+    search(desk, "tag:paper")
+    assert desk.history._count.text() == "Reading…"
+    assert len(names(desk)) == 6  # as it was
+    search(desk, "seed:2")
     listed: list[list[str]] = []
-    window.history.reader.read.connect(lambda listing: listed.append([row.name for row in listing.rows]))
+    desk.history.reader.read.connect(lambda listing: listed.append([row.name for row in listing.rows]))
 
     slow.release()
     slow.release()
 
-    qtbot.waitUntil(lambda: names(window) == ["run 5", "run 4"])
+    qtbot.waitUntil(lambda: names(desk) == ["run 5", "run 4"])
     assert listed == [["run 5", "run 4"]]
-    assert window.history._count.text() == "2 runs"
+    assert desk.history._count.text() == "2 runs"
 
 
 def test_a_list_read_in_the_background_gives_way_to_a_person_who_asks(
-    window: MainWindow, runs: list[int], slow: threading.Semaphore
+    desk: Desk, runs: list[int], slow: threading.Semaphore
 ) -> None:
-    window.history.reader.patience_ms = 10_000
-    window.history.refresh()
+    desk.history.reader.patience_ms = 10_000
+    desk.history.refresh()
 
     slow.release()
     slow.release()
-    search(window, "seed:2")
+    search(desk, "seed:2")
 
-    assert names(window) == ["run 5", "run 4"]
+    assert names(desk) == ["run 5", "run 4"]
 
 
 def test_a_store_that_cannot_be_read_leaves_the_list_and_says_why(
-    window: MainWindow, runs: list[int], monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, desk: Desk, runs: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def gone(*_arguments: object, **_others: object) -> None:
         raise StoreError("reading failed", path="runs.db", way_on="Try again.")
 
     with monkeypatch.context() as patched:
         patched.setattr("subflow_store.store.Store.runs", gone)
-        window.history.reload()
-    assert len(names(window)) == 6
-    assert "reading failed" in window.banners.text("history")
-    window.history.reload()
-    assert window.history._count.text() == "6 runs"
-
-
-def test_a_database_that_vanishes_is_told_with_ways_on_and_the_list_stays(
-    window: MainWindow, runs: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Database.check_file, "__kwdefaults__", {"at_most_every_s": 0.0})
-    path = window.database.path
-    assert path is not None
-    away = path.rename(path.with_name("away.db"))
-
-    search(window, "tag:paper")
-    assert len(names(window)) == 6
-    assert "the file is gone" in window.banners.text("history")
-    assert window.history._count.text() == "Not read"
-
-    away.rename(path)
-    window.banners.press("history", "Try again")
-    assert names(window) == ["run 0"]
-    assert window.history._count.text() == "1 run"
+        with qtbot.waitSignal(desk.history.failed) as failed:
+            desk.history.reload()
+    assert len(names(desk)) == 6
+    assert "reading failed" in str(failed.args[0])
+    desk.history.reload()
+    assert desk.history._count.text() == "6 runs"
 
 
 def test_a_run_that_ends_when_its_database_has_vanished_can_be_saved_elsewhere(
-    qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path
+    qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path
 ) -> None:
-    path = window.database.path
+    path = desk.database.path
     assert path is not None
     path.rename(path.with_name("away.db"))
 
-    with qtbot.waitSignal(window.runs.ended, timeout=20_000):
-        window.bar.trigger("run.toggle")
+    with qtbot.waitSignal(desk.runs.ended, timeout=20_000):
+        desk.toggle_run()
 
-    assert "the file is gone" in window.banners.text("not_stored")
-    assert "complete in memory" in window.banners.text("not_stored")
+    assert "the file is gone" in desk.banners.text("not_stored")
+    assert "complete in memory" in desk.banners.text("not_stored")
     dialogs.answer("database_path", tmp_path / "other.db")
-    with qtbot.waitSignal(window.unsaved.saved):
-        window.banners.press("not_stored", "Save to another database…")
-    with qtbot.waitSignal(window.database.opened):
-        window.banners.press("saved", "Use this database")
-    assert [run.status for run in window.history.runs()] == ["finished"]
+    with qtbot.waitSignal(desk.unsaved.saved):
+        desk.banners.press("not_stored", "Save to another database…")
+    with qtbot.waitSignal(desk.database.opened):
+        desk.banners.press("saved", "Use this database")
+    assert [run.status for run in desk.history.runs()] == ["finished"]
 
 
 def test_runs_of_a_read_only_store_have_no_notes_to_write(
-    qtbot: QtBot, window: MainWindow, runs: list[int], tmp_path: Path
+    qtbot: QtBot, desk: Desk, runs: list[int], tmp_path: Path
 ) -> None:
     other = tmp_path / "other.db"
     with open_store(other) as store:
         fill(store)
     with open_store(other, read_only=True) as store:
-        window.history.set_store(store)
-        index = window.history.table.model().index(0, headings(window).index("Note"))
+        desk.history.set_store(store)
+        index = desk.history.table.model().index(0, headings(desk).index("Note"))
         assert not index.flags() & Qt.ItemFlag.ItemIsEditable
-        window.history.set_store(window.database.store)
+        desk.history.set_store(desk.database.store)

@@ -8,6 +8,7 @@ import pytest
 from tests.features.kernel.core.test_compare import FakeWorker
 from tests.helpers.command_line import Subflow
 from tests.helpers.fake_kernel import ONE_PATH, install
+from tests.helpers.members import for_each
 
 from subflow_app.features.kernel.core import probe
 from subflow_app.features.kernel.core.probe import Machine
@@ -110,7 +111,7 @@ def test_a_machine_that_cannot_says_why_and_fails(
     assert "no namespaces here" in answer.err
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "said"),
     [
         ((), "give either a scenario or --grid"),

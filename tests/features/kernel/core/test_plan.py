@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.kernel.core.network_plan import NetworkPlan, PathChange
 from subflow_app.features.kernel.core.plan import plan_network
@@ -128,7 +129,7 @@ def test_traffic_is_estimated_by_the_slowest_links() -> None:
     assert plan_of("links.core.reverse.loss=0.04").total_rate_bps == pytest.approx(10e6)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("overrides", "named"),
     [
         (["flows.bulk.controller=lia"], ('flows.bulk: controller = "lia"', "uncoupled")),

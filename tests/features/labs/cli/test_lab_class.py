@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from tests.helpers.command_line import Subflow
-from tests.helpers.labs import SAWTOOTH_LAB, small_lab
+from tests.helpers.labs import SAWTOOTH_LAB, sign_anew, small_lab
+from tests.helpers.members import for_each
 
-from subflow_app.features.labs.core.lab import Lab
 from subflow_app.features.labs.core.lab_file import load_lab
 from subflow_app.features.labs.core.progress import Answered, Progress
 from subflow_app.features.labs.core.result_file import result_document, write_result
@@ -44,7 +44,7 @@ def published(tmp_path: Path, subflow: Subflow) -> Path:
     return tmp_path / "students" / "01-small.md"
 
 
-def _work(store: Store, scratch: Path, *, until: str = "", wrong: bool = False) -> tuple[Lab, LabRunner]:
+def _work(store: Store, scratch: Path, *, until: str = "", wrong: bool = False) -> tuple[Store, LabRunner]:
     """What a student does: as the solution says, up to a step; or with wrong answers first, one after the other."""
     lab = small_lab(scratch, CLASS_LAB)
     runner = LabRunner(lab, store, scratch / "scratch")
@@ -57,19 +57,19 @@ def _work(store: Store, scratch: Path, *, until: str = "", wrong: bool = False) 
                 (step.questions[0], "9"),
                 (step.questions[1], "The sender"),
             ):
-                judged = runner.session.judge_answer(runner._reader, "", step, question, said)
+                judged = runner.session.judge_answer(runner.session.reader(store), "", step, question, said)
                 runner.session.answer(step, question, judged)
-        assert runner._carry_out(step) == ""
-    return lab, runner
+        assert runner.carry_out(step) == ""
+    return store, runner
 
 
 def _hand_in(
-    folder: Path, name: str, work: tuple[Lab, LabRunner], published: Path, begun: str, seconds: int
+    folder: Path, name: str, work: tuple[Store, LabRunner], published: Path, begun: str, seconds: int
 ) -> dict[str, Any]:
     """Writes a result as the published lab does, with so many seconds between all that the student did."""
-    _lab, runner = work
+    store, runner = work
     progress = _timed(runner.session.progress, datetime.fromisoformat(begun), timedelta(seconds=seconds))
-    evidence = runner.session.reader(runner._store).read("", progress.step_runs())
+    evidence = runner.session.reader(store).read("", progress.step_runs())
     document = result_document(load_lab(published), progress, evidence, name)
     write_result(folder / f"{name.lower()}.json", document)
     return document
@@ -105,10 +105,8 @@ def test_a_class_of_five_is_graded(subflow: Subflow, store: Store, published: Pa
     _hand_in(folder, "Gus", _work(stores[2], scratch[2], wrong=True), published, "2126-01-05T10:02:00+00:00", 2)
     _hand_in(folder, "Sue", _work(stores[3], scratch[3], until="shorter"), published, "2126-01-05T10:03:00+00:00", 50)
     # Eve takes Bob's file, puts her name in, and signs it anew without the course key.
-    from subflow_app.features.labs.core import result_file
-
     eve = {**bob, "student": "Eve"}
-    eve["signed"] = {"method": "sha256", "digest": result_file._digest(eve, "")}
+    sign_anew(eve)
     (folder / "eve.json").write_text(json.dumps(eve))
 
     words = ["labs", "class", folder, "--lab", published, "--key", KEY]
@@ -171,7 +169,7 @@ def test_an_order_of_a_solution_is_told_without_what_is_right(subflow: Subflow, 
     assert "shorter: predict\n" in told
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "is_right"),
     [("83.3", True), ("86", True), ("80.5", True), ("90", False), ("76", False), ("-83", False), ("41.7", False)],
 )
@@ -189,23 +187,17 @@ def test_a_course_key_is_another_one_each_time(subflow: Subflow) -> None:
     assert first != second
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (lambda folder: ["class", folder / "none"], "is not a folder; allowed: one with the results of a class"),
-        (lambda folder: ["class", folder / "empty"], "holds no JSON file; allowed"),
-        (lambda folder: ["publish", folder / "01-small.md"], "--key is missing: `subflow labs key` makes one"),
-        (lambda folder: ["publish", folder / "01-small.md", "--key", "k", "--out", folder], "is the lab itself"),
-    ],
-)
-def test_what_cannot_be_done_is_told(
-    subflow: Subflow, tmp_path: Path, words: Callable[[Path], list[object]], told: str
-) -> None:
-    small_lab(tmp_path)
+def test_what_cannot_be_done_is_told(subflow: Subflow, tmp_path: Path) -> None:
+    lab = small_lab(tmp_path).path
     (tmp_path / "empty").mkdir()
-    answer = subflow("labs", *words(tmp_path))
-    assert answer.code == 2
-    assert told in answer.err
+    for words, told in (
+        (["class", tmp_path / "none"], "is not a folder"),
+        (["class", tmp_path / "empty"], "holds no JSON file"),
+        (["publish", lab], "--key is missing"),
+        (["publish", lab, "--key", "k", "--out", tmp_path], "is the lab itself"),
+    ):
+        answer = subflow("labs", *words)
+        assert (answer.code, told in answer.err) == (2, True), answer.err
 
 
 def test_a_file_that_is_no_result_is_graded_as_that(subflow: Subflow, tmp_path: Path) -> None:

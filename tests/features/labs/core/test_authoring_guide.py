@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.labs.core.lab import Lab, Step
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab, parse_lab
@@ -43,7 +44,7 @@ def test_the_guide_shows_what_is_said_of_a_lab_with_mistakes(tmp_path: Path) -> 
     assert str(refused.value).replace(f"{tmp_path}/", "") == text.partition("```text\n")[2].partition("\n```\n")[0]
 
 
-@pytest.mark.parametrize("name", lab_names())
+@for_each("name", lab_names())
 def test_a_german_lab_is_the_english_one_in_other_words(name: str) -> None:
     english, german = load_lab(name, language="en"), load_lab(name, language="de")
     assert _without_texts(german) == _without_texts(english)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.helpers.formulas import NAMES, NUMBERS
+from tests.helpers.members import for_each
 
 from subflow_app.features.labs.core.explorables import (
     Formula,
@@ -39,12 +40,12 @@ def result(name: str, **inputs: float) -> float:
     return explorable.values({**explorable.defaults(), **inputs})[explorable.result.name]
 
 
-@pytest.mark.parametrize(("text", "number"), NUMBERS)
+@for_each(("text", "number"), NUMBERS)
 def test_a_formula_has_this_number(text: str, number: float) -> None:
     assert Formula(text, list(NAMES)).of(NAMES) == pytest.approx(number, nan_ok=True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "told"),
     [
         ("mean(1, 2)", "no function of an explorable"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
+from tests.helpers.members import for_each
 
 from subflow_app.features.labs.core.lab import Lab, Prediction, Question, Target
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab
@@ -37,7 +38,7 @@ def test_a_lab_has_its_steps_with_their_texts_in_order(tmp_path: Path) -> None:
     assert 'duration = "30s"' in lab.scenario_text()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "told"),
     [
         ('title = "A small lab"', 'titel = "A small lab"', ('.md:4: titel = "A small lab": unknown key', "title")),
@@ -167,7 +168,7 @@ def test_no_answer_can_be_guessed_from_the_length_of_its_options(language: str) 
         assert right / len(asked) < chance + 0.08, place
 
 
-@pytest.mark.parametrize("name", lab_names())
+@for_each("name", lab_names())
 def test_nothing_is_passed_by_reading_and_wrong_answers_are_answered(name: str) -> None:
     lab = load_lab(name)
     assert [step.id for step in lab.steps if step.is_read_only] == []
@@ -181,8 +182,8 @@ def test_nothing_is_passed_by_reading_and_wrong_answers_are_answered(name: str) 
     assert [(step, question.id) for step, question in asked if not question.mistakes] == []
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("name", lab_names())
+@for_each("language", LANGUAGES)
+@for_each("name", lab_names())
 def test_predictions_that_do_not_come_true_are_answered(name: str, language: str) -> None:
     """What a wrong one says about the idea behind it; the one of the solution is not a mistake."""
     for step in load_lab(name, language=language).steps:
@@ -232,7 +233,7 @@ _MEASURED = re.compile(
 )
 
 
-@pytest.mark.parametrize("name", lab_names())
+@for_each("name", lab_names())
 def test_each_number_of_an_explanation_is_given_computed_or_a_fact(name: str) -> None:
     """Or it stands in an equation; facts are computed by `labs check --run`.
 
@@ -322,7 +323,7 @@ def _minutes(lab: Lab) -> float:
     return minutes + words / 100.0
 
 
-@pytest.mark.parametrize("name", lab_names())
+@for_each("name", lab_names())
 def test_a_lab_fits_into_a_class_and_takes_as_long_as_it_says(name: str) -> None:
     lab = load_lab(name)
     assert 30 <= lab.minutes <= 45

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
+from tests.helpers.members import for_each
 
 from subflow_app.features.labs.core.lab_file import load_lab
 from subflow_app.features.labs.core.runner import run_lab
@@ -55,7 +56,7 @@ def test_a_script_of_a_lab_is_in_the_scenario_that_the_student_begins_with(tmp_p
     assert "RFC 6356" in small_lab(tmp_path, _with_script().replace("mine.py", "lia")).scenario_text()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("table", "told"),
     [
         ('[scripts]\nlia = "mine.py"', 'the controller "lia" is built in already'),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
+from tests.helpers.members import for_each
 
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.labs.core.lab import Lab
@@ -113,7 +114,7 @@ def test_only_runs_after_a_prediction_count_in_its_step(tmp_path: Path, store: S
     runner = LabRunner(small_lab(tmp_path), store, tmp_path / "scratch")
     session = runner.session
     for step in session.lab.steps[:2]:
-        assert runner._carry_out(step) == ""
+        assert runner.carry_out(step) == ""
     step = session.lab.steps[2]
     text = session.lab.scenario_text().replace('queue = "84pkt"', 'queue = "17pkt"')
     # What was run in the steps before is not taken for a run that came too early.
@@ -157,9 +158,7 @@ def test_everything_that_is_kept_of_a_whole_lab_is_read_back(lab: Lab, tmp_path:
     assert folder.read(lab.name).progress == progress
 
 
-@pytest.mark.parametrize(
-    "content", ["", "{", "[]", '{"format": 9}', '{"format": 1, "lab": "other"}', "\x00", "[" * 9999]
-)
+@for_each("content", ["", "{", "[]", '{"format": 9}', '{"format": 1, "lab": "other"}', "\x00", "[" * 9999])
 def test_damaged_progress_is_set_aside_and_told(lab: Lab, tmp_path: Path, content: str) -> None:
     folder = ProgressFolder(tmp_path)
     folder.path(lab.name).write_text(content)
@@ -186,7 +185,7 @@ def test_beginning_anew_keeps_the_old_progress_aside(lab: Lab, store: Store, tmp
     assert json.loads((folder.folder / "01-small.old-1.json").read_text())["document"] == "old"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "unit", "expected"),
     [
         ("83", "pkt", 83.0),
@@ -229,7 +228,7 @@ def test_each_student_has_the_options_in_another_order_and_keeps_it(lab: Lab, st
     assert firsts == {"The sender", "The queue"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fact", "told"),
     [
         ("9.65 Mbit/s = goodput(last())", ""),

@@ -1,18 +1,18 @@
-"""A lab in the window: explained, pointed at, predicted, run, checked, answered, handed in."""
+"""A lab: explained, pointed at, predicted, run, checked, answered, handed in."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
@@ -29,35 +29,34 @@ from subflow_app.features.labs.core.runner import LabRunner, run_lab
 from subflow_app.features.labs.core.solution import parse_order
 from subflow_app.features.labs.qt.feature import LabFeature
 from subflow_app.features.labs.qt.forms import SketchCanvas, round_ticks
-from subflow_app.features.labs.qt.places import PREDICTION, Spotlight, place_of, place_of_widget, reveal
+from subflow_app.features.labs.qt.places import PREDICTION, Spotlight, place_of_widget
 from subflow_app.features.labs.qt.step_page import StepPage
 from subflow_app.features.labs.qt.teacher import Teacher
-from subflow_app.features.plots.core import PLOTS_BY_ID
+from subflow_app.features.running.qt.queue import QueueSession
 from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.features.sweeps.qt.new_dialog import SweepSuggestion
+from subflow_app.features.training.qt.session import TrainingSession
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.paths import labs_directory
-from subflow_app.shell.main_window import MainWindow
-from subflow_app.toolkit.plotting.plot_scroll import PlotScroll
 from subflow_store import open_store
 
 LAB = "01-small"
 
 
 @pytest.fixture
-def labs(window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Teacher]:
+def desk(make_desk: MakeDesk) -> Desk:
+    """Labs, and the features whose runs they look at."""
+    return make_desk(QueueSession, TrainingSession, SweepFeature, LabFeature)
+
+
+@pytest.fixture
+def labs(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Teacher:
     """The teacher, with the small lab alone in its list."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     lab = small_lab(tmp_path)
     monkeypatch.setattr(lab_file, "shipped_labs", lambda: [lab])
-    feature = window.features[LabFeature]
-    if feature.made is not None:
-        feature.made._read_labs()
-    window.bar.trigger("study.labs")
-    teacher = feature.session
-    yield teacher
-    teacher.to_list()
-    teacher.begun = teacher._doc = teacher._evidence = teacher._step = None
+    desk.bar.trigger("study.labs")
+    return desk.features[LabFeature].session
 
 
 @pytest.fixture
@@ -90,36 +89,31 @@ def _is_at_the_prediction(page: StepPage, spotlight: Spotlight) -> bool:
     return any(place.contains(corner) for place in spotlight.places)
 
 
-def test_a_lab_is_done_in_the_window(
+def test_a_lab_is_done(
     labs: Teacher,
     page: StepPage,
-    window: MainWindow,
+    desk: Desk,
     qtbot: QtBot,
-    run_once: Callable[[], int],
     dialogs: ScriptedDialogs,
     tmp_path: Path,
 ) -> None:
-    window.set_plot_shown("cwnd", False)
+    desk.set_plot_shown("cwnd", False)
     # The first step: text, what it points at, a hint, and what is missing.
     assert "One flow, one bottleneck." in page.text.text()
-    button = window.toolbar.widgetForAction(window.bar["run.toggle"])
-    middle = button.mapTo(window, button.rect().center())
-    assert any(place.contains(middle) for place in labs.spotlight.places)
     qtbot.waitUntil(lambda: "no run has finished yet" in page.verdict.text())
-    assert not window.bar["study.lab_next"].isEnabled()
-    window.bar.trigger("study.lab_hint")
+    assert not desk.bar["study.lab_next"].isEnabled()
+    desk.bar.trigger("study.lab_hint")
     assert "Look at the tool bar." in page.hints.text()
 
-    run_once()
+    desk.run_once()
     qtbot.waitUntil(lambda: _passed(labs) == 1)
-    assert labs.spotlight.places == []
-    window.bar.trigger("study.lab_next")
+    desk.bar.trigger("study.lab_next")
     assert page.place.text() == "Step 2 of 5"
 
     # Questions: what is often taken for right has its own answer, and wrong twice shows what is right.
     _say(page, 0, "41.7")
     qtbot.waitUntil(lambda: "Not right. That is the way there" in page.questions[0].outcome.text())
-    qtbot.waitUntil(lambda: place_of_widget(window, page.questions[0].outcome) is not None)
+    qtbot.waitUntil(lambda: place_of_widget(desk, page.questions[0].outcome) is not None)
     _say(page, 0, "41.7")  # the same again costs nothing
     qtbot.wait(50)
     _say(page, 0, "9")
@@ -144,8 +138,8 @@ def test_a_lab_is_done_in_the_window(
     assert "Prediction saved. Change only the queue" in page.prediction.outcome.text()
     assert page.shown is not None
     assert spotlight.targets == page.shown.shows
-    window.documents.doc.set_value("links.bottleneck.queue", "17pkt")
-    run_once()
+    desk.documents.doc.set_value("links.bottleneck.queue", "17pkt")
+    desk.run_once()
     qtbot.waitUntil(lambda: _passed(labs) == 3)
     assert (
         "The outcome was different: It falls. The pipe is not full after each halving. The link"
@@ -169,8 +163,8 @@ def test_a_lab_is_done_in_the_window(
     QTest.mouseRelease(canvas, Qt.MouseButton.LeftButton, pos=QPoint(250, 60))
     sketch.button.click()
     qtbot.waitUntil(lambda: "Prediction saved." in sketch.outcome.text())
-    window.documents.doc.set_value("flows.reno.controller", "cubic")
-    run_once()
+    desk.documents.doc.set_value("flows.reno.controller", "cubic")
+    desk.run_once()
     qtbot.waitUntil(lambda: canvas.curve is not None)
     assert "On average, your curve is" in sketch.outcome.text()
     page.next.click()
@@ -182,20 +176,20 @@ def test_a_lab_is_done_in_the_window(
     assert "The lab is done." in page.verdict.text()
     dialogs.answer("line", "Ada")
     dialogs.answer("save_path", tmp_path / "ada.json")
-    window.bar.trigger("study.lab_result")
+    desk.bar.trigger("study.lab_result")
     qtbot.waitUntil(lambda: (tmp_path / "ada.json").exists())
     document = json.loads((tmp_path / "ada.json").read_text())
     assert (document["student"], document["passed"], len(document["runs"])) == ("Ada", 5, 3)
 
     # It was the only lab. What it switched on goes with it, and its scenario is kept without a question.
-    assert "cwnd" in [spec.id for spec in window.plots.wanted]
+    assert "cwnd" in [spec.id for spec in desk.plots.wanted]
     assert (page.next.text(), page.next.isEnabled()) == ("All labs", True)
     page.next.click()
     assert labs.panel.currentWidget() is labs.panel.list
-    assert "cwnd" not in [spec.id for spec in window.plots.wanted]
-    window.document_stack.resetClean()
-    assert window.documents.is_modified
-    assert window.documents.new()
+    assert "cwnd" not in [spec.id for spec in desk.plots.wanted]
+    desk.document_stack.resetClean()
+    assert desk.documents.is_modified
+    assert desk.documents.new()
     assert 'controller = "cubic"' in labs.begun.progress.document
 
 
@@ -213,86 +207,40 @@ def test_from_the_last_step_one_goes_on_to_the_next_lab(labs: Teacher, page: Ste
     assert page.lab_title.text() == "Lab 2: The next"
 
 
-def test_a_plot_below_the_fold_is_scrolled_into_sight_and_framed_there(
-    window: MainWindow, run_once: Callable[[], int], qtbot: QtBot
-) -> None:
-    window.resize(1358, 732)
-    for plot_id in ("cwnd", "rtt", "queue", "utilisation", "goodput"):
-        window.set_plot_shown(plot_id, True)
-    run_once()
-    scroll = window.plots.findChild(PlotScroll)
-    assert scroll is not None
-    qtbot.waitUntil(lambda: scroll.verticalScrollBar().maximum() > 150)
-    scroll.verticalScrollBar().setValue(0)
-    target = Target("plot", "utilisation")
-    reveal(window, target)
-    qtbot.waitUntil(lambda: scroll.verticalScrollBar().value() > 0)
-    place = place_of(window, target)
-    seen = QRect(scroll.viewport().mapTo(window, QPoint()), scroll.viewport().size())
-    assert place is not None
-    assert seen.contains(place)
-    assert place.height() > 60
-    scroll.verticalScrollBar().setValue(0)
-    place = place_of(window, target)
-    assert place is None or seen.contains(place)
-
-
-def test_a_new_sweep_of_a_lab_has_the_seeds_that_the_step_asks_for(
-    labs: Teacher, page: StepPage, window: MainWindow
-) -> None:
+def test_a_new_sweep_of_a_lab_has_the_seeds_that_the_step_asks_for(labs: Teacher, page: StepPage, desk: Desk) -> None:
     session = labs.begun
     assert session is not None
-    sweeps = window.features[SweepFeature]
+    sweeps = desk.features[SweepFeature]
     assert sweeps.suggests() is None
     labs._step = replace(session.lab.steps[0], do=("sweep links.bottleneck.queue=8pkt,17pkt seeds=1..1",))
     assert sweeps.suggests() == SweepSuggestion("1", compares_controllers=False)
-    window.documents.new()
+    desk.documents.new()
     assert sweeps.suggests() is None
 
 
-def test_help_is_of_the_lab_where_it_is_under_the_mouse(
-    labs: Teacher, page: StepPage, window: MainWindow, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # What takes no keys, as the text of a step, does not get them from who reads it.
-    monkeypatch.setattr(QApplication, "focusWidget", lambda: window.toolbar)
-    monkeypatch.setattr(QApplication, "widgetAt", lambda _position: page.step_title)
-    window.bar.trigger("help.panel")
-    assert window.help.page == "lab"
-
-
-def test_a_small_window_shows_sixteen_lines_of_the_text(page: StepPage, window: MainWindow, qtbot: QtBot) -> None:
-    # What a frame leaves of a screen of 1366x768; what is missing is said in two lines below the text.
-    window.resize(1358, 732)
-    window.workspaces.reset()
-    page.say("What is missing. " * 6)
-    QApplication.processEvents()
-
-    assert page.scrolled.viewport().height() >= 16 * page.text.fontMetrics().lineSpacing()
-
-
-def test_a_lab_goes_on_where_it_was_left(labs: Teacher, page: StepPage, window: MainWindow, qtbot: QtBot) -> None:
-    window.documents.doc.set_value("seed", 9)
+def test_a_lab_goes_on_where_it_was_left(labs: Teacher, page: StepPage, desk: Desk, qtbot: QtBot) -> None:
+    desk.documents.doc.set_value("seed", 9)
     page.to_list.click()
     assert labs.panel.list.begin.text() == "Continue"
-    window.document_stack.setClean()
-    window.documents.open_text(TWO_PATHS, "two-paths")
+    desk.document_stack.setClean()
+    desk.documents.open_text(TWO_PATHS, "two-paths")
     labs.begun = None
     labs.panel.list.begin.click()
-    assert "seed = 9" in window.documents.doc.text
+    assert "seed = 9" in desk.documents.doc.text
     assert labs.panel.currentWidget() is page
-    window.documents.open_text(TWO_PATHS, "two-paths")
+    desk.documents.open_text(TWO_PATHS, "two-paths")
     assert page.reopen.isVisible()
     page.reopen.click()
-    assert "seed = 9" in window.documents.doc.text
+    assert "seed = 9" in desk.documents.doc.text
     assert not page.reopen.isVisible()
 
 
-def test_a_finished_lab_is_looked_back_at_and_begun_anew(labs: Teacher, window: MainWindow, qtbot: QtBot) -> None:
+def test_a_finished_lab_is_looked_back_at_and_begun_anew(labs: Teacher, desk: Desk, qtbot: QtBot) -> None:
     from dataclasses import replace
 
     lab = labs._labs[LAB]
     progress = run_lab(lab).progress
-    ProgressFolder(labs_directory()).write(replace(progress, database=str(window.database.path)))
+    ProgressFolder(labs_directory()).write(replace(progress, database=str(desk.database.path)))
     labs.to_list()
     assert labs.panel.list.begin.text() == "Look back"
     labs.panel.list.anew.click()
@@ -327,19 +275,15 @@ def test_a_handed_out_lab_of_the_same_name_begins_anew_and_keeps_what_was(
     assert labs.panel.list.begin.text() == "Continue"
 
 
-def test_runs_leave_when_a_lab_begins(
-    labs: Teacher, window: MainWindow, qtbot: QtBot, run_once: Callable[[], int]
-) -> None:
-    run_once()
-    assert window.shown.count == 1
+def test_runs_leave_when_a_lab_begins(labs: Teacher, desk: Desk, qtbot: QtBot) -> None:
+    desk.run_once()
+    assert desk.shown.count == 1
     labs.begin(LAB)
     qtbot.waitUntil(lambda: labs.begun is not None)
-    assert window.plots.runs == ()
+    assert desk.plots.runs == ()
 
 
-def test_progress_that_is_damaged_is_told_and_the_lab_begins_anew(
-    labs: Teacher, window: MainWindow, qtbot: QtBot
-) -> None:
+def test_progress_that_is_damaged_is_told_and_the_lab_begins_anew(labs: Teacher, desk: Desk, qtbot: QtBot) -> None:
     labs_directory().mkdir(parents=True)
     (labs_directory() / f"{LAB}.json").write_text("{")
     labs.begin(LAB)
@@ -361,20 +305,6 @@ def test_a_curve_is_drawn_with_the_keys(qtbot: QtBot) -> None:
     assert canvas.points() == ()
 
 
-def test_what_a_step_speaks_of_is_found(window: MainWindow) -> None:
-    targets = ["link:wifi", "node:client", "flow:download", "panel:topology", "panel:sweeps", "field:links.wifi.loss"]
-    for target in targets:
-        kind, _, name = target.partition(":")
-        window.bar.trigger("view.workspace_lab")
-        window.workspaces.reset()
-        reveal(window, Target(kind, name))
-        QApplication.processEvents()
-        place = place_of(window, Target(kind, name))
-        assert place is not None, target
-        assert window.rect().contains(place.center()), target
-        assert place_of(window, Target(kind, "none")) is None
-
-
 def test_long_options_are_broken_into_lines_and_not_cut(qtbot: QtBot) -> None:
     from subflow_app.features.labs.qt.forms import OptionButton
 
@@ -383,30 +313,6 @@ def test_long_options_are_broken_into_lines_and_not_cut(qtbot: QtBot) -> None:
     qtbot.addWidget(long)
     assert long.minimumSizeHint().width() <= 160
     assert long.heightForWidth(200) > long.heightForWidth(400) > short.heightForWidth(200)
-
-
-def test_a_field_of_another_form_is_pointed_at_where_its_part_is_drawn(window: MainWindow) -> None:
-    window.bar.trigger("view.workspace_lab")
-    for link in ("lte", "wifi"):
-        reveal(window, Target("field", f"links.{link}.loss"))
-    QApplication.processEvents()
-    assert place_of(window, Target("field", "links.lte.loss")) == place_of(window, Target("link", "lte"))
-
-
-def test_all_of_the_window_that_the_shipped_labs_speak_of_is_there(window: MainWindow) -> None:
-    window.resize(1400, 900)
-    window.bar.trigger("view.workspace_lab")
-    window.workspaces.reset()
-    steps = [step for lab in lab_file.shipped_labs() for step in lab.steps]
-    together = {tuple(each for each in step.shows if each.kind in ("panel", "action")) for step in steps}
-    plots = {each.name for step in steps for each in step.shows if each.kind == "plot"}
-    missing: list[Target | str] = [*sorted(plots - PLOTS_BY_ID.keys())]
-    for targets in together:
-        for target in reversed(targets):
-            reveal(window, target)
-        seen, places = window.rect(), {target: place_of(window, target) for target in targets}
-        missing += [each for each, place in places.items() if place is None or not seen.contains(place)]
-    assert missing == []
 
 
 def test_all_of_the_scenario_that_the_shipped_labs_speak_of_is_there() -> None:
@@ -457,20 +363,18 @@ def test_the_axes_of_a_sketch_have_round_ticks(top: float, ticks: list[float]) -
     assert round_ticks(top) == ticks
 
 
-def test_the_runs_of_a_lab_are_there_when_it_goes_on(
-    labs: Teacher, page: StepPage, window: MainWindow, qtbot: QtBot, run_once: Callable[[], int]
-) -> None:
-    run_once()
+def test_the_runs_of_a_lab_are_there_when_it_goes_on(labs: Teacher, page: StepPage, desk: Desk, qtbot: QtBot) -> None:
+    desk.run_once()
     qtbot.waitUntil(lambda: _passed(labs) == 1)
     page.to_list.click()
-    window.shown.clear()
+    desk.shown.clear()
     labs.begun = None
     labs.panel.list.begin.click()
-    qtbot.waitUntil(lambda: len(window.shown.ids) == 1)
+    qtbot.waitUntil(lambda: len(desk.shown.ids) == 1)
 
 
 def test_a_lab_that_was_handed_out_is_opened_from_its_file(
-    labs: Teacher, window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
+    labs: Teacher, desk: Desk, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
 ) -> None:
     page = labs.panel.list
     handed_out = tmp_path / "handed-out.md"
@@ -507,11 +411,11 @@ def test_a_lab_that_was_handed_out_is_opened_from_its_file(
 
 
 def test_a_lab_is_saved_as_a_web_page_or_says_why_not(
-    labs: Teacher, window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
+    labs: Teacher, desk: Desk, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
 ) -> None:
     page = labs.panel.list
     dialogs.answer("save_path", tmp_path / "lab.html")
-    with qtbot.waitSignal(window.exports.written):
+    with qtbot.waitSignal(desk.exports.written):
         page.page.click()
     assert "A small lab" in (tmp_path / "lab.html").read_text(encoding="utf-8")
     # In the command's own words, before a place is asked for.
@@ -526,9 +430,7 @@ def test_a_lab_is_saved_as_a_web_page_or_says_why_not(
     assert "cannot be a page" in page.notice.text()
 
 
-def test_a_class_is_graded_in_the_window(
-    window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
-) -> None:
+def test_a_class_is_graded(desk: Desk, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
     lab = small_lab(tmp_path)
     folder = tmp_path / "class"
     folder.mkdir()
@@ -538,8 +440,8 @@ def test_a_class_is_graded_in_the_window(
         evidence = runner.session.reader(store).read("", progress.step_runs())
         write_result(folder / "ada.json", result_document(lab, progress, evidence, "Ada"))
     (folder / "notes.json").write_text("{}")
-    window.bar.trigger("study.lab_class")
-    dialog = window.features[LabFeature].class_dialog
+    desk.bar.trigger("study.lab_class")
+    dialog = desk.features[LabFeature].class_dialog
     assert dialog is not None
     dialogs.answer("open_path", lab.path)
     dialog.lab.click()
@@ -554,7 +456,7 @@ def test_a_class_is_graded_in_the_window(
     assert (tmp_path / "class.csv").read_text().splitlines()[1].startswith("Ada,01-small,confirmed,5,5,100.0,2,")
     # It is told where the window tells of everything that it writes.
     told = f"Written: {tmp_path / 'class.csv'}"
-    qtbot.waitUntil(lambda: any(told == label.text() for label in window.findChildren(QLabel)))
+    qtbot.waitUntil(lambda: any(told == label.text() for label in desk.findChildren(QLabel)))
     dialogs.answer("folder", tmp_path / "none")
     dialog.folder.click()
     qtbot.waitUntil(lambda: "is not a folder" in dialog.said.text())

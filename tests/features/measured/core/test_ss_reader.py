@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.measured.core.measured_run import MeasuredRun, make_run, read_trace
 from subflow_app.features.measured.core.measured_table import ReadingOptions
@@ -34,7 +35,7 @@ def column(run: MeasuredRun, text: str) -> list[float]:
     return [float(value) for value in run.values[:, [target.text for target in run.targets].index(text)]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "stamps",
     [
         ("1690000000.10\n", "1690000000.20\n", "1690000000.30\n"),

@@ -1,4 +1,4 @@
-"""Reports of the window: of the selected runs, with the chosen figures, and a word when there is none."""
+"""Reports: of the selected runs, with the chosen figures, and a word when there is none."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ from pathlib import Path
 import pytest
 from pypdf import PdfReader
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.paper.qt.report_dialog import ReportDialog
-from subflow_app.shell.main_window import MainWindow
+from subflow_app.features.paper.qt.reporting import rows
+
+
+@pytest.fixture
+def desk(make_desk: MakeDesk) -> Desk:
+    return make_desk(actions=rows())
 
 
 @pytest.fixture
@@ -30,14 +36,13 @@ def choose(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[ReportDialog]
 
 def test_report_on_the_selected_runs(
     qtbot: QtBot,
-    window: MainWindow,
+    desk: Desk,
     dialogs: ScriptedDialogs,
-    run_once: Callable[[], int],
     tmp_path: Path,
     choose: Callable[[Callable[[ReportDialog], None]], None],
 ) -> None:
-    numbers = [run_once(), run_once()]
-    window.history.select(numbers)
+    numbers = [desk.run_once(), desk.run_once()]
+    desk.history.select(numbers)
 
     def html(dialog: ReportDialog) -> None:
         dialog.kind.setCurrentIndex(dialog.kind.findData("html"))
@@ -49,34 +54,33 @@ def test_report_on_the_selected_runs(
     choose(html)
     dialogs.answer("save_path", tmp_path / "lab.html")
 
-    with qtbot.waitSignal(window.exports.written, timeout=60_000):
-        window.bar.trigger("file.export_report")
+    with qtbot.waitSignal(desk.exports.written, timeout=60_000):
+        desk.bar.trigger("file.export_report")
 
     text = (tmp_path / "lab.html").read_text()
     assert "<title>Lab 1</title>" in text
     assert "Report on 2 runs" in text
     assert "Congestion window, 2 runs" in text
     assert "Throughput, 2 runs" not in text
-    assert str(tmp_path / "lab.html") in window.banners.text("export")
+    assert str(tmp_path / "lab.html") in desk.banners.text("export")
     assert dialogs.asked[-1][1][2].name == "two-paths-report.html"
-    assert window.preferences.settings.last_export_directory == str(tmp_path)
+    assert desk.preferences.settings.last_export_directory == str(tmp_path)
 
 
 def test_report_on_the_run_that_is_shown_as_pdf(
     qtbot: QtBot,
-    window: MainWindow,
+    desk: Desk,
     dialogs: ScriptedDialogs,
-    run_once: Callable[[], int],
     tmp_path: Path,
     choose: Callable[[Callable[[ReportDialog], None]], None],
 ) -> None:
-    run_once()
-    window.history.select([])
+    desk.run_once()
+    desk.history.select([])
     choose(lambda dialog: dialog.page.setCurrentIndex(dialog.page.findData("letter")))
     dialogs.answer("save_path", tmp_path / "report.pdf")
 
-    with qtbot.waitSignal(window.exports.written, timeout=60_000):
-        window.bar.trigger("file.export_report")
+    with qtbot.waitSignal(desk.exports.written, timeout=60_000):
+        desk.bar.trigger("file.export_report")
 
     # Letter is 8.5 in wide.
     assert PdfReader(tmp_path / "report.pdf").pages[0].mediabox.width == 612
@@ -84,21 +88,20 @@ def test_report_on_the_run_that_is_shown_as_pdf(
 
 def test_report_that_cannot_be_written_is_told(
     qtbot: QtBot,
-    window: MainWindow,
+    desk: Desk,
     dialogs: ScriptedDialogs,
-    run_once: Callable[[], int],
     tmp_path: Path,
     choose: Callable[[Callable[[ReportDialog], None]], None],
 ) -> None:
-    run_once()
+    desk.run_once()
     choose(lambda dialog: None)
     for name, why in (("gone/x.pdf", "choose another folder"), ("x.docx", "reports are written as .html or .pdf")):
         dialogs.answer("save_path", tmp_path / name)
-        with qtbot.waitSignal(window.exports.failed, timeout=60_000):
-            window.bar.trigger("file.export_report")
-        assert why in window.banners.text("export")
+        with qtbot.waitSignal(desk.exports.failed, timeout=60_000):
+            desk.bar.trigger("file.export_report")
+        assert why in desk.banners.text("export")
     assert list(tmp_path.glob("x*")) == []
 
 
-def test_there_is_no_report_without_runs(window: MainWindow) -> None:
-    assert not window.bar["file.export_report"].isEnabled()
+def test_there_is_no_report_without_runs(desk: Desk) -> None:
+    assert not desk.bar["file.export_report"].isEnabled()

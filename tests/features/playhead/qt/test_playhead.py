@@ -14,6 +14,7 @@ from PySide6.QtGui import QImage, QPainter, QUndoStack
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QStyleOptionGraphicsItem
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_scenario
 from tests.helpers.instants import P, make_instant
@@ -30,7 +31,6 @@ from subflow_app.features.playhead.qt.playhead import Playhead, ScrubbedRun
 from subflow_app.features.playhead.qt.strip import TransportStrip, _told_apart
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.traces.core.traces import TraceMark
-from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.workers import Workers
 
 LINKS = ("wifi/forward", "wifi/reverse", "lte/forward", "lte/reverse")
@@ -429,19 +429,23 @@ def stands_at(playhead: Playhead, time_s: float) -> bool:
     return playhead.instant is not None and playhead.instant.now_s == time_s
 
 
-def test_a_real_run_is_scrubbed_and_the_picture_is_that_of_the_run(window: MainWindow, qtbot: QtBot) -> None:
-    feature = window.features[PlayheadFeature]
+@pytest.fixture
+def desk(make_desk: MakeDesk) -> Desk:
+    return make_desk(PlayheadFeature)
+
+
+def test_a_real_run_is_scrubbed_and_the_picture_is_that_of_the_run(desk: Desk, qtbot: QtBot) -> None:
+    feature = desk.features[PlayheadFeature]
     playhead, strip = feature.playhead, feature.strip
     assert strip.isHidden()
-    window.bar.trigger("run.speed_express")
-    window.bar.trigger("run.toggle")
-    qtbot.waitUntil(lambda: not window.runs.is_running, timeout=20_000)
+    desk.session.toggle()
+    qtbot.waitUntil(lambda: not desk.runs.is_running, timeout=20_000)
     assert strip.isVisible()
-    assert not window.bar["playhead.leave"].isEnabled()
+    assert not desk.bar["playhead.leave"].isEnabled()
     from subflow_sim import Simulation
 
-    assert window.documents.doc.scenario is not None
-    original = Simulation(window.documents.doc.scenario, sample_interval_s=0.1)
+    assert desk.documents.doc.scenario is not None
+    original = Simulation(desk.documents.doc.scenario, sample_interval_s=0.1)
     wanted = {}
     for time_s in (0.313, 0.9, 1.777):
         original.run_until(time_s)
@@ -458,56 +462,56 @@ def test_a_real_run_is_scrubbed_and_the_picture_is_that_of_the_run(window: MainW
         places = feature._canvas.places
         assert places is not None
         assert len(places) == len(known.packets)
-    assert window.bar["playhead.leave"].isEnabled()
+    assert desk.bar["playhead.leave"].isEnabled()
     # Another scenario in the picture, which a run leaves that is not asked for again: said, with a way to its own.
-    window.documents.open_example("t-1link")
+    desk.documents.open_example("t-1link")
     assert playhead.run is None
-    window.history.select([window.history.runs()[0].id])
-    window.bar.trigger("history.open")
+    desk.history.select([desk.history.runs()[0].id])
+    desk.opening.show()
     qtbot.waitUntil(lambda: playhead.run is not None)
     playhead.seek(0.9)
     qtbot.waitUntil(partial(stands_at, playhead, 0.9))
-    assert "a scenario other than that of this run" in window.banners.text("time")
-    window.banners.press("time", "Open this run's scenario")
-    qtbot.waitUntil(lambda: window.documents.doc.scenario is not None and "wifi" in window.documents.doc.scenario.links)
-    assert window.banners.text("time") == ""
-    window.bar.trigger("playhead.leave")
+    assert "a scenario other than that of this run" in desk.banners.text("time")
+    desk.banners.press("time", "Open this run's scenario")
+    qtbot.waitUntil(lambda: desk.documents.doc.scenario is not None and "wifi" in desk.documents.doc.scenario.links)
+    assert desk.banners.text("time") == ""
+    desk.bar.trigger("playhead.leave")
     assert playhead.time_s is None
-    assert window.plots.stack.pin_s is None
-    window.document_stack.setClean()
-    qtbot.waitUntil(lambda: not window.workers.is_busy)
+    assert desk.plots.stack.pin_s is None
+    desk.document_stack.setClean()
+    desk.wait_for_workers()
 
 
-def test_a_run_that_goes_on_is_followed_until_somebody_scrubs(window: MainWindow, qtbot: QtBot) -> None:
-    playhead = window.features[PlayheadFeature].playhead
-    window.session.start(0.5)
-    qtbot.waitUntil(lambda: window.runs.is_paused, timeout=20_000)
+def test_a_run_that_goes_on_is_followed_until_somebody_scrubs(desk: Desk, qtbot: QtBot) -> None:
+    playhead = desk.features[PlayheadFeature].playhead
+    desk.session.start(0.5)
+    qtbot.waitUntil(lambda: desk.runs.is_paused, timeout=20_000)
     qtbot.waitUntil(lambda: playhead.shown_s == pytest.approx(0.5))
     assert playhead.transport.follows
-    assert not window.bar["playhead.live"].isEnabled()
+    assert not desk.bar["playhead.live"].isEnabled()
     playhead.seek(0.2)
     qtbot.waitUntil(partial(stands_at, playhead, 0.2))
-    assert window.bar["playhead.live"].isEnabled()
+    assert desk.bar["playhead.live"].isEnabled()
     playhead.seek(1.5)
     assert playhead.time_s == pytest.approx(0.5)
-    window.bar.trigger("playhead.live")
+    desk.bar.trigger("playhead.live")
     assert playhead.transport.follows
     assert playhead.time_s is None
     playhead.seek(0.3)
-    window.runs.stop()
-    qtbot.waitUntil(lambda: not window.runs.is_running, timeout=20_000)
+    desk.runs.stop()
+    qtbot.waitUntil(lambda: not desk.runs.is_running, timeout=20_000)
     # What is looked at stays when the run ends.
     assert playhead.time_s == 0.3
-    assert not window.bar["playhead.live"].isEnabled()
-    qtbot.waitUntil(lambda: not window.workers.is_busy)
+    assert not desk.bar["playhead.live"].isEnabled()
+    desk.wait_for_workers()
 
 
-def test_the_keyboard_goes_into_the_list_that_opens(window: MainWindow, run_once: Callable[[], int]) -> None:
-    run_once()
-    window.docks.go_to("events")
-    focused = window.focusWidget()
+def test_the_keyboard_goes_into_the_list_that_opens(desk: Desk) -> None:
+    desk.run_once()
+    desk.docks.go_to("events")
+    focused = desk.focusWidget()
     assert focused is not None
-    assert window.features[PlayheadFeature].content.isAncestorOf(focused)
+    assert desk.features[PlayheadFeature].content.isAncestorOf(focused)
 
 
 def test_the_choice_of_a_run_leaves_out_what_all_names_begin_with() -> None:

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
+from tests.helpers.members import for_each
 
 from subflow_app.features.plots.core import PLOTS_BY_ID, Curve
 from subflow_app.features.plots.core.drawing import (
@@ -34,7 +35,7 @@ def make_curve(values: list[float] | np.ndarray, owner: str = "download/1", run:
     return Curve(owner, owner, "subflow", ColourKey(0, 0), times, samples, run=run)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("span_s", "chosen_s", "is_rate", "bin_s"),
     [
         (20.0, None, True, RAW_S),

@@ -12,6 +12,7 @@ import pytest
 from tests.features.history.core.test_run_columns import run as make_row
 from tests.helpers.fake_runs import LEARNING, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
+from tests.helpers.members import for_each
 from tests.helpers.table_traces import TableTraces as Table
 
 from subflow_app.features.plots import core as plots
@@ -47,7 +48,7 @@ def test_every_plot_of_the_folder_is_in_the_list() -> None:
     assert len(PLOTS_BY_ID) == len(PLOTS)
 
 
-@pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.id)
+@for_each("plot", PLOTS, ids=lambda plot: plot.id)
 def test_plot_has_a_unit_and_reads_only_columns_that_runs_have(plot: PlotSpec) -> None:
     traces = finished_traces(ALL_COLUMNS)
 
@@ -57,7 +58,7 @@ def test_plot_has_a_unit_and_reads_only_columns_that_runs_have(plot: PlotSpec) -
         assert any((key.scope, key.name) == column for key in plot.series(traces))
 
 
-@pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.id)
+@for_each("plot", PLOTS, ids=lambda plot: plot.id)
 def test_curves_are_the_same_in_the_same_order_at_every_call(plot: PlotSpec) -> None:
     def names(until_s: float) -> list[tuple[str, str, palette.ColourKey]]:
         return [
@@ -193,7 +194,7 @@ def test_overlay_numbers_the_runs_and_keeps_their_titles() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("interval_s", "duration_s", "samples"),
     [(0.1, 10.0, 1), (0.1, 25.0, 1), (0.1, 60.0, 5), (0.1, 200.0, 10), (0.001, 60.0, 500), (1.0, 10.0, 1)],
 )
@@ -392,7 +393,7 @@ def test_the_mean_of_a_state_is_that_of_its_curve_and_of_a_rate_that_of_the_summ
     assert measured_value(PLOTS_BY_ID["goodput"], curve, {"flows.a.goodput_bps": 2e6}, 0.0) == pytest.approx(1e6)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rates", "expected"),
     [
         ([0, 0, *[4.0] * 20], 0.0),  # from its first second on, wherever that is
@@ -428,7 +429,7 @@ def test_mean_goodput_is_of_the_time_after_the_warm_up() -> None:
     assert [(bar.category, bar.mean) for bar in bars] == [("a", 2.0), ("b", 2.0)]
 
 
-@pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.id)
+@for_each("plot", PLOTS, ids=lambda plot: plot.id)
 def test_plot_that_some_run_lacks_says_what_it_takes(plot: PlotSpec) -> None:
     datagrams = finished_traces(make_scenario(make_flow("noise", "cbr", ("lte",))))
 

@@ -9,7 +9,6 @@ from tests.helpers.fake_runs import finished_traces
 
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.plots.qt.popped_plot import PoppedPlot
-from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.theme import DARK, set_current
 
 
@@ -98,11 +97,9 @@ def test_other_kinds_pop_out_too(view: PlotView) -> None:
     assert here(view) == ["throughput", "cwnd", "rtt"]
 
 
-def test_actions_pop_out_the_plot_under_the_mouse_and_bring_it_back(window: MainWindow) -> None:
-    window.plots.show_runs([finished_traces()])
-    window.plots.stack._pointed = "rtt"
-    window.plots.pop_out()
-    assert "rtt" in window.plots.popped_ids
-    window.plots.return_all()
-    assert not window.plots.popped_ids
-    window.plots.show_runs([])
+def test_the_plot_under_the_mouse_pops_out_and_comes_back(view: PlotView) -> None:
+    view.stack._pointed = "rtt"
+    view.pop_out()
+    assert "rtt" in view.popped_ids
+    view.return_all()
+    assert not view.popped_ids

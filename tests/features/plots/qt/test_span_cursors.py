@@ -6,13 +6,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
+from tests.helpers.desk import MakeDesk
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.table_traces import TableTraces
 
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.plots.qt.span import COLUMNS
 from subflow_app.features.traces.core.traces import SUBFLOW
-from subflow_app.shell.main_window import MainWindow
+from subflow_app.shell.actions.view import view_rows
 from subflow_app.toolkit.theme import DARK, set_current
 
 
@@ -111,15 +112,11 @@ def test_empty_plots_have_no_cursors(view: PlotView) -> None:
     assert not view._span.isVisible()
 
 
-def test_keys_of_the_window_set_and_remove_them(window: MainWindow) -> None:
-    window.plots.show_runs([finished_traces()])
-    window.update_actions()
-    window.shown._runs = [(window.plots.runs[0], None)]
-    window.update_actions()
+def test_actions_set_and_remove_them(make_desk: MakeDesk) -> None:
+    desk = make_desk(actions=view_rows())
+    desk.run_once()
     for name in ("view.cursor_a", "view.cursor_b"):
-        window.bar.trigger(name)
-    assert window.plots.stack.cursors.span_s is not None
-    window.bar.trigger("view.clear_cursors")
-    assert window.plots.stack.cursors.span_s is None
-    window.shown._runs = []
-    window.plots.show_runs([])
+        desk.bar.trigger(name)
+    assert desk.plots.stack.cursors.span_s is not None
+    desk.bar.trigger("view.clear_cursors")
+    assert desk.plots.stack.cursors.span_s is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.policies.core import card_line, card_text
 
@@ -56,7 +56,7 @@ def test_the_text_has_the_note_first_and_the_figures_with_their_units() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "card",
     [
         {},

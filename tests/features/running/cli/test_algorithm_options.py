@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from tests.helpers.command_line import Subflow
+from tests.helpers.members import for_each
 
 from subflow_sim.catalog import controllers, schedulers
 from subflow_sim.params import Algorithm, Dimension, Param
@@ -40,12 +41,10 @@ count = 2
 FLOW = "flows.down-load_1"
 
 ALGORITHMS = [("controller", each) for each in controllers()] + [("scheduler", each) for each in schedulers()]
-OPTIONS = [
-    pytest.param(key, algorithm, option, id=f"{algorithm.name}-{option.key}")
-    for key, algorithm in ALGORITHMS
-    for option in algorithm.options
-]
-BOUNDED = [each for each in OPTIONS if isinstance(each.values[2], Param) and each.values[2].minimum is not None]
+SCHEMA = scenario_schema()
+DESCRIBED = {key: json.dumps(SCHEMA["$defs"][f"built_in_{key}"]) for key in ("controller", "scheduler")}
+
+every_algorithm = for_each(("key", "algorithm"), ALGORITHMS, ids=lambda each: getattr(each, "name", each))
 
 
 @pytest.fixture
@@ -62,71 +61,71 @@ def values_of(option: Param) -> list[Any]:
     if option.dimension is Dimension.FLAG:
         return [True, False]
     if option.dimension is Dimension.POLICY:
+        # A policy that ships is made for one history: others are for whoever decides without one.
         return ["neutral", "random"]
     bounds = (option.default, option.minimum, option.maximum)
     return [value for value in bounds if isinstance(value, int | float) and math.isfinite(value)]
 
 
-def settings(key: str, algorithm: Algorithm, values: dict[str, str]) -> Iterator[str]:
+def settings(key: str, algorithm: Algorithm, values: Mapping[str, str]) -> Iterator[str]:
     """The words that choose the algorithm and set options of it."""
     yield from ("--set", f"{FLOW}.{key}={algorithm.name}")
     for option, text in values.items():
         yield from ("--set", f"{FLOW}.{key}.{option}={text}")
 
 
-def texts_with(option: Param, text: str) -> dict[str, str]:
-    """The option, and the base that has it if not all do."""
-    return {**({"base": option.applies_to[0]} if option.applies_to else {}), option.key: text}
+def by_base(algorithm: Algorithm) -> dict[str, list[Param]]:
+    """The options that one command can set, by the base that has them; "" where all bases do."""
+    groups: dict[str, list[Param]] = {}
+    for option in algorithm.options:
+        groups.setdefault(option.applies_to[0] if option.applies_to else "", []).append(option)
+    return groups
 
 
-def moved_together(algorithm: Algorithm, option: Param, value: object) -> dict[str, str]:
-    """The option with all other numbers of the algorithm at the same end: some bound each other."""
-    end = "minimum" if value == option.minimum else "maximum"
-    others = {
-        other.key: other.format(getattr(other, end))
-        for other in algorithm.options
-        if getattr(other, end) is not None and other.applies_to == option.applies_to
-    }
-    return {**texts_with(option, option.format(value)), **others}
-
-
-@pytest.mark.parametrize(("key", "algorithm", "option"), OPTIONS)
-def test_set_reaches_the_option_of_each_copy_of_a_flow(
-    subflow: Subflow, scenario: Path, key: str, algorithm: Algorithm, option: Param
+@every_algorithm
+def test_set_reaches_the_options_of_each_copy_of_a_flow(
+    subflow: Subflow, scenario: Path, key: str, algorithm: Algorithm
 ) -> None:
-    for value in values_of(option):
-        # As a person writes it, with its unit, and as a bare SI number
-        for text in {option.format(value), str(value).lower() if isinstance(value, bool) else str(value)}:
-            words = ("run", scenario, "--no-store", "--json")
-            # A policy that ships is made for one history: others are for whoever decides without one.
-            plain = {"policy": "neutral"} if option.key == "history" else {}
-            answer = subflow(*words, *settings(key, algorithm, {**plain, **texts_with(option, text)}))
-            if answer.code == 2 and "option" in answer.err:
-                answer = subflow(*words, *settings(key, algorithm, moved_together(algorithm, option, value)))
-            assert answer.code == 0, answer.err
-            assert [flow["name"] for flow in answer.document["flows"]] == ["down-load_1.1", "down-load_1.2"]
-            for flow in answer.document["flows"]:
-                assert flow[key] == algorithm.name
-                assert flow[f"{key}_options"][option.key] == value
+    for base, options in by_base(algorithm).items():
+        # All options at the same end at a time: some bound each other.
+        for position in range(max(len(values_of(option)) for option in options)):
+            values = {option.key: values_of(option)[position % len(values_of(option))] for option in options}
+            written = {option.key: option.format(values[option.key]) for option in options}
+            bare = {name: json.dumps(value).strip('"') for name, value in values.items()}
+            # As a person writes them, with their units, and as bare SI numbers
+            for texts in (written, bare):
+                words = settings(key, algorithm, {**({"base": base} if base else {}), **texts})
+                answer = subflow("run", scenario, "--no-store", "--json", *words)
+                assert answer.code == 0, answer.err
+                assert [flow["name"] for flow in answer.document["flows"]] == ["down-load_1.1", "down-load_1.2"]
+                for flow in answer.document["flows"]:
+                    assert flow[key] == algorithm.name
+                    assert {name: flow[f"{key}_options"][name] for name in values} == values
 
 
-@pytest.mark.parametrize(("key", "algorithm", "option"), BOUNDED)
-def test_a_value_out_of_range_is_refused_with_key_value_and_what_is_allowed(
-    subflow: Subflow, scenario: Path, key: str, algorithm: Algorithm, option: Param
+@every_algorithm
+def test_values_out_of_range_are_refused_with_key_value_and_what_is_allowed(
+    subflow: Subflow, scenario: Path, key: str, algorithm: Algorithm
 ) -> None:
-    assert option.minimum is not None
-    assert option.maximum is not None
-    step = max(1.0, abs(option.minimum), abs(option.maximum))
-    for value in (option.minimum - step, option.maximum + step):
-        text = option.format(value)
-        answer = subflow(*("run", scenario, "--no-store"), *settings(key, algorithm, texts_with(option, text)))
-        assert answer.code == 2
-        assert f"{FLOW}.{key}.{option.key} = " in answer.err
-        assert text in answer.err or repr(value) in answer.err
-        assert option.allowed_text() in answer.err
+    for base, options in by_base(algorithm).items():
+        wrong: list[tuple[Param, float]] = []
+        for option in options:
+            if option.minimum is not None and option.maximum is not None:
+                step = max(1.0, abs(option.minimum), abs(option.maximum))
+                wrong += [(option, option.minimum - step), (option, option.maximum + step)]
+        for group in filter(None, (wrong[::2], wrong[1::2])):
+            texts = {option.key: option.format(value) for option, value in group}
+            words = settings(key, algorithm, {**({"base": base} if base else {}), **texts})
+            answer = subflow("run", scenario, "--no-store", *words)
+            assert answer.code == 2
+            told = {line.split(" = ")[0].split()[-1]: line for line in answer.err.splitlines() if " = " in line}
+            for option, value in group:
+                line = told[f"{FLOW}.{key}.{option.key}"]
+                assert texts[option.key] in line or repr(value) in line
+                assert option.allowed_text() in line
 
 
-@pytest.mark.parametrize(("key", "algorithm"), ALGORITHMS, ids=lambda each: getattr(each, "name", each))
+@every_algorithm
 def test_an_unknown_option_is_told_what_there_is(
     subflow: Subflow, scenario: Path, key: str, algorithm: Algorithm
 ) -> None:
@@ -139,7 +138,7 @@ def test_an_unknown_option_is_told_what_there_is(
         assert f'"{option.key}"' in answer.err or option.applies_to
 
 
-@pytest.mark.parametrize(("key", "algorithm"), ALGORITHMS, ids=lambda each: getattr(each, "name", each))
+@every_algorithm
 def test_what_is_told_of_the_options_is_what_they_are_declared_as(
     subflow: Subflow, key: str, algorithm: Algorithm
 ) -> None:
@@ -159,10 +158,9 @@ def test_what_is_told_of_the_options_is_what_they_are_declared_as(
             assert option.dimension is Dimension.FLAG or option.format(value) in text
 
 
-@pytest.mark.parametrize(("key", "algorithm"), ALGORITHMS, ids=lambda each: getattr(each, "name", each))
+@every_algorithm
 def test_the_schema_allows_each_option_in_its_range_and_no_further(key: str, algorithm: Algorithm) -> None:
-    schema = scenario_schema()
-    validator = Draft202012Validator({**schema["$defs"][key], "$defs": schema["$defs"]})
+    validator = Draft202012Validator({**SCHEMA["$defs"][key], "$defs": SCHEMA["$defs"]})
     for option in algorithm.options:
         base = {"base": option.applies_to[0]} if option.applies_to else {}
         for value in values_of(option):
@@ -172,4 +170,4 @@ def test_the_schema_allows_each_option_in_its_range_and_no_further(key: str, alg
             wrong_values.append(option.maximum * 2 + 1)
         for wrong in wrong_values:
             assert not validator.is_valid({"name": algorithm.name, **base, option.key: wrong}), (option.key, wrong)
-        assert json.dumps(option.help)[1:-1] in json.dumps(schema["$defs"][f"built_in_{key}"])
+        assert json.dumps(option.help)[1:-1] in DESCRIBED[key]

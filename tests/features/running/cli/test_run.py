@@ -19,6 +19,7 @@ from tests.helpers.fake_simulation import (
     SUBFLOW_COLUMNS,
     FakeSimulation,
 )
+from tests.helpers.members import for_each
 
 from subflow_app.features.exporting.core import exports
 from subflow_app.features.plots.core import PLOTS_BY_ID
@@ -196,7 +197,7 @@ def test_all_problems_of_a_scenario_are_told_one_per_line(subflow: Subflow, scen
     assert not database.exists()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "message"),
     [
         (["run", "nowhere.toml"], "nowhere.toml: no such scenario file"),

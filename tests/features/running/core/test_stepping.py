@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from tests.helpers.members import for_each
 from tests.helpers.scenario_texts import TWO_PATHS
 
 from subflow_app.features.running.core.live_changes import LiveChange, live_controller, live_link, live_subflows
@@ -18,8 +19,8 @@ from subflow_app.features.running.core.runs import (
     step_end_s,
 )
 from subflow_app.foundation.toml_edit import TomlValue
-from subflow_sim.event_reader import read_change
 from subflow_sim.scenario import parse_scenario
+from subflow_sim.scenario_reader import read_change
 
 PLANNED = parse_scenario(
     TWO_PATHS
@@ -37,7 +38,7 @@ up = false
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("size", "now_s", "end_s"),
     [
         ("sample", 0.0, 0.1),

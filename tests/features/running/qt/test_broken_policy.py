@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.policies import Plan, write_random_policy
 from tests.helpers.window import TWO_PATHS
 
+from subflow_app.features.running.qt.queue import QueueSession
 from subflow_app.foundation.jobs.progress import JobState
-from subflow_app.shell.main_window import MainWindow
+from subflow_app.shell.actions.run import run_rows
 
 
 def damaged(path: Path) -> None:
@@ -36,6 +37,11 @@ def with_policy(path: Path) -> str:
 
 
 @pytest.fixture
+def desk(make_desk: MakeDesk) -> Desk:
+    return make_desk(QueueSession, actions=run_rows())
+
+
+@pytest.fixture
 def broken(tmp_path: Path) -> list[Path]:
     """Files of policies, each broken in another way."""
     paths = []
@@ -47,39 +53,37 @@ def broken(tmp_path: Path) -> list[Path]:
 
 
 def test_a_run_with_a_broken_policy_is_refused_by_its_name_and_the_next_one_runs(
-    window: MainWindow, broken: list[Path], run_once: Callable[[], int]
+    desk: Desk, broken: list[Path]
 ) -> None:
     for policy in broken:
         text = with_policy(policy)
-        window.documents.open_text(text, "learned")
-        window.bar.trigger("run.toggle")
-        problems = "\n".join(problem.message for problem in window.documents.doc.problems)
-        assert not window.runs.is_running, policy
+        desk.documents.open_text(text, "learned")
+        desk.bar.trigger("run.toggle")
+        problems = "\n".join(problem.message for problem in desk.documents.doc.problems)
+        assert not desk.runs.is_running, policy
         assert "learned.safetensors" in problems
-        assert window.documents.doc.text == text
-    window.documents.open_text(TWO_PATHS, "two-paths")
-    assert run_once() == 1
+        assert desk.documents.doc.text == text
+    desk.documents.open_text(TWO_PATHS, "two-paths")
+    assert desk.run_once() == 1
 
 
 def test_the_queue_takes_no_run_with_a_broken_policy_and_takes_the_next_one(
-    qtbot: QtBot, window: MainWindow, broken: list[Path]
+    qtbot: QtBot, desk: Desk, broken: list[Path]
 ) -> None:
     for policy in broken:
-        window.documents.open_text(with_policy(policy), "learned")
-        window.bar.trigger("queue.add")
-        assert window.queue_session.queue.entries() == [], policy
-    window.documents.open_text(TWO_PATHS, "two-paths")
-    window.bar.trigger("queue.add")
-    qtbot.waitUntil(lambda: not window.queue_session.queue.is_busy, timeout=20_000)
-    assert [entry.state for entry in window.queue_session.queue.entries()] == [JobState.FINISHED]
+        desk.documents.open_text(with_policy(policy), "learned")
+        desk.bar.trigger("queue.add")
+        assert desk.features[QueueSession].queue.entries() == [], policy
+    desk.documents.open_text(TWO_PATHS, "two-paths")
+    desk.bar.trigger("queue.add")
+    qtbot.waitUntil(lambda: not desk.features[QueueSession].queue.is_busy, timeout=20_000)
+    assert [entry.state for entry in desk.features[QueueSession].queue.entries()] == [JobState.FINISHED]
 
 
-def test_what_runs_is_the_policy_that_was_checked_even_if_its_file_breaks_since(
-    window: MainWindow, tmp_path: Path, run_once: Callable[[], int]
-) -> None:
+def test_what_runs_is_the_policy_that_was_checked_even_if_its_file_breaks_since(desk: Desk, tmp_path: Path) -> None:
     path = tmp_path / "learned.safetensors"
     write_random_policy(path, Plan("drl-cc"))
-    window.documents.open_text(with_policy(path), "learned")
+    desk.documents.open_text(with_policy(path), "learned")
     damaged(path)
-    assert run_once() == 1
-    assert window.documents.doc.text == with_policy(path)
+    assert desk.run_once() == 1
+    assert desk.documents.doc.text == with_policy(path)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.table_traces import TableTraces
 
 from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.traces.core.traces import SUBFLOW
-from subflow_app.shell.main_window import MainWindow
+from subflow_app.shell.actions.view import view_rows
 
 UPPER, LOWER = CurveId(0, "a/1", "subflow"), CurveId(0, "b/1", "subflow")
 
@@ -76,35 +78,35 @@ def test_path_through_two_quantities_is_hit_at_its_points(qtbot: QtBot) -> None:
     view.show_runs([])
 
 
-def test_run_of_a_curve_is_selected_in_the_history(qtbot: QtBot, window: MainWindow) -> None:
-    window.bar.trigger("run.speed_express")
-    ids = []
-    for _ in range(2):
-        window.bar.trigger("run.toggle")
-        qtbot.waitUntil(lambda: not window.runs.is_running, timeout=20_000)
-        ids.append(window.history.runs()[0].id)
-    assert window.database.store is not None
-    window.shown.show_stored(window.database.store, ids)
-    window.history.select([])
-    first, second = (next(key for key in window.plots.stack.curves if key.run == run) for run in (0, 1))
-
-    window.plots.stack.curve_clicked.emit(second)
-    assert [row.id for row in window.history.selected()] == [ids[1]]
-    assert f"belongs to run {ids[1]}" in window.statusBar().currentMessage()
-
-    window.history.search.setText("no such run")
-    window.history.reload()
-    window.docks.set_open("history", False)
-    window.plots.stack.curve_clicked.emit(first)
-    window.bar.trigger("view.find_curve_run")
-    assert [row.id for row in window.history.selected()] == [ids[0]]
-    assert window.docks.is_open("history")
-    assert window.history.search.text() == ""
+@pytest.fixture
+def desk(make_desk: MakeDesk) -> Desk:
+    return make_desk(actions=view_rows())
 
 
-def test_curve_of_a_run_that_is_not_kept_says_so(window: MainWindow) -> None:
-    window.plots.show_runs([finished_traces(title="Not kept")])
-    window.curve_finder.find_run()
+def test_run_of_a_curve_is_selected_in_the_history(qtbot: QtBot, desk: Desk) -> None:
+    assert desk.curve_finder is not None  # it follows clicks
+    ids = [desk.run_once(), desk.run_once()]
+    desk.shown.show_stored(desk.store, ids)
+    desk.history.select([])
+    first, second = (next(key for key in desk.plots.stack.curves if key.run == run) for run in (0, 1))
 
-    assert "not in the history: Not kept" in window.statusBar().currentMessage()
-    window.plots.show_runs([])
+    desk.plots.stack.curve_clicked.emit(second)
+    assert [row.id for row in desk.history.selected()] == [ids[1]]
+    assert f"belongs to run {ids[1]}" in desk.statusBar().currentMessage()
+
+    desk.history.search.setText("no such run")
+    desk.history.reload()
+    desk.docks.set_open("history", False)
+    desk.plots.stack.curve_clicked.emit(first)
+    desk.bar.trigger("view.find_curve_run")
+    assert [row.id for row in desk.history.selected()] == [ids[0]]
+    assert desk.docks.is_open("history")
+    assert desk.history.search.text() == ""
+
+
+def test_curve_of_a_run_that_is_not_kept_says_so(desk: Desk) -> None:
+    desk.plots.show_runs([finished_traces(title="Not kept")])
+    desk.curve_finder.find_run()
+
+    assert "not in the history: Not kept" in desk.statusBar().currentMessage()
+    desk.plots.show_runs([])

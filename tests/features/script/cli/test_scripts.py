@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.command_line import Subflow
+from tests.helpers.members import for_each
 from tests.helpers.scripts import CONTROLLER, SCENARIO, SCHEDULER, write_scenario
 
 from subflow_app.features.arena.core import results
@@ -51,7 +52,7 @@ def test_nothing_is_written_over(subflow: Subflow) -> None:
     assert Path("mine.py").read_text() == "what I wrote"
 
 
-@pytest.mark.parametrize("name", ["lia", "../mine", "mine.py", "", "a b"])
+@for_each("name", ["lia", "../mine", "mine.py", "", "a b"])
 def test_a_name_that_no_script_can_have_writes_nothing(subflow: Subflow, folder: Path, name: str) -> None:
     answer = subflow("controllers", "new", name)
     assert answer.code == 2
@@ -81,7 +82,7 @@ def test_programs_get_the_same_as_json(subflow: Subflow) -> None:
     assert "cannot be read" in third["error"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "told"),
     [
         (b"# one\n\xff\xfe", "line 2: not UTF-8"),

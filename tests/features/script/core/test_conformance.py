@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.helpers.members import for_each
 from tests.helpers.scripts import CONTROLLER, SCHEDULER
 
 from subflow_app.features.arena.core import results
@@ -40,7 +41,7 @@ def test_newreno_as_a_script_stands_everything_as_newreno_does() -> None:
     assert "of what newreno gets" in found["loss"].text
 
 
-@pytest.mark.parametrize("name", shipped_scripts())
+@for_each("name", shipped_scripts())
 def test_scripts_that_ship_stand_everything(name: str) -> None:
     text = read_script(name, None)
     assert {each.verdict for each in findings(kind_of(text), text).values()} == {"pass"}

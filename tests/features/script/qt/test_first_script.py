@@ -1,9 +1,8 @@
-"""Somebody who has only the guide's page on writing controllers does what it says, in the window."""
+"""Somebody who has only the guide's page on writing controllers does what it says, in the panel of scripts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -12,45 +11,46 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.printed_code import ROOT, blocks
-from tests.helpers.window import TWO_PATHS, ScriptedDialogs
+from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.script.qt.desk import NewScript
 from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.features.traces.core.traces import StoredTraces
-from subflow_app.shell.main_window import MainWindow
 
 WRITTEN = {block.saved_as: block.text for block in blocks(ROOT / "docs" / "write-a-controller.md") if block.saved_as}
 
 
 @pytest.fixture
-def feature(window: MainWindow, dialogs: ScriptedDialogs, qtbot: QtBot) -> Iterator[ScriptFeature]:
-    yield window.features[ScriptFeature]
-    settle(qtbot, window)
-    window.document_stack.setClean()
-    window.documents.open_text(TWO_PATHS, "two-paths")
+def desk(make_desk: MakeDesk) -> Desk:
+    return make_desk(ScriptFeature)
 
 
-def settle(qtbot: QtBot, window: MainWindow) -> None:
-    session = window.features[ScriptFeature].session
-    qtbot.waitUntil(lambda: not (window.runs.is_running or session.job or session.reader.is_busy), timeout=60_000)
+@pytest.fixture
+def feature(desk: Desk) -> ScriptFeature:
+    return desk.features[ScriptFeature]
 
 
-def write(qtbot: QtBot, window: MainWindow, text: str) -> None:
+def settle(qtbot: QtBot, desk: Desk) -> None:
+    session = desk.features[ScriptFeature].session
+    qtbot.waitUntil(lambda: not (desk.runs.is_running or session.job or session.reader.is_busy), timeout=60_000)
+
+
+def write(qtbot: QtBot, desk: Desk, text: str) -> None:
     """In place of what is there, and saved by the key."""
-    editor = window.features[ScriptFeature].session.panel.editor
+    editor = desk.features[ScriptFeature].session.panel.editor
     QApplication.clipboard().setText(text)
     QTest.keyClick(editor, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
     QTest.keyClick(editor, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
     assert editor.text == text
     QTest.keyClick(editor, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
-    settle(qtbot, window)
+    settle(qtbot, desk)
     assert editor.problems == ()
 
 
-def curve(window: MainWindow, run: int, column: str, owner: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    store = window.database.store
-    assert store is not None
+def curve(desk: Desk, run: int, column: str, owner: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    store = desk.store
     traces = StoredTraces(store, run)
     times, values = traces.read(next(key for key in traces.keys() if (key.name, key.owner) == (column, owner)))  # noqa: SIM118
     return np.asarray(times, np.float64), np.asarray(values, np.float64)
@@ -62,23 +62,23 @@ def least_kept(values: NDArray[np.float64]) -> float:
     return float(np.min(late[3:] / late[:-3]))
 
 
-def test_scalable_tcp(window: MainWindow, feature: ScriptFeature, dialogs: ScriptedDialogs, qtbot: QtBot) -> None:
-    window.documents.open_example("reno-sawtooth")
+def test_scalable_tcp(desk: Desk, feature: ScriptFeature, dialogs: ScriptedDialogs, qtbot: QtBot) -> None:
+    desk.documents.open_example("reno-sawtooth")
     dialogs.answer("NewScriptDialog", NewScript("scalable", ("reno",)))
-    window.bar.trigger("script.new_controller")
-    settle(qtbot, window)
-    reno = window.history.runs()[0].id
-    write(qtbot, window, WRITTEN["scalable.py"])
-    scalable = window.history.runs()[0]
+    desk.bar.trigger("script.new_controller")
+    settle(qtbot, desk)
+    reno = desk.history.runs()[0].id
+    write(qtbot, desk, WRITTEN["scalable.py"])
+    scalable = desk.history.runs()[0]
     assert scalable.id != reno
-    assert [window.shown.id_of(run) for run in range(window.shown.count)] == [scalable.id, reno]
+    assert [desk.shown.id_of(run) for run in range(desk.shown.count)] == [scalable.id, reno]
 
     # A loss leaves seven eighths, where the script that it began with left the half.
-    assert least_kept(curve(window, reno, "cwnd_pkts", "reno/1")[1]) < 0.6
-    times, windows = curve(window, scalable.id, "cwnd_pkts", "reno/1")
+    assert least_kept(curve(desk, reno, "cwnd_pkts", "reno/1")[1]) < 0.6
+    times, windows = curve(desk, scalable.id, "cwnd_pkts", "reno/1")
     assert least_kept(windows) == pytest.approx(0.875, abs=0.02)
     # Between losses it grows by 1 % in a round trip. ACKs that count two packets are told as such.
-    _, rtts = curve(window, scalable.id, "srtt_s", "reno/1")
+    _, rtts = curve(desk, scalable.id, "srtt_s", "reno/1")
     half = len(windows) // 2
     growing = [
         math.log(windows[at + 1] / windows[at]) * rtts[at] / (times[at + 1] - times[at])
@@ -88,26 +88,24 @@ def test_scalable_tcp(window: MainWindow, feature: ScriptFeature, dialogs: Scrip
     assert float(np.median(growing)) == pytest.approx(0.01, rel=0.15)
 
     # What the page goes on with: another value, and two versions beside each other.
-    write(qtbot, window, WRITTEN["scalable.py"].replace("0.875", "0.5"))
-    assert least_kept(curve(window, window.history.runs()[0].id, "cwnd_pkts", "reno/1")[1]) < 0.6
+    write(qtbot, desk, WRITTEN["scalable.py"].replace("0.875", "0.5"))
+    assert least_kept(curve(desk, desk.history.runs()[0].id, "cwnd_pkts", "reno/1")[1]) < 0.6
     assert len(feature.session.panel.versions.versions) == 3
     assert feature.session.panel.conformance.text_of("loss").endswith("%")
 
 
-def test_the_least_loaded_path(
-    window: MainWindow, feature: ScriptFeature, dialogs: ScriptedDialogs, qtbot: QtBot
-) -> None:
-    window.documents.open_example("lab-unlike-paths")
+def test_the_least_loaded_path(desk: Desk, feature: ScriptFeature, dialogs: ScriptedDialogs, qtbot: QtBot) -> None:
+    desk.documents.open_example("lab-unlike-paths")
     dialogs.answer("NewScriptDialog", NewScript("least-loaded", ("download",)))
-    window.bar.trigger("script.new_scheduler")
-    settle(qtbot, window)
-    fastest = window.history.runs()[0].id
-    write(qtbot, window, WRITTEN["least-loaded.py"])
-    least_loaded = window.history.runs()[0].id
+    desk.bar.trigger("script.new_scheduler")
+    settle(qtbot, desk)
+    fastest = desk.history.runs()[0].id
+    write(qtbot, desk, WRITTEN["least-loaded.py"])
+    least_loaded = desk.history.runs()[0].id
     # What it began with asks for the least round-trip time; the slow path is the one that is seldom full.
-    total, (wifi, lte) = goodput(window, fastest)
+    total, (wifi, lte) = goodput(desk, fastest)
     assert wifi > lte
-    total_now, (wifi_now, lte_now) = goodput(window, least_loaded)
+    total_now, (wifi_now, lte_now) = goodput(desk, least_loaded)
     assert lte_now > 1.4 * lte
     assert wifi_now < 0.5 * wifi
     assert total_now < total
@@ -115,10 +113,9 @@ def test_the_least_loaded_path(
     assert feature.session.panel.conformance.text_of("outage").endswith("%")
 
 
-def goodput(window: MainWindow, run: int) -> tuple[float, list[float]]:
+def goodput(desk: Desk, run: int) -> tuple[float, list[float]]:
     """Of the download, and the throughput of its subflows."""
-    store = window.database.store
-    assert store is not None
+    store = desk.store
     summary = store.run(run).summary
     assert summary is not None
     (flow,) = summary["flows"]

@@ -187,7 +187,7 @@ def test_a_name_explains_itself(editor: ScriptEditor) -> None:
 def test_text_from_a_script_is_no_markup(editor: ScriptEditor) -> None:
     write(editor, "def on_ack(w, ack):\n    w.cwnd = <b>bold|\n")
     assert editor.problems
-    from subflow_app.toolkit.plain_text import as_written
+    from subflow_app.toolkit.widgets.shorthand import as_written
 
     tip = as_written(editor.problem_at(editor.cursorRect().center().y()))
     assert "<b>" not in tip

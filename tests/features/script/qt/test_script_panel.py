@@ -1,10 +1,10 @@
-"""Scripts in the window: begun, saved and run with a ghost, compared, tried, and never lost."""
+"""Scripts on a desk: begun, saved and run with a ghost, compared, tried, and never lost."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.scripts import CONTROLLER, SCHEDULER
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
@@ -22,7 +23,6 @@ from subflow_app.features.script.qt.desk import NewScript, NewScriptDialog, Scri
 from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.features.script.qt.session import CHECK, COMPARE, NEXT_PROBLEM, RESTORE, SAVE
 from subflow_app.foundation.errors import InputError
-from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.widgets.results_strip import ResultsStrip
 from subflow_app.vocabulary.measures import MEASURES
 from subflow_store.liveness import this_process
@@ -32,104 +32,102 @@ FAILS = CONTROLLER.replace("w.ssthresh = max(w.cwnd / 2, 2)", "w.ssthresh = 1 / 
 
 
 @pytest.fixture
-def feature(window: MainWindow, dialogs: ScriptedDialogs, qtbot: QtBot) -> Iterator[ScriptFeature]:
+def desk(make_desk: MakeDesk) -> Desk:
+    """Scripts and comparisons of their versions."""
+    return make_desk(CompareFeature, ScriptFeature)
+
+
+@pytest.fixture
+def feature(desk: Desk) -> ScriptFeature:
     """The panel, shown, without a script."""
-    found = window.features[ScriptFeature]
+    found = desk.features[ScriptFeature]
     found.show()
     assert not found.session.desk.is_open
-    yield found
-    settle(qtbot, window, found)
-    dialogs.answer("ask_save_changes", *["discard"] * 4)
-    window.document_stack.clear()
-    window.documents.open_text(TWO_PATHS, "two-paths")
+    return found
 
 
-def settle(qtbot: QtBot, window: MainWindow, feature: ScriptFeature) -> None:
+def settle(qtbot: QtBot, desk: Desk, feature: ScriptFeature) -> None:
     qtbot.waitUntil(
-        lambda: not (window.runs.is_running or feature.session.job or feature.session.reader.is_busy), timeout=30_000
+        lambda: not (desk.runs.is_running or feature.session.job or feature.session.reader.is_busy), timeout=30_000
     )
 
 
 @pytest.fixture
-def begin(
-    window: MainWindow, feature: ScriptFeature, dialogs: ScriptedDialogs, qtbot: QtBot
-) -> Callable[[str], ScriptDesk]:
+def begin(desk: Desk, feature: ScriptFeature, dialogs: ScriptedDialogs, qtbot: QtBot) -> Callable[[str], ScriptDesk]:
     """Begins a controller or scheduler with a text, and waits until it has run."""
 
     def begun(text: str) -> ScriptDesk:
         kind = "scheduler" if "def select" in text else "controller"
         dialogs.answer("NewScriptDialog", NewScript("mine", ("download",)))
-        window.bar.trigger(f"script.new_{kind}")
-        settle(qtbot, window, feature)
+        desk.bar.trigger(f"script.new_{kind}")
+        settle(qtbot, desk, feature)
         feature.session.panel.editor.put_text(text)
-        save(qtbot, window, feature)
+        save(qtbot, desk, feature)
         return feature.session.desk
 
     return begun
 
 
-def save(qtbot: QtBot, window: MainWindow, feature: ScriptFeature) -> None:
+def save(qtbot: QtBot, desk: Desk, feature: ScriptFeature) -> None:
     """By the key, in the text."""
     QTest.keyClick(feature.session.panel.editor, Qt.Key.Key_S, CONTROL)
-    settle(qtbot, window, feature)
+    settle(qtbot, desk, feature)
 
 
 def test_a_new_controller_is_part_of_the_scenario_and_runs_at_once(
-    window: MainWindow, feature: ScriptFeature, dialogs: ScriptedDialogs, qtbot: QtBot
+    desk: Desk, feature: ScriptFeature, dialogs: ScriptedDialogs, qtbot: QtBot
 ) -> None:
-    assert window.workspaces.current == "script"
+    assert desk.docks.is_open("script")
     dialogs.answer("NewScriptDialog", NewScript("mine", ("download",)))
-    window.bar.trigger("script.new_controller")
-    settle(qtbot, window, feature)
+    desk.bar.trigger("script.new_controller")
+    settle(qtbot, desk, feature)
 
-    scenario = window.documents.doc.scenario
+    scenario = desk.documents.doc.scenario
     assert scenario is not None
     assert scenario.flows["download"].controller.name == "mine"
     assert feature.session.panel.editor.text.startswith('"""mine: ')
     assert feature.session.panel.choice.currentText() == "mine"
     assert not feature.session.desk.is_modified
     (version,) = feature.session.panel.versions.versions
-    assert (version.number, version.run.id) == (1, window.history.runs()[0].id)
+    assert (version.number, version.run.id) == (1, desk.history.runs()[0].id)
     assert version.text == feature.session.panel.editor.text
-    window.document_stack.undo()
+    desk.document_stack.undo()
     assert not feature.session.desk.is_open
-    assert "mine" not in window.documents.doc.text
+    assert "mine" not in desk.documents.doc.text
 
 
 def test_saving_runs_again_at_full_speed_with_the_run_before_as_a_ghost(
-    window: MainWindow, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
+    desk: Desk, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
 ) -> None:
     begin(CONTROLLER)
-    before = window.history.runs()[0].id
+    before = desk.history.runs()[0].id
     feature.session.panel.editor.put_text(CONTROLLER.replace("w.cwnd / 2", "w.cwnd / 4"))
     assert feature.session.desk.is_modified
     assert "●" in feature.session.panel.state.text()
-    window.bar.trigger("run.speed_real_time")
-    with qtbot.waitSignal(window.runs.ended, timeout=1900):  # two seconds that nobody waits for
+    desk.runs.set_speed_limit(1.0)
+    with qtbot.waitSignal(desk.runs.ended, timeout=1900):  # two seconds that nobody waits for
         QTest.keyClick(feature.session.panel.editor, Qt.Key.Key_S, CONTROL)
-    settle(qtbot, window, feature)
+    settle(qtbot, desk, feature)
 
     # Coming back to the text finds it as it was left.
     feature.session.panel.editor.entered.emit()
-    assert window.banners.topics() == ()
-    strip = window.findChild(ResultsStrip)
+    assert desk.banners.topics() == ()
+    strip = desk.findChild(ResultsStrip)
     assert strip is not None
     assert "\n" not in strip.text
-    after = window.history.runs()[0].id
-    assert [window.shown.id_of(run) for run in range(window.shown.count)] == [after, before]
-    assert {curve.is_ghost for curve in window.plots.stack.time_plots[0].shown_curves()} == {False, True}
+    after = desk.history.runs()[0].id
+    assert [desk.shown.id_of(run) for run in range(desk.shown.count)] == [after, before]
+    assert {curve.is_ghost for curve in desk.plots.stack.time_plots[0].shown_curves()} == {False, True}
     assert not feature.session.desk.is_modified
-    assert window.documents.doc.is_valid
-    store = window.database.store
-    assert store is not None
+    assert desk.documents.doc.is_valid
+    store = desk.store
     assert "w.cwnd / 4" in (store.run(after).scenario_text or "")
 
 
 def test_the_keyboard_alone_gets_everywhere(
-    window: MainWindow, feature: ScriptFeature, begin: Callable[[str], ScriptDesk]
+    desk: Desk, feature: ScriptFeature, begin: Callable[[str], ScriptDesk]
 ) -> None:
     begin(CONTROLLER)
-    window.activateWindow()
     editor = feature.session.panel.editor
     editor.setFocus()
     QTest.keyClick(editor, Qt.Key.Key_Escape)
@@ -152,29 +150,29 @@ def test_the_keyboard_alone_gets_everywhere(
 
 
 def test_with_problems_it_is_saved_and_nothing_runs(
-    window: MainWindow, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
+    desk: Desk, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
 ) -> None:
     begin(CONTROLLER)
-    count = len(window.history.runs())
+    count = len(desk.history.runs())
     feature.session.panel.editor.put_text(CONTROLLER.replace("gain * left", "gone * left"))
     assert NEXT_PROBLEM in feature.possible()
-    save(qtbot, window, feature)
-    assert len(window.history.runs()) == count
-    assert "nothing runs" in window.statusBar().currentMessage()
-    assert "gone * left" in window.documents.doc.text
-    assert not window.documents.doc.is_valid
+    save(qtbot, desk, feature)
+    assert len(desk.history.runs()) == count
+    assert "nothing runs" in desk.statusBar().currentMessage()
+    assert "gone * left" in desk.documents.doc.text
+    assert not desk.documents.doc.is_valid
     model = feature.session.panel.problems.model
     assert "gone" in model.index(0, 0).data()
     feature.session.panel.editor.place_cursor(0, 0)
     feature.session.panel.problems.view.clicked.emit(model.index(0, 0))
     assert feature.session.panel.editor.textCursor().blockNumber() == 6
     feature.session.panel.editor.place_cursor(0, 0)
-    window.bar.trigger("script.next_problem")
+    desk.bar.trigger("script.next_problem")
     assert feature.session.panel.editor.textCursor().blockNumber() == 6
 
 
 def test_a_run_that_fails_leads_to_its_line(
-    window: MainWindow, feature: ScriptFeature, begin: Callable[[str], ScriptDesk]
+    desk: Desk, feature: ScriptFeature, begin: Callable[[str], ScriptDesk]
 ) -> None:
     begin(FAILS)
     model = feature.session.panel.problems.model
@@ -189,12 +187,12 @@ def test_a_run_that_fails_leads_to_its_line(
 
 
 def test_versions_are_compared_and_brought_back(
-    window: MainWindow, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
+    desk: Desk, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
 ) -> None:
     begin(CONTROLLER)
     other = CONTROLLER.replace("w.cwnd / 2", "w.cwnd / 4")
     feature.session.panel.editor.put_text(other)
-    save(qtbot, window, feature)
+    save(qtbot, desk, feature)
     versions = feature.session.panel.versions
     assert [each.text for each in versions.versions][:2] == [other, CONTROLLER]
     assert {COMPARE} <= feature.possible()
@@ -202,25 +200,25 @@ def test_versions_are_compared_and_brought_back(
 
     versions.table.selectRow(1)
     assert RESTORE in feature.possible()
-    window.bar.trigger("script.restore")
+    desk.bar.trigger("script.restore")
     assert feature.session.panel.editor.text == CONTROLLER
     assert feature.session.desk.is_modified
     feature.session.panel.editor.undo()
     assert feature.session.panel.editor.text == other
 
     versions.table.clearSelection()
-    window.bar.trigger("script.compare")
-    compare = window.features[CompareFeature]
-    qtbot.waitUntil(lambda: not window.workers.is_busy)
+    desk.bar.trigger("script.compare")
+    compare = desk.features[CompareFeature]
+    desk.wait_for_workers()
     numbers = sorted(each.run.id for each in versions.versions[:2])
     assert sorted(run.id for run in compare._runs) == numbers
 
     versions.opened.emit(versions.versions[1])
-    qtbot.waitUntil(lambda: window.shown.ids == {versions.versions[1].run.id})
+    qtbot.waitUntil(lambda: desk.shown.ids == {versions.versions[1].run.id})
 
 
 def test_what_it_stands_is_tried_and_each_chip_opens_its_run(
-    window: MainWindow, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
+    desk: Desk, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
 ) -> None:
     begin(CONTROLLER.replace("max(w.cwnd / 2, 2)", "max(w.cwnd, 2)"))
     strip = feature.session.panel.conformance
@@ -229,21 +227,21 @@ def test_what_it_stands_is_tried_and_each_chip_opens_its_run(
     chip = strip.chip("newreno")
     assert "no: a NewReno beside it keeps" in chip.toolTip()
     assert chip.toolTip().startswith("Is it fair to NewReno?")
-    with qtbot.waitSignal(window.runs.ended, timeout=20_000):
+    with qtbot.waitSignal(desk.runs.ended, timeout=20_000):
         QTest.mouseClick(chip, Qt.MouseButton.LeftButton)
-    settle(qtbot, window, feature)
-    assert window.history.runs()[0].name == "mine: is it fair to NewReno?"
-    assert window.shown.ids == {window.history.runs()[0].id}
+    settle(qtbot, desk, feature)
+    assert desk.history.runs()[0].name == "mine: is it fair to NewReno?"
+    assert desk.shown.ids == {desk.history.runs()[0].id}
     # Which is of another scenario: no version of this one.
-    assert window.history.runs()[0].id not in {each.run.id for each in feature.session.panel.versions.versions}
+    assert desk.history.runs()[0].id not in {each.run.id for each in feature.session.panel.versions.versions}
     # The strip still tells of the script, and a run after that has no ghost of another scenario.
     assert strip.chip("newreno").isEnabled()
-    save(qtbot, window, feature)
-    assert window.shown.count == 1
+    save(qtbot, desk, feature)
+    assert desk.shown.count == 1
 
 
 def test_what_was_not_saved_can_be_tried_in_the_arena_too(
-    window: MainWindow,
+    desk: Desk,
     feature: ScriptFeature,
     begin: Callable[[str], ScriptDesk],
     qtbot: QtBot,
@@ -253,36 +251,34 @@ def test_what_was_not_saved_can_be_tried_in_the_arena_too(
     begin(CONTROLLER)
     assert CHECK in feature.possible()
     feature.session.panel.editor.put_text(CONTROLLER.replace("max(w.cwnd / 2, 2)", "2").replace("gain *", "0.01 *"))
-    count = len(window.history.runs())
-    window.bar.trigger("script.check")
-    settle(qtbot, window, feature)
-    assert len(window.history.runs()) == count
+    count = len(desk.history.runs())
+    desk.bar.trigger("script.check")
+    settle(qtbot, desk, feature)
+    assert len(desk.history.runs()) == count
     strip = feature.session.panel.conformance
     assert "no: " in strip.chip("loss").toolTip()
     assert "place " in strip.chip("arena").toolTip()
     assert strip.text_of("arena").startswith("Arena -")
-    with qtbot.waitSignal(window.runs.ended, timeout=60_000):
+    with qtbot.waitSignal(desk.runs.ended, timeout=60_000):
         strip.chip("arena").click()
-    assert window.history.runs()[0].name.startswith("mine: ")
+    assert desk.history.runs()[0].name.startswith("mine: ")
 
     # The same text stands the same; after another one it is asked again by a click alone.
-    save(qtbot, window, feature)
+    save(qtbot, desk, feature)
     assert strip.text_of("arena").startswith("Arena -")
     feature.session.panel.editor.put_text(CONTROLLER)
-    save(qtbot, window, feature)
+    save(qtbot, desk, feature)
     assert strip.text_of("loss").endswith("%")
     assert strip.text_of("arena") == "Arena"
     strip.chip("arena").click()
     assert strip.text_of("arena") == "Arena …"
-    settle(qtbot, window, feature)
+    settle(qtbot, desk, feature)
     assert strip.text_of("arena").startswith("Arena -")
 
 
-def test_a_scheduler_has_its_own_checks(
-    window: MainWindow, feature: ScriptFeature, begin: Callable[[str], ScriptDesk]
-) -> None:
+def test_a_scheduler_has_its_own_checks(desk: Desk, feature: ScriptFeature, begin: Callable[[str], ScriptDesk]) -> None:
     begin(SCHEDULER)
-    scenario = window.documents.doc.scenario
+    scenario = desk.documents.doc.scenario
     assert scenario is not None
     assert scenario.flows["download"].scheduler.name == "mine"
     assert feature.session.panel.conformance.findChild(QToolButton, "conformance_newreno") is None
@@ -290,20 +286,20 @@ def test_a_scheduler_has_its_own_checks(
 
 
 def test_a_scenario_that_is_a_file_has_its_scripts_beside_it(
-    window: MainWindow, feature: ScriptFeature, dialogs: ScriptedDialogs, qtbot: QtBot, tmp_path: Path
+    desk: Desk, feature: ScriptFeature, dialogs: ScriptedDialogs, qtbot: QtBot, tmp_path: Path
 ) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(TWO_PATHS)
-    window.documents.open(path)
+    desk.documents.open(path)
     dialogs.answer("NewScriptDialog", NewScript("mine", ("download",)))
-    window.bar.trigger("script.new_controller")
-    settle(qtbot, window, feature)
+    desk.bar.trigger("script.new_controller")
+    settle(qtbot, desk, feature)
     file = tmp_path / "mine.py"
     assert file.read_text() == feature.session.panel.editor.text
     feature.session.panel.editor.put_text(CONTROLLER)
-    save(qtbot, window, feature)
+    save(qtbot, desk, feature)
     assert file.read_text() == CONTROLLER
-    assert "content" not in window.documents.doc.text
+    assert "content" not in desk.documents.doc.text
     assert len(feature.session.panel.versions.versions) == 2
 
     # Somebody else writes it: taken over at once where nothing is lost for it.
@@ -315,32 +311,32 @@ def test_a_scenario_that_is_a_file_has_its_scripts_beside_it(
     file.write_text(CONTROLLER + "# theirs again\n")
     feature.session.panel.editor.entered.emit()
     assert feature.session.panel.editor.text == CONTROLLER + "# mine\n"
-    assert "script_changed" in window.banners.topics()
+    assert "script_changed" in desk.banners.topics()
     dialogs.answer("confirm", False)
-    window.bar.trigger(SAVE)
+    desk.bar.trigger(SAVE)
     assert file.read_text() == CONTROLLER + "# theirs again\n"
     dialogs.answer("confirm", True)
-    window.bar.trigger(SAVE)
+    desk.bar.trigger(SAVE)
     assert file.read_text() == CONTROLLER + "# mine\n"
 
     # Another scenario is not opened before somebody has said what becomes of the changes.
     feature.session.panel.editor.put_text(CONTROLLER + "# more\n")
-    settle(qtbot, window, feature)
+    settle(qtbot, desk, feature)
     dialogs.answer("ask_save_changes", "cancel")
-    assert not window.documents.new()
+    assert not desk.documents.new()
     assert feature.session.panel.editor.text == CONTROLLER + "# more\n"
     # The scenario names the script since, which is a change of its own.
     dialogs.answer("ask_save_changes", "save", "save")
-    count = len(window.history.runs())
-    assert window.documents.new()
+    count = len(desk.history.runs())
+    assert desk.documents.new()
     assert file.read_text() == CONTROLLER + "# more\n"
-    assert not window.runs.is_running
-    assert len(window.history.runs()) == count
+    assert not desk.runs.is_running
+    assert len(desk.history.runs()) == count
     assert not feature.session.desk.is_open
 
 
 def test_what_the_scenario_holds_goes_with_it_when_that_is_saved(
-    window: MainWindow,
+    desk: Desk,
     feature: ScriptFeature,
     begin: Callable[[str], ScriptDesk],
     dialogs: ScriptedDialogs,
@@ -349,52 +345,52 @@ def test_what_the_scenario_holds_goes_with_it_when_that_is_saved(
     begin(CONTROLLER)
     feature.session.panel.editor.put_text(CONTROLLER + "# more\n")
     dialogs.answer("save_path", tmp_path / "kept.toml")
-    window.bar.trigger("file.save")
+    desk.documents.save()
     assert "# more" in (tmp_path / "kept.toml").read_text()
     assert not feature.session.desk.is_modified
 
 
 def test_saved_elsewhere_it_is_the_file_of_the_script_or_a_copy(
-    window: MainWindow,
+    desk: Desk,
     feature: ScriptFeature,
     begin: Callable[[str], ScriptDesk],
     dialogs: ScriptedDialogs,
     tmp_path: Path,
 ) -> None:
-    desk = begin(CONTROLLER)
+    script = begin(CONTROLLER)
     dialogs.answer("save_path", tmp_path / "copy.py")
-    window.bar.trigger("script.save_as")
+    desk.bar.trigger("script.save_as")
     assert (tmp_path / "copy.py").read_text() == CONTROLLER
-    assert desk.place is not None
-    assert desk.place.path is None
+    assert script.place is not None
+    assert script.place.path is None
 
     dialogs.answer("save_path", tmp_path / "kept.toml", tmp_path / "own.py")
-    window.bar.trigger("file.save")
-    window.bar.trigger("script.save_as")
-    assert desk.place.path == tmp_path / "own.py"
-    assert scripts_of(window.documents.doc.data, tmp_path)[0].content is None
-    assert window.documents.doc.is_valid
+    desk.documents.save()
+    desk.bar.trigger("script.save_as")
+    assert script.place.path == tmp_path / "own.py"
+    assert scripts_of(desk.documents.doc.data, tmp_path)[0].content is None
+    assert desk.documents.doc.is_valid
 
 
 def test_unsaved_changes_survive_the_death_of_the_program(
-    window: MainWindow, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
+    desk: Desk, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
 ) -> None:
-    desk = begin(CONTROLLER)
+    script = begin(CONTROLLER)
     feature.session.panel.editor.put_text(CONTROLLER + "# typed\n")
-    desk._keep()
-    desk.recovery.settle()
-    dead = desk.recovery.file.with_name("dead.json")
-    entries = json.loads(desk.recovery.file.read_text())
+    script._keep()
+    script.recovery.settle()
+    dead = script.recovery.file.with_name("dead.json")
+    entries = json.loads(script.recovery.file.read_text())
     entries["process"] = dataclasses.asdict(dataclasses.replace(this_process(), started="1"))
     dead.write_text(json.dumps(entries))
     feature.session.panel.editor.put_text(CONTROLLER)
 
-    window.recovery.offer()
-    qtbot.waitUntil(lambda: any(topic.startswith("recovery_") for topic in window.banners.topics()))
-    (topic,) = (topic for topic in window.banners.topics() if topic.startswith("recovery_"))
-    window.banners.press(topic, "Recover")
+    desk.recovery.offer()
+    qtbot.waitUntil(lambda: any(topic.startswith("recovery_") for topic in desk.banners.topics()))
+    (topic,) = (topic for topic in desk.banners.topics() if topic.startswith("recovery_"))
+    desk.banners.press(topic, "Recover")
     assert feature.session.panel.editor.text == CONTROLLER + "# typed\n"
-    assert desk.draft == "mine"  # it had no file: saving asks where it belongs
+    assert script.draft == "mine"  # it had no file: saving asks where it belongs
     assert not dead.exists()
 
 
@@ -436,7 +432,7 @@ LEAST_LOADED = (
     ("kind", "lines"), [("controller", SCALABLE), ("scheduler", LEAST_LOADED)], ids=["Scalable TCP", "least loaded"]
 )
 def test_whoever_has_only_the_keyboard_writes_one_and_sees_it_run(
-    window: MainWindow,
+    desk: Desk,
     feature: ScriptFeature,
     dialogs: ScriptedDialogs,
     qtbot: QtBot,
@@ -444,8 +440,8 @@ def test_whoever_has_only_the_keyboard_writes_one_and_sees_it_run(
     lines: tuple[str, ...],
 ) -> None:
     dialogs.answer("NewScriptDialog", NewScript("mine", ("download",)))
-    window.bar.trigger(f"script.new_{kind}")
-    settle(qtbot, window, feature)
+    desk.bar.trigger(f"script.new_{kind}")
+    settle(qtbot, desk, feature)
     editor = feature.session.panel.editor
     QTest.keyClick(editor, Qt.Key.Key_A, CONTROL)
     for number, line in enumerate(lines):
@@ -459,7 +455,7 @@ def test_whoever_has_only_the_keyboard_writes_one_and_sees_it_run(
             QTest.keyClicks(editor, line)
     if editor._popup.isVisible():
         QTest.keyClick(editor, Qt.Key.Key_Escape)
-    save(qtbot, window, feature)
+    save(qtbot, desk, feature)
 
     assert not editor.problems
     assert feature.session.panel.problems.isHidden()
@@ -470,6 +466,6 @@ def test_whoever_has_only_the_keyboard_writes_one_and_sees_it_run(
     assert goodput_bps > 1e6
     if kind == "controller":  # a scheduler has little to choose while every window is full
         assert latest.run.signature != first.run.signature
-    shown = [window.shown.id_of(run) for run in range(window.shown.count)]
+    shown = [desk.shown.id_of(run) for run in range(desk.shown.count)]
     assert shown == [latest.run.id, first.run.id]
     assert feature.session.panel.conformance.text_of("loss").endswith("%")

@@ -45,7 +45,8 @@ def test_an_address_is_refused_before_anything_is_begun(
     with head(None) as address:
         silent = subflow(*words, "--cluster", address)
     assert (silent.code, silent.out) == (1, "")
-    assert silent.err == f"subflow: the Ray cluster at {address} cannot be reached: no answer within 0.1 s\n"
+    assert silent.err.count("\n") == 1
+    assert f"at {address} cannot be reached: no answer within 0.1 s" in silent.err
     client = subflow(*words, "--cluster", f"ray://{address}")
     assert client.code == 1  # refused, or Ray's client is not installed
     assert subflow("sweeps", "--db", database, "--json").document == []

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.sweeps.core.axes import SweptValue, read_range, read_values, split_list, swept, with_units
 from subflow_sim.errors import ParamError
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "values"),
     [
         ("1%..5%/5", ["1%", "2%", "3%", "4%", "5%"]),
@@ -38,7 +39,7 @@ def test_a_range_of_a_billion_values_takes_no_time() -> None:
     assert values[500_000_000] == "50.0000001%"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "problem"),
     [
         ("1%..5%", 'lacks its number of values; allowed: e.g. "1%..5%/5"'),
@@ -78,7 +79,7 @@ def test_a_typed_list_is_cut_at_its_own_commas() -> None:
     assert list(split_list(typed)) == ["lia", '{ name = "a,b", alpha = 0.9 }', "[1, 2]"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "unit", "completed"),
     [
         ("10, 20", "Mbit/s", "10Mbit/s, 20Mbit/s"),

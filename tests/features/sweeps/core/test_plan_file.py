@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.features.sweeps.core.plans import CONTROLLER, LOSS, SCENARIO, plan
+from tests.helpers.members import for_each
 
 from subflow_app.features.sweeps.core import plan_file
 from subflow_app.features.sweeps.core.plan_file import SweepOptions, open_plan, parse_plan, plan_text, read_seeds
@@ -179,7 +180,7 @@ def test_without_seeds_the_scenarios_own_is_used() -> None:
     assert list(plan(seeds=None, set={"seed": 5}).seeds) == [5]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "problems"),
     [
         ({"format": 2}, ["format = 2"]),

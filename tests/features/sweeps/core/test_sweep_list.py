@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast
 
-import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.sweeps.core.sweep_list import (
     DELETE,
@@ -90,7 +90,7 @@ def test_sweep_of_another_process_is_left_alone() -> None:
     assert possible([entry], can_write=True) == frozenset()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("records", "sweeps", "can_write", "expected"),
     [
         ([], [], True, set()),

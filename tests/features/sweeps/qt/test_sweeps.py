@@ -1,4 +1,4 @@
-"""Sweeps through the window: the dialog, a real sweep from start to end, its views, and what is kept of it."""
+"""Sweeps by their actions: the dialog, a real sweep from start to end, its views, and what is kept of it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.comparison.qt.feature import CompareFeature
@@ -16,7 +17,6 @@ from subflow_app.features.sweeps.core.sweep_draft import SweepDraft, estimate_dr
 from subflow_app.features.sweeps.core.sweep_job import SweepJob
 from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.features.sweeps.qt.new_dialog import SweepWish
-from subflow_app.shell.main_window import MainWindow
 from subflow_store import open_store
 from subflow_store.liveness import this_process
 
@@ -32,15 +32,21 @@ def wish(*axes: tuple[str, str], seeds: str = "1..2") -> SweepWish:
 
 
 @pytest.fixture
-def swept(qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs) -> MainWindow:
+def desk(make_desk: MakeDesk) -> Desk:
+    """Sweeps and comparisons of them."""
+    return make_desk(CompareFeature, SweepFeature)
+
+
+@pytest.fixture
+def swept(qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs) -> Desk:
     """LIA against OLIA at two losses with two seeds each, run to the end."""
     dialogs.answer("NewSweepDialog", wish((CONTROLLER, "lia, olia"), (LOSS, "1%, 10%")))
-    window.bar.trigger("sweep.new")
-    session = window.features[SweepFeature].session
+    desk.bar.trigger("sweep.new")
+    session = desk.features[SweepFeature].session
     qtbot.waitUntil(lambda: not session.is_busy, timeout=20_000)
     session.panel.page.patience_ms = 20_000
     qtbot.waitUntil(lambda: session.panel.page.study is not None and settled(session), timeout=20_000)
-    return window
+    return desk
 
 
 def settled(session) -> bool:
@@ -48,7 +54,7 @@ def settled(session) -> bool:
     return [entry.state for entry in session.entries()] == ["finished"] and sum(len(p.runs) for p in study.points) == 8
 
 
-def test_sweep_runs_and_shows_means_with_intervals(swept: MainWindow, qtbot: QtBot):
+def test_sweep_runs_and_shows_means_with_intervals(swept: Desk, qtbot: QtBot):
     page = swept.features[SweepFeature].session.panel.page
     rows = page.table.study_model.rows
     assert [row.levels for row in rows] == [("lia", "1%"), ("lia", "10%"), ("olia", "1%"), ("olia", "10%")]
@@ -68,19 +74,9 @@ def test_sweep_runs_and_shows_means_with_intervals(swept: MainWindow, qtbot: QtB
     with qtbot.waitSignal(swept.shown.changed, timeout=20_000):
         swept.bar.trigger("sweep.show_runs")
     assert swept.shown.ids == frozenset(page.run_ids())
-    # Whatever stands in front of the plots makes way for the runs that a person wants to see in them.
-    assert swept.plots.isVisible()
-    for place, action in enumerate(("history.open", "history.overlay", "run.toggle")):
-        swept.docks.raise_panel("sweeps")
-        assert not swept.plots.isVisible()
-        swept.history.select([swept.history.runs()[place].id])
-        swept.bar.trigger(action)
-        qtbot.waitUntil(swept.plots.isVisible)
-    qtbot.waitUntil(lambda: not swept.runs.is_running)
 
 
-@pytest.mark.own_window
-def test_compare_takes_the_sweep_that_is_in_front(swept: MainWindow, qtbot: QtBot):
+def test_compare_takes_the_sweep_that_is_in_front(swept: Desk, qtbot: QtBot):
     feature = swept.features[CompareFeature]
     swept.history.select([swept.history.runs()[0].id, swept.history.runs()[1].id])
     swept.docks.raise_panel("sweeps")
@@ -89,7 +85,7 @@ def test_compare_takes_the_sweep_that_is_in_front(swept: MainWindow, qtbot: QtBo
     assert len(feature.view.settings.runs) == 8
 
 
-def test_a_narrow_list_of_sweeps_shows_where_they_stand(swept: MainWindow):
+def test_a_narrow_list_of_sweeps_shows_where_they_stand(swept: Desk):
     table = swept.features[SweepFeature].session.panel.table
     table.resize(330, 200)
     header = table.horizontalHeader()
@@ -99,9 +95,7 @@ def test_a_narrow_list_of_sweeps_shows_where_they_stand(swept: MainWindow):
     assert header.sectionPosition(2) + header.sectionSize(2) <= table.viewport().width()
 
 
-def test_views_of_a_sweep_are_drawn_and_exported(
-    swept: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
-):
+def test_views_of_a_sweep_are_drawn_and_exported(swept: Desk, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path):
     session = swept.features[SweepFeature].session
     page = session.panel.page
     assert "sweep.export_figure" not in session.possible()
@@ -132,7 +126,7 @@ def test_views_of_a_sweep_are_drawn_and_exported(
     assert QGuiApplication.clipboard().text().startswith(f"{CONTROLLER}\t{LOSS}\tGoodput (Mbit/s)")
 
 
-def test_deleted_sweep_leaves_its_runs(swept: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs):
+def test_deleted_sweep_leaves_its_runs(swept: Desk, qtbot: QtBot, dialogs: ScriptedDialogs):
     session = swept.features[SweepFeature].session
     dialogs.answer("confirm", False, True)
     swept.bar.trigger("sweep.delete")
@@ -143,63 +137,61 @@ def test_deleted_sweep_leaves_its_runs(swept: MainWindow, qtbot: QtBot, dialogs:
     assert session.panel.page.study is None
 
 
-def test_stopped_sweep_goes_on_and_makes_what_is_missing(window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs):
+def test_stopped_sweep_goes_on_and_makes_what_is_missing(desk: Desk, qtbot: QtBot, dialogs: ScriptedDialogs):
     # So many that it cannot be through before it is stopped.
     dialogs.answer("NewSweepDialog", wish((LOSS, "1%..9%/9"), seeds="1..400"))
-    session = window.features[SweepFeature].session
-    window.bar.trigger("sweep.new")
+    session = desk.features[SweepFeature].session
+    desk.bar.trigger("sweep.new")
     finished = [0]
     for _ in range(2):
         qtbot.waitUntil(lambda: session.entries()[0].finished >= finished[-1] + 2, timeout=20_000)
-        window.bar.trigger("sweep.stop")
+        desk.bar.trigger("sweep.stop")
         qtbot.waitUntil(lambda: not session.is_busy and session.entries()[0].state == "stopped", timeout=20_000)
         entry = session.entries()[0]
         assert finished[-1] < entry.finished < 3600
         assert entry.can_resume
         finished.append(entry.finished)
         # What was there was not made again.
-        qtbot.waitUntil(lambda: len(window.history.runs()) == finished[-1], timeout=20_000)
-        window.bar.trigger("sweep.toggle")
+        qtbot.waitUntil(lambda: len(desk.history.runs()) == finished[-1], timeout=20_000)
+        desk.bar.trigger("sweep.toggle")
         qtbot.waitUntil(lambda: session.is_busy, timeout=20_000)
-    window.bar.trigger("sweep.stop")
+    desk.bar.trigger("sweep.stop")
     qtbot.waitUntil(lambda: not session.is_busy, timeout=20_000)
 
 
-@pytest.mark.own_window
-def test_closing_asks_while_a_sweep_goes_on(window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs):
+def test_closing_asks_while_a_sweep_goes_on(desk: Desk, qtbot: QtBot, dialogs: ScriptedDialogs):
     dialogs.answer("NewSweepDialog", wish((LOSS, "1%..9%/9"), seeds="1..9"))
-    session = window.features[SweepFeature].session
-    window.bar.trigger("sweep.new")
+    session = desk.features[SweepFeature].session
+    desk.bar.trigger("sweep.new")
     dialogs.answer("confirm", False)
-    window.close()
-    assert window.isVisible()
+    assert not desk.features.may_close()
     assert session.is_busy
     assert "can be continued later" in dialogs.asked[-1][1][2]
 
 
 def test_another_database_ends_the_sweep_which_can_be_taken_up_again_in_its_own(
-    window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
+    desk: Desk, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
 ):
     dialogs.answer("NewSweepDialog", wish((LOSS, "1%..9%/9"), seeds="1..9"))
-    session = window.features[SweepFeature].session
-    window.bar.trigger("sweep.new")
+    session = desk.features[SweepFeature].session
+    desk.bar.trigger("sweep.new")
     qtbot.waitUntil(lambda: session.entries()[0].finished >= 1, timeout=20_000)
-    assert window.database.path is not None
-    first, other = window.database.path, tmp_path / "other.db"
-    window.database.open(other)
-    qtbot.waitUntil(lambda: window.database.path == other and not window.workers.is_busy, timeout=20_000)
+    assert desk.database.path is not None
+    first, other = desk.database.path, tmp_path / "other.db"
+    desk.database.open(other)
+    qtbot.waitUntil(lambda: desk.database.path == other and not desk.workers.is_busy, timeout=20_000)
     assert session.entries() == []
     assert not session.is_busy
     # Nothing was said to have gone wrong.
-    assert [window.banners.text(topic) for topic in window.banners.topics()] == []
-    window.database.open(first)
-    qtbot.waitUntil(lambda: window.database.path == first and bool(session.entries()), timeout=20_000)
+    assert [desk.banners.text(topic) for topic in desk.banners.topics()] == []
+    desk.database.open(first)
+    qtbot.waitUntil(lambda: desk.database.path == first and bool(session.entries()), timeout=20_000)
     entry = session.entries()[0]
     assert (entry.state, entry.can_resume) == ("stopped", True)
     assert 0 < entry.finished < 81
 
 
-def test_interrupted_sweep_is_offered_at_the_start_and_goes_on(window: MainWindow, qtbot: QtBot, tmp_path: Path):
+def test_interrupted_sweep_is_offered_at_the_start_and_goes_on(desk: Desk, qtbot: QtBot, tmp_path: Path):
     with open_store(tmp_path / "other.db") as store:
         job = SweepJob(wish((LOSS, "1%, 10%")).plan, store, jobs=1)
         job.run()
@@ -208,12 +200,12 @@ def test_interrupted_sweep_is_offered_at_the_start_and_goes_on(window: MainWindo
         gone = replace(this_process(), started="another start")
         store.sweeps.set_state(job.sweep_id, "running", process=gone)
         store.delete([store.runs()[0].id])
-    window.database.open(tmp_path / "other.db")
-    window.docks.set_open("sweeps", True)
-    qtbot.waitUntil(lambda: "sweep" in window.banners.topics(), timeout=20_000)
-    assert window.banners.text("sweep") == 'The sweep "LIA or OLIA" was interrupted: 3 of 4 runs exist.'
-    session = window.features[SweepFeature].session
-    window.banners.press("sweep", "Make the missing runs")
+    desk.database.open(tmp_path / "other.db")
+    desk.docks.set_open("sweeps", True)
+    qtbot.waitUntil(lambda: "sweep" in desk.banners.topics(), timeout=20_000)
+    assert desk.banners.text("sweep") == 'The sweep "LIA or OLIA" was interrupted: 3 of 4 runs exist.'
+    session = desk.features[SweepFeature].session
+    desk.banners.press("sweep", "Make the missing runs")
     qtbot.waitUntil(lambda: session.entries()[0].state == "finished", timeout=20_000)
     assert session.entries()[0].finished == 4
-    assert "sweep" not in window.banners.topics()
+    assert "sweep" not in desk.banners.topics()

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pytest
 from tests.helpers.fake_runs import LEARNING, RICH
 from tests.helpers.fake_simulation import RULES, FakeSimulation
+from tests.helpers.members import for_each
 from tests.helpers.scripts import write_scenario
 
 from subflow_app.features.running.core.runs import RunJob
@@ -136,7 +136,7 @@ def rows(n: int, first: int = 0) -> EventTable:
     return replace(few, columns={**few.columns, "data_seq": np.arange(first, first + n)})
 
 
-@pytest.mark.parametrize("sizes", [[3], [3, 4], [1] * 25, [12, 1], [25], [9, 2, 30, 1]])
+@for_each("sizes", [[3], [3, 4], [1] * 25, [12, 1], [25], [9, 2, 30, 1]])
 def test_a_log_keeps_the_latest_rows(sizes: list[int]) -> None:
     log = EventLog(DECISION, most_rows=10)
     total = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.traces.core.summary_text import (
     connection_table,
@@ -120,7 +120,7 @@ def test_summary_of_a_failed_run_can_be_shown() -> None:
     assert [table.rows for table in summary_tables({})] == [(), ()]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("time_s", "text"),
     [
         (0.0, "0 s"),

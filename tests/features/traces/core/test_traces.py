@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from tests.helpers.fake_simulation import make_flow, make_scenario
+from tests.helpers.members import for_each
 
 from subflow_app.features.traces.core.traces import owner_label
 from subflow_sim.scenario import Arrivals
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("owner", "label"),
     [
         ("wifi/forward", "wifi client→server"),

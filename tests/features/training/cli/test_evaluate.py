@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.command_line import Subflow
+from tests.helpers.members import for_each
 
 from subflow_app.features.editor.core.scenario_source import open_scenario
 from subflow_app.features.training.core import evaluations
@@ -87,7 +88,7 @@ def test_a_policy_of_the_library_is_found_by_its_name(
     assert answer.document["controllers"][0]["label"].endswith("library/mine.safetensors")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "problem"),
     [
         (["nobody"], "unknown contender 'nobody'"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.helpers.command_line import Subflow
 from tests.helpers.fake_agent import TRAINER
+from tests.helpers.members import for_each
 
 from subflow_agents import TrainingConfig
 from subflow_app.features.training.core.training import TrainingJob
@@ -91,7 +92,7 @@ def test_a_running_one_obeys_from_another_terminal(subflow: Subflow, database: P
     assert "best policy: step" in shown.out
     answer = subflow("trainings", "pause", 1, "--db", database)
     assert answer.code == 2
-    assert f"training 1 is not running; `subflow train --resume {job.folder}` continues it" in answer.err
+    assert f"training 1 is not running; `subflow train --resume {job.folder}`" in answer.err
 
 
 def test_names_notes_and_removal(subflow: Subflow, database: Path, over: TrainingJob) -> None:
@@ -118,7 +119,7 @@ def test_a_running_one_is_not_removed_and_no_folder_of_something_else(
     assert (precious / "thesis.txt").exists()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "problem"),
     [
         (["show", "99"], "unknown training 99"),

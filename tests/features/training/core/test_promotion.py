@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.helpers.members import for_each
 from tests.helpers.policies import make_plan, write_random_policy
 
 from subflow_app.features.training.core.promotion import policy_names, promote
@@ -44,7 +45,7 @@ def test_a_name_that_is_taken_is_refused_and_the_first_one_stays(source: Path) -
     assert path.read_bytes() == content
 
 
-@pytest.mark.parametrize("name", ["", "../out", "neutral", "random", "a b", "x" * 65, "a.safetensors"])
+@for_each("name", ["", "../out", "neutral", "random", "a b", "x" * 65, "a.safetensors"])
 def test_an_impossible_name_is_refused(source: Path, name: str) -> None:
     with pytest.raises(InputError, match="not a name for a policy"):
         promote(source, name, {})

@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.training.core.training_setup import load_recipe, parse_seeds, recipe_names, with_training
 from subflow_app.foundation.errors import InputError, RecipeError
@@ -87,7 +88,7 @@ def test_a_scenario_beside_the_recipe_comes_before_a_shipped_one(recipe: Path) -
     assert load_recipe(str(recipe)).scenario == own
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "after", "problem"),
     [
         ('agent = "drl-cc"\n', "", r"mine.toml: agent: missing"),
@@ -123,7 +124,7 @@ def test_all_problems_are_told_at_once(recipe: Path) -> None:
     assert len(str(told.value).splitlines()) == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "problem"),
     [
         (b"format = = 1", "not valid TOML"),
@@ -148,14 +149,14 @@ def test_an_unknown_name_is_told_with_those_that_there_are(tmp_path: Path) -> No
         load_recipe(str(path))
 
 
-@pytest.mark.parametrize("name", recipe_names())
+@for_each("name", recipe_names())
 def test_every_shipped_recipe_is_sound(name: str) -> None:
     read = load_recipe(name)
     assert read.title
     assert read.expected_s is not None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "seeds"),
     [
         ("3", (3,)),
@@ -169,7 +170,7 @@ def test_seeds_are_read_as_people_write_them(text: str, seeds: tuple[int, ...]) 
     assert parse_seeds(text) == seeds
 
 
-@pytest.mark.parametrize("text", ["", "x", "-1", "1-", "3-1", "1,,2", "0-1000", "0-900,1000-1200", "1" * 30, "1.5"])
+@for_each("text", ["", "x", "-1", "1-", "3-1", "1,,2", "0-1000", "0-900,1000-1200", "1" * 30, "1.5"])
 def test_what_are_no_seeds_is_refused(text: str) -> None:
     with pytest.raises(InputError, match=re.escape(f'"{text}" are ')):
         parse_seeds(text)

@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.training.core.training_progress import (
     TRAINING_ACTIONS,
@@ -41,7 +42,7 @@ def test_without_classics_there_is_no_gain() -> None:
     assert math.isnan(comparison.gain)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("state", "can"),
     [
         (JobState.WAITING, {"stop"}),
@@ -68,7 +69,7 @@ def test_of_several_only_what_all_of_them_can_and_never_a_race(with_policy: Path
     assert possible([]) == frozenset()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("states", "word"),
     [
         ([JobState.RUNNING], "&Pause"),

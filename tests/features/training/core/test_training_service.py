@@ -44,8 +44,8 @@ def config(folder: Path, *, steps: int = 100_000, resume: bool = False, **option
 @pytest.fixture(autouse=True)
 def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """A person does not notice the second until the store is up to date; tests wait for it again and again."""
-    monkeypatch.setattr(training_service, "_TICK_S", 0.02)
-    monkeypatch.setattr(training_service, "_SYNC_S", 0.05)
+    monkeypatch.setattr(training_service, "TICK_S", 0.02)
+    monkeypatch.setattr(training_service, "SYNC_S", 0.05)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.helpers.fake_agent import TRAINER, register_fake_agent
+from tests.helpers.members import for_each
 from tests.helpers.window import TWO_PATHS
 
 from subflow_agents import Command, OptionSpec
@@ -240,7 +241,7 @@ def test_the_form_offers_every_agent_with_its_options(desk: Trainings) -> None:
     assert {recipe.agent for recipe in choices.recipes} <= {each.name for each in choices.agents}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("spec", "dimension", "text"),
     [
         (OptionSpec("a", "number", 0.5, "Help.", "paper", "s", 0.0, 1.0), Dimension.TIME, "0.5s"),

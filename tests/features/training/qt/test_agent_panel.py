@@ -12,12 +12,14 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 from tests.features.training.core.test_agent_reasons import ByTheFirst
 from tests.features.training.core.test_agent_replay import growing, run_on
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.training.core import agent_explanations
+from subflow_app.features.training.qt.agent_feature import AgentFeature
 from subflow_app.features.training.qt.agent_panel import AgentPanel
-from subflow_app.shell.main_window import MainWindow
 
 
 @pytest.fixture
@@ -149,6 +151,11 @@ def test_a_run_under_way_is_followed(panel: AgentPanel) -> None:
 # With the plots
 
 
+@pytest.fixture
+def desk(make_desk: MakeDesk) -> Desk:
+    return make_desk(AgentFeature, PlayheadFeature)
+
+
 def click(view: PlotView, time_s: float) -> None:
     plot = view.stack.time_plots[0]
     middle = sum(plot.view.viewRange()[1]) / 2
@@ -160,57 +167,53 @@ def click(view: PlotView, time_s: float) -> None:
     QApplication.processEvents()
 
 
-def test_the_plots_follow_the_decision_and_the_decision_a_click(window: MainWindow, qtbot: QtBot) -> None:
-    window.show()
-    window.plots.show_runs([finished_traces(LEARNING)])
-    window.docks.set_open("agent", True)
+def test_the_plots_follow_the_decision_and_the_decision_a_click(desk: Desk, qtbot: QtBot) -> None:
+    desk.plots.show_runs([finished_traces(LEARNING)])
+    desk.docks.set_open("agent", True)
     QApplication.processEvents()
-    window.agent.content.go_to_first()
-    assert not window.bar["agent.previous"].isEnabled()
-    window.bar.trigger("agent.next")
-    assert window.plots.stack.pin_s == 2.0
-    assert window.plots.stack.cursor_s == 2.0
-    assert window.bar["agent.previous"].isEnabled()
+    desk.features[AgentFeature].content.go_to_first()
+    assert not desk.bar["agent.previous"].isEnabled()
+    desk.bar.trigger("agent.next")
+    assert desk.plots.stack.pin_s == 2.0
+    assert desk.plots.stack.cursor_s == 2.0
+    assert desk.bar["agent.previous"].isEnabled()
 
-    click(window.plots, 6.9)
-    assert about(window.agent.content).startswith("Decision 7 of 10 at 7.000 s")
-    assert window.plots.stack.pin_s == 7.0
+    click(desk.plots, 6.9)
+    assert about(desk.features[AgentFeature].content).startswith("Decision 7 of 10 at 7.000 s")
+    assert desk.plots.stack.pin_s == 7.0
 
     # Zoomed in elsewhere, the plots come to the decision.
-    window.plots.stack.set_time_range(0.0, 1.0)
-    window.bar.trigger("agent.last")
-    low, high = window.plots.stack.time_range
+    desk.plots.stack.set_time_range(0.0, 1.0)
+    desk.bar.trigger("agent.last")
+    low, high = desk.plots.stack.time_range
     assert low < 10.0 < high
     assert high - low == pytest.approx(1.0, rel=1e-3)
-    assert not window.bar["agent.next"].isEnabled()
+    assert not desk.bar["agent.next"].isEnabled()
 
-    window.plots.show_runs([])
-    assert window.plots.stack.pin_s is None
-    assert window.agent.content.replay is None
-
-
-def test_agents_of_a_run_are_there_before_anybody_opens_the_panel(window: MainWindow) -> None:
-    window.show()
-    window.docks.set_open("agent", False)
-    window.plots.show_runs([finished_traces(LEARNING)])
-    click(window.plots, 6.9)
-    assert window.plots.stack.pin_s == 7.0
-    assert window.bar["agent.next"].isEnabled()
-
-    window.docks.set_open("agent", True)
-
-    assert window.agent.content.decisions.isVisible()
-    assert about(window.agent.content).startswith("Decision 7 of 10 at 7.000 s")
+    desk.plots.show_runs([])
+    assert desk.plots.stack.pin_s is None
+    assert desk.features[AgentFeature].content.replay is None
 
 
-def test_a_number_is_chosen_for_the_plots(window: MainWindow) -> None:
-    window.show()
-    window.plots.show_runs([finished_traces(LEARNING)])
-    window.agent.content.number_chosen.emit("observation", "rtt")
-    spec = window.plots.specs[-1]
+def test_agents_of_a_run_are_there_before_anybody_opens_the_panel(desk: Desk) -> None:
+    desk.docks.set_open("agent", False)
+    desk.plots.show_runs([finished_traces(LEARNING)])
+    click(desk.plots, 6.9)
+    assert desk.plots.stack.pin_s == 7.0
+    assert desk.bar["agent.next"].isEnabled()
+
+    desk.docks.set_open("agent", True)
+
+    assert desk.features[AgentFeature].content.decisions.isVisible()
+    assert about(desk.features[AgentFeature].content).startswith("Decision 7 of 10 at 7.000 s")
+
+
+def test_a_number_is_chosen_for_the_plots(desk: Desk) -> None:
+    desk.plots.show_runs([finished_traces(LEARNING)])
+    desk.features[AgentFeature].content.number_chosen.emit("observation", "rtt")
+    spec = desk.plots.specs[-1]
     assert (spec.id, spec.number) == ("agent_observation", "rtt")
-    assert window.bar["view.plot_agent_observation"].isChecked()
-    values = next(iter(window.plots.stack.time_plots[-1].curves.values())).shown_values
+    values = next(iter(desk.plots.stack.time_plots[-1].curves.values())).shown_values
     assert values.tolist()[:2] == [1.25, 2.25]
-    window.plots.show_runs([finished_traces(LEARNING)])
-    assert window.plots.specs[-1].number == ""
+    desk.plots.show_runs([finished_traces(LEARNING)])
+    assert desk.plots.specs[-1].number == ""

@@ -1,4 +1,4 @@
-"""A real training in the window: its process, its curves, its policy as a picture and in the library."""
+"""A real training: its process, its curves, its policy as a picture and in the library."""
 
 from __future__ import annotations
 
@@ -9,28 +9,30 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import MakeDesk
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.training.core.training_draft import DOCUMENT, NO_RECIPE
 from subflow_app.features.training.qt.promote_dialog import Promotion
+from subflow_app.features.training.qt.session import TrainingSession
 from subflow_app.foundation.jobs.progress import JobState
-from subflow_app.shell.main_window import MainWindow
 from subflow_sim.policy import Policy
 
 # Most of it is PyTorch coming up in the process that trains.
 PATIENCE_MS = 200_000
 
 
-@pytest.mark.own_window
 @pytest.mark.timeout(400)
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
-def test_an_agent_learns_in_the_window_and_its_policy_gets_into_the_library(
-    qtbot: QtBot, window: MainWindow, tmp_path: Path, dialogs: ScriptedDialogs
+def test_an_agent_learns_and_its_policy_gets_into_the_library(
+    qtbot: QtBot, make_desk: MakeDesk, tmp_path: Path, dialogs: ScriptedDialogs
 ) -> None:
     was_there = "torch" in sys.modules
-    window.docks.set_open("train", True)
-    qtbot.waitUntil(lambda: window.training_session.content.form is not None, timeout=PATIENCE_MS)
-    form = window.training_session.content.form
+    desk = make_desk(TrainingSession)
+    page = desk.features[TrainingSession].content
+    desk.docks.set_open("train", True)
+    qtbot.waitUntil(lambda: page.form is not None, timeout=PATIENCE_MS)
+    form = page.form
     assert form is not None
     for key, value in (
         ("agent", "drl-cc"),
@@ -42,25 +44,25 @@ def test_an_agent_learns_in_the_window_and_its_policy_gets_into_the_library(
     ):
         form.draft.set_value(key, value)
 
-    window.bar.trigger("train.start")
+    desk.bar.trigger("train.start")
 
-    (training,) = window.training_session.content.selected()
+    (training,) = page.selected()
     qtbot.waitUntil(lambda: training.state.is_over, timeout=PATIENCE_MS)
     assert (training.state, training.message) == (JobState.FINISHED, "")
     assert training.log.latest("step") >= 100
     assert training.fraction >= 1.0
     assert training.log.has("return_mean")
 
-    window.training_session.content.tabs.setCurrentWidget(window.training_session.content.policy)
-    view = window.training_session.content.policy
+    page.tabs.setCurrentWidget(page.policy)
+    view = page.policy
     qtbot.waitUntil(lambda: view.picture is not None and view.picture.panel is not None, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: not window.workers.is_busy, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not desk.workers.is_busy, timeout=PATIENCE_MS)
     assert view.picture is not None
     assert view.picture.panel is not None
     assert abs(np.stack(view.picture.panel.cells)).max() <= 1.0
 
     dialogs.answer("PromoteDialog", Promotion("mine", "A first try"))
-    window.bar.trigger("train.promote")
+    desk.bar.trigger("train.promote")
     promoted = Policy.load(next((tmp_path / "user").rglob("mine.safetensors")))
     assert (promoted.controller, promoted.card["note"]) == ("drl-cc", "A first try")
     # What learns is another process: this one stays light.

@@ -4,68 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import pytest
-import shiboken6
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QToolButton
 from pytestqt.qtbot import QtBot
+from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.fake_trainings import FakeDesk
 from tests.helpers.policies import make_plan, write_random_policy
-from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
-from tests.helpers.worn_window import close_window
+from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.editor.qt.inspector.editors import TextEditor
 from subflow_app.features.training.core.training_draft import DOCUMENT
 from subflow_app.features.training.core.training_progress import TRAINING_ACTIONS, Training
 from subflow_app.features.training.qt.page import COLUMNS, TrainPage
 from subflow_app.features.training.qt.promote_dialog import PromoteDialog, Promotion
+from subflow_app.features.training.qt.session import TrainingSession
 from subflow_app.foundation.errors import TrainingError
 from subflow_app.foundation.jobs.progress import JobState
-from subflow_app.shell.main_window import MainWindow
+from subflow_app.shell.actions.file import file_rows
+from subflow_app.shell.actions.run import run_rows
+from subflow_app.toolkit.app_theme import Theme
 from subflow_app.toolkit.workers import Workers
 
 PATIENCE_MS = 30_000  # what takes a moment takes longer on a busy computer
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> FakeDesk:
+def trainings(tmp_path: Path) -> FakeDesk:
     return FakeDesk(tmp_path / "trainings")
 
 
 @pytest.fixture
-def window(window: MainWindow, qtbot: QtBot, desk: FakeDesk) -> Iterator[MainWindow]:
-    """The window on the Train page, with trainings and a form that no other test has touched."""
-    session = window.training_session
-    window.desk_maker = lambda _store: desk
-    was_shown = session.desk is not None
-    window.docks.set_open("train", True)
-    if was_shown:
-        session.fill()
-    qtbot.waitUntil(lambda: session.desk is desk and page_of(window).form is not None, timeout=PATIENCE_MS)
-    yield window
-    form = page_of(window).form
-    if shiboken6.isValid(window) and form is not None:
-        desk.stop_all()
-        settle(window)
-        form.deleteLater()
-        page_of(window).form = None
-        session._is_wanted = False  # the next database has other trainings
+def desk(make_desk: MakeDesk, qtbot: QtBot, trainings: FakeDesk) -> Desk:
+    """The Train page with these trainings and its form, and the actions on runs and files."""
+    made = make_desk(TrainingSession, actions=chain(run_rows(), file_rows()))
+    made.desk_maker = lambda _store: trainings
+    made.docks.set_open("train", True)
+    qtbot.waitUntil(lambda: page_of(made).form is not None, timeout=PATIENCE_MS)
+    return made
 
 
 @dataclass
 class LonePage:
-    """The page without the window around it, which takes most of the time of a test that needs the page alone."""
+    """The page without a desk around it, which takes most of the time of a test that needs the page alone."""
 
     train: TrainPage
     workers: Workers
 
 
 @pytest.fixture
-def page(qtbot: QtBot, qapp: QApplication, dialogs: ScriptedDialogs, desk: FakeDesk) -> Iterator[LonePage]:
+def page(qtbot: QtBot, qapp: QApplication, dialogs: ScriptedDialogs, trainings: FakeDesk) -> Iterator[LonePage]:
     owner = QObject()
     workers = Workers(owner)
     actions = {name: QAction(name, owner) for name in ("start", *TRAINING_ACTIONS)}
@@ -73,97 +66,78 @@ def page(qtbot: QtBot, qapp: QApplication, dialogs: ScriptedDialogs, desk: FakeD
     qtbot.addWidget(made.train)
     made.train.resize(900, 700)
     made.train.show()
-    made.train.open(desk)
+    made.train.open(trainings)
     yield made
     made.train.let_go()
     workers.finish_all()
     made.train.close()
 
 
-def page_of(window: MainWindow | LonePage) -> TrainPage:
-    return window.train if isinstance(window, LonePage) else window.training_session.content
+def page_of(desk: Desk | LonePage) -> TrainPage:
+    return desk.train if isinstance(desk, LonePage) else desk.features[TrainingSession].content
 
 
-def settle(window: MainWindow | LonePage) -> None:
+def settle(desk: Desk | LonePage) -> None:
     """What the next tick of the timer does."""
-    page_of(window)._on_tick()
+    page_of(desk)._on_tick()
     QApplication.processEvents()
 
 
 def added(
-    window: MainWindow | LonePage, desk: FakeDesk, state: JobState = JobState.RUNNING, *, policy: bool = True
+    desk: Desk | LonePage, trainings: FakeDesk, state: JobState = JobState.RUNNING, *, policy: bool = True
 ) -> Training:
-    training = desk.add(state)
+    training = trainings.add(state)
     if policy:
-        desk.write_policy(training)
-    settle(window)
-    page_of(window).select([training.id])
+        trainings.write_policy(training)
+    settle(desk)
+    page_of(desk).select([training.id])
     return training
 
 
-def cell(window: MainWindow | LonePage, training: Training, title: str) -> str:
-    row = next(row for row, each in enumerate(page_of(window)._model.rows) if each.id == training.id)
+def cell(desk: Desk | LonePage, training: Training, title: str) -> str:
+    row = next(row for row, each in enumerate(page_of(desk)._model.rows) if each.id == training.id)
     column = next(number for number, each in enumerate(COLUMNS) if each.title == title)
-    return str(page_of(window)._model.index(row, column).data())
+    return str(page_of(desk)._model.index(row, column).data())
 
 
-def enabled(window: MainWindow) -> set[str]:
+def enabled(desk: Desk) -> set[str]:
     names = ("toggle", "stop", "checkpoint", "evaluate", "race", "promote")
-    return {name for name in names if window.bar[f"train.{name}"].isEnabled()}
+    return {name for name in names if desk.bar[f"train.{name}"].isEnabled()}
 
 
-def test_a_page_that_was_left_open_is_filled_as_the_window_opens(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: ScriptedDialogs, desk: FakeDesk
-) -> None:
-    first = make_window(qapp, tmp_path, dialogs=dialogs, desk_maker=lambda _store: desk)
-    first.show()
-    first.docks.set_open("train", True)
-    close_window(qtbot, first)
-    training = desk.add(JobState.RUNNING)
-
-    second = make_window(qapp, tmp_path, dialogs=dialogs, desk_maker=lambda _store: desk)
-    second.show()
-
-    assert page_of(second).isVisible()
-    second.load()
-    qtbot.waitUntil(lambda: page_of(second).form is not None, timeout=PATIENCE_MS)
-    assert page_of(second).trainings == [training]
-    close_window(qtbot, second)
-
-
-def test_the_page_starts_what_its_form_says_on_the_scenario_in_the_window(window: MainWindow, desk: FakeDesk) -> None:
-    form = page_of(window).form
+def test_the_page_starts_what_its_form_says_on_the_scenario_in_the_window(desk: Desk, trainings: FakeDesk) -> None:
+    form = page_of(desk).form
     assert form is not None
     form.draft.set_value("training.scenario", DOCUMENT)
     form.draft.set_value("training.seed", 5)
     form.show_draft()
 
-    window.bar.trigger("train.start")
+    desk.bar.trigger("train.start")
 
-    order, document = desk.orders[0]
+    order, document = trainings.orders[0]
     assert (order.agent, order.scenario, order.seed) == ("drl-cc", DOCUMENT, 5)
-    assert document.text == window.documents.doc.text
-    assert [training.name for training in page_of(window).selected()] == ["drl-cc on two-paths"]
+    assert document.text == desk.documents.doc.text
+    assert [training.name for training in page_of(desk).selected()] == ["drl-cc on two-paths"]
 
 
-def test_several_trainings_go_on_at_once(window: MainWindow, desk: FakeDesk) -> None:
-    window.bar.trigger("train.start")
-    window.bar.trigger("train.start")
-    assert len(desk.orders) == 2
-    assert page_of(window).table.model().rowCount() == 2
+def test_several_trainings_go_on_at_once(desk: Desk, trainings: FakeDesk) -> None:
+    desk.bar.trigger("train.start")
+    desk.bar.trigger("train.start")
+    assert len(trainings.orders) == 2
+    assert page_of(desk).table.model().rowCount() == 2
 
 
-def test_a_training_that_cannot_start_says_why(window: MainWindow, desk: FakeDesk) -> None:
-    desk.refusal = TrainingError("drl-cc cannot learn on this: it needs a flow with 2 paths")
-    window.bar.trigger("train.start")
-    assert "needs a flow with 2 paths" in window.banners.text("training")
-    desk.refusal = None
-    window.bar.trigger("train.start")
-    assert window.banners.text("training") == ""
+def test_a_training_that_cannot_start_says_why(desk: Desk, trainings: FakeDesk) -> None:
+    trainings.refusal = TrainingError("drl-cc cannot learn on this: it needs a flow with 2 paths")
+    desk.bar.trigger("train.start")
+    assert "needs a flow with 2 paths" in desk.banners.text("training")
+    trainings.refusal = None
+    desk.bar.trigger("train.start")
+    assert desk.banners.text("training") == ""
 
 
-def test_an_impossible_value_keeps_the_training_from_starting(window: MainWindow, desk: FakeDesk) -> None:
-    form = page_of(window).form
+def test_an_impossible_value_keeps_the_training_from_starting(desk: Desk, trainings: FakeDesk) -> None:
+    form = page_of(desk).form
     assert form is not None
     form.draft.set_value("options.gamma", 2.0)
     form.show_draft()
@@ -171,25 +145,25 @@ def test_an_impossible_value_keeps_the_training_from_starting(window: MainWindow
     assert row is not None
     assert row.message.isVisibleTo(form)
 
-    window.bar.trigger("train.start")
+    desk.bar.trigger("train.start")
 
-    assert desk.orders == []
-    assert window.banners.text("training") == ""  # said once, at the field
+    assert trainings.orders == []
+    assert desk.banners.text("training") == ""  # said once, at the field
 
 
-def test_typing_counts_without_enter(qtbot: QtBot, window: MainWindow, desk: FakeDesk) -> None:
-    form = page_of(window).form
+def test_typing_counts_without_enter(qtbot: QtBot, desk: Desk, trainings: FakeDesk) -> None:
+    form = page_of(desk).form
     assert form is not None
     row = form.form.row("training.seed")
     assert row is not None
     row.editor.setFocus()
     qtbot.keyClicks(row.editor, "42")
-    window.bar.trigger("train.start")
-    assert desk.orders[0][0].seed == 42
+    desk.bar.trigger("train.start")
+    assert trainings.orders[0][0].seed == 42
 
 
-def test_a_scenario_file_is_asked_for(window: MainWindow, desk: FakeDesk, dialogs: ScriptedDialogs) -> None:
-    form = page_of(window).form
+def test_a_scenario_file_is_asked_for(desk: Desk, trainings: FakeDesk, dialogs: ScriptedDialogs) -> None:
+    form = page_of(desk).form
     assert form is not None
     dialogs.answer("open_path", None, Path("/nets/own.toml"))
     row = form.form.row("training.scenario")
@@ -204,8 +178,8 @@ def test_a_scenario_file_is_asked_for(window: MainWindow, desk: FakeDesk, dialog
     assert form.draft.scenario == "/nets/own.toml"
 
 
-def test_a_distribution_in_the_window_is_said_in_the_form(window: MainWindow) -> None:
-    form = page_of(window).form
+def test_a_distribution_in_the_window_is_said_in_the_form(desk: Desk) -> None:
+    form = page_of(desk).form
     assert form is not None
     form.draft.set_value("training.scenario", DOCUMENT)
     form.changed.emit()
@@ -214,15 +188,15 @@ def test_a_distribution_in_the_window_is_said_in_the_form(window: MainWindow) ->
         return " ".join(label.text() for label in form.findChildren(QLabel))
 
     assert "new random numbers" in hints()
-    window.documents.open_text(
+    desk.documents.open_text(
         TWO_PATHS + '\n[training.draws]\n"links.wifi.loss" = { uniform = ["0%", "2%"] }\n', "drawn"
     )
     assert "another scenario" in hints()
 
 
-def test_the_table_follows_a_training(page: LonePage, desk: FakeDesk) -> None:
-    training = added(page, desk)
-    desk.learn(training, 100, level=3.3e6)
+def test_the_table_follows_a_training(page: LonePage, trainings: FakeDesk) -> None:
+    training = added(page, trainings)
+    trainings.learn(training, 100, level=3.3e6)
     settle(page)
 
     assert cell(page, training, "Decisions") == "25\u202f000"
@@ -230,25 +204,25 @@ def test_the_table_follows_a_training(page: LonePage, desk: FakeDesk) -> None:
     assert cell(page, training, "Against classics") == "1.63× lia"  # 3.3 x 0.99 x 1.02 over 2.05 Mbit/s
     assert cell(page, training, "Updates/s") == "440"
     assert cell(page, training, "Time left").endswith(" s")
-    desk.learn(training, 200, level=3.3e6)
+    trainings.learn(training, 200, level=3.3e6)
     settle(page)
     assert (cell(page, training, "Done"), cell(page, training, "Time left")) == ("100 %", "evaluating")
-    desk.set_state(training, JobState.PAUSED)
+    trainings.set_state(training, JobState.PAUSED)
     settle(page)
     assert cell(page, training, "State") == "paused"
     assert cell(page, training, "Time left") == "–"
 
 
-def test_selection_and_colours_stay_when_trainings_come(page: LonePage, desk: FakeDesk) -> None:
-    first = added(page, desk)
+def test_selection_and_colours_stay_when_trainings_come(page: LonePage, trainings: FakeDesk) -> None:
+    first = added(page, trainings)
     hue = page.train._model.hue(first.id)
-    desk.add()
+    trainings.add()
     settle(page)
     assert page.train.selected() == [first]
     assert page.train._model.hue(first.id) == hue
 
 
-def test_actions_are_enabled_where_they_make_sense(window: MainWindow, desk: FakeDesk) -> None:
+def test_actions_are_enabled_where_they_make_sense(desk: Desk, trainings: FakeDesk) -> None:
     everything = {"toggle", "stop", "checkpoint", "evaluate", "race", "promote"}
     for state, can, word in (
         (JobState.RUNNING, everything, "Pause"),
@@ -256,27 +230,27 @@ def test_actions_are_enabled_where_they_make_sense(window: MainWindow, desk: Fak
         (JobState.INTERRUPTED, {"toggle", "race", "promote"}, "Continue"),
         (JobState.FINISHED, {"race", "promote"}, "Pause"),
     ):
-        added(window, desk, state)
-        assert enabled(window) == can, state
-        assert window.bar["train.toggle"].iconText() == word, state
+        added(desk, trainings, state)
+        assert enabled(desk) == can, state
+        assert desk.bar["train.toggle"].iconText() == word, state
 
 
-def test_without_a_policy_nothing_races_and_nothing_is_promoted(window: MainWindow, desk: FakeDesk) -> None:
-    training = added(window, desk, policy=False)
-    assert enabled(window) == {"toggle", "stop", "checkpoint", "evaluate"}
+def test_without_a_policy_nothing_races_and_nothing_is_promoted(desk: Desk, trainings: FakeDesk) -> None:
+    training = added(desk, trainings, policy=False)
+    assert enabled(desk) == {"toggle", "stop", "checkpoint", "evaluate"}
 
-    desk.write_policy(training)
-    settle(window)
+    trainings.write_policy(training)
+    settle(desk)
 
-    assert enabled(window) == {"toggle", "stop", "checkpoint", "evaluate", "race", "promote"}
+    assert enabled(desk) == {"toggle", "stop", "checkpoint", "evaluate", "race", "promote"}
 
 
-def test_the_rivals_are_those_of_the_selected_training_and_their_names_fit(page: LonePage, desk: FakeDesk) -> None:
+def test_the_rivals_are_those_of_the_selected_training_and_their_names_fit(page: LonePage, trainings: FakeDesk) -> None:
     rival = page.train.rival
-    added(page, desk)
+    added(page, trainings)
     first = ["as in the scenario", "lia", "olia", "balia", "wvegas"]
     assert [rival.itemText(number) for number in range(5)] == first
-    training = desk.add(agent="rl-explore")
+    training = trainings.add(agent="rl-explore")
     settle(page)
 
     page.train.select([training.id])
@@ -288,38 +262,38 @@ def test_the_rivals_are_those_of_the_selected_training_and_their_names_fit(page:
     assert rival.width() >= rival.fontMetrics().horizontalAdvance("newreno") + arrow
 
 
-def test_actions_reach_the_selected_trainings(window: MainWindow, desk: FakeDesk) -> None:
-    first, second = desk.add(), desk.add()
-    settle(window)
-    page_of(window).select([first.id, second.id])
-    desk.calls.clear()
+def test_actions_reach_the_selected_trainings(desk: Desk, trainings: FakeDesk) -> None:
+    first, second = trainings.add(), trainings.add()
+    settle(desk)
+    page_of(desk).select([first.id, second.id])
+    trainings.calls.clear()
 
     for name in ("checkpoint", "evaluate", "toggle", "toggle", "stop", "toggle"):
-        window.bar.trigger(f"train.{name}")
+        desk.bar.trigger(f"train.{name}")
 
-    done = [(name, number) for name, number in desk.calls if number == first.id]
+    done = [(name, number) for name, number in trainings.calls if number == first.id]
     assert [name for name, _ in done] == ["checkpoint", "evaluate", "pause", "resume", "stop", "go_on"]
-    assert len(desk.calls) == 12
+    assert len(trainings.calls) == 12
 
 
-def test_a_training_without_a_checkpoint_says_that_it_cannot_go_on(window: MainWindow, desk: FakeDesk) -> None:
-    training = added(window, desk)
-    desk.set_state(training, JobState.INTERRUPTED, "no checkpoint")
-    settle(window)
-    window.bar.trigger("train.toggle")
-    assert "no checkpoint to continue from" in window.banners.text("training")
+def test_a_training_without_a_checkpoint_says_that_it_cannot_go_on(desk: Desk, trainings: FakeDesk) -> None:
+    training = added(desk, trainings)
+    trainings.set_state(training, JobState.INTERRUPTED, "no checkpoint")
+    settle(desk)
+    desk.bar.trigger("train.toggle")
+    assert "no checkpoint to continue from" in desk.banners.text("training")
 
 
-def test_a_training_that_is_killed_is_told(window: MainWindow, desk: FakeDesk) -> None:
-    training = added(window, desk)
-    desk.set_state(training, JobState.INTERRUPTED, "its process was killed; continue from its last checkpoint")
-    settle(window)
-    assert "its process was killed" in window.banners.text("training")
+def test_a_training_that_is_killed_is_told(desk: Desk, trainings: FakeDesk) -> None:
+    training = added(desk, trainings)
+    trainings.set_state(training, JobState.INTERRUPTED, "its process was killed; continue from its last checkpoint")
+    settle(desk)
+    assert "its process was killed" in desk.banners.text("training")
 
 
-def test_curves_show_the_selected_trainings(page: LonePage, desk: FakeDesk) -> None:
-    first = added(page, desk)
-    desk.learn(first, 20)
+def test_curves_show_the_selected_trainings(page: LonePage, trainings: FakeDesk) -> None:
+    first = added(page, trainings)
+    trainings.learn(first, 20)
     settle(page)
     assert page.train.curves.plots is not None
     shown = [plot.spec.metric.key for plot in page.train.curves.plots.plots]
@@ -332,8 +306,8 @@ def test_curves_show_the_selected_trainings(page: LonePage, desk: FakeDesk) -> N
     assert empty.isVisible()
 
 
-def test_the_policy_is_drawn_again_when_another_was_written(qtbot: QtBot, page: LonePage, desk: FakeDesk) -> None:
-    training = added(page, desk)
+def test_the_policy_is_drawn_again_when_another_was_written(qtbot: QtBot, page: LonePage, trainings: FakeDesk) -> None:
+    training = added(page, trainings)
     page.train.tabs.setCurrentIndex(1)
     view = page.train.policy
     qtbot.waitUntil(lambda: view.picture is not None and view.picture.panel is not None, timeout=PATIENCE_MS)
@@ -343,7 +317,7 @@ def test_the_policy_is_drawn_again_when_another_was_written(qtbot: QtBot, page: 
     assert [view.across.itemText(number) for number in range(view.across.count())] == ["sending rate", "RTT", "cwnd"]
     assert "Dots" in view.status.text()
 
-    desk.write_policy(training, slope=-1.0)
+    trainings.write_policy(training, slope=-1.0)
     settle(page)
 
     qtbot.waitUntil(lambda: view.picture is not None and view.picture.panel is not first, timeout=PATIENCE_MS)
@@ -354,9 +328,9 @@ def test_the_policy_is_drawn_again_when_another_was_written(qtbot: QtBot, page: 
 
 
 def test_another_feature_is_drawn_without_asking_the_policy_what_it_saw(
-    qtbot: QtBot, page: LonePage, desk: FakeDesk
+    qtbot: QtBot, page: LonePage, trainings: FakeDesk
 ) -> None:
-    added(page, desk)
+    added(page, trainings)
     page.train.tabs.setCurrentIndex(1)
     view = page.train.policy
     qtbot.waitUntil(lambda: view.picture is not None and view.picture.panel is not None, timeout=PATIENCE_MS)
@@ -366,14 +340,14 @@ def test_another_feature_is_drawn_without_asking_the_policy_what_it_saw(
     view.across.setCurrentIndex(2)
 
     qtbot.waitUntil(lambda: view.picture is not None and view.picture.panel is not before, timeout=PATIENCE_MS)
-    assert desk.observed == 1
+    assert trainings.observed == 1
     qtbot.waitUntil(lambda: not page.workers.is_busy, timeout=PATIENCE_MS)
 
 
-def test_several_selected_trainings_have_no_picture(page: LonePage, desk: FakeDesk) -> None:
+def test_several_selected_trainings_have_no_picture(page: LonePage, trainings: FakeDesk) -> None:
     page.train.tabs.setCurrentIndex(1)
-    desk.add()
-    desk.add()
+    trainings.add()
+    trainings.add()
     settle(page)
     page.train.table.selectAll()
     empty = page.train.policy.findChild(QLabel, "empty_title")
@@ -382,20 +356,20 @@ def test_several_selected_trainings_have_no_picture(page: LonePage, desk: FakeDe
 
 
 def test_a_policy_is_promoted_under_the_name_that_was_answered(
-    window: MainWindow, desk: FakeDesk, dialogs: ScriptedDialogs
+    desk: Desk, trainings: FakeDesk, dialogs: ScriptedDialogs
 ) -> None:
-    training = added(window, desk)
+    training = added(desk, trainings)
     dialogs.answer("PromoteDialog", None, Promotion("mine", "Good on lossy paths"))
-    window.bar.trigger("train.promote")
-    assert desk.promoted == []
-    window.bar.trigger("train.promote")
-    assert desk.promoted == [(training.id, "mine", "Good on lossy paths")]
-    assert 'policy = "mine"' in window.banners.text("training")
+    desk.bar.trigger("train.promote")
+    assert trainings.promoted == []
+    desk.bar.trigger("train.promote")
+    assert trainings.promoted == [(training.id, "mine", "Good on lossy paths")]
+    assert 'policy = "mine"' in desk.banners.text("training")
 
 
-def test_the_promote_dialog_refuses_names_that_are_taken_or_impossible(qtbot: QtBot, desk: FakeDesk) -> None:
-    training = desk.add()
-    desk.learn(training, 10)
+def test_the_promote_dialog_refuses_names_that_are_taken_or_impossible(qtbot: QtBot, trainings: FakeDesk) -> None:
+    training = trainings.add()
+    trainings.learn(training, 10)
     dialog = PromoteDialog(training, ("drl-cc", "my-drl-cc-1"))
     qtbot.addWidget(dialog)
     assert dialog.answer.name == "my-drl-cc-2"
@@ -410,52 +384,49 @@ def test_the_promote_dialog_refuses_names_that_are_taken_or_impossible(qtbot: Qt
     assert dialog.promote.isEnabled()
 
 
-@pytest.mark.own_window
 def test_closing_asks_about_trainings_and_leaves_them_running(
-    qtbot: QtBot, window: MainWindow, desk: FakeDesk, dialogs: ScriptedDialogs
+    desk: Desk, trainings: FakeDesk, dialogs: ScriptedDialogs
 ) -> None:
-    added(window, desk)
+    added(desk, trainings)
     dialogs.answer("ask_trainings", "cancel", "background")
-    window.close()
-    assert window.isVisible()
-    window.close()
-    qtbot.waitUntil(lambda: not window.isVisible())
-    assert ("leave_running", "") in desk.calls
-    assert ("stop_all", "") not in desk.calls
-    assert desk.is_closed
+    assert not desk.features.may_close()
+    assert desk.features.may_close()
+    desk.close_at_once()
+    assert ("leave_running", "") in trainings.calls
+    assert ("stop_all", "") not in trainings.calls
+    assert trainings.is_closed
 
 
-@pytest.mark.own_window
 def test_closing_waits_for_the_last_checkpoint(
-    qtbot: QtBot, window: MainWindow, desk: FakeDesk, dialogs: ScriptedDialogs
+    qtbot: QtBot, desk: Desk, trainings: FakeDesk, dialogs: ScriptedDialogs
 ) -> None:
-    training = added(window, desk)
+    training = added(desk, trainings)
     dialogs.answer("ask_trainings", "stop")
 
     def stop_later() -> None:
-        desk.calls.append(("stop_all", ""))
-        desk.set_state(training, JobState.STOPPING)
+        trainings.calls.append(("stop_all", ""))
+        trainings.set_state(training, JobState.STOPPING)
 
-    desk.stop_all = stop_later  # type: ignore[method-assign] # a stop takes its time
-    window.close()
-    assert window.isVisible()
+    trainings.stop_all = stop_later  # type: ignore[method-assign] # a stop takes its time
+    assert not desk.features.may_close()
+    assert desk.isVisible()
 
-    desk.set_state(training, JobState.STOPPED)
+    trainings.set_state(training, JobState.STOPPED)
 
-    qtbot.waitUntil(lambda: not window.isVisible())
+    qtbot.waitUntil(lambda: not desk.isVisible())
     assert len(dialogs.asked) == 1
 
 
-def test_the_database_cannot_be_changed_while_a_training_goes_on(window: MainWindow, desk: FakeDesk) -> None:
-    training = added(window, desk)
-    assert not window.bar["file.open_database"].isEnabled()
-    desk.set_state(training, JobState.FINISHED)
-    settle(window)
-    assert window.bar["file.open_database"].isEnabled()
+def test_the_database_cannot_be_changed_while_a_training_goes_on(desk: Desk, trainings: FakeDesk) -> None:
+    training = added(desk, trainings)
+    assert not desk.bar["file.open_database"].isEnabled()
+    trainings.set_state(training, JobState.FINISHED)
+    settle(desk)
+    assert desk.bar["file.open_database"].isEnabled()
 
 
-def test_every_part_can_be_reached_by_keyboard_and_has_a_name(window: MainWindow) -> None:
-    page = page_of(window)
+def test_every_part_can_be_reached_by_keyboard_and_has_a_name(desk: Desk) -> None:
+    page = page_of(desk)
     for widget in (page.table, page.rival, page.policy.across, page.policy.up, page.policy.output):
         assert widget.accessibleName()
         assert widget.focusPolicy() & Qt.FocusPolicy.TabFocus
@@ -464,55 +435,55 @@ def test_every_part_can_be_reached_by_keyboard_and_has_a_name(window: MainWindow
             assert button.toolTip()
 
 
-def test_the_theme_reaches_all_of_the_page(window: MainWindow, desk: FakeDesk) -> None:
-    training = added(window, desk)
-    desk.learn(training, 20)
-    settle(window)
-    plots = page_of(window).curves.plots
+def test_the_theme_reaches_all_of_the_page(qapp: QApplication, desk: Desk, trainings: FakeDesk) -> None:
+    training = added(desk, trainings)
+    trainings.learn(training, 20)
+    settle(desk)
+    plots = page_of(desk).curves.plots
     assert plots is not None
     before = plots.backgroundBrush().color().name()
-    window.bar.trigger("view.theme_dark")
+    Theme(qapp, "dark")
     assert plots.backgroundBrush().color().name() != before
 
 
-def test_a_race_lays_both_runs_over_each_other(qtbot: QtBot, window: MainWindow, desk: FakeDesk) -> None:
-    training = added(window, desk)
+def test_a_race_lays_both_runs_over_each_other(qtbot: QtBot, desk: Desk, trainings: FakeDesk) -> None:
+    training = added(desk, trainings)
     assert training.policy_path is not None
     write_random_policy(training.policy_path, make_plan("drl-cc"))
-    page_of(window).rival.setCurrentText("olia")
+    page_of(desk).rival.setCurrentText("olia")
 
-    window.bar.trigger("train.race")
+    desk.bar.trigger("train.race")
 
-    qtbot.waitUntil(lambda: len(window.history.runs()) == 2 and not window.runs.is_running, timeout=PATIENCE_MS)
-    classic, learned = window.history.runs()
+    qtbot.waitUntil(lambda: len(desk.history.runs()) == 2 and not desk.runs.is_running, timeout=PATIENCE_MS)
+    classic, learned = desk.history.runs()
     assert (learned.controllers, classic.controllers) == ("drl-cc", "olia")
     assert learned.seed == classic.seed
-    qtbot.waitUntil(lambda: window.shown.ids == {learned.id, classic.id})
+    qtbot.waitUntil(lambda: desk.shown.ids == {learned.id, classic.id})
     # The document is as it was: a race is about it, not in it.
-    assert window.documents.doc.text == TWO_PATHS
+    assert desk.documents.doc.text == TWO_PATHS
 
 
-def test_a_race_that_is_stopped_has_no_second_run(qtbot: QtBot, window: MainWindow, desk: FakeDesk) -> None:
-    training = added(window, desk)
+def test_a_race_that_is_stopped_has_no_second_run(qtbot: QtBot, desk: Desk, trainings: FakeDesk) -> None:
+    training = added(desk, trainings)
     assert training.policy_path is not None
     write_random_policy(training.policy_path, make_plan("drl-cc"))
-    window.bar.trigger("run.speed_real_time")
-    window.bar.trigger("train.race")
-    with qtbot.waitSignal(window.runs.ended, timeout=PATIENCE_MS):
-        window.bar.trigger("run.stop")
+    desk.bar.trigger("run.speed_real_time")
+    desk.bar.trigger("train.race")
+    with qtbot.waitSignal(desk.runs.ended, timeout=PATIENCE_MS):
+        desk.bar.trigger("run.stop")
     QApplication.processEvents()
-    assert not window.runs.is_running
-    assert len(window.history.runs()) == 1
+    assert not desk.runs.is_running
+    assert len(desk.history.runs()) == 1
 
 
-def test_a_policy_that_does_not_fit_is_told(window: MainWindow, desk: FakeDesk) -> None:
-    added(window, desk)  # its file is none
-    window.bar.trigger("train.race")
-    assert "raced-1" in window.banners.text("action")
-    assert not window.runs.is_running
+def test_a_policy_that_does_not_fit_is_told(desk: Desk, trainings: FakeDesk) -> None:
+    added(desk, trainings)  # its file is none
+    desk.bar.trigger("train.race")
+    assert "raced-1" in desk.banners.text("action")
+    assert not desk.runs.is_running
 
 
-def test_a_time_that_is_none_is_said_at_its_field_alone(page: LonePage, desk: FakeDesk, qtbot: QtBot) -> None:
+def test_a_time_that_is_none_is_said_at_its_field_alone(page: LonePage, trainings: FakeDesk, qtbot: QtBot) -> None:
     page.train.load_choices()
     qtbot.waitUntil(lambda: page.train.form is not None, timeout=PATIENCE_MS)
     assert page.train.form is not None
@@ -527,9 +498,9 @@ def test_a_time_that_is_none_is_said_at_its_field_alone(page: LonePage, desk: Fa
     page.train.start()
 
     assert "not a number with a unit" in row.message.text()
-    assert (refused, desk.orders) == ([], [])
+    assert (refused, trainings.orders) == ([], [])
     row.editor.selectAll()
     QTest.keyClicks(row.editor, "30s")
     page.train.start()
     assert row.message.text() == ""
-    assert desk.orders[-1][0].minutes == 0.5
+    assert trainings.orders[-1][0].minutes == 0.5

@@ -57,13 +57,12 @@ from subflow_sim.params import SCRIPT_SECTIONS, Algorithm, AlgorithmCatalog
 from subflow_sim.policy import Policy
 from subflow_sim.policy_choice import choose_policy
 from subflow_sim.policy_library import MAX_POLICY_BYTES, NEUTRAL, SUFFIX
-from subflow_sim.report import Report
 from subflow_sim.scenario import Choice, Scenario
 from subflow_sim.scenario_model import ScriptFile
 from subflow_sim.script import ScriptError
 from subflow_sim.script_reader import SUFFIX as SCRIPT_SUFFIX
 from subflow_sim.script_reader import algorithm_of, shipped_scripts
-from subflow_sim.section_reader import read_section
+from subflow_sim.section_reader import Report, read_section
 from subflow_sim.toml_map import Path as Place
 from subflow_sim.units import Dimension
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from subflow_app.toolkit.action_bar import WRITABLE, ActionSpec, possible
+from subflow_app.toolkit.action_bar import WRITABLE, ActionBar, ActionSpec, possible
 from subflow_app.toolkit.feature import FeatureHolder, PanelFeature
 from subflow_app.toolkit.study import Study
-from subflow_app.toolkit.workers import LatestReader
+from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.number_text import duration_text
 
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from subflow_app.features.arena.qt.panel import ArenaPanel
     from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.features.history.qt import History
-    from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
-    from subflow_app.toolkit.workers import Workers
     from subflow_app.toolkit.workspaces import Workspaces
     from subflow_store import Store
 

@@ -24,14 +24,11 @@ from subflow_app.features.arena.core.arena_text import METHOD, harm_text, interv
 from subflow_app.features.arena.core.results import Board, family_titles
 from subflow_app.features.arena.core.standings import COLUMNS, ArenaColumn, Standing, scatter, standings
 from subflow_app.features.plots.qt.panel_plot import PanelPlot
-from subflow_app.toolkit.models import Index, TableModel
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens, muted, set_style, tab_style
-from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.list_beside import ToldBar, action_buttons
-from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
-from subflow_app.toolkit.widgets.tables import set_up_table, set_widths, sorting
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, h_box, named, v_box
+from subflow_app.toolkit.widgets.tables import Index, TableModel, set_up_table, set_widths, sorting
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_sim.arena.utility import WORST

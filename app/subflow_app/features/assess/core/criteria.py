@@ -33,8 +33,7 @@ from subflow_app.foundation.toml_edit import read_toml
 from subflow_app.foundation.toml_files import checked, read_text, toml_tree
 from subflow_sim.parameter import Param
 from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
-from subflow_sim.report import Report
-from subflow_sim.section_reader import read_section
+from subflow_sim.section_reader import Report, read_section
 from subflow_sim.units import Dimension
 
 _ENTRANT = "{entrant}"

@@ -96,7 +96,7 @@ def _scale(figure: Path | None, *, as_json: bool) -> None:
 
 
 def _simulator_document(name: str, *, instructions: bool, decisions: bool) -> dict[str, Any]:
-    from subflow_sim.bench import run_workload
+    from subflow_sim.bench import recording_cost, run_workload
 
     print_note(f"measuring {name} ...")
     result = run_workload(name)
@@ -107,8 +107,6 @@ def _simulator_document(name: str, *, instructions: bool, decisions: bool) -> di
         print_note(f"counting the instructions of {name} ...")
         document["instructions_per_packet"] = instructions_per_packet(name)
     if decisions:
-        from subflow_sim.bench import recording_cost
-
         print_note(f"recording the decisions of {name} ...")
         cost = recording_cost(name)
         document |= {"decisions": cost.decisions, "recording_ratio": cost.ratio}

@@ -44,9 +44,8 @@ from subflow_sim.arena.utility import fair_shares, queueing_of
 from subflow_sim.errors import SimulationError
 from subflow_sim.gate import is_there
 from subflow_sim.parameter import Param, kind_name
-from subflow_sim.report import Report
 from subflow_sim.script_reader import SUFFIX as SCRIPT_SUFFIX
-from subflow_sim.section_reader import named_tables, read_section
+from subflow_sim.section_reader import Report, named_tables, read_section
 from subflow_sim.units import Dimension
 
 Summary: TypeAlias = Mapping[str, Any]

@@ -55,9 +55,8 @@ from subflow_sim.arena.networks import Network
 from subflow_sim.arena.path_facts import PathFacts, path_facts
 from subflow_sim.draws import Draw
 from subflow_sim.parameter import Param
-from subflow_sim.report import Report
 from subflow_sim.scenario import Scenario
-from subflow_sim.section_reader import read_section
+from subflow_sim.section_reader import Report, read_section
 from subflow_sim.stats import Estimate
 from subflow_sim.units import Dimension
 from subflow_sim.whole_file import write_whole

@@ -28,10 +28,9 @@ from subflow_sim.draws import BdpShare, Draw, Independent, Range, read_draw, uni
 from subflow_sim.episodes import Drawn, build_with_tree, draw_episode_s, draw_events, draw_values
 from subflow_sim.errors import ParamError, ScenarioError
 from subflow_sim.overrides import override_value
-from subflow_sim.report import Report
 from subflow_sim.scenario import Scenario, read_scenario_text
 from subflow_sim.scenario_model import ScriptFile
-from subflow_sim.section_reader import Noted
+from subflow_sim.section_reader import Noted, Report
 from subflow_sim.training_model import Training
 
 SUFFIX = ".toml"

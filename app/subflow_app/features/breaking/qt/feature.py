@@ -16,12 +16,12 @@ from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.foundation.errors import ExportError, InputError
 from subflow_app.foundation.paths import file_stem
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.toolkit.action_bar import NOT_RUNNING, WRITABLE, ActionSpec, possible
+from subflow_app.toolkit.action_bar import NOT_RUNNING, WRITABLE, ActionBar, ActionSpec, possible
 from subflow_app.toolkit.dialogs import SCENARIO_FILTER
-from subflow_app.toolkit.feature import FeatureHolder, PanelFeature
+from subflow_app.toolkit.feature import FeatureHolder, FeatureMap, PanelFeature
 from subflow_app.toolkit.study import Study
 from subflow_app.toolkit.widgets.shorthand import timer
-from subflow_app.toolkit.workers import LatestReader
+from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.number_text import duration_text
 from subflow_app.vocabulary.plain_text import capitalised
@@ -38,11 +38,8 @@ if TYPE_CHECKING:
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.qt.run_control import RunControl
     from subflow_app.features.running.qt.run_session import RunSession
-    from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.docks import Docks
-    from subflow_app.toolkit.feature import FeatureMap
-    from subflow_app.toolkit.workers import Workers
     from subflow_app.toolkit.workspaces import Workspaces
     from subflow_app.vocabulary.picture import Panel
     from subflow_store import Store

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Signal
@@ -24,12 +25,10 @@ from subflow_app.features.breaking.core.space import load_space, space_names, sp
 from subflow_app.foundation.claims import Claim
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expressions import ClaimError
-from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.toolkit.theme import muted
-from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.labels import ProblemLabel
 from subflow_app.toolkit.widgets.list_beside import action_buttons
-from subflow_app.toolkit.widgets.shorthand import captioned, h_box, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, as_written, captioned, h_box, named, v_box
 from subflow_app.vocabulary.language import tr
 from subflow_sim.scenario_model import ScriptFile
 from subflow_store.searches import SearchRecord
@@ -121,6 +120,12 @@ def asked_of(record: SearchRecord) -> Asked:
         record.space,
         scripts=(ScriptFile(**script),) if isinstance(script, dict) else (),
     )
+
+
+@cache
+def _title_of(space: str) -> str:
+    """The title of a shipped space, kept: to read one builds all its extremes, and each claim lists all spaces."""
+    return load_space(space).title
 
 
 class BreakForm(QWidget):
@@ -258,7 +263,7 @@ class BreakForm(QWidget):
         self.space.blockSignals(True)
         self.space.clear()
         for name in (*first, *(name for name in space_names() if name not in first)):
-            self.space.addItem(f"{load_space(name).title} ({name})", name)
+            self.space.addItem(f"{_title_of(name)} ({name})", name)
         self.space.addItem(tr("The open scenario"), OWN)
         if self._earlier is not None and self._earlier.space == EARLIER:
             self.space.addItem(tr("{name}, of an earlier search", name=self._earlier.name), EARLIER)

@@ -19,13 +19,10 @@ from subflow_app.features.breaking.core.counterexample import PROFILES, Countere
 from subflow_app.features.breaking.core.search_map import SearchMap
 from subflow_app.features.breaking.qt.form import BreakForm
 from subflow_app.features.plots.qt.panel_plot import PanelPlot
-from subflow_app.toolkit.models import TableModel
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import muted, set_style, tab_style
-from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.list_beside import ToldBar, action_buttons
-from subflow_app.toolkit.widgets.shorthand import captioned, h_box, named, split, v_box
-from subflow_app.toolkit.widgets.tables import select_rows, set_up_table
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, captioned, h_box, named, split, v_box
+from subflow_app.toolkit.widgets.tables import TableModel, select_rows, set_up_table
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.number_text import duration_text
 from subflow_app.vocabulary.picture import Hit, Panel

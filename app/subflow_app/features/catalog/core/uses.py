@@ -19,9 +19,9 @@ from subflow_sim.errors import ScenarioError
 from subflow_sim.overrides import override_value
 from subflow_sim.params import AlgorithmCatalog
 from subflow_sim.policy_choice import choose_policy, with_policy
-from subflow_sim.report import Report
 from subflow_sim.scenario import load_scenario, parse_scenario
 from subflow_sim.scenario_model import Choice, Flow, OptionValue, PolicyFile
+from subflow_sim.section_reader import Report
 from subflow_sim.whole_scenario import Scenario
 
 if TYPE_CHECKING:

@@ -206,8 +206,8 @@ ERROR_COLUMNS: tuple[Column[SeriesError], ...] = (
         lambda e: e.count,
         tip=translatable("Samples of the reference, after its warm-up, at which both are known"),
     ),
-    NumberColumn("RMSE", _scaled("rmse"), _digits, tip=translatable("Root of the mean squared error")),
-    NumberColumn("MAE", _scaled("mae"), _digits, tip=translatable("Mean absolute error")),
+    NumberColumn(translatable("RMSE"), _scaled("rmse"), _digits, tip=translatable("Root of the mean squared error")),
+    NumberColumn(translatable("MAE"), _scaled("mae"), _digits, tip=translatable("Mean absolute error")),
     NumberColumn(
         translatable("Relative error, %"),
         lambda e: e.relative,

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from subflow_app.features.sweeps.qt.feature import SweepFeature
-from subflow_app.foundation.file_kinds import TRACE_SUFFIXES
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.action_bar import WRITABLE, ActionSpec, possible
+from subflow_app.toolkit.action_bar import WRITABLE, ActionBar, ActionSpec, possible
 from subflow_app.toolkit.dialogs import Dialogs, open_dialog
 from subflow_app.toolkit.feature import Feature, FeatureHolder, FeatureMap
 from subflow_app.toolkit.widgets.empty_state import EmptyState
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from subflow_app.features.kernel.core.study import KernelStudy
     from subflow_app.features.running.qt.shown_runs import ShownRuns
     from subflow_app.foundation.jobs.job import JobOutcome
-    from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.widgets.banner import Banners
@@ -230,6 +228,8 @@ class CompareFeature(Feature):
 
     def ask_import(self) -> None:
         """Asks for a measured file and shows what it would become."""
+        from subflow_app.features.measured.core.trace_formats import TRACE_SUFFIXES
+
         filters = tr(
             "Measured traces ({suffixes});;All files (*)", suffixes=" ".join(f"*{each}" for each in TRACE_SUFFIXES)
         )

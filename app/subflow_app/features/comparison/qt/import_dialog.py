@@ -31,11 +31,8 @@ from subflow_app.features.measured.core.measured_table import (
 )
 from subflow_app.features.measured.core.text_lines import TIME_UNITS
 from subflow_app.foundation.errors import AppError
-from subflow_app.toolkit.models import Index, TableModel
-from subflow_app.toolkit.plain_text import Label
-from subflow_app.toolkit.widgets.choice import Choice
-from subflow_app.toolkit.widgets.shorthand import accept_buttons, h_box, named, v_box
-from subflow_app.toolkit.widgets.tables import set_up_table
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, accept_buttons, h_box, named, v_box
+from subflow_app.toolkit.widgets.tables import Index, TableModel, set_up_table
 from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column

@@ -34,12 +34,9 @@ from subflow_app.features.history.qt.run_table import heading
 from subflow_app.features.kernel.core.study import KernelStudy
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.dialogs import CSV_FILTER, Dialogs
-from subflow_app.toolkit.models import RIGHT, Index, TableModel, bold
-from subflow_app.toolkit.plain_text import Label
-from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.list_beside import ShareBar
-from subflow_app.toolkit.widgets.shorthand import WrapLayout, captioned, h_box, named, timer, v_box
-from subflow_app.toolkit.widgets.tables import set_up_table, sorting
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, WrapLayout, captioned, h_box, named, timer, v_box
+from subflow_app.toolkit.widgets.tables import RIGHT, Index, TableModel, bold, set_up_table, sorting
 from subflow_app.vocabulary.language import tr, trn
 from subflow_app.vocabulary.tables import Column
 from subflow_store.values import RunRow

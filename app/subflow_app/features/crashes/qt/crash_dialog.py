@@ -16,10 +16,9 @@ from PySide6.QtWidgets import (
 
 from subflow_app.foundation.crash_reports import CrashReport, crash_reports, remove_report, with_scenario
 from subflow_app.foundation.paths import crash_directory
-from subflow_app.toolkit.models import ListModel
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.widgets.empty_state import EmptyState
-from subflow_app.toolkit.widgets.shorthand import named, pages, split, v_box
+from subflow_app.toolkit.widgets.shorthand import Label, named, pages, split, v_box
+from subflow_app.toolkit.widgets.tables import ListModel
 from subflow_app.vocabulary.language import tr
 
 _EMPTY, _REPORTS = 0, 1

@@ -9,6 +9,7 @@ import logging
 import sys
 import threading
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -23,14 +24,14 @@ from subflow_app.foundation.crash_reports import (
     report_text,
     title_of,
 )
-from subflow_app.toolkit.dialogs import open_dialog
-from subflow_app.toolkit.feature import Feature
+from subflow_app.toolkit.action_bar import ActionSpec
+from subflow_app.toolkit.dialogs import Dialogs, open_dialog
+from subflow_app.toolkit.feature import Feature, FeatureHolder
 from subflow_app.toolkit.widgets.banner import Banners, Way
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
     from subflow_app.features.editor.qt.documents import Documents
-    from subflow_app.toolkit.dialogs import Dialogs
     from subflow_app.toolkit.workers import Workers
 
 
@@ -90,6 +91,18 @@ class CrashFeature(Feature):
 
 def _raise(error: Exception) -> None:
     raise error
+
+
+def rows() -> Iterator[ActionSpec[FeatureHolder]]:
+    """In the Help menu."""
+    yield ActionSpec(
+        "help.crash_reports",
+        "&Crash reports…",
+        "Read what was written when Subflow crashed or showed a bug, to send it by hand",
+        "crash",
+        ("Ctrl+Alt+Shift+F1",),
+        lambda w, _: w.features[CrashFeature].show(),
+    )
 
 
 _log = logging.getLogger(__name__)

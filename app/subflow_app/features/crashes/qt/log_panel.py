@@ -14,8 +14,7 @@ from subflow_app.foundation.paths import log_path
 from subflow_app.foundation.session_log import MOST_KEPT, SESSION_LOG, LogMessage, SessionLog
 from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.theme import Tokens, follow_theme
-from subflow_app.toolkit.widgets.choice import Choice
-from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Choice, h_box, named, v_box
 from subflow_app.vocabulary.language import tr, translatable
 
 _LEVELS = {

@@ -18,9 +18,9 @@ from subflow_sim.overrides import apply_overrides as overrides_of_file
 from subflow_sim.params import SCRIPT_SECTIONS
 from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
 from subflow_sim.policy_library import shipped_policies
-from subflow_sim.report import Report
 from subflow_sim.scenario import DelayTrace, DeliveryTrace, LinkDirection, Scenario, read_scenario_text
 from subflow_sim.scenario_model import ScriptFile
+from subflow_sim.section_reader import Report
 from subflow_sim.toml_map import Path as Place
 from subflow_sim.units import Dimension, format_quantity
 

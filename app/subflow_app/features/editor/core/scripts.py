@@ -7,7 +7,7 @@ the text of its scripts itself, as do stored runs. A scenario brings its scripts
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,15 +21,12 @@ from subflow_app.foundation.toml_edit import Lines, TomlValue, read_toml, render
 from subflow_sim.errors import ParamError
 from subflow_sim.gate import TooLargeFileError, is_there, read_file, size_text
 from subflow_sim.parameter import MAX_NAME_LENGTH, NAME_PATTERN
-from subflow_sim.params import SCRIPT_SECTIONS
+from subflow_sim.params import SCRIPT_SECTIONS, AlgorithmCatalog
 from subflow_sim.scenario_model import DATAGRAM_KINDS, ScriptFile, ScriptKind
 from subflow_sim.script_reader import SUFFIX, read_script, script_text
 from subflow_sim.whole_file import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from subflow_sim.params import AlgorithmCatalog
     from subflow_sim.script import ScriptProblem
 
 

@@ -14,10 +14,10 @@ from typing import Any
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ScenarioError
 from subflow_sim.params import SCRIPT_SECTIONS, AlgorithmCatalog
-from subflow_sim.report import Report
 from subflow_sim.scenario import Flow, Link, Scenario
 from subflow_sim.scenario_model import ScriptFile
 from subflow_sim.scenario_reader import read_tree
+from subflow_sim.section_reader import Report
 
 
 def next_step_text(part: str) -> str:

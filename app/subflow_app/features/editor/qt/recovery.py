@@ -12,10 +12,9 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QWidget
 
 from subflow_app.features.editor.core.recovery import Orphan, RecoveryFile, UnsavedText, find_orphans
 from subflow_app.toolkit.dialogs import open_dialog
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens
 from subflow_app.toolkit.widgets.banner import Banners, Way
-from subflow_app.toolkit.widgets.shorthand import named, timer, v_box
+from subflow_app.toolkit.widgets.shorthand import Label, named, timer, v_box
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from subflow_app.features.editor.core.algorithm_choices import AlgorithmChoice, 
 from subflow_app.features.editor.core.form_text import unit_of, with_unit
 from subflow_app.foundation.toml_edit import TomlValue
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.plain_text import as_written
-from subflow_app.toolkit.widgets.shorthand import named
+from subflow_app.toolkit.widgets.shorthand import as_written, named
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ParamError
 from subflow_sim.units import Dimension, parse_quantity

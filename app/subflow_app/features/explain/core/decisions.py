@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING
 
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expressions import Evaluated, Expression, Function, Missing, Value
-from subflow_sim.decisions import Explanation, detected, expressions
+from subflow_sim.decisions import Decisions, Explanation, detected, expressions
 from subflow_sim.transport_params import effective_transport
 
 if TYPE_CHECKING:
-    from subflow_sim.decisions import Decisions
     from subflow_sim.scenario_model import Choice, Event
     from subflow_sim.whole_scenario import Scenario
 

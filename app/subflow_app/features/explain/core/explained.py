@@ -6,7 +6,7 @@ chosen time on. The texts are for people, the documents for programs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,13 +28,10 @@ from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.language import translatable
 from subflow_app.vocabulary.number_text import count_text, finite
 from subflow_app.vocabulary.plain_text import capitalised
-from subflow_sim.decisions import meanings
+from subflow_sim.decisions import Explanation, Number, meanings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from subflow_sim.agent_steps import AgentDecision
-    from subflow_sim.decisions import Explanation, Number
     from subflow_store import EventExtent, Store
 
 

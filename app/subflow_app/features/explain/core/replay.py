@@ -22,7 +22,7 @@ from subflow_app.features.explain.core.origin import LiveOrigin, Origin, StoredO
 from subflow_app.features.traces.core.traces import NANOSECONDS
 from subflow_app.foundation.errors import AppError, InputError
 from subflow_app.vocabulary.language import tr
-from subflow_sim.decisions import DecisionLimits
+from subflow_sim.decisions import DecisionLimits, Decisions, Explanation
 from subflow_sim.errors import SimulationError
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from subflow_app.features.running.core.runs import RunJob
     from subflow_sim.agent_steps import AgentDecision
-    from subflow_sim.decisions import Decisions, Explanation
     from subflow_sim.instant import Instant
     from subflow_sim.scenario import Event, Scenario
     from subflow_sim.simulation import Simulation, Snapshot

@@ -19,10 +19,10 @@ from subflow_app.features.traces.core.traces import SUBFLOW, Traces, nearest_mar
 from subflow_app.features.training.qt.agent_feature import AgentFeature
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.toolkit.action_bar import PLOTS_SHOWN, ActionSpec, possible
+from subflow_app.toolkit.action_bar import PLOTS_SHOWN, ActionBar, ActionSpec, possible
 from subflow_app.toolkit.feature import FeatureHolder, FeatureMap, PanelFeature
 from subflow_app.toolkit.widgets.shorthand import timer
-from subflow_app.toolkit.workers import LatestReader
+from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
@@ -35,11 +35,9 @@ if TYPE_CHECKING:
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.qt.run_control import RunControl
     from subflow_app.features.running.qt.shown_runs import ShownRuns
-    from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.docks import Docks
     from subflow_app.toolkit.preferences import Preferences
-    from subflow_app.toolkit.workers import Workers
     from subflow_sim.scenario_model import ScriptKind
 
 

@@ -12,7 +12,6 @@ import html
 import math
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Qt, QUrl, Signal
 from PySide6.QtGui import QAction, QDesktopServices, QFontDatabase, QResizeEvent
@@ -30,26 +29,20 @@ from PySide6.QtWidgets import (
 
 from subflow_app.features.explain.core.decisions import WorkedRule, rule_sources
 from subflow_app.features.explain.core.explained import CAUSES, ExplainedDecision, amount_text
-from subflow_app.features.explain.core.watches import known_names
+from subflow_app.features.explain.core.watches import Watch, known_names
 from subflow_app.toolkit.icons import icon
-from subflow_app.toolkit.models import TableModel
-from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, muted
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.formula_view import FormulaView, Span
 from subflow_app.toolkit.widgets.labels import ElidedLabel, ProblemLabel
 from subflow_app.toolkit.widgets.list_beside import action_buttons
-from subflow_app.toolkit.widgets.shorthand import h_box, named, pages, v_box
-from subflow_app.toolkit.widgets.tables import set_up_table
+from subflow_app.toolkit.widgets.shorthand import Label, as_written, h_box, named, pages, v_box
+from subflow_app.toolkit.widgets.tables import TableModel, set_up_table
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_sim.decisions import Explanation, Number, meanings
 from subflow_sim.script.vocabulary import OBJECTS
 from subflow_sim.script_steps import ExecutedLine, Step, last_values
-
-if TYPE_CHECKING:
-    from subflow_app.features.explain.core.watches import Watch
-
 
 _CLAIM = "is_"
 

@@ -13,14 +13,13 @@ from subflow_app.features.traces.core.traces import FLOW, SUBFLOW, Traces
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.toolkit.widgets.shorthand import timer
-from subflow_app.toolkit.workers import LatestReader
+from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
     from subflow_app.features.explain.core.replay import Replay
     from subflow_app.features.explain.core.watches import Series, Watch
     from subflow_app.features.plots.qt.plot_view import PlotView
-    from subflow_app.toolkit.workers import Workers
 
 MOST_WATCHES = 8
 _PROGRESS_MS = 200

@@ -40,7 +40,6 @@ from subflow_sim.policy_library import shipped_policies
 from subflow_store.values import EventTable
 
 DATA_FORMAT = "csv"
-FORMATS = (DATA_FORMAT, *FIGURE_KINDS)
 
 _INTERVAL_COLUMNS = tuple(name for name in INTERVAL.fields if name not in ("time_ns", "owner", "begin_ns", "end_ns"))
 TABLE_FILES = {SUBFLOW: "subflows.csv", FLOW: "flows.csv", LINK: "links.csv"}

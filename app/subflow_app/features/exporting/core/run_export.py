@@ -11,7 +11,7 @@ from subflow_app.features.capture.core.packet_capture import CapturePlan, flow_n
 from subflow_app.features.explain.core.origin import StoredOrigin
 from subflow_app.features.exporting.core.bundle import BUNDLE_SUFFIX, write_bundle
 from subflow_app.features.exporting.core.exports import ExportPlan, export_run
-from subflow_app.features.exporting.core.tables import TableKind, export_table
+from subflow_app.features.exporting.core.table_formats import export_table
 from subflow_app.features.exporting.core.web_page import write_page
 from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_app.foundation.file_kinds import PAGE_SUFFIX
@@ -28,14 +28,14 @@ class RunExport:
 
     Attributes:
         run_data: CSV tables, summary and scenario, as `exports.ExportPlan` has them.
-        tables: samples in other forms.
+        tables: samples in other forms, by names of `TABLE_FORMATS`.
         capture: packets of a flow; without a name, of the first. None: none.
         bundle: the run in one file.
         page: the run as a web page that simulates it again.
     """
 
     run_data: bool = True
-    tables: tuple[TableKind, ...] = ()
+    tables: tuple[str, ...] = ()
     capture: CapturePlan | None = None
     bundle: bool = False
     page: bool = False
@@ -90,8 +90,8 @@ def export_stored_run(
         plan = ExportPlan(figures=(), figure_formats=())
         files += export_run(traces, folder, plan, summary=summary, scenario_text=row.scenario_text)
     described = {name: getattr(row, name) for name in ("scenario_name", "seed", "signature", "version")}
-    for kind in wanted.tables:
-        files += export_table(traces, folder, kind, described)
+    for name in wanted.tables:
+        files += export_table(traces, folder, name, described)
     if wanted.capture is not None:
         origin, capture = StoredOrigin.read(store, run_id), wanted.capture
         flow = capture.flow or next(iter(flow_names(origin.scenario)), "")

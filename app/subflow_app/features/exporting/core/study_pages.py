@@ -33,7 +33,7 @@ from subflow_app.features.gallery.core.report_tables import settled_mark, settle
 from subflow_app.features.paper.core.figures import render_figure
 from subflow_app.features.sweeps.core.sweep_results import stored_table, text_table
 from subflow_app.features.sweeps.core.views.choice import settled, show
-from subflow_app.features.sweeps.core.views.study import study_of
+from subflow_app.features.sweeps.core.views.study import Study, study_of
 from subflow_app.features.sweeps.core.views.view import ViewChoice
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expected_errors import is_expected
@@ -46,7 +46,6 @@ from subflow_app.vocabulary.tables import TextTable, html_text, table_html
 if TYPE_CHECKING:
     from subflow_app.features.gallery.core.results import Results
     from subflow_app.features.paper.core.figure_plan import FigurePlan
-    from subflow_app.features.sweeps.core.views.study import Study
     from subflow_app.vocabulary.picture import Panel
     from subflow_store import Store
 

@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 import zstandard
@@ -31,8 +31,7 @@ from numpy.typing import NDArray
 from subflow_app import __version__
 from subflow_app.features.exporting.core.exports import TABLE_FILES, number_texts, time_texts
 from subflow_app.features.traces.core.traces import NANOSECONDS, SeriesKey, Traces, select_keys
-from subflow_app.foundation.errors import InputError
-from subflow_app.foundation.files import made_folder, write_file
+from subflow_app.foundation.files import write_file
 from subflow_app.vocabulary.palette import written
 from subflow_app.vocabulary.tables import csv_text
 
@@ -331,54 +330,15 @@ def _run_lengths(flags: NDArray[np.bool_]) -> bytes:
     )
 
 
-TableKind = Literal["csv-long", "parquet", "parquet-long"]
-TABLE_KINDS: tuple[TableKind, ...] = get_args(TableKind)
-
 _TIME = "time_s"
 LONG_COLUMNS = (_TIME, "scope", "owner", "quantity", "unit", "value")
 _LONG_FILE = "samples"
 
 
-def export_table(
-    traces: Traces, directory: Path, kind: TableKind, described: Mapping[str, Any] | None = None
+def write_long_csv(
+    traces: Traces, keys: Sequence[SeriesKey], folder: Path, _described: Mapping[str, Any]
 ) -> list[Path]:
-    """Write the samples of a run into a folder, which is made if need be; files of the same name are replaced.
-
-    Args:
-        traces: the run.
-        directory: where to.
-        kind: how.
-        described: facts of the run that go into the metadata of Parquet files: seed, signature and so on.
-
-    Returns:
-        The files written.
-
-    Raises:
-        ExportError: if a file cannot be written.
-        InputError: if the run has no samples.
-        StoreError: if the traces are stored and cannot be read.
-    """
-    keys = traces.keys()
-    if not keys:
-        raise InputError(f'run "{traces.title}" has no samples to export: its traces were not kept')
-    made_folder(directory)
-    if kind == "csv-long":
-        return [_write_long_csv(traces, keys, directory / f"{_LONG_FILE}.csv")]
-    if kind == "parquet-long":
-        return [_write_parquet(_long_columns(traces, keys), directory / f"{_LONG_FILE}.parquet", traces, described)]
-    return [
-        _write_parquet(
-            _wide_columns(traces, chosen),
-            (directory / file).with_suffix(".parquet"),
-            traces,
-            {"units": {_TIME: "s"} | {_column(key): key.unit for key in chosen}, **(described or {})},
-        )
-        for scope, file in TABLE_FILES.items()
-        if (chosen := select_keys(traces, scope))
-    ]
-
-
-def _write_long_csv(traces: Traces, keys: Sequence[SeriesKey], path: Path) -> Path:
+    """Write `samples.csv`, a row per sample; see `table_formats.TableFormat` for the arguments."""
     lines = [",".join(LONG_COLUMNS)]
     times: dict[int, list[str]] = {}
     for key in keys:
@@ -388,7 +348,30 @@ def _write_long_csv(traces: Traces, keys: Sequence[SeriesKey], path: Path) -> Pa
         middle = csv_text(_texts(key), ()).removesuffix("\n")
         rows = zip(times[len(time_s)], number_texts(values), strict=False)
         lines += [f"{time},{middle},{value}" for time, value in rows]
-    return write_file(path, "\n".join(lines) + "\n")
+    return [write_file(folder / f"{_LONG_FILE}.csv", "\n".join(lines) + "\n")]
+
+
+def write_long_parquet(
+    traces: Traces, keys: Sequence[SeriesKey], folder: Path, described: Mapping[str, Any]
+) -> list[Path]:
+    """Write `samples.parquet`, a row per sample; see `table_formats.TableFormat` for the arguments."""
+    return [_write_parquet(_long_columns(traces, keys), folder / f"{_LONG_FILE}.parquet", traces, described)]
+
+
+def write_wide_parquet(
+    traces: Traces, _keys: Sequence[SeriesKey], folder: Path, described: Mapping[str, Any]
+) -> list[Path]:
+    """Write a file for each scope, a column per trace; see `table_formats.TableFormat` for the arguments."""
+    return [
+        _write_parquet(
+            _wide_columns(traces, chosen),
+            (folder / file).with_suffix(".parquet"),
+            traces,
+            {"units": {_TIME: "s"} | {_column(key): key.unit for key in chosen}, **described},
+        )
+        for scope, file in TABLE_FILES.items()
+        if (chosen := select_keys(traces, scope))
+    ]
 
 
 def _wide_columns(traces: Traces, keys: Sequence[SeriesKey]) -> list[Column]:
@@ -428,7 +411,7 @@ def _rounded(time_s: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, n
     return np.round(time_s, 9)
 
 
-def _write_parquet(columns: Sequence[Column], path: Path, traces: Traces, described: Mapping[str, Any] | None) -> Path:
-    facts = {"title": traces.title, "duration_s": traces.duration_s, "warmup_s": traces.warmup_s, **(described or {})}
+def _write_parquet(columns: Sequence[Column], path: Path, traces: Traces, described: Mapping[str, Any]) -> Path:
+    facts = {"title": traces.title, "duration_s": traces.duration_s, "warmup_s": traces.warmup_s, **described}
     metadata = {"subflow": json.dumps(facts, ensure_ascii=False)}
     return write_file(path, parquet_bytes(columns, metadata, f"subflow version {__version__}"))

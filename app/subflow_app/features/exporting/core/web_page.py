@@ -38,7 +38,7 @@ from subflow_app.foundation.resources import assets_folder, translated
 from subflow_app.foundation.toml_edit import get_value, read_toml, set_value
 from subflow_app.vocabulary.language import ENGLISH
 from subflow_app.vocabulary.measure_document import as_document
-from subflow_app.vocabulary.palette import colour_keys, hex_colour, label_of, link_colour_keys
+from subflow_app.vocabulary.palette import ColourKey, colour_keys, hex_colour, label_of, link_colour_keys
 from subflow_app.vocabulary.tables import html_text
 from subflow_sim.catalog import controllers
 from subflow_sim.decisions import NUMBER_UNITS, meanings
@@ -49,7 +49,6 @@ from subflow_sim.vec_env import agent_spec
 
 if TYPE_CHECKING:
     from subflow_app.features.labs.core.explorables import Explorable, Point
-    from subflow_app.vocabulary.palette import ColourKey
     from subflow_sim.scenario import Link, Scenario
     from subflow_sim.scenario_model import Profile
     from subflow_store import Store

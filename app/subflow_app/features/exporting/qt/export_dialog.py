@@ -47,9 +47,7 @@ from subflow_app.features.paper.core.paper_styles import (
 from subflow_app.features.plots.core import TIME
 from subflow_app.features.plots.qt.curve_id import run_names
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.plain_text import Label
-from subflow_app.toolkit.widgets.choice import Choice
-from subflow_app.toolkit.widgets.shorthand import accept_buttons, h_box, named, timer, v_box
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, accept_buttons, h_box, named, timer, v_box
 from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, translatable, trn
 

@@ -17,22 +17,15 @@ from PySide6.QtWidgets import (
 from subflow_app.features.capture.core.packet_capture import STATIONS, CapturePlan
 from subflow_app.features.editor.core.form_text import with_unit
 from subflow_app.features.exporting.core.run_export import RunExport
-from subflow_app.features.exporting.core.tables import TABLE_KINDS, TableKind
+from subflow_app.features.exporting.core.table_formats import TABLE_FORMATS
 from subflow_app.features.exporting.core.web_page import is_offered
-from subflow_app.toolkit.plain_text import Label
-from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.labels import ProblemLabel
-from subflow_app.toolkit.widgets.shorthand import accept_buttons, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, accept_buttons, named, v_box
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.errors import ParamError
 from subflow_sim.units import Dimension, parse_quantity
 from subflow_store import RunRow
 
-_TABLES: dict[TableKind, str] = {
-    "csv-long": translatable("CSV, a row per sample"),
-    "parquet": translatable("Parquet, a column per trace"),
-    "parquet-long": translatable("Parquet, a row per sample"),
-}
 _STATIONS = {
     "sender": translatable("at the sending host"),
     "receiver": translatable("at the receiving host"),
@@ -52,7 +45,7 @@ class RunExportDialog(QDialog):
         about.setWordWrap(True)
         self.run_data = self._box("run_export_csv", tr("CSV, a column per trace; with summary and scenario"))
         self.run_data.setChecked(True)
-        self.tables = {kind: self._box(f"run_export_{kind}", tr(_TABLES[kind])) for kind in TABLE_KINDS}
+        self.tables = {table.name: self._box(f"run_export_{table.name}", tr(table.text)) for table in TABLE_FORMATS}
         text = tr("A bundle: the whole run in one file, to verify elsewhere")
         self.bundle = self._box("run_export_bundle", text)
         self.bundle.setToolTip(
@@ -83,7 +76,7 @@ class RunExportDialog(QDialog):
         if self.packets.isChecked():
             since_s, until_s = _seconds(self.since.text()), _seconds(self.until.text())
             capture = CapturePlan(self.flow.currentText(), self.station.currentData(), since_s or 0.0, until_s)
-        tables = tuple(kind for kind, box in self.tables.items() if box.isChecked())
+        tables = tuple(name for name, box in self.tables.items() if box.isChecked())
         return RunExport(self.run_data.isChecked(), tables, capture, self.bundle.isChecked(), self.page.isChecked())
 
     # ---- inside ----

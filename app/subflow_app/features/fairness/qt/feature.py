@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from subflow_app.features.history.core.run_names import run_names
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
-from subflow_app.toolkit.action_bar import ActionSpec, possible
+from subflow_app.toolkit.action_bar import ActionBar, ActionSpec, possible
 from subflow_app.toolkit.feature import FeatureHolder, FeatureMap, PanelFeature
 from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, translatable
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.qt.run_control import RunControl
     from subflow_app.features.running.qt.shown_runs import ShownRuns
-    from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.workspaces import Workspaces
 
 _EXPORT = "study.export_trade_offs"

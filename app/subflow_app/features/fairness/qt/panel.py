@@ -31,13 +31,10 @@ from subflow_app.features.fairness.core.trade_offs import (
 )
 from subflow_app.features.fairness.qt.shares import SharesPage
 from subflow_app.features.plots.qt.panel_plot import PanelPlot
-from subflow_app.toolkit.models import TableModel
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import set_style, tab_style
-from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.empty_state import EmptyState
-from subflow_app.toolkit.widgets.shorthand import h_box, named, pages, split, v_box
-from subflow_app.toolkit.widgets.tables import set_up_table
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, h_box, named, pages, split, v_box
+from subflow_app.toolkit.widgets.tables import TableModel, set_up_table
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.picture import Hit
 from subflow_app.vocabulary.tables import Column

@@ -52,12 +52,10 @@ from subflow_app.features.fairness.core.analysis_view import (
     window_text,
 )
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.models import RIGHT, Index, TreeModel
-from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, muted, set_style, table_style
-from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.empty_state import EmptyState
-from subflow_app.toolkit.widgets.shorthand import h_box, named, pages, v_box
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, as_written, h_box, named, pages, v_box
+from subflow_app.toolkit.widgets.tables import RIGHT, Index, TreeModel
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.palette import OKABE_ITO
 

@@ -165,7 +165,7 @@ def read_fork_change(origin: ForkOrigin, at_s: float, values: Values) -> Event:
     Raises:
         ScenarioError: with all that the format does not allow in it.
     """
-    from subflow_sim.event_reader import read_change
+    from subflow_sim.scenario_reader import read_change
 
     return read_change(origin.scenario, {**values, "at": (round(at_s * NANOSECONDS) + 1) / NANOSECONDS})
 

@@ -19,11 +19,9 @@ from PySide6.QtWidgets import (
 
 from subflow_app.features.forking.core.draft import BOTH, FLOWS, LINKS, ForkDraft, Target
 from subflow_app.features.forking.core.plan import ForkPlan
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import muted, set_style
-from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.labels import ProblemLabel
-from subflow_app.toolkit.widgets.shorthand import accept_buttons, heading, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, accept_buttons, heading, named, v_box
 from subflow_app.vocabulary.language import tr
 
 _WIDTH = 460

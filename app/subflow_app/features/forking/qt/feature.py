@@ -15,7 +15,7 @@ from subflow_app.features.running.core.runs import RunJob, RunResult
 from subflow_app.features.running.qt.queue import QueueSession
 from subflow_app.features.traces.core.traces import StoredTraces, Traces
 from subflow_app.foundation.errors import InputError
-from subflow_app.toolkit.action_bar import ActionSpec, Need
+from subflow_app.toolkit.action_bar import ONE_SELECTED, ActionSpec, Need, Scope
 from subflow_app.toolkit.feature import Feature, FeatureHolder, FeatureMap
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.errors import SimError
@@ -291,7 +291,7 @@ class ForkFeature(Feature):
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """Its part of the Time menu."""
+    """In the Time menu and the History menu."""
     yield ActionSpec(
         "fork.new",
         "&What if…",
@@ -305,4 +305,14 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
                 translatable("the plots show no run, and not just one is selected in the history"),
             ),
         ),
+    )
+    yield ActionSpec(
+        "history.fork",
+        "Fork the selected r&un…",
+        "Fork the selected run: change a link or a flow from a time on, with the original as a ghost",
+        "fork",
+        ("Ctrl+Shift+Y",),
+        lambda w, _: w.features[ForkFeature].fork_selected(),
+        (ONE_SELECTED,),
+        Scope.HISTORY,
     )

@@ -18,8 +18,7 @@ from subflow_app.foundation.toml_edit import TomlValue, render
 from subflow_sim.draws import Independent, read_independent, uniform
 from subflow_sim.errors import ParamError
 from subflow_sim.parameter import Param, kind_name
-from subflow_sim.report import Report
-from subflow_sim.section_reader import Noted, read_section, read_value
+from subflow_sim.section_reader import Noted, Report, read_section, read_value
 from subflow_sim.toml_map import Path
 from subflow_sim.units import UNITS, Dimension
 from subflow_store.run_values import UNITS as WORTH

@@ -35,11 +35,11 @@ from numpy.typing import NDArray
 
 from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.editor.core.scenario_source import with_contents, with_overrides
-from subflow_app.features.gallery.core.recipe import MeasureKind
+from subflow_app.features.gallery.core.recipe import MeasureKind, Recipe, Series
 from subflow_app.features.running.core.run_recorder import run_start
 from subflow_app.features.traces.core.scenario_hash import scenario_hash, simulator_version
 from subflow_app.foundation.errors import RecipeError
-from subflow_app.foundation.jobs.executors import Threads
+from subflow_app.foundation.jobs.executors import ExecutorMaker, Threads
 from subflow_app.foundation.jobs.job import Batch
 from subflow_app.foundation.jobs.tasks import OnStart
 from subflow_app.foundation.toml_edit import overrides_of
@@ -47,16 +47,13 @@ from subflow_sim.errors import SimError
 from subflow_sim.parameter import Param
 from subflow_sim.plain_text import either
 from subflow_sim.policy import actor_bytes
-from subflow_sim.report import Report
 from subflow_sim.scenario import Scenario, read_scenario_text
-from subflow_sim.section_reader import read_section
+from subflow_sim.section_reader import Report, read_section
 from subflow_sim.units import Dimension
 from subflow_store.run_values import describe_machine
 from subflow_store.values import Records
 
 if TYPE_CHECKING:
-    from subflow_app.features.gallery.core.recipe import Recipe, Series
-    from subflow_app.foundation.jobs.executors import ExecutorMaker
     from subflow_store import Store
 
 

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
-from subflow_app.features.gallery.core.recipe import MeasureKind
+from subflow_app.features.gallery.core.recipe import MeasureKind, Recipe
 
 if TYPE_CHECKING:
-    from subflow_app.features.gallery.core.recipe import Recipe
     from subflow_app.foundation.jobs.executors import ExecutorMaker
     from subflow_app.foundation.jobs.job import Job
-    from subflow_sim.report import Report
+    from subflow_sim.section_reader import Report
     from subflow_store import Store
     from subflow_store.values import Records
 

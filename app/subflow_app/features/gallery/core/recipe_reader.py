@@ -45,8 +45,7 @@ from subflow_sim.errors import ParamError
 from subflow_sim.gate import is_file
 from subflow_sim.parameter import Param, kind_name
 from subflow_sim.plain_text import did_you_mean, either
-from subflow_sim.report import Report
-from subflow_sim.section_reader import read_section
+from subflow_sim.section_reader import Report, read_section
 from subflow_sim.toml_map import Path as Place
 from subflow_sim.toml_map import dotted
 from subflow_sim.units import Dimension, parse_quantity

@@ -14,7 +14,7 @@ from subflow_app.features.gallery.core.kind import Values
 from subflow_app.features.gallery.core.measures import MEASURES, RunMeasure
 from subflow_app.features.gallery.core.measuring import capacity_course
 from subflow_app.features.gallery.core.planning import ExperimentPlan, Part, Place, plan_experiment
-from subflow_app.features.gallery.core.recipe import MeasureKind
+from subflow_app.features.gallery.core.recipe import MeasureKind, Recipe
 from subflow_app.features.gallery.core.run_data import RunData
 from subflow_app.features.sweeps.core.plan_file import plan_text
 from subflow_app.features.sweeps.core.sweep_job import SweepJob
@@ -24,9 +24,8 @@ from subflow_app.foundation.jobs.progress import JobProgress
 from subflow_store.values import Records
 
 if TYPE_CHECKING:
-    from subflow_app.features.gallery.core.recipe import Recipe
     from subflow_app.foundation.jobs.executors import ExecutorMaker
-    from subflow_sim.report import Report
+    from subflow_sim.section_reader import Report
     from subflow_store import Store
 
 

@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_agents import AgentError, agent_names
-from subflow_app.features.gallery.core.recipe import Measure, MeasureKind
+from subflow_app.features.gallery.core.recipe import Measure, MeasureKind, Recipe
 from subflow_app.features.training.core.kept_trainings import KeptTrainings, WantedTraining, is_same_training
 from subflow_app.features.training.core.training_service import default_limit
 from subflow_app.features.training.core.training_setup import TrainingRequest, check_torch, load_recipe, prepare
@@ -46,13 +46,11 @@ from subflow_app.foundation.paths import trainings_directory
 from subflow_app.foundation.toml_edit import overrides_of
 from subflow_sim.errors import SimError
 from subflow_sim.parameter import Param
-from subflow_sim.report import Report
-from subflow_sim.section_reader import read_section
+from subflow_sim.section_reader import Report, read_section
 from subflow_sim.units import Dimension
 from subflow_store.values import Records
 
 if TYPE_CHECKING:
-    from subflow_app.features.gallery.core.recipe import Recipe
     from subflow_app.foundation.jobs.executors import ExecutorMaker
     from subflow_store import Store
 

@@ -19,10 +19,9 @@ from subflow_app.features.gallery.core.reproduction import QueuedState, expected
 from subflow_app.features.gallery.core.results import SETTLEMENTS, Settled, Settlement, Verdict, VerdictKind
 from subflow_app.features.library.core.shipped import HEIGHT_PX, WIDTH_PX
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.models import Index, TreeModel
-from subflow_app.toolkit.plain_text import as_written
 from subflow_app.toolkit.theme import current_tokens
-from subflow_app.toolkit.widgets.shorthand import sized
+from subflow_app.toolkit.widgets.shorthand import as_written, sized
+from subflow_app.toolkit.widgets.tables import Index, TreeModel
 from subflow_app.vocabulary.language import tr, translatable, trn
 
 VERDICTS: Mapping[VerdictKind, str] = {

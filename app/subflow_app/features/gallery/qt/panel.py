@@ -47,13 +47,11 @@ from subflow_app.features.gallery.qt.cards import (
     verdict_text,
 )
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.models import TextTableModel
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import CELL_PADDING, muted, set_style
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.list_beside import ListBeside, action_buttons
-from subflow_app.toolkit.widgets.shorthand import h_box, heading, named, split, v_box
-from subflow_app.toolkit.widgets.tables import set_up_table
+from subflow_app.toolkit.widgets.shorthand import Label, h_box, heading, named, split, v_box
+from subflow_app.toolkit.widgets.tables import TextTableModel, set_up_table
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.tables import TextTable
 

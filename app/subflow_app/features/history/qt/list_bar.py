@@ -36,11 +36,9 @@ from subflow_app.features.history.core.run_query import (
 from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.toolkit.dialogs import Dialogs
 from subflow_app.toolkit.icons import icon
-from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.toolkit.preferences import Preferences
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, muted
-from subflow_app.toolkit.widgets.choice import Choice
-from subflow_app.toolkit.widgets.shorthand import h_box, named, timer, v_box
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, as_written, h_box, named, timer, v_box
 from subflow_app.toolkit.widgets.tables import sorting
 from subflow_app.vocabulary.language import tr
 from subflow_store.conditions import Condition

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QDeadlineTimer, QObject, Signal
 
-from subflow_app.features.history.core.run_columns import column, read_totals
+from subflow_app.features.history.core.run_columns import Value, column, read_totals
 from subflow_app.features.history.core.run_query import Vocabulary
 from subflow_app.toolkit.workers import Task, Workers
 from subflow_store import StoreCorrupt, StoreError
@@ -17,7 +17,6 @@ from subflow_store.conditions import Condition
 from subflow_store.values import RunRow
 
 if TYPE_CHECKING:
-    from subflow_app.features.history.core.run_columns import Value
     from subflow_store import Store
     from subflow_store.damage import Damage
 

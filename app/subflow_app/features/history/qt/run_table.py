@@ -56,10 +56,9 @@ from subflow_app.features.history.core.run_columns import (
 )
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.icons import STATE_ICONS, icon
-from subflow_app.toolkit.models import LEFT, RIGHT, Index, bold
-from subflow_app.toolkit.plain_text import as_written
 from subflow_app.toolkit.theme import CELL_PADDING
-from subflow_app.toolkit.widgets.tables import set_up_table, set_widths
+from subflow_app.toolkit.widgets.shorthand import as_written
+from subflow_app.toolkit.widgets.tables import LEFT, RIGHT, Index, bold, set_up_table, set_widths
 from subflow_app.vocabulary.language import tr, trn
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_store.values import RunRow

@@ -25,8 +25,7 @@ from subflow_app.foundation.toml_files import checked, read_text
 from subflow_app.vocabulary.language import ENGLISH, LANGUAGES
 from subflow_sim.parameter import Param
 from subflow_sim.plain_text import either
-from subflow_sim.report import Report
-from subflow_sim.section_reader import read_section
+from subflow_sim.section_reader import Report, read_section
 from subflow_sim.toml_map import Path as Place
 from subflow_sim.units import Dimension
 

@@ -46,10 +46,9 @@ from subflow_sim.errors import ParamError, Problem, SimError
 from subflow_sim.gate import is_file
 from subflow_sim.parameter import Param
 from subflow_sim.plain_text import did_you_mean, either
-from subflow_sim.report import Report, toml_text
 from subflow_sim.scenario_model import ScriptFile
 from subflow_sim.script import kind_of
-from subflow_sim.section_reader import read_section
+from subflow_sim.section_reader import Report, read_section, toml_text
 from subflow_sim.toml_map import Path as Place
 from subflow_sim.units import UNITS, Dimension
 

@@ -156,14 +156,14 @@ class LabRunner:
         outcomes: list[StepOutcome] = []
         while (step := self.session.active) is not None:
             began = time.perf_counter()
-            problem = self._carry_out(step)
+            problem = self.carry_out(step)
             outcomes.append(StepOutcome(step.id, problem, time.perf_counter() - began))
             if self.session.active is step:
                 break
         return LabOutcome(lab.name, tuple(outcomes), self.session.progress, self._runs)
 
-    def _carry_out(self, step: Step) -> str:
-        """What is wrong with the step; empty if nothing is."""
+    def carry_out(self, step: Step) -> str:
+        """Does a step as its solution says; returns the problem of it, empty where all is right."""
         before = self._judge()
         if before.check is not None and before.check.holds and not step.always:
             return f'its check holds before anything was done: check = "{step.check}"; else set always = true'

@@ -10,10 +10,8 @@ from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QPushButton, Q
 from subflow_app.features.labs.core.grading import COLUMNS, Grade, class_csv, grade_class, result_files, steps_csv
 from subflow_app.features.labs.core.lab_file import load_lab
 from subflow_app.foundation.files import write_file
-from subflow_app.toolkit.models import TableModel
-from subflow_app.toolkit.plain_text import Label
-from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
-from subflow_app.toolkit.widgets.tables import set_up_table
+from subflow_app.toolkit.widgets.shorthand import Label, h_box, named, v_box
+from subflow_app.toolkit.widgets.tables import TableModel, set_up_table
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:

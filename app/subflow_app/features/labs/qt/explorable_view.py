@@ -17,11 +17,10 @@ from subflow_app.features.labs.core.explorables import Equation, Explorable, Inp
 from subflow_app.features.plots.qt.curve_item import make_pen
 from subflow_app.features.plots.qt.stacked_plot import colour_axes, label_style, make_plot_item, show_bottom_axis
 from subflow_app.foundation.expressions import numbers_text
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.plotting.plot_parts import PlotViewBox
 from subflow_app.toolkit.theme import Tokens, follow_theme, set_style
 from subflow_app.toolkit.widgets.formula_view import FormulaView, Span
-from subflow_app.toolkit.widgets.shorthand import WrapLayout, heading, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Label, WrapLayout, heading, named, v_box
 from subflow_app.vocabulary.language import current_language, tr
 
 _DRAG_PX = 250.0  # from one end of a number to the other

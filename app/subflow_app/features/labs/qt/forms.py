@@ -31,9 +31,8 @@ from subflow_app.features.labs.core.progress import Answered, Predicted, Predict
 from subflow_app.features.labs.core.session import answer_text, prediction_text, quantity
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expressions import UNIT_WORTH, numbers_text
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import Tokens, current_tokens
-from subflow_app.toolkit.widgets.shorthand import h_box, heading, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Label, h_box, heading, named, v_box
 from subflow_app.vocabulary.language import tr
 
 _LEAST_WIDTH = 160

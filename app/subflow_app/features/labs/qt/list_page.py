@@ -25,10 +25,8 @@ from subflow_app.features.labs.core.lab import Lab
 from subflow_app.features.labs.core.progress import ProgressFolder, other_text_notice
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.resources import resource_path
-from subflow_app.toolkit.models import TableModel
-from subflow_app.toolkit.plain_text import Label
-from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
-from subflow_app.toolkit.widgets.tables import set_up_table
+from subflow_app.toolkit.widgets.shorthand import Label, h_box, named, v_box
+from subflow_app.toolkit.widgets.tables import TableModel, set_up_table
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column
 

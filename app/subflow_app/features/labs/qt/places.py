@@ -12,18 +12,16 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QElapsedTimer, QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QApplication, QGraphicsView, QMenu, QScrollArea, QStyle, QWidget
+from PySide6.QtWidgets import QApplication, QGraphicsView, QMenu, QMenuBar, QScrollArea, QStyle, QToolBar, QWidget
 
 from subflow_app.features.editor.qt.topology.items import NODE_RADIUS
 from subflow_app.features.labs.core.lab import Target
 from subflow_app.features.plots.core import PLOTS_BY_ID
 from subflow_app.toolkit.theme import current_tokens
 from subflow_app.toolkit.widgets.shorthand import timer
-from subflow_app.toolkit.workspaces import PANELS
+from subflow_app.toolkit.workspaces import PANELS, Workspaces
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QMenuBar, QToolBar
-
     from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.features.editor.qt.inspector.inspector import Inspector
     from subflow_app.features.editor.qt.topology.view import TopologyView
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
     from subflow_app.toolkit.feature import FeatureMap
     from subflow_app.toolkit.preferences import Preferences
     from subflow_app.toolkit.workers import Workers
-    from subflow_app.toolkit.workspaces import Workspaces
 
 
 PREDICTION = Target("prediction", "")

@@ -24,11 +24,10 @@ from subflow_app.features.labs.core.lab import Step
 from subflow_app.features.labs.core.session import LabSession, StepState
 from subflow_app.features.labs.qt.forms import PredictionForm, QuestionForm
 from subflow_app.toolkit.icons import icon
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens, muted, set_style
 from subflow_app.toolkit.widgets.formula_view import FormulaView, Span
 from subflow_app.toolkit.widgets.labels import ElidedLabel
-from subflow_app.toolkit.widgets.shorthand import h_box, heading, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Label, h_box, heading, named, v_box
 from subflow_app.vocabulary.formula_text import block_formulas, split_blocks
 from subflow_app.vocabulary.language import tr
 

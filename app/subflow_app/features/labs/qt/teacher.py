@@ -7,40 +7,40 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import QObject, QUrl, Signal
+from PySide6.QtCore import QObject, QRect, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from subflow_app.features.labs.core.evidence import Begin
+from subflow_app.features.labs.core.evidence import Begin, EvidenceReader
 from subflow_app.features.labs.core.lab_file import listed_labs, load_lab
-from subflow_app.features.labs.core.progress import ProgressFolder, other_text_notice
+from subflow_app.features.labs.core.progress import (
+    Answered,
+    PredictionValue,
+    Progress,
+    ProgressFolder,
+    other_text_notice,
+)
 from subflow_app.features.labs.core.result_file import result_document, write_result
-from subflow_app.features.labs.core.session import LabSession, missing_text
+from subflow_app.features.labs.core.session import Judgement, LabSession, missing_text
 from subflow_app.features.labs.core.solution import parse_order
 from subflow_app.features.labs.qt.list_page import LabListPage, ListedLab, ask_lab_page
-from subflow_app.features.labs.qt.places import PREDICTION, Spotlight, place_of, place_of_widget, reveal
+from subflow_app.features.labs.qt.places import PREDICTION, LabPorts, Spotlight, place_of, place_of_widget, reveal
 from subflow_app.features.labs.qt.step_page import StepPage
 from subflow_app.features.running.qt.queue import QueueSession
 from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.features.training.qt.session import TrainingSession
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.paths import file_stem, labs_directory
-from subflow_app.toolkit.plain_text import as_written
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme
+from subflow_app.toolkit.widgets.shorthand import as_written
 from subflow_app.toolkit.workers import LatestReader
 from subflow_app.vocabulary.language import tr
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QRect
-
     from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
-    from subflow_app.features.labs.core.evidence import EvidenceReader
     from subflow_app.features.labs.core.explorables import Point
     from subflow_app.features.labs.core.lab import Lab, Step, Target
-    from subflow_app.features.labs.core.progress import Answered, PredictionValue, Progress
-    from subflow_app.features.labs.core.session import Judgement
-    from subflow_app.features.labs.qt.places import LabPorts
     from subflow_app.features.sweeps.qt.new_dialog import SweepSuggestion
     from subflow_store import Store
 

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 import subflow_app
 from subflow_app.features.comparison.core.conditions import MEASURED_TAG
-from subflow_app.features.measured.core.csv_reader import read_csv
 from subflow_app.features.measured.core.measured_table import (
     BY_NAME,
     LEAST_INTERVAL_S,
@@ -34,8 +33,7 @@ from subflow_app.features.measured.core.measured_table import (
     unit_named,
     units_of,
 )
-from subflow_app.features.measured.core.pcap_reader import looks_like_pcap, read_pcap
-from subflow_app.features.measured.core.ss_reader import looks_like_ss, read_ss
+from subflow_app.features.measured.core.trace_formats import trace_format
 from subflow_app.features.traces.core.traces import LINK, SUBFLOW
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.number_text import count_text, ordinal
@@ -443,11 +441,6 @@ def _fingerprint(path: Path) -> str:
     return digest.hexdigest()
 
 
-FORMATS = ("auto", "csv", "ss", "pcap")
-_HEAD_BYTES = 16384
-_CAPTURES = (".pcap", ".pcapng")
-
-
 def read_trace(path: Path, options: ReadingOptions) -> MeasuredTable:
     """Reads a file as a table of columns, with what a person told about them.
 
@@ -455,12 +448,8 @@ def read_trace(path: Path, options: ReadingOptions) -> MeasuredTable:
         InputError: if it cannot be read as what it is said to be, with the reason and the way on.
         AppError: if a package is missing.
     """
-    if options.format not in FORMATS:
-        raise InputError(f'--format = "{options.format}": must be one of {", ".join(FORMATS)}')
     try:
-        kind = options.format if options.format != "auto" else _format_of(path)
-        read = {"csv": read_csv, "ss": read_ss, "pcap": read_pcap}[kind]
-        table = read(path, options)
+        table = trace_format(options.format, path).read(path, options)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
     return told(table, options.maps, options.units)
@@ -512,16 +501,3 @@ def _told(column: RawColumn, target: str | None, unit: str | None) -> RawColumn:
             raise InputError(f'"{column.title}": "{unit}" is not a unit{what}; allowed: {known}')
         column = replace(column, unit=named)
     return column
-
-
-def _format_of(path: Path) -> str:
-    with open_file(path) as file:
-        start = file.read(_HEAD_BYTES)
-    if not start.strip():
-        raise InputError(f"{path.name} is empty")
-    # One that ends inside its first bytes is told as what it is.
-    if looks_like_pcap(start) or path.suffix.lower() in _CAPTURES:
-        return "pcap"
-    if start[:2] == b"\x1f\x8b":
-        raise InputError(f"{path.name} is compressed: unpack it first (gunzip)")
-    return "ss" if looks_like_ss(start.decode("utf-8", errors="replace")) else "csv"

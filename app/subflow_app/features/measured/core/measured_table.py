@@ -244,7 +244,7 @@ class MeasuredTable:
     """A file.
 
     Attributes:
-        format: "csv", "ss" or "pcap".
+        format: name of its `trace_formats.TraceFormat`.
         columns: in the order of the file.
         notices: what was noticed, a sentence each.
         mss_bytes: payload of a full packet, if the file tells it.
@@ -261,7 +261,7 @@ class ReadingOptions:
     """What a person told about a file.
 
     Attributes:
-        format: "csv", "ss", "pcap", or "auto".
+        format: one of `trace_formats.format_names`.
         time_unit: of the time column; empty: as its heading or its size tell.
         time_column: its title; empty: the one that is called so, else the first.
         interval_s: between samples without times; None: not told.

@@ -17,9 +17,7 @@ from PySide6.QtWidgets import (
 
 from subflow_app.features.paper.core.report import DEFAULT_PLOTS, PAGE_SIZES, PageSize, ReportKind
 from subflow_app.features.plots.core import PlotSpec
-from subflow_app.toolkit.plain_text import Label
-from subflow_app.toolkit.widgets.choice import Choice
-from subflow_app.toolkit.widgets.shorthand import accept_buttons, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, accept_buttons, named, v_box
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_store import RunRow
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
@@ -13,12 +13,15 @@ from PySide6.QtWidgets import QWidget
 from subflow_app.features.plots.core import PLOTS, PlotSpec
 from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_app.foundation.paths import file_stem
+from subflow_app.toolkit.action_bar import STORE, ActionSpec, Need
 from subflow_app.toolkit.dialogs import is_accepted
-from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.language import tr, translatable
 from subflow_store import RunRow
 
 if TYPE_CHECKING:
     from subflow_app.features.exporting.qt.exporting import Exports
+    from subflow_app.features.history.qt import History
+    from subflow_app.features.running.qt.shown_runs import ShownRuns
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.workers import Workers
 
@@ -122,3 +125,30 @@ class Reports(QObject):
         self._is_reading = False
         self._tell("")
         self._exports.refuse(error)
+
+
+class ReportHolder(Protocol):
+    """Parts of the window that the action of reports calls."""
+
+    history: History
+    reports: Reports
+    shown: ShownRuns
+
+
+def rows() -> Iterator[ActionSpec[ReportHolder]]:
+    """In the File menu."""
+    yield ActionSpec(
+        "file.export_report",
+        "Export &report…",
+        "Write a report on the selected runs, or those shown: setup, figures, tables, seeds, how to run them again",
+        "export_report",
+        ("Ctrl+Shift+R",),
+        lambda w, _: w.reports.ask_report([row.id for row in w.history.selected()] or sorted(w.shown.ids)),
+        (
+            STORE,
+            Need(
+                lambda s: s.runs_selected > 0 or s.runs_shown > 0,
+                translatable("no run is shown and none is selected in the history"),
+            ),
+        ),
+    )

@@ -18,13 +18,10 @@ from PySide6.QtWidgets import (
 
 from subflow_app.features.explain.core.run_events import DEFAULT_KINDS, GROUPS, KINDS, RunEvent, RunEvents
 from subflow_app.features.playhead.qt.playhead import Playhead
-from subflow_app.toolkit.models import Index, TableModel
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import muted
-from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.empty_state import EmptyState
-from subflow_app.toolkit.widgets.shorthand import h_box, named, pages, v_box
-from subflow_app.toolkit.widgets.tables import set_up_table
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, h_box, named, pages, v_box
+from subflow_app.toolkit.widgets.tables import Index, TableModel, set_up_table
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.tables import Column, NumberColumn
 

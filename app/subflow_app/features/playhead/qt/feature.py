@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, Qt
 from subflow_app.features.playhead.qt.playhead import Playhead, ScrubbedRun
 from subflow_app.features.playhead.qt.strip import BUTTONS, TransportStrip
 from subflow_app.features.traces.core.events import DECISION
-from subflow_app.toolkit.action_bar import ActionSpec, possible
+from subflow_app.toolkit.action_bar import ActionBar, ActionSpec, possible
 from subflow_app.toolkit.feature import FeatureHolder, PanelFeature
 from subflow_app.toolkit.widgets.banner import Way
 from subflow_app.toolkit.widgets.shorthand import timer
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from subflow_app.features.running.qt.run_session import RunSession
     from subflow_app.features.running.qt.shown_runs import RunOpening, ShownRuns
     from subflow_app.features.traces.core.traces import Traces
-    from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.preferences import Preferences

@@ -14,10 +14,8 @@ from subflow_app.features.playhead.qt.playhead import Playhead
 from subflow_app.foundation.errors import InputError
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.icons import icon
-from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.toolkit.theme import current_tokens, muted, set_style
-from subflow_app.toolkit.widgets.choice import Choice
-from subflow_app.toolkit.widgets.shorthand import h_box, named
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, as_written, h_box, named
 from subflow_app.vocabulary.language import tr, trn
 
 _ICON = 16

@@ -21,8 +21,8 @@ from subflow_app.features.plots.core.bar_plots import figure_column, measured_va
 from subflow_app.features.plots.qt.curve_id import CurveId, axis_of, curve_id, run_names, title_of
 from subflow_app.features.traces.core.traces import Traces
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.models import RIGHT, Index, TreeModel, bold
-from subflow_app.toolkit.plain_text import as_written
+from subflow_app.toolkit.widgets.shorthand import as_written
+from subflow_app.toolkit.widgets.tables import RIGHT, Index, TreeModel, bold
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.measures import default_measures

@@ -25,10 +25,9 @@ from subflow_app.features.plots.qt.stacked_plot import (
     make_plot_item,
     show_bottom_axis,
 )
-from subflow_app.toolkit.plain_text import as_written
 from subflow_app.toolkit.plotting.plot_parts import PlotViewBox
 from subflow_app.toolkit.theme import Tokens, contrast_ratio, current_tokens, follow_theme, mixed
-from subflow_app.toolkit.widgets.shorthand import named
+from subflow_app.toolkit.widgets.shorthand import as_written, named
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.number_text import spread_texts

@@ -16,9 +16,8 @@ from PySide6.QtWidgets import QGraphicsWidget, QStyleOptionGraphicsItem, QWidget
 
 from subflow_app.features.history.core.run_names import PlotColumn
 from subflow_app.features.plots.qt.stacked_plot import INNER_AXIS_HEIGHT, INNER_AXIS_WIDTH, LEAST_HEIGHT, StackedPlot
-from subflow_app.toolkit.plain_text import as_written
 from subflow_app.toolkit.theme import Tokens
-from subflow_app.toolkit.widgets.shorthand import sized
+from subflow_app.toolkit.widgets.shorthand import as_written, sized
 
 _MARGIN = 4.0
 

@@ -18,11 +18,9 @@ from subflow_app.features.plots.core import Curve
 from subflow_app.features.plots.core.reading import Stretch, stretch
 from subflow_app.features.plots.qt.curve_id import CurveId, run_names
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.models import FollowedTable
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import muted
-from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
-from subflow_app.toolkit.widgets.tables import set_up_table
+from subflow_app.toolkit.widgets.shorthand import Label, h_box, named, v_box
+from subflow_app.toolkit.widgets.tables import FollowedTable, set_up_table
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 

@@ -24,7 +24,7 @@ from subflow_app.features.traces.core.events import (
     decision_table,
     interval_table,
 )
-from subflow_app.features.traces.core.traces import NANOSECONDS, LiveTraces, TraceMark, Traces
+from subflow_app.features.traces.core.traces import NANOSECONDS, ColumnLike, LiveTraces, TraceMark, Traces
 from subflow_store.errors import StoreError
 from subflow_store.run_values import headline
 from subflow_store.streams import StreamSpec
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from subflow_app.features.traces.core.traces import ColumnLike
     from subflow_sim.agent_steps import AgentSteps
     from subflow_sim.decisions import DecisionLimits, Decisions
     from subflow_sim.scenario import Event, Scenario
@@ -46,9 +45,9 @@ _log = logging.getLogger(__name__)
 
 # Samples go to the store in blocks of this many rows, or whatever has come after this long (s): a crash loses little.
 _BLOCK_SAMPLES = 512
-_BLOCK_WALL_S = 0.5
+BLOCK_WALL_S = 0.5
 # So many decisions and intervals may come much sooner; then they go at once.
-_BLOCK_EVENTS = 1 << 16
+BLOCK_EVENTS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,8 +169,8 @@ class RunRecorder:
         if self._writer is None:
             return
         waiting = self._simulation.sample_count - self._stored_samples
-        overdue = time.perf_counter() - self._last_block > _BLOCK_WALL_S
-        many = sum(len(table) for _, table in self._waiting_events) >= _BLOCK_EVENTS
+        overdue = time.perf_counter() - self._last_block > BLOCK_WALL_S
+        many = sum(len(table) for _, table in self._waiting_events) >= BLOCK_EVENTS
         if (
             everything
             or many

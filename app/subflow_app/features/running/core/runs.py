@@ -449,7 +449,7 @@ class RunJob:
             wanted.answer.set_result(change)
 
     def _change(self, values: Mapping[str, TomlValue]) -> LiveChange:
-        from subflow_sim.event_reader import read_change
+        from subflow_sim.scenario_reader import read_change
 
         at_s = (round(self._simulation.now_s * NANOSECONDS) + 1) / NANOSECONDS
         event = read_change(self.scenario, {**values, "at": at_s})

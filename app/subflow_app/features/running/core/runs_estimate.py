@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 from subflow_app.foundation.jobs import executors
 from subflow_app.vocabulary.number_text import count_text, duration_text
 from subflow_sim.errors import SimError
-from subflow_sim.limits import estimate
+from subflow_sim.limits import Estimate, estimate
 
 if TYPE_CHECKING:
     from subflow_sim.forecasts import Forecast
-    from subflow_sim.limits import Estimate
     from subflow_sim.scenario import Scenario
 
 SCENARIOS_TRIED = 16

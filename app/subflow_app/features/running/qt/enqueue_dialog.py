@@ -18,10 +18,8 @@ from subflow_app.features.editor.core.algorithm_choices import AlgorithmChoice
 from subflow_app.features.editor.qt.scenario_fields import AlgorithmList
 from subflow_app.features.running.core.run_queue import MOST_AT_ONCE
 from subflow_app.foundation.toml_edit import TomlValue
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import muted
-from subflow_app.toolkit.widgets.choice import Choice
-from subflow_app.toolkit.widgets.shorthand import accept_buttons, h_box, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, accept_buttons, h_box, named, v_box
 from subflow_app.vocabulary.language import tr, trn
 
 _MOST_SEED = 999_999_999

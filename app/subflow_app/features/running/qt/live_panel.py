@@ -25,10 +25,8 @@ from subflow_app.features.editor.core.form_text import completed
 from subflow_app.features.editor.qt.inspector.editors import ChoiceEditor
 from subflow_app.features.running.core.live_changes import live_controller, live_link, live_subflows
 from subflow_app.features.running.core.runs import RunJob
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import muted
-from subflow_app.toolkit.widgets.choice import Choice
-from subflow_app.toolkit.widgets.shorthand import heading, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, heading, named, v_box
 from subflow_app.vocabulary.language import tr
 from subflow_sim.link_state import LiveLink
 from subflow_sim.params import params_by_key

@@ -7,7 +7,7 @@ of the whole queue, its runs, and the actions on them.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -28,15 +28,14 @@ from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.jobs.progress import JobProgress, JobState
 from subflow_app.foundation.toml_edit import read_toml
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.feature import Feature
-from subflow_app.toolkit.models import ROW_ROLE, FollowedTable
-from subflow_app.toolkit.plain_text import Label
+from subflow_app.toolkit.action_bar import COMPLETE, VALID, ActionBar, ActionSpec, Scope, possible
+from subflow_app.toolkit.feature import Feature, FeatureHolder
 from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.list_beside import ShareBar, action_buttons
-from subflow_app.toolkit.widgets.shorthand import h_box, named, timer, v_box
-from subflow_app.toolkit.widgets.tables import select_rows, set_up_table
-from subflow_app.toolkit.workers import LatestReader
+from subflow_app.toolkit.widgets.shorthand import Label, h_box, named, timer, v_box
+from subflow_app.toolkit.widgets.tables import ROW_ROLE, FollowedTable, select_rows, set_up_table
+from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.tables import Column, NumberColumn
 
@@ -45,11 +44,9 @@ if TYPE_CHECKING:
     from subflow_app.features.history.qt import History
     from subflow_app.features.running.core.runs import RunJob
     from subflow_app.features.running.qt.unsaved_runs import UnsavedRuns
-    from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.dialogs import Dialogs
     from subflow_app.toolkit.preferences import Preferences
-    from subflow_app.toolkit.workers import Workers
     from subflow_store import Store
 
 
@@ -384,3 +381,94 @@ class QueueSession(Feature):
                 self.fork_ended.emit(job, result)
         if ended:
             self.stored.emit()
+
+
+def rows() -> Iterator[ActionSpec[FeatureHolder]]:
+    """The Queue submenu of the Run menu."""
+    yield ActionSpec(
+        "queue.add",
+        "&Queue this scenario",
+        "Add a run of the scenario to the queue, which runs while you work",
+        "queue",
+        ("Ctrl+Shift+F5",),
+        lambda w, _: w.features[QueueSession].add(),
+        (COMPLETE, VALID),
+    )
+    yield ActionSpec(
+        "queue.add_several",
+        "Queue &several runs…",
+        "Add runs with several seeds and controllers to the queue",
+        "queue_several",
+        ("Ctrl+Alt+F5",),
+        lambda w, _: w.features[QueueSession].add_several(),
+        (COMPLETE, VALID),
+    )
+    yield ActionSpec(
+        "queue.toggle",
+        "&Pause or resume",
+        "Pause or resume all runs of the queue",
+        "pause",
+        ("Ctrl+Alt+Space",),
+        lambda w, _: w.features[QueueSession].toggle(),
+        (possible("queue.toggle", translatable("no run of the queue is running or waiting")),),
+    )
+    yield ActionSpec(
+        "queue.cancel",
+        "&Cancel",
+        "Stop the selected runs, or take them off the queue; what they have simulated is kept",
+        "stop",
+        ("Alt+Del",),
+        lambda w, _: w.features[QueueSession].cancel(),
+        (possible("queue.cancel", translatable("select runs in the queue that are running or waiting")),),
+        scope=Scope.QUEUE,
+    )
+    yield ActionSpec(
+        "queue.retry",
+        "&Try again",
+        "Queue the selected runs that failed or were cancelled again",
+        "retry",
+        ("Ctrl+R",),
+        lambda w, _: w.features[QueueSession].retry(),
+        (possible("queue.retry", translatable("select runs in the queue that failed or were cancelled")),),
+        scope=Scope.QUEUE,
+    )
+    yield ActionSpec(
+        "queue.up",
+        "Move &up",
+        "Let the selected runs start earlier",
+        "up",
+        ("Alt+Up",),
+        lambda w, _: w.features[QueueSession].move(-1),
+        (possible("queue.move", translatable("select waiting runs in the queue")),),
+        scope=Scope.QUEUE,
+    )
+    yield ActionSpec(
+        "queue.down",
+        "Move &down",
+        "Let the selected runs start later",
+        "down",
+        ("Alt+Down",),
+        lambda w, _: w.features[QueueSession].move(1),
+        (possible("queue.move", translatable("select waiting runs in the queue")),),
+        scope=Scope.QUEUE,
+    )
+    yield ActionSpec(
+        "queue.remove",
+        "&Remove",
+        "Remove the selected runs from the list; stored runs stay stored",
+        "delete",
+        ("Del",),
+        lambda w, _: w.features[QueueSession].remove(),
+        (possible("queue.remove", translatable("select runs in the queue that are not running")),),
+        scope=Scope.QUEUE,
+    )
+    yield ActionSpec(
+        "queue.clear",
+        "Remove &finished",
+        "Remove the finished runs from the list; they stay stored",
+        "clear",
+        ("Shift+Del",),
+        lambda w, _: w.features[QueueSession].clear_finished(),
+        (possible("queue.clear", translatable("the queue has no finished runs")),),
+        scope=Scope.QUEUE,
+    )

@@ -14,10 +14,9 @@ from PySide6.QtWidgets import QLabel, QSlider, QWidget
 from subflow_app.features.running.core.runs import MOST_SPEED_STEPS, RunProgress, position_of, speed_at, speed_text
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.list_beside import ShareBar
-from subflow_app.toolkit.widgets.shorthand import h_box, named
+from subflow_app.toolkit.widgets.shorthand import Label, h_box, named
 from subflow_app.vocabulary.language import tr
 
 

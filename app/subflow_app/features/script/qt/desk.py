@@ -26,11 +26,9 @@ from subflow_app.features.editor.core.scripts import (
 from subflow_app.features.editor.qt.documents import EditCommand
 from subflow_app.foundation.errors import AppError, InputError
 from subflow_app.foundation.problem_texts import problem_text
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens
 from subflow_app.toolkit.widgets.banner import Way
-from subflow_app.toolkit.widgets.choice import Choice
-from subflow_app.toolkit.widgets.shorthand import accept_buttons, named, timer, v_box
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, accept_buttons, named, timer, v_box
 from subflow_app.vocabulary.language import tr
 from subflow_sim.parameter import MAX_NAME_LENGTH
 from subflow_sim.scenario_model import ScriptKind

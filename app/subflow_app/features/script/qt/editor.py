@@ -25,11 +25,10 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QCompleter, QListView, QTextEdit, QToolTip, QWidget
 
 from subflow_app.foundation.problem_texts import problem_text
-from subflow_app.toolkit.models import ROW_ROLE, ListModel
-from subflow_app.toolkit.plain_text import as_written
 from subflow_app.toolkit.theme import Tokens, current_tokens, mixed
 from subflow_app.toolkit.widgets.code_editor import CodeEditor
-from subflow_app.toolkit.widgets.shorthand import named, timer
+from subflow_app.toolkit.widgets.shorthand import as_written, named, timer
+from subflow_app.toolkit.widgets.tables import ROW_ROLE, ListModel
 from subflow_app.vocabulary.language import tr
 from subflow_sim.scenario_model import ScriptKind
 from subflow_sim.script import Completion, ScriptProblem, check_script, completions, vocabulary

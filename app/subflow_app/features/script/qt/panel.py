@@ -19,16 +19,23 @@ from subflow_app.features.script.core import ARENA, Finding, Question
 from subflow_app.features.script.qt.editor import ScriptEditor, problem_line
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.icons import icon
-from subflow_app.toolkit.models import TableModel, bold
-from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.toolkit.theme import Tokens, follow_theme, muted
-from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.code_editor import FindBar
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.labels import ElidedLabel
 from subflow_app.toolkit.widgets.list_beside import action_buttons
-from subflow_app.toolkit.widgets.shorthand import WrapLayout, h_box, heading, named, split, v_box
-from subflow_app.toolkit.widgets.tables import set_up_table
+from subflow_app.toolkit.widgets.shorthand import (
+    Choice,
+    Label,
+    WrapLayout,
+    as_written,
+    h_box,
+    heading,
+    named,
+    split,
+    v_box,
+)
+from subflow_app.toolkit.widgets.tables import TableModel, bold, set_up_table
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.measures import MEASURES, headline_measures

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from subflow_app.features.comparison.qt.feature import CompareFeature
-from subflow_app.features.history.core.script_versions import script_versions
-from subflow_app.features.script.core import ArenaTrial, ConformanceJob, questions_of
+from subflow_app.features.history.core.script_versions import ScriptVersion, script_versions
+from subflow_app.features.script.core import ArenaTrial, ConformanceJob, Finding, questions_of
 from subflow_app.features.script.qt.desk import ScriptDesk
 from subflow_app.features.script.qt.panel import ScriptPanel
 from subflow_app.foundation.errors import InputError
@@ -21,9 +21,7 @@ from subflow_sim.errors import ScriptRunError
 from subflow_sim.script import ScriptProblem
 
 if TYPE_CHECKING:
-    from subflow_app.features.history.core.script_versions import ScriptVersion
     from subflow_app.features.running.core.runs import RunJob, RunResult
-    from subflow_app.features.script.core import Finding
     from subflow_app.features.script.qt.ports import ScriptMoment, ScriptPorts
     from subflow_app.foundation.jobs.job import JobOutcome
     from subflow_sim.scenario_model import ScriptKind

@@ -62,8 +62,7 @@ from subflow_sim.draws import Independent, fixed, is_draw, read_independent
 from subflow_sim.errors import ParamError
 from subflow_sim.gate import is_file
 from subflow_sim.parameter import Param, kind_name
-from subflow_sim.report import Report
-from subflow_sim.section_reader import Noted, read_section
+from subflow_sim.section_reader import Noted, Report, read_section
 from subflow_sim.toml_map import Path as Place
 from subflow_sim.toml_map import toml_lines
 from subflow_sim.units import Dimension, format_quantity

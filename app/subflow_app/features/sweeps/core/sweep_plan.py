@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.catalog.core.uses import Use, check_kept, read_scenario
@@ -31,12 +31,8 @@ from subflow_app.features.traces.core.scenario_hash import scenario_hash
 from subflow_app.foundation.errors import SweepError
 from subflow_app.foundation.toml_edit import TomlValue, get_value, render
 from subflow_sim.errors import Problem, ScenarioError, SimError
-from subflow_sim.limits import Limits, estimate
+from subflow_sim.limits import Estimate, Limits, estimate
 from subflow_sim.scenario import Scenario
-
-if TYPE_CHECKING:
-    from subflow_sim.limits import Estimate
-
 
 SweepKind = Literal["grid", "list", "random"]
 KINDS: tuple[SweepKind, ...] = ("grid", "list", "random")

@@ -5,7 +5,7 @@ The panel starts empty, and its contents load when it is first shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QGuiApplication
@@ -17,8 +17,6 @@ from subflow_app.toolkit.feature import FeatureHolder, SessionFeature
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from subflow_app.features.sweeps.qt.new_dialog import SweepSuggestion
     from subflow_app.features.sweeps.qt.session import SweepPorts, SweepSession
 

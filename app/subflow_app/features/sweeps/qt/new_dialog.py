@@ -42,13 +42,10 @@ from subflow_app.features.sweeps.core.sweep_plan import KINDS, SweepPlan
 from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.foundation.toml_edit import render
 from subflow_app.toolkit.icons import icon
-from subflow_app.toolkit.models import TableModel
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens, muted
-from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.labels import ProblemLabel
-from subflow_app.toolkit.widgets.shorthand import h_box, named, split, timer, v_box
-from subflow_app.toolkit.widgets.tables import set_up_table
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, h_box, named, split, timer, v_box
+from subflow_app.toolkit.widgets.tables import TableModel, set_up_table
 from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.tables import Column

@@ -19,10 +19,9 @@ from PySide6.QtWidgets import (
 from subflow_app.features.sweeps.core.sweep_list import SweepEntry
 from subflow_app.features.sweeps.qt.study_page import StudyPage
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.models import ROW_ROLE, FollowedTable
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.list_beside import ListBeside
-from subflow_app.toolkit.widgets.tables import select_rows, set_up_table
+from subflow_app.toolkit.widgets.tables import ROW_ROLE, FollowedTable, select_rows, set_up_table
 from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column, NumberColumn

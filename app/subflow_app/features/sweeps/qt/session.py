@@ -28,7 +28,7 @@ from subflow_app.foundation.problem_texts import error_text
 from subflow_app.foundation.toml_edit import read_toml
 from subflow_app.toolkit.widgets.banner import Banners, Way
 from subflow_app.toolkit.widgets.shorthand import timer
-from subflow_app.toolkit.workers import LatestReader
+from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from subflow_app.toolkit.dialogs import Dialogs
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.preferences import Preferences
-    from subflow_app.toolkit.workers import Workers
     from subflow_app.toolkit.workspaces import Workspaces
     from subflow_store import Store
     from subflow_store.values import SweepRecord

@@ -28,14 +28,11 @@ from subflow_app.features.sweeps.core.views.pictures import TABLE_VIEW as VIEW
 from subflow_app.features.sweeps.core.views.pictures import StudyRow, TableContent, study_columns
 from subflow_app.features.sweeps.core.views.study import Study, short_key
 from subflow_app.features.sweeps.core.views.view import ViewChoice
-from subflow_app.toolkit.models import TableModel
-from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.toolkit.theme import muted
-from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.list_beside import action_buttons
-from subflow_app.toolkit.widgets.shorthand import WrapLayout, h_box, named, v_box
-from subflow_app.toolkit.widgets.tables import set_up_table, set_widths
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, WrapLayout, as_written, h_box, named, v_box
+from subflow_app.toolkit.widgets.tables import TableModel, set_up_table, set_widths
 from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, trn
 from subflow_app.vocabulary.picture import Hit

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from subflow_app.features.training.core.agent_explanations import (
+    Numbers,
     known_reasons,
     number_names,
     reason_texts,
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from subflow_app.features.traces.core.traces import Traces
-    from subflow_app.features.training.core.agent_explanations import Numbers
     from subflow_sim.agent_steps import AgentDecision, AgentSteps, RunAgent
     from subflow_sim.vec_env import AgentNumber
 

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subflow_agents.evaluation import RunFigures, evaluate, run_figures
+from subflow_agents.evaluation import Evaluation, RunFigures, evaluate, run_figures
 from subflow_app.features.catalog.core.catalog import app_catalog, policy_library
 from subflow_app.features.catalog.core.uses import Use, check_kept, told_replacements
 from subflow_app.features.editor.core.algorithm_choices import (
@@ -34,7 +34,6 @@ from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ScenarioError, SimError
 
 if TYPE_CHECKING:
-    from subflow_agents.evaluation import Evaluation, RunFigures
     from subflow_sim import Scenario
 
 

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_TICK_S = 0.1
-_SYNC_S = 1.0
+TICK_S = 0.1
+SYNC_S = 1.0
 
 
 def default_limit() -> int:
@@ -210,9 +210,9 @@ class TrainingService:
 
     def _work(self) -> None:
         synced = time.monotonic()
-        while not self._closing.wait(_TICK_S):
+        while not self._closing.wait(TICK_S):
             self._start_waiting()
-            if time.monotonic() - synced >= _SYNC_S:
+            if time.monotonic() - synced >= SYNC_S:
                 for training in self.served():
                     self._sync(training)
                 synced = time.monotonic()

@@ -54,9 +54,8 @@ from subflow_app.foundation.errors import InputError, RecipeError, TrainingError
 from subflow_app.foundation.resources import file_or_shipped, find_scenario, resource_path
 from subflow_app.foundation.toml_files import checked, read_text, scenario_beside
 from subflow_sim.parameter import Param, kind_name
-from subflow_sim.report import Report, toml_text
 from subflow_sim.scenario import read_scenario_text
-from subflow_sim.section_reader import read_section
+from subflow_sim.section_reader import Report, read_section, toml_text
 from subflow_sim.units import Dimension
 
 RECIPE_SUFFIX = ".toml"

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.training.core.agent_explanations import learning_subflows
-from subflow_app.toolkit.feature import FeatureMap, PanelFeature
+from subflow_app.toolkit.action_bar import ActionBar, ActionSpec, possible
+from subflow_app.toolkit.feature import FeatureHolder, FeatureMap, PanelFeature
 from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.qt.run_control import RunControl
     from subflow_app.features.training.qt.agent_panel import AgentPanel
-    from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.notices import Notices
 
 
@@ -99,3 +100,43 @@ class AgentFeature(PanelFeature["AgentPanel"]):
     def _show_number(self, kind: str, name: str) -> None:
         self.ports.plots.set_number(f"agent_{kind}", name)
         self.ports.set_plot_shown(f"agent_{kind}", True)
+
+
+def rows() -> Iterator[ActionSpec[FeatureHolder]]:
+    """The part of the Run menu that walks through the decisions of a learning agent."""
+    yield ActionSpec(
+        "agent.first",
+        "&First decision",
+        "Go to the first decision of the learning agent that the agent panel shows",
+        "first",
+        ("Alt+Home",),
+        lambda w, _: w.features[AgentFeature].content.go_to_first(),
+        (possible("agent.first", translatable("no earlier decision of an agent")),),
+    )
+    yield ActionSpec(
+        "agent.previous",
+        "Pre&vious decision",
+        "Go to the previous decision of the learning agent; a click in the plots goes to the nearest",
+        "previous",
+        ("Alt+Left",),
+        lambda w, _: w.features[AgentFeature].content.step(-1),
+        (possible("agent.previous", translatable("no earlier decision of an agent")),),
+    )
+    yield ActionSpec(
+        "agent.next",
+        "Ne&xt decision",
+        "Go to the next decision of the learning agent; a click in the plots goes to the nearest",
+        "next",
+        ("Alt+Right",),
+        lambda w, _: w.features[AgentFeature].content.step(1),
+        (possible("agent.next", translatable("no later decision of an agent")),),
+    )
+    yield ActionSpec(
+        "agent.last",
+        "L&atest decision",
+        "Go to the latest decision of the learning agent, and follow it during a run",
+        "last",
+        ("Alt+End",),
+        lambda w, _: w.features[AgentFeature].content.go_to_last(),
+        (possible("agent.last", translatable("no later decision of an agent")),),
+    )

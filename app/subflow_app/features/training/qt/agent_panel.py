@@ -23,14 +23,11 @@ from subflow_app.features.traces.core.traces import Traces
 from subflow_app.features.training.core.agent_explanations import Numbers, learning_subflows
 from subflow_app.features.training.core.agent_replay import AgentReplay, NumberRow, number_rows
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.models import Index, TableModel, bold
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens
-from subflow_app.toolkit.widgets.choice import Choice
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.list_beside import action_buttons
-from subflow_app.toolkit.widgets.shorthand import h_box, named, pages, split, v_box
-from subflow_app.toolkit.widgets.tables import set_up_table
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, h_box, named, pages, split, v_box
+from subflow_app.toolkit.widgets.tables import Index, TableModel, bold, set_up_table
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_sim.agent_steps import AgentDecision

@@ -18,10 +18,9 @@ from subflow_app.features.training.core.training_metrics import DEFAULT_TRAINING
 from subflow_app.features.training.core.training_progress import Training
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.empty_state import EmptyState
-from subflow_app.toolkit.widgets.shorthand import captioned, h_box, named, pages, v_box
+from subflow_app.toolkit.widgets.shorthand import Label, as_written, captioned, h_box, named, pages, v_box
 from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.picture import ColourScale

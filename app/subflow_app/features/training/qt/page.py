@@ -47,12 +47,10 @@ from subflow_app.foundation.problem_texts import error_text, problem_text
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.dialogs import SCENARIO_FILTER, Dialogs
 from subflow_app.toolkit.icons import STATE_ICONS, icon
-from subflow_app.toolkit.models import ROW_ROLE, FollowedTable
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import call_style, current_tokens, muted, set_style, tab_style
 from subflow_app.toolkit.widgets.empty_state import EmptyState
-from subflow_app.toolkit.widgets.shorthand import h_box, heading, named, split, timer, v_box
-from subflow_app.toolkit.widgets.tables import select_rows, set_up_table
+from subflow_app.toolkit.widgets.shorthand import Label, h_box, heading, named, split, timer, v_box
+from subflow_app.toolkit.widgets.tables import ROW_ROLE, FollowedTable, select_rows, set_up_table
 from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr, translatable

@@ -14,9 +14,8 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.features.training.core.training_progress import Training
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens
-from subflow_app.toolkit.widgets.shorthand import accept_buttons, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Label, accept_buttons, named, v_box
 from subflow_app.vocabulary.language import tr
 from subflow_sim.parameter import MAX_NAME_LENGTH
 from subflow_sim.policy_library import NEUTRAL, RANDOM, is_policy_name

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QTimer, Signal
 
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.problem_texts import problem_text
-from subflow_app.toolkit.feature import PanelFeature
+from subflow_app.toolkit.action_bar import COMPLETE, NOT_RUNNING, VALID, ActionBar, ActionSpec, Scope, possible
+from subflow_app.toolkit.feature import FeatureHolder, PanelFeature
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from subflow_app.features.training.core.training_progress import Training
     from subflow_app.features.training.core.trainings import Trainings
     from subflow_app.features.training.qt.page import TrainPage
-    from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.dialogs import Dialogs
     from subflow_app.toolkit.docks import Docks
@@ -239,3 +239,86 @@ def open_desk(store: Store | None) -> Trainings:
     from subflow_app.features.training.core.trainings import Trainings
 
     return Trainings(store)
+
+
+def rows() -> Iterator[ActionSpec[FeatureHolder]]:
+    """The Train menu."""
+    yield ActionSpec(
+        "train.start",
+        "&Start training",
+        "Train an agent with the settings of the Train page; several trainings can run at once",
+        "train",
+        ("F9",),
+        lambda w, _: w.features[TrainingSession].start(),
+        (possible("train.start", translatable("open the Train page first: its form defines the training")),),
+        Scope.TRAINING,
+    )
+    yield ActionSpec(
+        "train.toggle",
+        "&Pause",
+        "Pause the selected trainings, resume them, or continue interrupted ones from their last checkpoint",
+        "pause",
+        ("Shift+F9",),
+        lambda w, _: w.features[TrainingSession].content.toggle(),
+        (
+            possible(
+                "train.toggle", translatable("select a training on the Train page that can be paused or continued")
+            ),
+        ),
+        Scope.TRAINING,
+    )
+    yield ActionSpec(
+        "train.stop",
+        "S&top",
+        "End the selected trainings with a checkpoint, from which they can be continued",
+        "stop",
+        ("Ctrl+F9",),
+        lambda w, _: w.features[TrainingSession].content.command("stop"),
+        (possible("train.stop", translatable("no selected training is running")),),
+        Scope.TRAINING,
+    )
+    yield ActionSpec(
+        "train.checkpoint",
+        "Write &checkpoint",
+        "Write checkpoints of the selected trainings now",
+        "checkpoint",
+        ("Ctrl+Shift+K",),
+        lambda w, _: w.features[TrainingSession].content.command("checkpoint"),
+        (possible("train.checkpoint", translatable("no selected training is running")),),
+        Scope.TRAINING,
+    )
+    yield ActionSpec(
+        "train.evaluate",
+        "&Evaluate now",
+        "Compare the selected trainings with the classic controllers on held-out seeds now",
+        "evaluate",
+        ("F8",),
+        lambda w, _: w.features[TrainingSession].content.command("evaluate"),
+        (possible("train.evaluate", translatable("no selected training is running")),),
+        Scope.TRAINING,
+    )
+    yield ActionSpec(
+        "train.race",
+        "&Race",
+        "Run the scenario in the window with the policy of the selected training and with another controller",
+        "race",
+        ("Shift+F8",),
+        lambda w, _: w.features[TrainingSession].race(),
+        (
+            possible("train.race", translatable("select one training on the Train page that has a policy")),
+            COMPLETE,
+            VALID,
+            NOT_RUNNING,
+        ),
+        Scope.TRAINING,
+    )
+    yield ActionSpec(
+        "train.promote",
+        "Promote to &library…",
+        "Put the best policy of the selected training into your library, where every scenario can name it",
+        "promote",
+        ("Ctrl+Alt+P",),
+        lambda w, _: w.features[TrainingSession].promote(),
+        (possible("train.promote", translatable("select one training on the Train page that has a policy")),),
+        Scope.TRAINING,
+    )

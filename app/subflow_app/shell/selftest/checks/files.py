@@ -78,17 +78,16 @@ def _compare(path: Path, store: Store, run_id: int, made: Traces, signature: str
 STORE = Check("store", _check_store)
 
 
-_FORMATS = ("csv", "csv-long", "parquet", "parquet-long", "pcapng", "bundle")
-
-
 def _check_tables(place: Place) -> str:
     """Exports a run in every format of data, and reads each file again."""
+    from subflow_app.features.exporting.core.table_formats import TABLE_FORMATS
     from subflow_app.features.exporting.core.verification import verify_bundle
     from subflow_app.features.measured.core.measured_table import ReadingOptions
     from subflow_app.features.measured.core.pcap_reader import read_pcap
 
     number = keep_short_run(place.folder / "runs.subflow")
-    words = ("--db", "runs.subflow", "--format", ",".join(_FORMATS), "--until", "5s", "--out", "data")
+    formats = ("csv", *(table.name for table in TABLE_FORMATS), "pcapng", "bundle")
+    words = ("--db", "runs.subflow", "--format", ",".join(formats), "--until", "5s", "--out", "data")
     place.subflow("export", number, *words)
     folder = place.folder / "data"
     rows, columns = _csv_size(folder / "subflows.csv")
@@ -99,7 +98,7 @@ def _check_tables(place: Place) -> str:
         require(read_pcap(folder / "mptcp.pcapng", ReadingOptions()).columns, "the capture has no connection")
     verified = verify_bundle(folder / f"run-{number}.subflow.zip")
     require(verified.holds, f"the bundle's run does not come out again: {verified.checks}")
-    return f"{', '.join(_FORMATS)}: {sum(1 for _ in folder.iterdir())} files, read again and verified"
+    return f"{', '.join(formats)}: {sum(1 for _ in folder.iterdir())} files, read again and verified"
 
 
 def _csv_size(path: Path) -> tuple[int, int]:

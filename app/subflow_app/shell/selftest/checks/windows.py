@@ -35,14 +35,12 @@ _FEWEST_COLOURS = 40
 
 def _check_window(_place: Place) -> str:
     """Plays it."""
-    from subflow_app.shell.selftest.window_story import colours, play
+    from subflow_app.shell.selftest.window_story import Until, colours, play
 
     found: list[str] = []
 
     def story(window: MainWindow) -> Iterator[Until]:
         from PySide6.QtWidgets import QDialog
-
-        from subflow_app.shell.selftest.window_story import Until
 
         yield Until("the welcome", lambda: window.findChild(QDialog, "welcome_dialog") is not None)
         welcome = window.findChild(QDialog, "welcome_dialog")
@@ -111,14 +109,12 @@ LANGUAGES = Check("languages", _check_languages)
 
 def _check_own_locale(_place: Place) -> str:
     """Opens it, and runs the demo."""
-    from subflow_app.shell.selftest.window_story import play
+    from subflow_app.shell.selftest.window_story import Until, play
 
     found: list[str] = []
 
     def story(window: MainWindow) -> Iterator[Until]:
         from PySide6.QtCore import QLocale
-
-        from subflow_app.shell.selftest.window_story import Until
 
         window.bar.trigger("run.speed_express")
         window.bar.trigger("run.toggle")

@@ -33,9 +33,8 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.features.editor.core.form import FieldOption
-from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.toolkit.theme import current_tokens
-from subflow_app.toolkit.widgets.shorthand import h_box
+from subflow_app.toolkit.widgets.shorthand import Label, as_written, h_box
 from subflow_app.vocabulary.language import tr
 from subflow_store.recording_texts import folded, unfolded
 

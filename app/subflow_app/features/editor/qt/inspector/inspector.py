@@ -31,11 +31,10 @@ from subflow_app.features.editor.qt.inspector.source_editor import SourceEditor
 from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.foundation.toml_edit import TomlEditError, TomlValue
 from subflow_app.toolkit.icons import icon
-from subflow_app.toolkit.models import Index, ListModel, TreeModel
-from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, set_style
 from subflow_app.toolkit.widgets.labels import IconLabel
-from subflow_app.toolkit.widgets.shorthand import h_box, heading, named, split, v_box
+from subflow_app.toolkit.widgets.shorthand import Label, as_written, h_box, heading, named, split, v_box
+from subflow_app.toolkit.widgets.tables import Index, ListModel, TreeModel
 from subflow_app.vocabulary.language import tr, trn
 from subflow_sim.errors import Problem
 from subflow_sim.params import AlgorithmCatalog

@@ -21,10 +21,9 @@ from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.foundation.toml_edit import TomlValue
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.icons import icon
-from subflow_app.toolkit.plain_text import Label, as_written
 from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.labels import IconLabel, ProblemLabel, when_released
-from subflow_app.toolkit.widgets.shorthand import h_box, heading, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Label, as_written, h_box, heading, named, v_box
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.plain_text import capitalised
 from subflow_sim.params import Dimension

@@ -31,11 +31,9 @@ from subflow_app.features.editor.qt.topology.tools import PickTool, Tool
 from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.foundation.errors import AppError
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.models import Index, ListModel
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import current_tokens
-from subflow_app.toolkit.widgets.choice import Choice
-from subflow_app.toolkit.widgets.shorthand import accept_buttons, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, accept_buttons, named, v_box
+from subflow_app.toolkit.widgets.tables import Index, ListModel
 from subflow_app.vocabulary.language import tr, trn
 from subflow_app.vocabulary.palette import ColourKey, hex_colour
 from subflow_sim.scenario_model import MAX_COPIES

@@ -24,7 +24,7 @@ from subflow_app.features.editor.core.topology import PictureLink, SubflowPath
 from subflow_app.features.editor.qt.topology.geometry import LinkCurve, choose_place, label_places
 from subflow_app.features.editor.qt.topology.items import CanvasItem, LinkItem, Look, NodeItem, paint_clock
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.plain_text import as_written
+from subflow_app.toolkit.widgets.shorthand import as_written
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.scenario import Event, Link, LinkDirection, QueueSpec
 

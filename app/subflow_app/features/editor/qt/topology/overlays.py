@@ -30,9 +30,8 @@ from PySide6.QtWidgets import QFrame, QGraphicsView, QLabel, QSizePolicy, QToolB
 from subflow_app.features.editor.qt.topology.items import paint_clock
 from subflow_app.features.editor.qt.topology.scene import TopologyScene
 from subflow_app.toolkit.icons import icon
-from subflow_app.toolkit.plain_text import Label
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, set_style
-from subflow_app.toolkit.widgets.shorthand import h_box, named
+from subflow_app.toolkit.widgets.shorthand import Label, h_box, named
 from subflow_app.vocabulary.language import tr
 
 NoticeKind: TypeAlias = Literal["empty", "hint", "banner"]

@@ -30,8 +30,7 @@ from subflow_app.features.editor.qt.topology.labels import (
     label_scale,
     link_caption,
 )
-from subflow_app.toolkit.plain_text import as_written
-from subflow_app.toolkit.widgets.shorthand import timer
+from subflow_app.toolkit.widgets.shorthand import as_written, timer
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.palette import hex_colour
 from subflow_sim.scenario import Note

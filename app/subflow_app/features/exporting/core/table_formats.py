@@ -1,0 +1,66 @@
+"""The forms in which the samples of a run are written, beside the CSV tables of `exports`.
+
+A new form is a module with a writer and a row of `TABLE_FORMATS`: command line, window and self-test offer it then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from subflow_app.features.exporting.core.tables import write_long_csv, write_long_parquet, write_wide_parquet
+from subflow_app.features.traces.core.traces import SeriesKey, Traces
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.files import made_folder
+from subflow_app.vocabulary.language import translatable
+
+
+@dataclass(frozen=True, slots=True)
+class TableFormat:
+    """A form of table.
+
+    Attributes:
+        name: word of `--format`.
+        text: check box of the window, in English.
+        write: writes the files, from the run, the keys of its series (at least one), the folder, which exists, and
+            facts of the run (seed, signature and so on); returns the files. Raises `ExportError` if one cannot be
+            written and `StoreError` if stored traces cannot be read.
+    """
+
+    name: str
+    text: str
+    write: Callable[[Traces, Sequence[SeriesKey], Path, Mapping[str, Any]], list[Path]]
+
+
+TABLE_FORMATS: tuple[TableFormat, ...] = (
+    TableFormat("csv-long", translatable("CSV, a row per sample"), write_long_csv),
+    TableFormat("parquet", translatable("Parquet, a column per trace"), write_wide_parquet),
+    TableFormat("parquet-long", translatable("Parquet, a row per sample"), write_long_parquet),
+)
+
+
+def export_table(traces: Traces, directory: Path, name: str, described: Mapping[str, Any] | None = None) -> list[Path]:
+    """Write the samples of a run into a folder, which is made if need be; files of the same name are replaced.
+
+    Args:
+        traces: the run.
+        directory: where to.
+        name: of the form.
+        described: facts of the run that go into the metadata of Parquet files: seed, signature and so on.
+
+    Returns:
+        The files written.
+
+    Raises:
+        ExportError: if a file cannot be written.
+        InputError: if the run has no samples.
+        StoreError: if the traces are stored and cannot be read.
+    """
+    keys = traces.keys()
+    if not keys:
+        raise InputError(f'run "{traces.title}" has no samples to export: its traces were not kept')
+    made_folder(directory)
+    write = next(table.write for table in TABLE_FORMATS if table.name == name)
+    return write(traces, keys, directory, described or {})

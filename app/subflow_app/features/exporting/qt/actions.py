@@ -1,0 +1,105 @@
+"""Actions that write figures, data, runs and topologies to files, and those that read such files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
+
+from subflow_app.toolkit.action_bar import HAS_NODES, ONE_SELECTED, PLOTS_SHOWN, ActionSpec, Scope
+
+if TYPE_CHECKING:
+    from subflow_app.features.exporting.qt.exporting import Exports, RunExports
+    from subflow_app.features.exporting.qt.topology_files import TopologyFiles
+    from subflow_app.features.history.qt import History
+
+
+class ExportHolder(Protocol):
+    """Parts of the window that these actions call."""
+
+    exports: Exports
+    history: History
+    run_exports: RunExports
+    topology_files: TopologyFiles
+
+
+def rows() -> Iterator[ActionSpec[ExportHolder]]:
+    """In the File menu and the History menu."""
+    yield ActionSpec(
+        "file.import_topology",
+        "&Import topology…",
+        "Make a scenario from a GraphML or GML file, such as those of the Topology Zoo",
+        "import",
+        ("Ctrl+Shift+I",),
+        lambda w, _: w.topology_files.ask_import(),
+    )
+    yield ActionSpec(
+        "file.import_page",
+        "Import a &web page…",
+        "Make a scenario of a run in a web page, with what was changed there",
+        "import",
+        ("Ctrl+Alt+Shift+7",),
+        lambda w, _: w.topology_files.ask_page(),
+    )
+    yield ActionSpec(
+        "file.export_graphml",
+        "Export topology as &GraphML…",
+        "Write nodes and links to a GraphML file, for other programs",
+        "topology",
+        ("Ctrl+Shift+G",),
+        lambda w, _: w.topology_files.ask_graphml(),
+        (HAS_NODES,),
+    )
+    yield ActionSpec(
+        "file.export_svg",
+        "Export drawing as S&VG…",
+        "Write the drawing of the topology with its legend to an SVG file, sharp at any size",
+        "export_figure",
+        ("Ctrl+Shift+V",),
+        lambda w, _: w.topology_files.ask_svg(),
+        (HAS_NODES,),
+    )
+    yield ActionSpec(
+        "file.export_png",
+        "Export drawing as &PNG…",
+        "Write the drawing of the topology with its legend to an image",
+        "export_figure",
+        ("Ctrl+Shift+X",),
+        lambda w, _: w.topology_files.ask_png(),
+        (HAS_NODES,),
+    )
+    yield ActionSpec(
+        "file.export_figure",
+        "&Export figure…",
+        "Write the plots to an SVG, PDF or PNG file, as shown or for a paper",
+        "export_figure",
+        ("Ctrl+E",),
+        lambda w, _: w.exports.ask_figure(),
+        (PLOTS_SHOWN,),
+    )
+    yield ActionSpec(
+        "file.export_data",
+        "Export da&ta…",
+        "Write the data of the visible curves to a CSV file",
+        "export_data",
+        ("Ctrl+Shift+E",),
+        lambda w, _: w.exports.ask_data(),
+        (PLOTS_SHOWN,),
+    )
+    yield ActionSpec(
+        "file.verify_bundle",
+        "&Verify bundle…",
+        "Simulate the run of a bundle again and compare it with what the bundle holds, sample by sample",
+        "compare",
+        ("Ctrl+Alt+Shift+Y",),
+        lambda w, _: w.run_exports.ask_verify(),
+    )
+    yield ActionSpec(
+        "history.export",
+        "&Export run…",
+        "Write the selected run to a folder: tables (CSV, Parquet), packets for Wireshark, a bundle to verify",
+        "export_data",
+        ("Ctrl+Alt+E",),
+        lambda w, _: w.run_exports.ask_run(w.history.selected()[0]),
+        (ONE_SELECTED,),
+        Scope.HISTORY,
+    )

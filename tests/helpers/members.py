@@ -1,0 +1,93 @@
+"""One test for all members of a list: it fails with the name of every member that fails, and the reason."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import reprlib
+import traceback
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_Set = type(pytest.param())  # a member with a name of its own
+_WRITTEN = reprlib.Repr()
+_WRITTEN.maxstring = _WRITTEN.maxother = 60
+
+
+def for_each(
+    names: str | Sequence[str], members: Iterable[Any], ids: Callable[[Any], object] | Iterable[str] | None = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Makes one test of a function that checks one member of a list.
+
+    Arguments are those of ``pytest.mark.parametrize``, which makes a case of each member. Members share the fixtures
+    of the test; but each has a ``tmp_path`` and a ``monkeypatch`` of its own, and ``caplog`` begins empty.
+
+    Raises ``ValueError`` for a list without members, as its test could not fail, and for members with marks.
+    """
+    words = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    chosen = list(_named(words, list(members), ids))
+    if not chosen:
+        raise ValueError(f"a list without members of {', '.join(words)}")
+
+    def fold(check: Callable[..., None]) -> Callable[..., None]:
+        parameters = inspect.signature(check).parameters
+        source = inspect.unwrap(check).__code__.co_filename
+
+        @functools.wraps(check)
+        def test(**fixtures: Any) -> None:
+            found = []
+            for number, (name, values) in enumerate(chosen):
+                with pytest.MonkeyPatch.context() as patched:
+                    arguments = {**_own(fixtures, patched, number), **dict(zip(words, values, strict=True))}
+                    try:
+                        check(**arguments)
+                    except (Exception, pytest.fail.Exception) as error:
+                        found.append(f"{name}: {_reason(error, source)}")
+            if found:
+                pytest.fail(f"{len(found)} of {len(chosen)} fail\n" + "\n".join(found), pytrace=False)
+
+        left = [parameter for name, parameter in parameters.items() if name not in words]
+        test.__signature__ = inspect.Signature(left)  # type: ignore[attr-defined] # what pytest looks for
+        return test
+
+    return fold
+
+
+def _named(
+    words: list[str], members: list[Any], ids: Callable[[Any], object] | Iterable[str] | None
+) -> Iterable[tuple[str, Sequence[Any]]]:
+    """Each member as a name and its values, of which a bare one is the value of a single word."""
+    given = [None] * len(members) if ids is None or callable(ids) else list(ids)
+    for member, name in zip(members, given, strict=True):
+        if isinstance(member, _Set):
+            if member.marks:
+                raise ValueError(f"a mark holds for a case, and {member} is none")
+            name, values = member.id, member.values
+        else:
+            values = (member,) if len(words) == 1 else member
+        written = ids if callable(ids) else _WRITTEN.repr
+        yield str(name or "-".join(str(written(value)) for value in values)), values
+
+
+def _own(fixtures: dict[str, Any], patched: pytest.MonkeyPatch, number: int) -> dict[str, Any]:
+    """The fixtures as a member has them, which finds nothing that another one left."""
+    own = dict(fixtures)
+    if "monkeypatch" in own:
+        own["monkeypatch"] = patched
+    if "tmp_path" in own:
+        own["tmp_path"] = own["tmp_path"] / f"member-{number}"
+        own["tmp_path"].mkdir()
+    if "caplog" in own:
+        own["caplog"].clear()
+    return own
+
+
+def _reason(error: BaseException, source: str) -> str:
+    """The error with the last line of the test on its way."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == source]
+    kind = "" if isinstance(error, AssertionError | pytest.fail.Exception) else f"{type(error).__name__}: "
+    place = f"{Path(source).name}:{lines[-1]}: " if lines else ""
+    return f"{place}{kind}{error}"

@@ -1,0 +1,102 @@
+"""Unsaved changes outlive the program: kill it, start it again, and they are offered; closing it removes them."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+from tests.features.editor.qt.test_recovery import die
+from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
+from tests.helpers.worn_window import close_window
+from tests.shell.test_app import environment
+
+from subflow_app.features.editor.core.recovery import find_orphans
+from subflow_app.features.editor.qt import documents
+from subflow_app.shell.main_window import MainWindow
+
+# Starts the program as `subflow FILE` does, edits twice, and says so once the disk has it.
+EDITOR = """
+import sys
+from subflow_app.features.editor.qt import documents
+from subflow_app.shell import app, main_window
+loaded = main_window.MainWindow.load
+def load(window):
+    loaded(window)
+    for rate in ("7Mbit/s", "9Mbit/s"):
+        documents.set_value(window.document_stack, window.documents.doc, "links.wifi.rate", rate)
+    window.recovery.settle()
+    print("edited", flush=True)
+main_window.MainWindow.load = load
+sys.exit(app.main(sys.argv[1]))
+"""
+
+
+def edit(window: MainWindow) -> None:
+    documents.set_value(window.document_stack, window.documents.doc, "links.wifi.rate", "9Mbit/s")
+    window.recovery.settle()
+
+
+def offers(window: MainWindow) -> list[str]:
+    return [topic for topic in window.banners.topics() if topic.startswith("recovery_")]
+
+
+def test_edits_survive_kill_9(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+    scenario = tmp_path / "mine.toml"
+    scenario.write_text(TWO_PATHS)
+    with subprocess.Popen(
+        [sys.executable, "-c", EDITOR, str(scenario)], env=environment(tmp_path), stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "edited\n"
+        process.send_signal(signal.SIGKILL)
+    (tmp_path / "xdg_state_home" / "subflow" / "recovery").rename(tmp_path / "recovery")
+
+    again = make_window(qapp, tmp_path)
+    again.show()
+    # Who has the last scenario opened again gets the file; what it lacks is offered all the same.
+    again.preferences.change(again.preferences.settings.with_recent_file(scenario))
+    assert again.documents.reopen_last()
+    assert again.documents.doc.text == TWO_PATHS
+    again.load()
+    qtbot.waitUntil(lambda: bool(offers(again)), timeout=20_000)
+    (topic,) = offers(again)
+    assert str(scenario) in again.banners.text(topic)
+    again.banners.press(topic, "Recover")
+
+    assert again.documents.doc.path == scenario
+    assert again.documents.doc.value("links.wifi.rate") == "9Mbit/s"
+    assert again.documents.is_modified
+    assert scenario.read_text() == TWO_PATHS
+    again.bar.trigger("edit.undo")
+    assert again.documents.doc.text == TWO_PATHS
+    assert again.documents.save()
+    close_window(qtbot, again)
+    assert find_orphans(tmp_path / "recovery") == ()
+
+
+@pytest.mark.own_window
+def test_closing_removes_it_whatever_the_answer_was(
+    window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path
+) -> None:
+    edit(window)
+    dialogs.answer("ask_save_changes", "discard")
+
+    window.close()
+
+    assert list((tmp_path / "recovery").iterdir()) == []
+
+
+@pytest.mark.own_window
+def test_being_ended_from_outside_keeps_the_changes(window: MainWindow, tmp_path: Path) -> None:
+    edit(window)
+
+    window.close_at_once()
+
+    die(tmp_path / "recovery")
+    (orphan,) = find_orphans(tmp_path / "recovery")
+    assert "9Mbit/s" in orphan.unsaved.text

@@ -1,0 +1,154 @@
+"""Runs in the window: asked for by keys and at the start, at any speed, and kept when the window closes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit, QScrollArea
+from pytestqt.qtbot import QtBot
+from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
+from tests.helpers.worn_window import close_window
+
+from subflow_app.foundation.errors import ExportError
+from subflow_app.foundation.settings import load_settings
+from subflow_app.shell.main_window import MainWindow
+from subflow_store import StoreFull, open_store
+
+
+def start_endless(qtbot: QtBot, window: MainWindow) -> None:
+    window.documents.open_text(TWO_PATHS.replace('duration = "2s"', 'duration = "20000s"'), "endless")
+    window.bar.trigger("run.speed_brisk")
+    window.bar.trigger("run.toggle")
+    qtbot.waitUntil(lambda: window.runs.progress is not None and window.runs.progress.sim_time_s > 0.3)
+
+
+def test_space_on_the_canvas_runs(qtbot: QtBot, window: MainWindow) -> None:
+    window.activateWindow()
+    window.topology.canvas.setFocus()
+
+    with qtbot.waitSignal(window.runs.ended, timeout=20_000):
+        QTest.keyClick(window.topology.canvas, Qt.Key.Key_Space)
+
+    assert len(window.history.runs()) == 1
+
+
+def test_run_asked_for_during_start_up_is_kept(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+    window = make_window(qapp, tmp_path)
+    window.show()
+    window.documents.open_text(TWO_PATHS, "two-paths")
+    window.bar.trigger("run.speed_express")
+    window.load()
+    assert window.database.is_opening
+
+    with qtbot.waitSignal(window.runs.ended, timeout=20_000):
+        window.bar.trigger("run.toggle")
+
+    assert [run.status for run in window.history.runs()] == ["finished"]
+    close_window(qtbot, window)
+
+
+def test_what_is_typed_but_not_entered_counts(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    committed = []
+    monkeypatch.setattr(window.inspector, "commit_pending", lambda: committed.append(window.runs.is_running))
+    monkeypatch.setattr(window.session, "toggle", lambda: None)
+
+    window.bar.trigger("run.toggle")
+
+    assert committed == [False]
+
+
+def test_recording_of_decisions_is_remembered(window: MainWindow) -> None:
+    window.bar.trigger("run.record_decisions")
+    assert load_settings(window.preferences._path).record_decisions
+
+
+def test_the_status_of_a_run_goes_with_its_scenario(window: MainWindow, run_once: Callable[[], int]) -> None:
+    run_once()
+    assert window.run_status.isVisible()
+    window.documents.open_text(TWO_PATHS, "another")
+    assert not window.run_status.isVisible()
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (1280, 720)])
+def test_fields_of_the_live_panel_are_scrolled_rather_than_squeezed(
+    qtbot: QtBot, window: MainWindow, size: tuple[int, int]
+) -> None:
+    window.resize(*size)
+    window.documents.open_text(TWO_PATHS, "two-paths")
+    window.inspector.show_key("links.wifi")
+    window.bar.trigger("run.step_sample")
+    qtbot.waitUntil(lambda: window.runs.is_paused and window.live.isVisible())
+    for name in ("live_rate", "live_delay", "live_loss", "live_queue"):
+        field = window.live.findChild(QLineEdit, name)
+        assert isinstance(field, QLineEdit)
+        assert field.height() >= field.fontMetrics().height()
+    scroll = window.findChild(QScrollArea, "live_scroll")
+    assert isinstance(scroll, QScrollArea)
+    assert scroll.viewport().height() >= 100
+    with qtbot.waitSignal(window.runs.ended):
+        window.bar.trigger("run.toggle")
+    assert not scroll.isVisible()
+
+
+def test_the_slider_chooses_any_speed_by_keyboard_and_presets_move_it(qtbot: QtBot, window: MainWindow) -> None:
+    window.bar.trigger("run.speed_slow")
+    slider = window.toolbar.speed_slider
+    assert window.runs._speed_limit == 0.1
+    assert slider.value() == 10
+    QTest.keyClick(slider, Qt.Key.Key_Right)
+    assert window.runs._speed_limit == 0.13
+    assert window.toolbar._speed.text().startswith("0.13×")
+    assert slider.accessibleDescription() == "0.13×"
+    assert not window.bar["run.speed_slow"].isChecked()
+    QTest.keyClick(slider, Qt.Key.Key_End)
+    assert window.runs._speed_limit is None
+    assert window.toolbar._speed.text().startswith("Max")
+    assert window.bar["run.speed_express"].isChecked()
+
+
+@pytest.mark.own_window
+def test_closing_the_window_keeps_the_run_as_stopped(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    start_endless(qtbot, window)
+
+    window.bar.trigger("file.quit")
+    qtbot.waitUntil(lambda: not window.isVisible())
+
+    with open_store(tmp_path / "runs.db", read_only=True) as store:
+        (run,) = store.runs()
+    assert run.status == "stopped"
+    assert run.simulated_s > 0.2
+
+
+@pytest.mark.own_window
+def test_a_run_that_no_disk_takes_is_asked_about_before_the_window_closes(
+    qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_arguments: Any) -> None:
+        raise StoreFull("the disk is full", path="runs.db")
+
+    def no_room(*_arguments: Any) -> None:
+        raise ExportError("the run Two paths cannot be rescued: No space left on device")
+
+    monkeypatch.setattr("subflow_store.store.Store.start_run", full)
+    monkeypatch.setattr("subflow_app.features.running.qt.unsaved_runs.save_rescue_copy", no_room)
+    with qtbot.waitSignal(window.runs.ended, timeout=20_000):
+        window.bar.trigger("run.toggle")
+    dialogs.answer("confirm", False)
+
+    window.close()
+    assert window.isVisible()
+    assert "No space left" in dialogs.asked[-1][1][2]
+    assert len(window.unsaved.jobs) == 1
+    # Room was made: nothing is asked, and where the run is is told.
+    monkeypatch.setattr(
+        "subflow_app.features.running.qt.unsaved_runs.save_rescue_copy", lambda *_arguments: Path("rescued")
+    )
+    window.close()
+
+    assert not window.isVisible()
+    assert dialogs.told[-1][2] == "rescued"

@@ -1,0 +1,43 @@
+"""Trainings and agents in the window: a page that was left open, and the plots that a panel asks for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+from tests.helpers.fake_runs import LEARNING, finished_traces
+from tests.helpers.fake_trainings import FakeDesk
+from tests.helpers.window import ScriptedDialogs, make_window
+from tests.helpers.worn_window import close_window
+
+from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.shell.main_window import MainWindow
+
+
+def test_a_page_that_was_left_open_is_filled_as_the_window_opens(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: ScriptedDialogs
+) -> None:
+    desk = FakeDesk(tmp_path / "trainings")
+    first = make_window(qapp, tmp_path, dialogs=dialogs, desk_maker=lambda _store: desk)
+    first.show()
+    first.docks.set_open("train", True)
+    close_window(qtbot, first)
+    training = desk.add(JobState.RUNNING)
+
+    second = make_window(qapp, tmp_path, dialogs=dialogs, desk_maker=lambda _store: desk)
+    second.show()
+
+    page = second.training_session.content
+    assert page.isVisible()
+    second.load()
+    qtbot.waitUntil(lambda: page.form is not None, timeout=30_000)
+    assert page.trainings == [training]
+    close_window(qtbot, second)
+
+
+def test_a_plot_that_the_agent_panel_asks_for_is_checked_in_the_menu(window: MainWindow) -> None:
+    window.plots.show_runs([finished_traces(LEARNING)])
+    window.agent.content.number_chosen.emit("observation", "rtt")
+    assert window.bar["view.plot_agent_observation"].isChecked()
+    window.plots.show_runs([])
