@@ -61,7 +61,7 @@ def test_what_is_too_large_or_was_not_run_is_listed_with_the_reason(
     exhibits: dict[Exhibit, Store | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(study_pages, "MOST_BYTES", 1000)
-    monkeypatch.setattr(study_pages, "render_panels", None)
+    monkeypatch.setattr(study_pages, "render_figure", None)
     bare = {Exhibit(each.name, each.recipe, each.results): store for each, store in exhibits.items()}
     with pytest.raises(InputError, match=r"rl-explore-fig5: .* rl-explore-fig2: .* trains"):
         write_gallery_page(bare, tmp_path / "none.html")

@@ -152,14 +152,15 @@ def sweep() -> Walk:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtWidgets import QApplication
 
+    from subflow_app.features.paper.core.figure_plan import FigurePlan
+    from subflow_app.features.paper.core.figures import save_figure
+    from subflow_app.features.plots.qt.panel_plot import PanelPlot
     from subflow_app.features.sweeps.core.sweep_draft import SweepDraft, estimate_draft
     from subflow_app.features.sweeps.core.sweep_job import SweepJob
     from subflow_app.features.sweeps.core.sweep_results import stored_table
-    from subflow_app.features.sweeps.core.views.choice import VIEWS, show
+    from subflow_app.features.sweeps.core.views.choice import show
     from subflow_app.features.sweeps.core.views.study import study_of
     from subflow_app.features.sweeps.core.views.view import ViewChoice
-    from subflow_app.features.sweeps.qt.study_plot import StudyPlot, save_chart
-    from subflow_app.toolkit.theme import current_tokens
     from subflow_store import open_store
 
     application = QApplication.instance() or QApplication([])
@@ -175,9 +176,11 @@ def sweep() -> Walk:
         table = stored_table(store, job.sweep_id)
         walk.learn(table)
         shown = show(ViewChoice("lines"), study_of(table))
-        chart = StudyPlot(VIEWS["lines"], current_tokens())
-        chart.show_content(shown.content)
-        save_chart(chart, Path(folder) / "sweep.svg")
+        chart = PanelPlot("sweep_lines", "Lines")
+        chart.show_panel(shown.content.panel, shown.content.hits)
+        panel = chart.shown_panel()
+        assert panel is not None
+        save_figure(FigurePlan(panels=(panel,)), Path(folder) / "sweep.svg")
     chart.deleteLater()
     application.processEvents()
     return walk

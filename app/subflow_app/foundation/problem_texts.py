@@ -105,7 +105,6 @@ ERRORS = (
     # Of exports.
     translatable("no curve is visible, so no data can be exported: switch one on in the legend"),
     translatable("run {run} has no such traces to export"),
-    translatable("no figure to export yet: run a scenario or open a stored run first"),
     translatable("{file}: figures are written as .svg, .pdf or .png, not {suffix}"),
     # Of policies that decided in stored runs.
     translatable(

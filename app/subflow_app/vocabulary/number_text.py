@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -137,3 +137,15 @@ def short_time_text(moment: datetime, now: datetime | None = None) -> str:
     """
     age = (now or datetime.now(UTC)) - moment
     return moment.astimezone().strftime("%d %b %H:%M" if -_CLOCKS_DIFFER < age < _RECENT else "%d %b %Y")
+
+
+def spread_texts(values: Sequence[float], digits: int = 2) -> list[str]:
+    """Numbers with as many decimals as telling them apart takes: so many digits of what lies between them.
+
+    >>> spread_texts((9.6518, 9.6521, 9.6524))
+    ['9.65180', '9.65210', '9.65240']
+    """
+    spread = max(values) - min(values)
+    reach = spread or max(abs(value) for value in values) or 1.0
+    decimals = max(0, digits - 1 - math.floor(math.log10(reach)))
+    return [f"{value:.{decimals}f}" for value in values]

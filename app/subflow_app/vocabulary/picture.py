@@ -1,6 +1,11 @@
 """A picture of values: axes with units, series with intervals, legend and notes. Screen and file draw the same one.
 
-`toolkit.plotting.panel_view` paints it on the screen, `features.paper.core.panel_figure` into files and reports.
+`features.plots.qt.panel_plot` draws it on the screen, `features.paper.core.figures` into files and reports.
+
+Boxes show how much the runs of a point differ, and not only their mean. Whiskers reach to the last value within 1.5
+times the height of the box; values further out are drawn by themselves.
+
+Source: Tukey 1977, "Exploratory Data Analysis".
 """
 
 from __future__ import annotations
@@ -15,7 +20,14 @@ from numpy.typing import NDArray
 from subflow_app.vocabulary.palette import ColourKey
 
 FloatArray = NDArray[np.float64]
-PanelForm = Literal["lines", "bars", "trace", "table", "box", "scatter"]
+PanelForm = Literal["lines", "bars", "trace", "table", "box", "scatter", "map"]
+
+GROUP = 0.82
+"""Share of the room between points that bars and boxes take."""
+_BOX = 0.84  # share of its room that a box takes
+_WHISKER = 1.5
+_SPREAD = 0.6  # share of a box over which the dots of its runs are spread
+_MOST_DOTS = 60
 
 
 def interval_ends(means: FloatArray, halves: FloatArray, *, is_signed: bool) -> tuple[FloatArray, FloatArray]:
@@ -31,6 +43,88 @@ def interval_ends(means: FloatArray, halves: FloatArray, *, is_signed: bool) -> 
     """
     low, high = means - halves, means + halves
     return (low if is_signed else np.where(means < 0.0, low, np.maximum(low, 0.0))), high
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A box with whiskers.
+
+    Attributes:
+        middle: of it, along the picture.
+        width: of it.
+        low: end of the lower whisker.
+        q1: lower quartile.
+        median: of the values.
+        q3: upper quartile.
+        high: end of the upper whisker.
+        dots: places along the picture of the single values that are drawn, by their number: all where they are few,
+            else those beyond the whiskers.
+    """
+
+    middle: float
+    width: float
+    low: float
+    q1: float
+    median: float
+    q3: float
+    high: float
+    dots: tuple[tuple[int, float], ...]
+
+    @classmethod
+    def of(cls, values: FloatArray, middle: float, width: float) -> Box:
+        """That of these values, float64 [n], of which none is NaN and one exists at least."""
+        q1, median, q3 = (float(quartile) for quartile in np.percentile(values, (25, 50, 75)))
+        reach = _WHISKER * (q3 - q1)
+        within = values[(values >= q1 - reach) & (values <= q3 + reach)]
+        low, high = float(within.min()), float(within.max())
+        drawn = np.flatnonzero((values < low) | (values > high) | (len(values) <= _MOST_DOTS))
+        # Beside each other in their order, so that equal ones are all seen.
+        shares = np.linspace(-0.5, 0.5, len(drawn)) if len(drawn) > 1 else np.zeros(len(drawn))
+        places = middle + shares * width * _SPREAD
+        return cls(middle, width, low, q1, median, q3, high, tuple(zip(drawn.tolist(), places.tolist(), strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class ColourScale:
+    """Meaning of colours.
+
+    Attributes:
+        title: with the unit.
+        low: value of the first colour.
+        high: value of the last colour, never the same.
+        colours: rising from dark to light; fading from both sides to a neutral middle; or parted in the middle, where
+            nothing fades, so that marks just below it are told from those just above.
+        ticks: values with a text; empty: numbers.
+    """
+
+    title: str
+    low: float
+    high: float
+    colours: Literal["rising", "fading", "parted"] = "rising"
+    ticks: tuple[tuple[float, str], ...] = ()
+
+    def shares(self, values: FloatArray) -> FloatArray:
+        """Places of values in the scale, 0 to 1; NaN stays."""
+        return np.clip((values - self.low) / (self.high - self.low), 0.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """Something in a picture that can be pointed at.
+
+    Attributes:
+        x: where it is, in the coordinates of the axes.
+        y: likewise.
+        text: its description.
+        points: numbers of everything that it stands for.
+        run_ids: a single run of them; empty: all of theirs.
+    """
+
+    x: float
+    y: float
+    text: str
+    points: tuple[int, ...]
+    run_ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +160,7 @@ class PanelSeries:
         x: traces: times or other positions of the samples; clouds: the means of the other quantity. Else empty.
         x_halves: clouds: half widths of the intervals of `x`. Else empty.
         words: of tooltips on a screen; empty: the name.
+        shades: clouds: values in the colour scale of the panel, float64 [n]; empty: the colour of the series.
     """
 
     name: str
@@ -79,6 +174,7 @@ class PanelSeries:
     x: FloatArray = field(default_factory=lambda: np.empty(0))
     x_halves: FloatArray = field(default_factory=lambda: np.empty(0))
     words: str = ""
+    shades: FloatArray = field(default_factory=lambda: np.empty(0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,8 +195,18 @@ class Panel:
         area: drawn behind a trace as a filled area, as the capacity of links is.
         is_signed: whether values may be negative; intervals of others are drawn from zero on.
         x_is_signed: clouds: likewise of the values along x.
-        better: clouds: 1 where more is better along x and y, -1 where less is; a line joins the series that are ours,
-            which are those of the Pareto front. (0, 0): there is no front.
+        better: clouds: 1 where more is better along x and y, -1 where less is, so that the axis is reversed: the better
+            corner is at the top right. A line joins the series that are ours, which are those of the Pareto front.
+            0: neither is better.
+        legend: parameter whose values the names of series are; empty: none.
+        least: stretch that the value axis shows at least, so that what hardly differs does not look far apart.
+        x_ticks: clouds and maps: places along x with their names; empty: the axis has numbers.
+        y_ticks: likewise of y.
+        cells: maps: rows of cells from below, float64 [columns] each; NaN: not known.
+        cell_texts: of the cells, likewise.
+        scale: of the colours of cells and shades; None: the panel has neither.
+        cell_area: first and last x and y of all cells; None: each is around whole numbers.
+        view: first and last x and y to be shown; None: everything.
     """
 
     form: PanelForm
@@ -117,6 +223,15 @@ class Panel:
     is_signed: bool = False
     x_is_signed: bool = False
     better: tuple[int, int] = (0, 0)
+    legend: str = ""
+    least: float = 0.0
+    x_ticks: tuple[tuple[float, str], ...] = ()
+    y_ticks: tuple[tuple[float, str], ...] = ()
+    cells: tuple[FloatArray, ...] = ()
+    cell_texts: tuple[tuple[str, ...], ...] = ()
+    scale: ColourScale | None = None
+    cell_area: tuple[float, float, float, float] | None = None
+    view: tuple[float, float, float, float] | None = None
 
     def ends(self, series: PanelSeries) -> tuple[FloatArray, FloatArray]:
         """Ends of the intervals of a series as they are drawn."""
@@ -128,14 +243,32 @@ class Panel:
 
     @property
     def has_values(self) -> bool:
-        """True if any series of ours has a value."""
-        return any(np.isfinite(series.means).any() for series in self.series)
+        """True if any series or cell has a value."""
+        return any(np.isfinite(values).any() for values in (*(series.means for series in self.series), *self.cells))
+
+    @property
+    def extent(self) -> tuple[float, float, float, float]:
+        """First and last x and y of the cells of a map."""
+        return self.cell_area or (-0.5, len(self.cells[0]) - 0.5, -0.5, len(self.cells) - 0.5)
+
+    @property
+    def is_single(self) -> bool:
+        """True if the names below its bars or boxes are those of series."""
+        return self.form in ("bars", "box") and len(self.points) == 1
+
+    def box(self, number: int, point: int) -> Box | None:
+        """The box of a series at a point; None: it has no value there."""
+        values = self.series[number].values[point]
+        known = values[np.isfinite(values)]
+        room = GROUP / (1 if self.is_single else max(1, len(self.series)))
+        middle = float(number) if self.is_single else point - GROUP / 2 + room * (number + 0.5)
+        return Box.of(known, middle, _BOX * room) if len(known) else None
 
     @property
     def front(self) -> list[tuple[float, float]]:
         """Corners of the Pareto front from left to right: what is behind its steps is beaten by one of the front."""
         best = sorted((float(each.x[0]), float(each.means[0])) for each in self.series if each.is_ours)
-        if self.better == (0, 0) or not best:
+        if 0 in self.better or not best:
             return []
         corners = best[:1]
         for (x, y), (next_x, next_y) in pairwise(best):

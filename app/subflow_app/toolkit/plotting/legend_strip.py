@@ -1,15 +1,13 @@
-"""The legend of an exported figure: samples and names in rows above the plots, as many beside each other as fit."""
+"""A legend above plots: samples and names in rows, as many beside each other as fit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsWidget, QStyleOptionGraphicsItem, QWidget
-
-from subflow_app.vocabulary.language import tr
 
 _SAMPLE = 22.0
 _GAP = 6.0
@@ -27,13 +25,8 @@ class Entry(NamedTuple):
 class LegendStrip(QGraphicsWidget):
     """Entries in rows; the height follows from the width."""
 
-    def __init__(
-        self, entries: Sequence[Entry], font: QFont, width: float, colour: str, *, most_rows: int | None = None
-    ) -> None:
-        """Lays the entries out for this width, px; ``colour`` is that of the names.
-
-        Of more than so many rows the last place says how many entries are left out.
-        """
+    def __init__(self, entries: Sequence[Entry], font: QFont, width: float, colour: str) -> None:
+        """Lays the entries out for this width, px; ``colour`` is that of the names."""
         super().__init__()
         self._font = font
         self._colour = colour
@@ -43,21 +36,12 @@ class LegendStrip(QGraphicsWidget):
         # Columns of equal width read as a table; ragged rows would not.
         cell = max((metrics.horizontalAdvance(entry.text) for entry in entries), default=0.0) + _SAMPLE + _GAP
         columns = max(1, int((width + _BETWEEN) // (cell + _BETWEEN)))
-        room = len(entries) if most_rows is None else most_rows * columns
-        if len(entries) > room:
-            more = tr("and {count} more", count=len(entries) - room + 1)
-            entries = [*entries[: room - 1], Entry(more, QPen(Qt.PenStyle.NoPen))]
         for number, entry in enumerate(entries):
             row, column = divmod(number, columns)
             self._placed.append((column * (cell + _BETWEEN), row * self._line, entry))
         rows = -(-len(entries) // columns)
         self.setMinimumHeight(rows * self._line + 4.0)
         self.setMaximumHeight(rows * self._line + 4.0)
-
-    def set_line_width(self, width: float) -> None:
-        """Draws wider samples, for a picture of more pixels."""
-        for _x, _y, entry in self._placed:
-            entry.pen.setWidthF(width)
 
     def paint(self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
         """Draws samples and names."""

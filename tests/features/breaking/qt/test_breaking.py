@@ -110,12 +110,18 @@ def test_what_a_search_has_found_is_shown_opened_run_and_written(
     assert len(table) == 49
     assert table[0].split(",") == ["network", *question.space.keys, "margin"]
     content.up.setCurrentIndex(3)
-    assert content.chart.chosen == (0, 3)
+    panel = content.chart.panel
+    assert panel is not None
+    assert (panel.x_text, panel.y_text) == (question.space.keys[0], question.space.keys[3])
+    worst = int(tried.margins.argmin())
+    assert content.chart.words(content.chart.hits()[worst]) == tried.words(worst)
+    assert content.chart.accessibleDescription() == f"The claim fails in {tried.failed} of 48"
     for number, name in ((0, "tried.csv"), (1, "map.svg"), (1, "map.png")):
         content.tabs.setCurrentIndex(number)
         content.grab()
         dialogs.answer("save_path", tmp_path / name)
-        feature.ask_export()
+        with qtbot.waitSignal(desk.exports.written, timeout=60_000):
+            feature.ask_export()
         assert (tmp_path / name).stat().st_size > 500
 
     dialogs.answer("save_path", tmp_path / "small.toml")

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import csv
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from PySide6.QtGui import QColor, QImage, QPen
+from matplotlib.figure import Figure
+from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
-from tests.helpers.fake_runs import finished_traces
+from tests.helpers.fake_runs import RICH, finished_traces
+from tests.helpers.fake_simulation import make_flow, make_scenario
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.exporting.qt.actions import rows
 from subflow_app.features.exporting.qt.export_dialog import FigureDialog, FigureSource, shown_plan
-from subflow_app.features.paper.core.figure_plan import FigureChoice
+from subflow_app.features.paper.core.figure_plan import FigureChoice, figure_kind
 from subflow_app.features.paper.core.figure_process import FigureProcess
+from subflow_app.features.paper.core.figures import drawing, fill_figure, save_figure
 from subflow_app.features.plots.qt.curve_id import CurveId
-from subflow_app.features.plots.qt.figure import save_figure
-from subflow_app.features.plots.qt.figure_file import FigureSize, paper_font
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.foundation.errors import ExportError, InputError
-from subflow_app.toolkit.plotting.legend_strip import Entry, LegendStrip
 from subflow_app.toolkit.theme import DARK, set_current
 from subflow_app.toolkit.workers import Workers
 
@@ -50,12 +52,18 @@ def texts(path: Path) -> list[str]:
 
 
 def strokes(path: Path) -> set[str]:
-    return {element.get("stroke", "") for element in ElementTree.parse(path).iter()}
+    return set(re.findall(r"stroke: (#[0-9a-f]{6})", path.read_text()))
+
+
+def save(plots: PlotView, path: Path, **size: float) -> None:
+    """Writes the figure as shown."""
+    choice = FigureChoice(kind=figure_kind(path), **size)  # type: ignore[arg-type] # dpi is whole
+    save_figure(choice.look("").of(shown_plan(plots.stack, has_all=True), choice.kind), path)
 
 
 def test_svg_is_text_and_lines(plots: PlotView, tmp_path: Path) -> None:
     path = tmp_path / "figure.svg"
-    save_figure(plots.stack, path, FigureSize())
+    save(plots, path)
 
     found = texts(path)
     for text in ("Throughput (Mbit/s)", "Congestion window (packets)", "Smoothed RTT (ms)", "Time (s)"):
@@ -67,7 +75,7 @@ def test_svg_is_text_and_lines(plots: PlotView, tmp_path: Path) -> None:
 
 def test_figure_has_the_visible_curves_only(plots: PlotView, tmp_path: Path) -> None:
     plots.legend_model.set_hidden(frozenset({WIFI}))
-    save_figure(plots.stack, tmp_path / "figure.svg", FigureSize())
+    save(plots, tmp_path / "figure.svg")
 
     assert "download · wifi" not in texts(tmp_path / "figure.svg")
     assert "#0072b2" not in strokes(tmp_path / "figure.svg")
@@ -75,18 +83,18 @@ def test_figure_has_the_visible_curves_only(plots: PlotView, tmp_path: Path) -> 
 
 def test_figure_has_the_range_that_is_shown(plots: PlotView, tmp_path: Path) -> None:
     plots.stack.set_time_range(4.0, 6.0)
-    save_figure(plots.stack, tmp_path / "figure.svg", FigureSize())
+    save(plots, tmp_path / "figure.svg")
 
     found = texts(tmp_path / "figure.svg")
     # Half seconds are numbered between 4 s and 6 s, and nowhere on an axis of the whole 10 s.
-    assert {"4.5", "5.5"} <= set(found)
+    assert {"4.50", "5.50"} <= set(found)
 
 
 def test_figure_is_light_whatever_the_theme(plots: PlotView, tmp_path: Path) -> None:
-    save_figure(plots.stack, tmp_path / "light.svg", FigureSize())
+    save(plots, tmp_path / "light.svg")
     set_current(DARK)
-    save_figure(plots.stack, tmp_path / "dark.svg", FigureSize())
-    save_figure(plots.stack, tmp_path / "dark.png", FigureSize(dpi=96))
+    save(plots, tmp_path / "dark.svg")
+    save(plots, tmp_path / "dark.png", dpi=96)
 
     assert (tmp_path / "dark.svg").read_bytes() == (tmp_path / "light.svg").read_bytes()
     assert QImage(str(tmp_path / "dark.png")).pixelColor(1, 1) == QColor("#ffffff")
@@ -94,20 +102,17 @@ def test_figure_is_light_whatever_the_theme(plots: PlotView, tmp_path: Path) -> 
 
 def test_overlay_is_exported_with_the_names_of_the_runs(plots: PlotView, tmp_path: Path) -> None:
     plots.show_runs([finished_traces(title="LIA"), finished_traces(title="Uncoupled")])
-    save_figure(plots.stack, tmp_path / "figure.svg", FigureSize())
+    save(plots, tmp_path / "figure.svg")
 
     found = texts(tmp_path / "figure.svg")
     assert "LIA: download · wifi" in found
     assert "Uncoupled: download · wifi" in found
-    dashed = [
-        e for e in ElementTree.parse(tmp_path / "figure.svg").iter() if e.get("stroke-dasharray", "none") != "none"
-    ]
-    assert dashed
+    assert "stroke-dasharray" in (tmp_path / "figure.svg").read_text()
 
 
 def test_runs_of_the_same_name_are_numbered(plots: PlotView, tmp_path: Path) -> None:
     plots.show_runs([finished_traces(title="LIA"), finished_traces(title="LIA")])
-    save_figure(plots.stack, tmp_path / "figure.svg", FigureSize())
+    save(plots, tmp_path / "figure.svg")
 
     found = texts(tmp_path / "figure.svg")
     assert {"LIA (1): download · wifi", "LIA (2): download · wifi"} <= set(found)
@@ -115,9 +120,28 @@ def test_runs_of_the_same_name_are_numbered(plots: PlotView, tmp_path: Path) -> 
     assert titles == ["LIA (1)", "LIA (2)"]
 
 
+def test_figure_as_shown_has_marks_and_each_curve_of_a_crowd(plots: PlotView) -> None:
+    plots.show_runs([finished_traces(RICH)])
+    plots.grab()
+    everything, paper = shown_plan(plots.stack, has_all=True), shown_plan(plots.stack)
+    assert [plot.id for plot in everything.plots if any(ticks.height < 1.0 for ticks in plot.ticks)] == ["cwnd"]
+    assert not any(plot.ticks for plot in paper.plots)
+    flows = [make_flow(f"flow{n}", "tcp", ("wifi",), count=2) for n in range(10)]
+    plots.show_runs([finished_traces(make_scenario(*flows))])
+    plots.stack.set_choices(replace(plots.stack.choices, crowds_summed_up=False))
+    drawn = []
+    for choice, plan in ((FigureChoice(), everything), (FigureChoice("ieee"), paper)):
+        plan = replace(plan, plots=shown_plan(plots.stack).plots[:1])
+        with drawing(choice.paper_style):
+            figure = Figure()
+            fill_figure(figure, choice.look("").of(plan, "svg"))
+        drawn.append(len(figure.axes[0].get_lines()))
+    assert drawn == [20, 20 + 10]
+
+
 def test_pdf_has_the_size_that_was_asked_for(plots: PlotView, tmp_path: Path) -> None:
     path = tmp_path / "figure.pdf"
-    save_figure(plots.stack, path, FigureSize(88.0, 110.0))
+    save(plots, path, width_mm=88.0, height_mm=110.0)
 
     content = path.read_bytes()
     assert content.startswith(b"%PDF-")
@@ -128,7 +152,7 @@ def test_pdf_has_the_size_that_was_asked_for(plots: PlotView, tmp_path: Path) ->
 
 
 def test_png_has_the_pixels_that_were_asked_for(plots: PlotView, tmp_path: Path) -> None:
-    save_figure(plots.stack, tmp_path / "figure.png", FigureSize(100.0, 80.0, dpi=254))
+    save(plots, tmp_path / "figure.png", width_mm=100.0, height_mm=80.0, dpi=254)
 
     image = QImage(str(tmp_path / "figure.png"))
     # 254 px per inch are 10 px per mm; the layout is made of whole px at 96 per inch.
@@ -143,19 +167,19 @@ def test_figure_of_nothing_is_refused(qtbot: QtBot, tmp_path: Path) -> None:
     empty = PlotView()
     qtbot.addWidget(empty)
 
-    with pytest.raises(InputError, match="no figure to export yet"):
-        save_figure(empty.stack, tmp_path / "figure.svg", FigureSize())
+    with pytest.raises(InputError, match="nothing to draw"):
+        save(empty, tmp_path / "figure.svg")
 
 
 def test_unknown_format_is_refused(plots: PlotView, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"\.svg, \.pdf or \.png"):
-        save_figure(plots.stack, tmp_path / "figure.gif", FigureSize())
+        save(plots, tmp_path / "figure.gif")
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".pdf", ".png"])
 def test_place_that_cannot_be_written_is_told(plots: PlotView, tmp_path: Path, suffix: str) -> None:
     with pytest.raises(ExportError, match="choose another folder"):
-        save_figure(plots.stack, tmp_path / "no such folder" / f"figure{suffix}", FigureSize())
+        save(plots, tmp_path / "no such folder" / f"figure{suffix}")
 
 
 # ---- by actions ----
@@ -189,6 +213,7 @@ def desk(make_desk: MakeDesk) -> Desk:
 
 
 def test_figure_as_shown_by_the_dialog(
+    qtbot: QtBot,
     desk: Desk,
     dialogs: ScriptedDialogs,
     tmp_path: Path,
@@ -206,7 +231,8 @@ def test_figure_as_shown_by_the_dialog(
     choose(as_shown)
     dialogs.answer("save_path", tmp_path / "mine.pdf")
 
-    desk.bar.trigger("file.export_figure")
+    with qtbot.waitSignal(desk.exports.written, timeout=60_000):
+        desk.bar.trigger("file.export_figure")
 
     box = (tmp_path / "mine.pdf").read_bytes().split(b"/MediaBox [")[1].split(b"]")[0].split()
     assert float(box[2]) == pytest.approx(88 / 25.4 * 72, abs=1.0)
@@ -430,9 +456,11 @@ import os, sys
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 from PySide6.QtWidgets import QApplication
 application = QApplication([])
-from tests.helpers.fake_runs import finished_traces
-from subflow_app.features.paper.core.figure_plan import FigureChoice
+from tests.helpers.fake_runs import RICH, finished_traces
+from tests.helpers.fake_simulation import make_flow, make_scenario
+from subflow_app.features.paper.core.figure_plan import FigureChoice, figure_kind
 from subflow_app.features.paper.core.figure_process import FigureProcess
+from subflow_app.features.paper.core.figures import drawing, fill_figure, save_figure
 from subflow_app.features.exporting.qt.export_dialog import FigureDialog
 from subflow_app.features.exporting.qt.export_dialog import FigureSource
 from subflow_app.features.plots.qt.plot_view import PlotView
@@ -452,12 +480,3 @@ sys.exit("matplotlib" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr
-
-
-def test_many_entries_of_a_legend_leave_room_and_say_how_many_are_left_out(qtbot: QtBot) -> None:
-    entries = [Entry(f"flow {number}", QPen()) for number in range(40)]
-    strip = LegendStrip(entries, paper_font(), 200.0, "#000000", most_rows=5)
-    whole = LegendStrip(entries, paper_font(), 200.0, "#000000")
-    assert strip.minimumHeight() < 0.5 * whole.minimumHeight()
-    assert strip._placed[-1][2].text.startswith("and ")
-    assert strip._placed[-2][2].text == f"flow {len(strip._placed) - 2}"

@@ -18,7 +18,6 @@ from subflow_app.features.fairness.qt.feature import FairnessFeature
 from subflow_app.features.fairness.qt.panel import TradeOffPage
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.foundation.errors import AppError
-from subflow_app.toolkit.plotting.panel_view import ticks
 
 
 def points(kind: TradeOffKind = TradeOffKind.DELAY) -> list[Point]:
@@ -67,33 +66,30 @@ def test_a_point_is_chosen_by_mouse_and_by_keys(page: TradeOffPage) -> None:
     page.show_points(points(), TradeOffKind.DELAY)
     chosen: list[str] = []
     page.point_chosen.connect(lambda point: chosen.append(point.title))
-    place = page.plot.place(1)
-    QTest.mouseClick(page.plot, Qt.MouseButton.LeftButton, pos=place.toPoint())
+    place = page.plot.position_of(page.plot.hits()[1])
+    QTest.mouseClick(page.plot.viewport(), Qt.MouseButton.LeftButton, pos=place.toPoint())
     QTest.keyClick(page.table, Qt.Key.Key_Down)
-    QTest.mouseClick(page.plot, Qt.MouseButton.LeftButton, pos=QPointF(2, 2).toPoint())
+    QTest.mouseClick(page.plot.viewport(), Qt.MouseButton.LeftButton, pos=QPointF(2, 2).toPoint())
     assert chosen == ["quick", "neither"]
 
 
 def test_points_lie_in_the_picture_and_better_is_a_corner(page: TradeOffPage) -> None:
     plot = page.plot
+    places: list[QPointF] = []
     for kind in (TradeOffKind.FRIENDLINESS, TradeOffKind.DELAY):
         page.show_points(points(kind), kind)
-        assert plot.panel is not None
-        assert all(plot.axes.area.contains(plot.place(number)) for number in range(len(plot.panel.series)))
-        assert plot.number_at(plot.place(1)) == 1
-        assert plot.number_at(plot.axes.area.topLeft()) == -1
+        places = [plot.position_of(hit) for hit in plot.hits()]
+        area = plot.mapFromScene(plot.view.sceneBoundingRect()).boundingRect()
+        assert all(area.contains(place.toPoint()) for place in places)
+        assert plot.number_at(places[1]) == 1
+        assert plot.number_at(QPointF(area.topLeft())) is None
+        assert plot.words(plot.hits()[1]).startswith("quick\n")
     assert plot.panel is not None
     assert len(plot.panel.front) == 3  # two points, and the bend of the step between them
-    assert plot.place(1).x() < plot.place(0).x()
-    assert plot.place(1).y() > plot.place(0).y()
-
-
-@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (0.0, 146.0), (2.3, 2.9), (0.0, 3e-4), (95.0, 1005.0)])
-def test_ticks_are_few_and_round(low: float, high: float) -> None:
-    found = ticks(low, high)
-    assert 3 <= len(found) <= 9
-    assert low <= found[0] + 1e-12
-    assert found[-1] <= high * (1 + 1e-12)
+    # Less delay is further right.
+    assert places[1].x() > places[0].x()
+    assert places[1].y() > places[0].y()
+    assert plot.has_better_corner
 
 
 def test_files_by_suffix(page: TradeOffPage, tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 from tests.helpers.experiments import GOODPUT, TINY, FixedValues, tiny_results
 
 from subflow_app.features.gallery.core.figure import OURS, experiment_figure, published_values, series_colours
-from subflow_app.features.paper.core.figure_plan import FigureKind
+from subflow_app.features.paper.core.figure_plan import FigureKind, FigurePlan, Ground
 from subflow_app.features.paper.core.figure_process import pack, unpack
 from subflow_app.features.paper.core.figure_worker import KINDS, _renderer
-from subflow_app.features.paper.core.panel_figure import panels_size_in, render_panels
+from subflow_app.features.paper.core.figures import figure_size_in, fill_figure, render_figure
 from subflow_app.features.paper.core.panel_forms import (
     draw_bars,
     draw_lines,
@@ -25,10 +25,9 @@ from subflow_app.features.paper.core.panel_forms import (
     names_lines,
     table_layout,
 )
-from subflow_app.features.paper.core.panel_plan import Ground, PanelFigure
 from subflow_app.features.paper.core.paper_styles import STYLES_BY_ID
 from subflow_app.foundation.errors import InputError
-from subflow_app.vocabulary.picture import PanelForm
+from subflow_app.vocabulary.picture import ColourScale, Panel, PanelForm, PanelSeries
 
 DARK = Ground("#171a1f", "#e6e9ed", "#a3acb8", "#2a3038", True)
 DRAWS = """
@@ -130,12 +129,14 @@ def test_every_form_is_drawn_in_every_format_light_and_dark(tmp_path: Path, kind
     table = replace(lines, form="table")
     ground = DARK if kind == "png" else Ground()
     style = STYLES_BY_ID["ieee"] if kind == "pdf" else STYLES_BY_ID["page"]
-    figure = PanelFigure((lines, bars, trace, box, cloud, table), style, kind, 72, "All", ground)
-    content = render_panels(figure)
+    figure = FigurePlan(
+        panels=(lines, bars, trace, box, cloud, table), style=style, kind=kind, dpi=72, title="All", ground=ground
+    )
+    content = render_figure(figure)
     assert content.startswith(begin)
     if kind == "svg":
         # The same figure gives the same bytes.
-        assert render_panels(figure) == content
+        assert render_figure(figure) == content
         assert b"Goodput (Mbit/s)" in content
         assert b"#d55e00" in content
 
@@ -143,19 +144,19 @@ def test_every_form_is_drawn_in_every_format_light_and_dark(tmp_path: Path, kind
 def test_figure_goes_to_the_process_that_draws_and_comes_back_the_same(tmp_path: Path):
     figure = replace(experiment_figure(tiny_results(tmp_path)), kind="svg")
     sent = unpack(pack(figure), KINDS)
-    assert _renderer(sent, lambda _: b"")(sent) == render_panels(figure)
+    assert _renderer(sent, lambda _: b"")(sent) == render_figure(figure)
 
 
 def test_thumbnail_is_the_first_panel_alone_without_words(tmp_path: Path):
     small = experiment_figure(tiny_results(tmp_path)).as_thumbnail(40.0, 24.0)
-    assert panels_size_in(small) == pytest.approx((40.0 / 25.4, 24.0 / 25.4))
-    assert b"Goodput" not in render_panels(replace(small, kind="svg"))
+    assert figure_size_in(small) == pytest.approx((40.0 / 25.4, 24.0 / 25.4))
+    assert b"Goodput" not in render_figure(replace(small, kind="svg"))
 
 
 def test_thumbnail_of_a_table_is_a_sketch_of_one(tmp_path: Path):
     table = replace(experiment_figure(tiny_results(tmp_path)).panels[0], form="table")
-    small = PanelFigure((table,), kind="svg").as_thumbnail(40.0, 24.0)
-    svg = render_panels(small)
+    small = FigurePlan(panels=(table,), kind="svg").as_thumbnail(40.0, 24.0)
+    svg = render_figure(small)
     # Numbers would be a smear; the rows have the colours of their series.
     assert b"<text" not in svg
     assert b"#d55e00" in svg
@@ -164,32 +165,32 @@ def test_thumbnail_of_a_table_is_a_sketch_of_one(tmp_path: Path):
 def test_figure_of_nothing_is_refused(tmp_path: Path):
     figure = experiment_figure(tiny_results(tmp_path, values=FixedValues({})))
     assert not any(panel.has_values for panel in figure.panels)
-    with pytest.raises(InputError, match="no run of this experiment has ended"):
-        render_panels(figure)
-    with pytest.raises(InputError, match="12 panels"):
-        render_panels(replace(figure, panels=experiment_figure(tiny_results(tmp_path)).panels * 5))
+    with pytest.raises(InputError, match="nothing to draw"):
+        render_figure(figure)
+    with pytest.raises(InputError, match="12 plots at most, not 15"):
+        render_figure(replace(figure, panels=experiment_figure(tiny_results(tmp_path)).panels * 5))
 
 
 def test_panels_stand_in_pairs_and_tables_take_the_whole_width(tmp_path: Path):
     lines, bars, trace = experiment_figure(tiny_results(tmp_path)).panels
     table = replace(lines, form="table")
-    figure = PanelFigure((lines, bars, trace, table))
+    figure = FigurePlan(panels=(lines, bars, trace, table))
     assert figure.rows == ((lines, bars), (trace,), (table,))
     assert figure.width_in(lines) == figure.width_in(table) / 2
-    assert PanelFigure((lines, bars), STYLES_BY_ID["ieee"]).rows == ((lines,), (bars,))
+    assert FigurePlan(panels=(lines, bars), style=STYLES_BY_ID["ieee"]).rows == ((lines,), (bars,))
 
 
 def test_long_heads_of_a_table_and_long_names_of_bars_are_broken_into_lines(tmp_path: Path):
     lines, bars, _trace = experiment_figure(tiny_results(tmp_path)).panels
     long = "Time to fill the bottom link again after the step (s)"
     table = replace(lines, form="table", points=(long, long))
-    layout = table_layout(table, PanelFigure((table,), STYLES_BY_ID["ieee"]))
+    layout = table_layout(table, FigurePlan(panels=(table,), style=STYLES_BY_ID["ieee"]))
     assert layout.head_lines > 1
     assert [head.replace("\n", " ") for head in layout.cells[0][1:]] == [long, long]
     assert sum(layout.shares) == pytest.approx(1.0)
     named = replace(bars, points=(long, long))
-    assert names_lines(bars, PanelFigure((bars,))) == 1.0
-    assert names_lines(named, PanelFigure((named,))) == 2.0
+    assert names_lines(bars, FigurePlan(panels=(bars,))) == 1.0
+    assert names_lines(named, FigurePlan(panels=(named,))) == 2.0
 
 
 @pytest.mark.parametrize(
@@ -212,7 +213,7 @@ def test_capacity_is_drawn_by_its_corners_and_drawing_names_what_is_used_only(tm
     trace = experiment_figure(tiny_results(tmp_path)).panels[2]
     x = np.arange(5000.0)
     area = replace(trace.series[0], name="capacity", x=x, means=np.where(x < 2500, 4.0, 8.0))
-    svg = render_panels(PanelFigure((replace(trace, area=area),), STYLES_BY_ID["page"], "svg")).decode()
+    svg = render_figure(FigurePlan(panels=(replace(trace, area=area),), kind="svg")).decode()
     assert len(svg) < 20_000
     assert "font-family: 'DejaVu Sans', sans-serif" in svg
     names = set(re.findall(r' id="([^"]*)"', svg))
@@ -222,7 +223,7 @@ def test_capacity_is_drawn_by_its_corners_and_drawing_names_what_is_used_only(tm
 def test_long_interval_does_not_press_the_figure_flat(tmp_path: Path):
     lines = experiment_figure(tiny_results(tmp_path)).panels[0]
     huge = replace(lines, series=tuple(replace(s, halves=s.halves * 1000) for s in lines.series))
-    svg = render_panels(PanelFigure((huge,), kind="svg")).decode()
+    svg = render_figure(FigurePlan(panels=(huge,), kind="svg")).decode()
     # Means of up to 6.5: an axis that showed the whole interval would have thousands.
     assert "10000" not in svg
     assert not np.isnan(huge.series[0].halves).any()
@@ -239,9 +240,38 @@ def test_no_interval_of_a_goodput_is_drawn_below_zero(tmp_path: Path, form: Pane
     for is_signed in (False, True):
         shown = replace(panel, is_signed=is_signed, x_is_signed=is_signed)
         axes = Figure().add_subplot()
-        {"lines": draw_lines, "bars": draw_bars, "scatter": draw_scatter}[form](axes, shown, PanelFigure((shown,)))
+        {"lines": draw_lines, "bars": draw_bars, "scatter": draw_scatter}[form](
+            axes, shown, FigurePlan(panels=(shown,))
+        )
         drawn = [np.asarray(path.vertices) for each in axes.collections for path in each.get_paths()]
         columns = (0, 1) if form == "scatter" else (1,)
         ends = [float(vertices[:, column].min()) for vertices in drawn for column in columns]
         assert ends
         assert (min(ends) < 0) is is_signed
+
+
+def test_maps_and_shaded_clouds_have_a_scale_with_its_texts_and_names_along_their_axes():
+    cells = (np.array([1.0, 2.0]), np.array([3.0, math.nan]))
+    scale = ColourScale("Goodput (Mbit/s)", 1.0, 3.0, ticks=((1.0, "least"), (3.0, "most")))
+    names = ((0.0, "1%"), (1.0, "10%"))
+    empty = np.empty(0)
+    texts = (("one", "two"), ("three", ""))
+    blank = Panel("map", "", "Loss", "Rate", (), empty, (), x_ticks=names, y_ticks=names, scale=scale)
+    heat = replace(blank, cells=cells, cell_texts=texts)
+    places, shades = (np.array([0.1, 0.5]), np.array([0.2, 0.9])), np.array([1.0, 3.0])
+    marks = PanelSeries("", OURS, 0, False, places[1], empty, x=places[0], shades=shades)
+    cloud = replace(blank, form="scatter", series=(marks,))
+    texts_of: tuple[tuple[Panel, set[str]], ...] = ((heat, {"one", "two", "three"}), (cloud, set()))
+    for panel, shown in texts_of:
+        drawing = render_figure(FigurePlan(panels=(panel,), kind="svg")).decode()
+        words = set(re.findall(r">([^<>]+)</text>", drawing))
+        assert words >= {"Goodput (Mbit/s)", "least", "most", "1%", "10%", "Loss", "Rate"} | shown
+
+
+def test_an_axis_on_which_less_is_better_is_reversed_and_the_view_is_that_of_the_screen(tmp_path: Path):
+    lines = experiment_figure(tiny_results(tmp_path)).panels[0]
+    series = tuple(replace(each, x=each.means) for each in lines.series)
+    cloud = replace(lines, form="scatter", series=series, better=(-1, 1), view=(3.0, 5.0, 2.0, 7.0))
+    figure = Figure(layout="constrained")
+    fill_figure(figure, FigurePlan(panels=(cloud,)))
+    assert (figure.axes[0].get_xlim(), figure.axes[0].get_ylim()) == ((5.0, 3.0), (2.0, 7.0))

@@ -7,15 +7,18 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from tests.helpers.fake_runs import RICH, finished_traces
 
 from subflow_app.features.paper.core.figure_plan import run_plan
-from subflow_app.features.paper.core.figure_process import FigureProcess
+from subflow_app.features.paper.core.figure_process import FigureProcess, pack, unpack
+from subflow_app.features.paper.core.figure_worker import KINDS
 from subflow_app.features.paper.core.figures import render_figure
 from subflow_app.features.paper.core.paper_styles import STYLES_BY_ID
-from subflow_app.features.plots.core import PLOTS
+from subflow_app.features.plots.core import PLOTS, Band, Curve, Ticks
 from subflow_app.foundation.errors import ExportError, InputError
+from subflow_app.vocabulary.palette import ColourKey
 
 PLAN = run_plan([plot for plot in PLOTS if plot.is_in(finished_traces(RICH))][:6], [finished_traces(RICH)])
 
@@ -36,6 +39,17 @@ def test_what_it_draws_is_what_this_process_draws(process: FigureProcess) -> Non
     plan = replace(PLAN, style=STYLES_BY_ID["ieee"], kind="svg")
 
     assert process.draw(plan) == render_figure(plan)
+
+
+def test_bands_and_marks_go_to_the_process_and_come_back_the_same() -> None:
+    values = np.arange(3.0)
+    band = Band(0.8, values.astype(np.float32), values.astype(np.float32) + 2)
+    curve = Curve("median", "all", "flow", ColourKey(0, 0), values, values.astype(np.float32), bands=(band,))
+    plot = replace(
+        PLAN.plots[0], curves=(curve,), ticks=(Ticks(values, 0.1, ColourKey(0, 0)), Ticks(values, text="up"))
+    )
+    plan = replace(PLAN, plots=(plot, plot), kind="svg", height_mm=90.0)
+    assert render_figure(unpack(pack(plan), KINDS)) == render_figure(plan)
 
 
 def test_what_cannot_be_drawn_is_said_and_the_next_figure_is_drawn(process: FigureProcess) -> None:

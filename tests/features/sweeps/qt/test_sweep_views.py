@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pyqtgraph as pg
 import pytest
@@ -13,6 +12,10 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.studies import CONTROLLER, LOSS, RATE, large_study, small_study
 from tests.helpers.window import at_rest
 
+from subflow_app.features.paper.core.figure_plan import FigurePlan
+from subflow_app.features.paper.core.figure_process import pack, unpack
+from subflow_app.features.paper.core.figure_worker import KINDS
+from subflow_app.features.paper.core.figures import render_figure
 from subflow_app.features.sweeps.qt.study_page import StudyPage
 from subflow_app.toolkit.theme import DARK, LIGHT, set_current
 from subflow_app.toolkit.workers import Workers
@@ -178,18 +181,19 @@ def test_table_is_sorted_by_its_columns(page: StudyPage):
 
 
 @pytest.mark.parametrize("view", ["heat", "lines", "boxes", "scatter"])
-def test_views_are_recoloured_and_written(page: StudyPage, view: str, tmp_path: Path):
-    from subflow_app.features.sweeps.qt.study_plot import save_chart
-
+def test_views_are_recoloured_and_drawn_for_files(page: StudyPage, view: str):
     page.set_view(view)
     light = page.grab().toImage()
     set_current(DARK)
     assert page.grab().toImage() != light
-    for suffix, head in ((".svg", b"<?xml"), (".pdf", b"%PDF"), (".png", b"\x89PNG")):
-        path = tmp_path / f"view{suffix}"
-        save_chart(page.chart(view), path)
-        assert path.read_bytes().startswith(head)
     set_current(LIGHT)
+    plan = FigurePlan(panels=(page.chart(view).shown_panel(),), kind="svg", height_mm=105.0)
+    drawing = render_figure(plan).decode()
+    for text in page.chart(view).titles():
+        assert f">{text}<" in drawing
+    assert ">olia<" in drawing
+    assert "Goodput (Mbit/s)" in drawing
+    assert render_figure(unpack(pack(plan), KINDS)).decode() == drawing
 
 
 def test_growing_sweep_keeps_what_was_zoomed_to(page: StudyPage):
@@ -199,7 +203,9 @@ def test_growing_sweep_keeps_what_was_zoomed_to(page: StudyPage):
     chart.view.sigRangeChangedManually.emit([True, True])
     page.show_study(small_study())
     assert chart.view.viewRange()[0] == pytest.approx([45, 60])
+    assert chart.shown_panel().view == pytest.approx((45, 60, 4, 9))
     chart.fit()
+    assert chart.shown_panel().view is None
     page.show_study(small_study())
     assert chart.view.viewRange()[0][1] > 70
 

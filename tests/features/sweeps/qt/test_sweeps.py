@@ -107,7 +107,8 @@ def test_views_of_a_sweep_are_drawn_and_exported(swept: Desk, qtbot: QtBot, dial
     assert len(chart.hits()) == 4
     path = tmp_path / "map.svg"
     dialogs.answer("save_path", path)
-    swept.bar.trigger("sweep.export_figure")
+    with qtbot.waitSignal(swept.exports.written, timeout=60_000):
+        swept.bar.trigger("sweep.export_figure")
     assert "Goodput (Mbit/s)" in path.read_text()
     data = tmp_path / "sweep.csv"
     dialogs.answer("save_path", data)

@@ -6,6 +6,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import MakeDesk
@@ -54,11 +55,11 @@ def test_an_agent_learns_and_its_policy_gets_into_the_library(
 
     page.tabs.setCurrentWidget(page.policy)
     view = page.policy
-    qtbot.waitUntil(lambda: view.picture is not None and view.picture.surface is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: view.picture is not None and view.picture.panel is not None, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: not desk.workers.is_busy, timeout=PATIENCE_MS)
     assert view.picture is not None
-    assert view.picture.surface is not None
-    assert abs(view.picture.surface.action).max() <= 1.0
+    assert view.picture.panel is not None
+    assert abs(np.stack(view.picture.panel.cells)).max() <= 1.0
 
     dialogs.answer("PromoteDialog", Promotion("mine", "A first try"))
     desk.bar.trigger("train.promote")

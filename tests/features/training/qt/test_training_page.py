@@ -310,9 +310,9 @@ def test_the_policy_is_drawn_again_when_another_was_written(qtbot: QtBot, page: 
     training = added(page, trainings)
     page.train.tabs.setCurrentIndex(1)
     view = page.train.policy
-    qtbot.waitUntil(lambda: view.picture is not None and view.picture.surface is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: view.picture is not None and view.picture.panel is not None, timeout=PATIENCE_MS)
     assert view.picture is not None
-    first = view.picture.surface
+    first = view.picture.panel
     assert first is not None
     assert [view.across.itemText(number) for number in range(view.across.count())] == ["sending rate", "RTT", "cwnd"]
     assert "Dots" in view.status.text()
@@ -320,10 +320,10 @@ def test_the_policy_is_drawn_again_when_another_was_written(qtbot: QtBot, page: 
     trainings.write_policy(training, slope=-1.0)
     settle(page)
 
-    qtbot.waitUntil(lambda: view.picture is not None and view.picture.surface is not first, timeout=PATIENCE_MS)
-    again = view.picture.surface
+    qtbot.waitUntil(lambda: view.picture is not None and view.picture.panel is not first, timeout=PATIENCE_MS)
+    again = view.picture.panel
     assert again is not None
-    assert (again.action[0, 0] > 0) != (first.action[0, 0] > 0)
+    assert (again.cells[0][0] > 0) != (first.cells[0][0] > 0)
     qtbot.waitUntil(lambda: not page.workers.is_busy, timeout=PATIENCE_MS)
 
 
@@ -333,13 +333,13 @@ def test_another_feature_is_drawn_without_asking_the_policy_what_it_saw(
     added(page, trainings)
     page.train.tabs.setCurrentIndex(1)
     view = page.train.policy
-    qtbot.waitUntil(lambda: view.picture is not None and view.picture.surface is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: view.picture is not None and view.picture.panel is not None, timeout=PATIENCE_MS)
     assert view.picture is not None
-    before = view.picture.surface
+    before = view.picture.panel
 
     view.across.setCurrentIndex(2)
 
-    qtbot.waitUntil(lambda: view.picture is not None and view.picture.surface is not before, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: view.picture is not None and view.picture.panel is not before, timeout=PATIENCE_MS)
     assert trainings.observed == 1
     qtbot.waitUntil(lambda: not page.workers.is_busy, timeout=PATIENCE_MS)
 

@@ -12,12 +12,13 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.fake_trainings import FEATURES, FakeDesk, FakePolicy, observations
 
+from subflow_app.features.plots.qt.panel_plot import PanelPlot
 from subflow_app.features.training.core.policy_surface import policy_surface
 from subflow_app.features.training.core.training_metrics import TRAINING_PLOTS
 from subflow_app.features.training.core.training_progress import Training
-from subflow_app.features.training.qt.heat_map import HeatMap
 from subflow_app.features.training.qt.training_plots import MetricPlot, TrainingPlots
 from subflow_app.toolkit.theme import DARK, set_current
+from subflow_app.vocabulary.picture import ColourScale
 
 
 @pytest.fixture
@@ -215,23 +216,20 @@ def test_numbers_beside_low_plots_keep_clear_of_each_other(plots: TrainingPlots,
 
 def test_the_picture_of_a_policy_has_its_values_where_they_belong(qtbot: QtBot) -> None:
     surface = policy_surface(FakePolicy(), FEATURES, observations(), 0, 1, resolution=11)
-    picture = HeatMap()
+    choices = ((-1.0, "decrease"), (1.0, "increase"))
+    panel = surface.panel("Sending rate", "RTT", ColourScale("Window change", -1.0, 1.0, "fading", choices))
+    picture = PanelPlot("heat_map", "Policy")
     qtbot.addWidget(picture)
-
-    picture.show_surface(surface, "Sending rate", "RTT", "Window change", -1.0, 1.0)
-
-    assert picture.text_at(float(surface.x[0]), float(surface.y[0])) == f"{surface.action[0, 0]:.3g}"
-    assert picture.text_at(float(surface.x[-1]), float(surface.y[0])) == f"{surface.action[0, -1]:.3g}"
-    assert picture.text_at(99.0, 0.0) == ""
+    picture.show_panel(panel, ())
     # Low rate and low RTT: more window; the other corner: less.
-    assert surface.action[0, 0] > 0.5 > -0.5 > surface.action[-1, -1]
-
-
-def test_a_picture_of_choices_names_them(qtbot: QtBot) -> None:
-    surface = policy_surface(FakePolicy(), FEATURES, observations(), 0, 1, resolution=5)
-    picture = HeatMap()
-    qtbot.addWidget(picture)
-
-    picture.show_surface(surface, "a", "b", "Choice", 0.0, 2.0, ("decrease", "keep", "increase"))
-
-    assert picture.bar_ticks() == ["decrease", "keep", "increase"]
+    assert panel.cells[0][0] == pytest.approx(surface.action[0, 0])
+    assert panel.cells[0][0] > 0.5 > -0.5 > panel.cells[-1][-1]
+    # A cell around each value, so half of one beyond both ends.
+    left, right, low, high = panel.extent
+    assert (left + right) / 2 == pytest.approx((surface.x[0] + surface.x[-1]) / 2)
+    assert right - left == pytest.approx((surface.x[-1] - surface.x[0]) * 11 / 10)
+    assert high - low == pytest.approx((surface.y[-1] - surface.y[0]) * 11 / 10)
+    assert picture.view.viewRange()[0] == pytest.approx([left, right])
+    assert picture.titles() == ("Sending rate", "RTT")
+    assert (picture.levels(), picture.bar_title()) == ((-1.0, 1.0), "Window change")
+    assert picture.bar_ticks() == ["decrease", "increase"]

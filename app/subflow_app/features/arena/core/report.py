@@ -21,7 +21,7 @@ from subflow_app.features.arena.core.arena_text import (
 )
 from subflow_app.features.arena.core.results import FULL_NUMBERS, QUICK_NUMBERS, Board, family_titles
 from subflow_app.features.arena.core.standings import COLUMNS, Standing, scatter, standings
-from subflow_app.features.paper.core.panel_plan import PanelFigure
+from subflow_app.features.paper.core.figure_plan import FigurePlan
 from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE
 from subflow_app.features.paper.core.report import Block, Heading, Listing, Paragraph, Picture, Report
 from subflow_app.features.paper.core.report_file import render_report
@@ -102,7 +102,7 @@ def _blocks(board: Board, rows: Sequence[Standing]) -> Iterator[Block]:
         panel = scatter(rows, along, up)
         if panel.has_values:
             caption = f"Figure {number}. {COLUMNS[up].title} against {COLUMNS[along].title.lower()}, all families."
-            yield Picture(caption, panels=PanelFigure((panel,), _STYLE))
+            yield Picture(caption, figure=FigurePlan(panels=(panel,), style=_STYLE))
     yield Heading("By family")
     for first in range(0, len(board.entry.families), _COLUMNS_OF_TABLE):
         chosen = board.entry.families[first : first + _COLUMNS_OF_TABLE]
@@ -115,7 +115,7 @@ def _blocks(board: Board, rows: Sequence[Standing]) -> Iterator[Block]:
         if not own:
             continue
         yield Heading(f"{family}: {titles[family]}", level=2)
-        yield Picture(f"Utility, and throughput against delay: {family}.", panels=_family_figure(family, own))
+        yield Picture(f"Utility, and throughput against delay: {family}.", figure=_family_figure(family, own))
     yield Heading("How to run it again")
     yield Listing("\n".join(commands(board)))
     yield Paragraph(
@@ -153,7 +153,7 @@ def commands(board: Board) -> list[str]:
     return [command, f"{command} mplibra:policy=neutral my-policy.safetensors"]
 
 
-def _family_figure(family: str, rows: Sequence[Standing]) -> PanelFigure:
+def _family_figure(family: str, rows: Sequence[Standing]) -> FigurePlan:
     shown = rows[:_MOST_IN_FAMILY]
     bars = Panel(
         "bars",
@@ -176,4 +176,4 @@ def _family_figure(family: str, rows: Sequence[Standing]) -> PanelFigure:
         note=f"The best {len(shown)} of {len(rows)}" if len(rows) > len(shown) else "",
         is_signed=True,
     )
-    return PanelFigure((bars, scatter(shown, "queueing", "throughput")), _SMALL_STYLE)
+    return FigurePlan(panels=(bars, scatter(shown, "queueing", "throughput")), style=_SMALL_STYLE)

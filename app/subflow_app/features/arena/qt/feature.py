@@ -159,7 +159,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         from subflow_app.features.paper.core.figure_process import write_panel
         from subflow_app.foundation.files import write_file
 
-        panel = (content.chart or content.delay).panel
+        panel = (content.chart or content.delay).shown_panel()
         if panel is None or path.suffix.lower() == ".csv":
             exports.write(path, lambda: write_file(path, values_csv(board)))
         else:

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from subflow_app.features.arena.core.arena_text import METHOD, harm_text, interval_text, score_text, told_of
 from subflow_app.features.arena.core.results import Board, family_titles
 from subflow_app.features.arena.core.standings import COLUMNS, ArenaColumn, Standing, scatter, standings
-from subflow_app.toolkit.plotting.panel_view import PanelView
+from subflow_app.features.plots.qt.panel_plot import PanelPlot
 from subflow_app.toolkit.theme import current_tokens, muted, set_style, tab_style
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.list_beside import ToldBar, action_buttons
@@ -149,9 +149,9 @@ class ArenaPanel(QWidget):
         self.table.horizontalHeader().setStretchLastSection(False)
         empty = tr("No entrant has both of these values.")
         words = tr("Throughput against queueing delay, a mark per entrant")
-        self.delay = PanelView("arena_delay", words, empty, self)
+        self.delay = PanelPlot("arena_delay", words, empty, self)
         words = tr("Throughput against friendliness, a mark per entrant")
-        self.harm = PanelView("arena_friendliness", words, empty, self)
+        self.harm = PanelPlot("arena_friendliness", words, empty, self)
         self.tabs = named(QTabWidget(self, documentMode=True), "arena_tabs", tr("Views of the arena"))
         set_style(self.tabs, tab_style)
         self.tabs.addTab(self.table, tr("Table"))
@@ -184,9 +184,9 @@ class ArenaPanel(QWidget):
         return str(self.families.currentData() or "")
 
     @property
-    def chart(self) -> PanelView | None:
+    def chart(self) -> PanelPlot | None:
         """The picture in front; None: the table is."""
-        charts: tuple[PanelView | None, ...] = (None, self.delay, self.harm)
+        charts: tuple[PanelPlot | None, ...] = (None, self.delay, self.harm)
         return charts[self.tabs.currentIndex()]
 
     def show_board(self, board: Board) -> None:

@@ -348,7 +348,7 @@ def _criterion(results: Results, number: int) -> Iterator[Block]:
         yield Paragraph(recipe.prose)
     figure = experiment_figure(results)
     if any(panel.has_values for panel in figure.panels):
-        yield Picture(f"Figure {number}. {figure_caption(results, figure)}", panels=figure)
+        yield Picture(f"Figure {number}. {figure_caption(results, figure)}", figure=figure)
     verdicts = verdict_table(results)
     yield _without_empty(
         replace(verdicts, columns=(replace(verdicts.columns[0], title="Check"), *verdicts.columns[1:]))

@@ -75,11 +75,9 @@ def save_scale(documents: Sequence[dict[str, Any]], path: Path) -> None:
     """
     from dataclasses import replace
 
-    from subflow_app.features.paper.core.figure_plan import figure_kind
-    from subflow_app.features.paper.core.panel_figure import render_panels
-    from subflow_app.features.paper.core.panel_plan import PanelFigure
+    from subflow_app.features.paper.core.figure_plan import FigurePlan
+    from subflow_app.features.paper.core.figures import save_figure
     from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE
-    from subflow_app.foundation.files import write_file
     from subflow_app.vocabulary.palette import ColourKey
     from subflow_app.vocabulary.picture import Panel, PanelSeries
 
@@ -100,7 +98,7 @@ def save_scale(documents: Sequence[dict[str, Any]], path: Path) -> None:
             Panel("lines", title, ", ".join(units), y_text, points, np.array(sizes), tuple(series), is_log_x=True)
         )
     style = replace(DEFAULT_STYLE.sized(_FIGURE_WIDTH_MM, _PANEL_HEIGHT_MM), has_markers=True)
-    write_file(path, render_panels(PanelFigure(tuple(panels), style, kind=figure_kind(path))))
+    save_figure(FigurePlan(panels=tuple(panels), style=style, dpi=150), path)
 
 
 def _is_rate(document: dict[str, Any]) -> bool:

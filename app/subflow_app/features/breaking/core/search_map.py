@@ -13,6 +13,8 @@ from subflow_app.features.breaking.core.space import Space, space_of
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.number_text import rounded_text
+from subflow_app.vocabulary.palette import ColourKey
+from subflow_app.vocabulary.picture import ColourScale, Panel, PanelSeries
 from subflow_app.vocabulary.tables import csv_number, csv_text
 from subflow_sim.draws import BdpShare, Draw, Multiple, Pick, Range
 from subflow_sim.errors import ScenarioError
@@ -92,15 +94,27 @@ class SearchMap:
         left_out = count - most, int((self.margins < 0).sum() - (margins < 0).sum())
         return replace(self, places=self.places[chosen], margins=margins, thinned=left_out)
 
-    @property
-    def shades(self) -> NDArray[np.float64]:
-        """Of each network from 0, where the claim fails clearly, to 1, where it holds clearly."""
-        return np.clip((self.margins / SPAN + 1) / 2, 0.0, 1.0)
-
-    @property
-    def span(self) -> tuple[float, float]:
-        """Margins of the first and the last shade."""
-        return -SPAN, SPAN
+    def panel(self, along: int, up: int) -> Panel:
+        """The picture over two axes: a mark for each network, coloured by its margin."""
+        x, y = self.axes[along], self.axes[up]
+        places = self.places.T
+        networks = PanelSeries(
+            "", ColourKey(0, 0), 0, False, places[up], np.empty(0), x=places[along], shades=self.margins
+        )
+        texts = (-SPAN, f"{-SPAN} {tr('fails')}"), (0.0, "0.0"), (SPAN, f"{SPAN} {tr('holds')}")
+        return Panel(
+            "scatter",
+            "",
+            x.key,
+            y.key,
+            (),
+            np.empty(0),
+            (networks,),
+            tr("The claim fails in {failed} of {all}", failed=self.failed, all=self.told),
+            x_ticks=x.ticks,
+            y_ticks=y.ticks,
+            scale=ColourScale("", -SPAN, SPAN, colours="parted", ticks=texts),
+        )
 
     def words(self, number: int) -> str:
         """What is said of a network."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from subflow_app.features.breaking.core.counterexample import CaseRun
     from subflow_app.features.breaking.core.job import BreakJob, Question
     from subflow_app.features.breaking.core.parting import Parting
+    from subflow_app.features.breaking.core.search_map import SearchMap
     from subflow_app.features.breaking.qt.form import BreakForm
     from subflow_app.features.breaking.qt.panel import BreakPanel, Listed, Shown
     from subflow_app.features.editor.qt.documents import Documents
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.docks import Docks
     from subflow_app.toolkit.workspaces import Workspaces
+    from subflow_app.vocabulary.picture import Panel
     from subflow_store import Store
     from subflow_store.searches import SearchRecord
 
@@ -54,6 +56,7 @@ START, PAUSE, STOP, FILL, OPEN, RUN_BOTH, SAVE, PAGE, EXPORT = (
 _TYPING_MS = 250
 _MAP_S = 4.0  # between two looks at what a search has tried that goes on
 _MAKING_SMALL = 0.9  # share from which on a search makes small what it has found
+_FIGURE_MM, _FIGURE_DPI = (211.7, 148.2), 192  # 800 by 560 px of a screen, and twice that as a bitmap
 _FILTERS = translatable("Table of all networks (*.csv);;Scalable drawing (*.svg);;Image (*.png)")
 
 
@@ -283,12 +286,14 @@ class BreakFeature(PanelFeature["BreakPanel"]):
     def ask_export(self) -> None:
         """Asks for a place, and writes all networks that were tried, or their map."""
         content = self.shown
-        if content is None or content.tried is None:
+        tried = None if content is None else content.tried
+        if content is None or tried is None:
             return
         suffix = ".csv" if content.tabs.currentIndex() == 0 else ".svg"
         path = self.ports.exports.ask_path(tr("Export the search"), tr(_FILTERS), f"search{suffix}")
         if path is not None:
-            self.ports.exports.write(path, lambda: _write(content, path))
+            panel = content.chart.shown_panel() if path.suffix.lower() != ".csv" else None
+            self.ports.exports.write_later("export search", lambda: _write(tried, panel, path))
 
     # ---- inside ----
 
@@ -418,19 +423,16 @@ def _name_of(each: object) -> str:
     return each.name or file_stem(f"{each.claim.name}-{each.entrant}")
 
 
-def _write(content: BreakPanel, path: Path) -> None:
-    from subflow_app.features.breaking.qt.panel import FILE_SIZE
-    from subflow_app.features.paper.core.figure_plan import figure_kind
-    from subflow_app.features.plots.qt.figure_file import picture_content
+def _write(tried: SearchMap, panel: Panel | None, path: Path) -> Path:
+    """Writes all networks that were tried as CSV, or their map."""
+    from subflow_app.features.paper.core.figure_process import write_panel
     from subflow_app.foundation.files import write_file
 
-    suffix = path.suffix.lower()
-    if suffix == ".csv" and content.tried is not None:
-        write_file(path, content.tried.csv())
-    elif suffix not in (".svg", ".png"):
+    if panel is None:
+        return write_file(path, tried.csv())
+    if path.suffix.lower() not in (".svg", ".png"):
         raise InputError(f"{path}: the ending sets the format; allowed: .csv, .svg, .png")
-    else:
-        write_file(path, picture_content(content.chart, figure_kind(path), FILE_SIZE))
+    return write_panel(panel, path, _FIGURE_MM, _FIGURE_DPI)
 
 
 _NONE_SELECTED = translatable("select a network that was found first")

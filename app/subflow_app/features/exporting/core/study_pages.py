@@ -30,24 +30,23 @@ from subflow_app.features.gallery.core.exhibits import Exhibit, paper_order
 from subflow_app.features.gallery.core.recipe import SOURCES
 from subflow_app.features.gallery.core.report import CAUSES_TEXT, figure_caption, figure_text, run_again_text
 from subflow_app.features.gallery.core.report_tables import settled_mark, settlement_table, verdict_table
-from subflow_app.features.paper.core.panel_figure import render_panels
+from subflow_app.features.paper.core.figures import render_figure
 from subflow_app.features.sweeps.core.sweep_results import stored_table, text_table
 from subflow_app.features.sweeps.core.views.choice import settled, show
 from subflow_app.features.sweeps.core.views.study import Study, study_of
-from subflow_app.features.sweeps.core.views.view import Picture, ViewChoice
+from subflow_app.features.sweeps.core.views.view import ViewChoice
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expected_errors import is_expected
 from subflow_app.foundation.file_kinds import PAGE_SUFFIX
 from subflow_app.foundation.files import write_file
 from subflow_app.vocabulary.language import ENGLISH
-from subflow_app.vocabulary.palette import ColourKey
-from subflow_app.vocabulary.picture import interval_ends
 from subflow_app.vocabulary.plain_text import capitalised
 from subflow_app.vocabulary.tables import TextTable, html_text, table_html
 
 if TYPE_CHECKING:
     from subflow_app.features.gallery.core.results import Results
-    from subflow_app.features.paper.core.panel_plan import PanelFigure
+    from subflow_app.features.paper.core.figure_plan import FigurePlan
+    from subflow_app.vocabulary.picture import Panel
     from subflow_store import Store
 
 
@@ -83,7 +82,7 @@ def gallery_page(
     exhibits: Mapping[Exhibit, Store | None],
     *,
     shared: str = "",
-    render: Callable[[PanelFigure], bytes] = render_panels,
+    render: Callable[[FigurePlan], bytes] = render_figure,
 ) -> str:
     """The text of the page of experiments.
 
@@ -201,7 +200,7 @@ def _run_ids(results: Results) -> dict[str, int]:
     return found
 
 
-def _figure(exhibit: Exhibit, render: Callable[[PanelFigure], bytes]) -> str:
+def _figure(exhibit: Exhibit, render: Callable[[FigurePlan], bytes]) -> str:
     """The figure as a picture of the page, by whose name its script finds it; empty: there is none."""
     if exhibit.figure is None or exhibit.results is None:
         return ""
@@ -273,22 +272,23 @@ def _pictures(study: Study, numbers: Mapping[int, int]) -> dict[str, Any]:
     axis: dict[str, Any] = {}
     for key in choice.figures:
         shown = show(replace(choice, figure=key), study)
-        picture: Picture = shown.content
-        hits = iter(picture.hits)
+        panel: Panel = shown.content.panel
+        hits = iter(shown.content.hits)
         lines = []
-        for marks in picture.marks:
-            levels = picture.series.levels if picture.series else ()
+        for series in panel.series:
             points = []
-            lows, _ = interval_ends(marks.y, np.nan_to_num(marks.y_halves), is_signed=picture.y.is_signed)
-            columns = (marks.x, marks.y, marks.y_halves, lows)
+            lows = np.fmin(panel.ends(series)[0], series.means)
+            columns = (series.x if len(series.x) else panel.positions, series.means, series.halves, lows)
             for x, y, half, low in zip(*(column.tolist() for column in columns), strict=True):
+                if math.isnan(y):
+                    continue
                 hit = next(hits)
                 point = next((numbers[each] for each in hit.points if each in numbers), None)
                 if point is not None:
                     told = {"x": x, "y": y, "half": half if math.isfinite(half) else None, "low": low, "point": point}
                     points.append({**told, "text": hit.text.replace("\n", ", ")})
-            label = levels[marks.series].text if levels else ""
-            lines.append({"label": label, "colour": both_colours(ColourKey(marks.series, 0)), "points": points})
-        figures.append({"title": picture.y.title, "least": picture.y.least, "lines": lines, "note": shown.note})
-        axis = {"title": picture.x.title, "names": list(picture.x.names) or None, "is_log": picture.x.is_log}
+            lines.append({"label": series.name, "colour": both_colours(series.colour), "points": points})
+        figures.append({"title": panel.y_text, "least": panel.least, "lines": lines, "note": shown.note})
+        names = [name for _, name in panel.x_ticks]
+        axis = {"title": panel.x_text, "names": names or None, "is_log": panel.is_log_x}
     return {"figures": figures, "x": axis}

@@ -1,7 +1,6 @@
 """The dialog for the look of an exported figure, with a preview of the file that will be written.
 
-The code that writes the figure also draws the preview, which is scaled to the room available. Figures come from the
-plots of the window, or from the process that draws for paper.
+The process that draws the file also draws the preview, which is scaled to the room available.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from subflow_app.features.history.core.run_names import told_apart
 from subflow_app.features.paper.core.figure_plan import (
     AS_SHOWN,
     CUSTOM,
@@ -45,7 +45,7 @@ from subflow_app.features.paper.core.paper_styles import (
     Legend,
 )
 from subflow_app.features.plots.core import TIME
-from subflow_app.foundation.errors import AppError
+from subflow_app.features.plots.qt.curve_id import run_names
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.widgets.shorthand import Choice, Label, accept_buttons, h_box, named, timer, v_box
 from subflow_app.toolkit.workers import LatestReader, Workers
@@ -60,33 +60,28 @@ class FigureSource(QObject):
     """Figures of what a stack of plots shows at the moment at which this is made."""
 
     def __init__(self, shown: PlotStack, workers: Workers, process: FigureProcess, parent: QObject) -> None:
-        """Draws in ``process``, in tasks of ``workers``; figures as shown are drawn here, with widgets."""
+        """Draws in ``process``, in tasks of ``workers``."""
         super().__init__(parent)
-        self._shown = shown
         self.workers = workers
         self._process = process
         self.plan = shown_plan(shown)
-
-    def as_shown(self, choice: FigureChoice) -> bytes:
-        """The figure as the window shows it; on the GUI thread, because it is drawn with widgets.
-
-        Raises:
-            InputError: if nothing is shown.
-        """
-        from subflow_app.features.plots.qt.figure import figure_content
-        from subflow_app.features.plots.qt.figure_file import FigureSize
-
-        assert choice.style == AS_SHOWN
-        size = FigureSize(choice.width_mm, choice.height_mm, choice.dpi)
-        return figure_content(self._shown, choice.kind, size)
+        self.as_shown = shown_plan(shown, has_all=True)
 
     def draw(self, plan: FigurePlan) -> bytes:
         """Has a figure drawn, which takes a moment."""
         return self._process.draw(plan)
 
 
-def shown_plan(shown: PlotStack) -> FigurePlan:
-    """What the plots of the window show: the visible curves, the range of time, and of values where it was set."""
+def shown_plan(shown: PlotStack, *, has_all: bool = False) -> FigurePlan:
+    """What the plots of the window show: the visible curves, the range of time, and of values where it was set.
+
+    Args:
+        shown: the plots.
+        has_all: True for marks, the columns of runs and short names of runs, too.
+    """
+    by_spec = shown.plots_by_spec()
+    if has_all:
+        by_spec = [(spec, [plot]) for spec, plots in by_spec for plot in plots]
     plots = tuple(
         plot_data(
             spec,
@@ -94,13 +89,17 @@ def shown_plan(shown: PlotStack) -> FigurePlan:
             [bar for plot in plots for bar in plot.shown_bars()],
             value_range=_value_range(plots[0], is_log=shown.is_log),
             bin_s=shown.bin_s(spec),
+            ticks=shown.ticks(plots[0]) if has_all else (),
+            column=shown.column_title(plots[0]) if has_all else "",
         )
-        for spec, plots in shown.plots_by_spec()
+        for spec, plots in by_spec
     )
     low_s, high_s = shown.time_range
     # The window can show a bit of nothing before the start and after the end.
     end_s = max((run.duration_s for run in shown.runs), default=high_s)
-    return FigurePlan(plots, (max(0.0, low_s), min(end_s, high_s)), is_log=shown.is_log)
+    plan = FigurePlan(plots, (max(0.0, low_s), min(end_s, high_s)), is_log=shown.is_log)
+    names = run_names(curve for plot in plots for curve in plot.curves) if has_all else {}
+    return plan.with_run_names(dict(zip(names, told_apart([*names.values()])[1], strict=True)))
 
 
 def _value_range(plot: StackedPlot, *, is_log: bool) -> tuple[float, float] | None:
@@ -126,7 +125,7 @@ class FigurePreview(QFrame):
         self.setObjectName("figure_preview")
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self._source = source
-        self._wanted: tuple[FigureChoice, FigurePlan | None] | None = None
+        self._wanted: tuple[FigureChoice, FigurePlan] | None = None
         self._content = QPixmap()
         self._told = ""
         self.picture = named(Label(self), "figure_picture", tr("Preview of the figure"))
@@ -152,8 +151,8 @@ class FigurePreview(QFrame):
         """The picture as it was drawn, before it is scaled."""
         return self._content
 
-    def show_figure(self, choice: FigureChoice, plan: FigurePlan | None) -> None:
-        """Shows this figure soon; None is the figure as shown."""
+    def show_figure(self, choice: FigureChoice, plan: FigurePlan) -> None:
+        """Shows this figure soon."""
         self._wanted = (choice, plan)
         self._delay.start()
 
@@ -167,25 +166,12 @@ class FigurePreview(QFrame):
             return
         choice, plan = self._wanted
         self._wanted = None
-        if plan is None:
-            self._reader.forget()
-            self._draw_as_shown(choice)
-            return
-        pages = plan.one_per_plot() if not choice.is_stacked else [plan]
+        pages = choice.pages(plan)
         self.caption.setText(tr("Drawing…"))
         self._told = self._described(plan.style.width_mm, choice, len(pages))
         # One figure stands for all: they differ in their curves alone.
         page = replace(pages[0], kind="png", dpi=self._dpi(plan.style.width_mm))
         self._reader.ask(lambda _is_given_up: self._source.draw(page), is_other=True)
-
-    def _draw_as_shown(self, choice: FigureChoice) -> None:
-        try:
-            content = self._source.as_shown(replace(choice, kind="png", dpi=self._dpi(choice.width_mm)))
-        except AppError as error:
-            self._tell(str(error))
-            return
-        self._told = self._described(choice.width_mm, choice, 1)
-        self._show(content)
 
     def _tell(self, text: str) -> None:
         self._content = QPixmap()
@@ -293,10 +279,11 @@ class FigureDialog(QDialog):
 
     @property
     def plan(self) -> FigurePlan:
-        """The figure with the plots that are chosen, in the style that is; not of a figure as shown."""
+        """The figure with the plots that are chosen, or all as shown, in the style that is chosen."""
         wanted = {box.objectName() for box in self.plots if box.isChecked()}
         plan = self._source.plan
         chosen = replace(plan, plots=tuple(plot for plot in plan.plots if _box_name(plot.id) in wanted))
+        chosen = self._source.as_shown if self.choice.style == AS_SHOWN else chosen
         return self.choice.look(self.heading.text().strip()).of(chosen, self.choice.kind)
 
     def done(self, result: int) -> None:
@@ -384,7 +371,7 @@ class FigureDialog(QDialog):
         if not is_shown and len(chosen) == 1:
             chosen[0].setEnabled(False)  # the last one stays, as in the window
         self.files.setEnabled(not is_shown and len(chosen) > 1)
-        self.preview.show_figure(choice, None if is_shown else self.plan)
+        self.preview.show_figure(choice, self.plan)
 
     def _combo(self, name: str, items: Mapping[Any, str]) -> Choice:
         return Choice(name, ((data, tr(text)) for data, text in items.items()), self)

@@ -108,7 +108,7 @@ class Exports(QObject):
         """Asks how the figure shall be, with a preview, then for the file, and writes it."""
         # Imported here, as is all that figures are made with: a start draws none.
         from subflow_app.features.exporting.qt.export_dialog import FigureDialog, FigureSource
-        from subflow_app.features.paper.core.figure_plan import AS_SHOWN, FigureChoice
+        from subflow_app.features.paper.core.figure_plan import FigureChoice
         from subflow_app.features.paper.core.figure_process import FigureProcess
 
         process = FigureProcess()
@@ -121,14 +121,10 @@ class Exports(QObject):
                 return
             choice = dialog.choice
             self._preferences.change(self._preferences.settings.with_figure(asdict(choice)))
-            plan = None if choice.style == AS_SHOWN else dialog.plan
+            plan = dialog.plan
             path = self._figure_path(choice, plan)
-            if path is None:
-                return
-            if plan is None:
-                self.export_figure(path, choice)
-            else:
-                self.export_paper_figure(path, choice, plan, process)
+            if path is not None:
+                self.export_figure(path, choice, plan, process)
                 is_at_work = True
         except AppError as error:
             self.refuse(error)
@@ -137,21 +133,7 @@ class Exports(QObject):
                 process.close()
             source.deleteLater()
 
-    def export_figure(self, path: Path, choice: FigureChoice) -> None:
-        """Writes the visible figure as shown; on the GUI thread, because it is drawn with widgets, in a moment."""
-        from subflow_app.features.plots.qt.figure import save_figure
-        from subflow_app.features.plots.qt.figure_file import FigureSize
-
-        size = FigureSize(choice.width_mm, choice.height_mm, choice.dpi)
-
-        def write() -> None:
-            save_figure(self._plots.stack, path, size)
-            if choice.has_data:
-                self._write_data(path.with_suffix(".csv"))
-
-        self.write(path, write)
-
-    def export_paper_figure(self, path: Path, choice: FigureChoice, plan: FigurePlan, process: FigureProcess) -> None:
+    def export_figure(self, path: Path, choice: FigureChoice, plan: FigurePlan, process: FigureProcess) -> None:
         """Has figures drawn in ``process``, which is closed then, and writes them; all or none of them are drawn."""
         from subflow_app.features.paper.core.figure_plan import figure_kind
         from subflow_app.foundation.files import write_file
@@ -159,7 +141,7 @@ class Exports(QObject):
         def export() -> Path:
             try:
                 kind = figure_kind(path)
-                plans = [replace(each, kind=kind) for each in ([plan] if choice.is_stacked else plan.one_per_plot())]
+                plans = [replace(each, kind=kind) for each in choice.pages(plan)]
                 contents = [process.draw(each) for each in plans]
                 for target, content in zip(_figure_paths(path, plan, choice), contents, strict=True):
                     write_file(target, content)
@@ -179,15 +161,15 @@ class Exports(QObject):
 
         self._workers.start("export figure", export, succeeded=succeeded, failed=self.refuse, cancel=process.close)
 
-    def _figure_path(self, choice: FigureChoice, plan: FigurePlan | None) -> Path | None:
+    def _figure_path(self, choice: FigureChoice, plan: FigurePlan) -> Path | None:
         from subflow_app.features.exporting.qt.export_dialog import FORMATS
 
         suffix = f".{choice.kind}"
         name = FORMATS[choice.kind].split(" ")[0]
-        only = f"-{plan.plots[0].id}" if plan is not None and len(plan.plots) == 1 else ""
+        only = f"-{plan.plots[0].id}" if len(plan.plots) == 1 else ""
         path = self.ask_path(tr("Export figure"), f"{name} (*{suffix})", self._suggested(f"{only}{suffix}"))
-        if path is None or plan is None:
-            return path
+        if path is None:
+            return None
         others = [each for each in _figure_paths(path, plan, choice) if each != path and is_there(each)]
         if others and not self._dialogs.confirm(
             tr("Export figure"),
@@ -234,9 +216,10 @@ class Exports(QObject):
 
 def _figure_paths(path: Path, plan: FigurePlan, choice: FigureChoice) -> list[Path]:
     """The files of a figure: one, or one per plot with its name in it."""
-    if choice.is_stacked or len(plan.plots) == 1:
+    pages = choice.pages(plan)
+    if len(pages) == 1:
         return [path]
-    return [path.with_name(f"{path.stem}-{plot.id}{path.suffix}") for plot in plan.plots]
+    return [path.with_name(f"{path.stem}-{page.plots[0].id}{path.suffix}") for page in pages]
 
 
 _OUTCOMES = {

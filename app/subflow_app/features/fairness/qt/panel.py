@@ -30,12 +30,13 @@ from subflow_app.features.fairness.core.trade_offs import (
     write_points,
 )
 from subflow_app.features.fairness.qt.shares import SharesPage
-from subflow_app.toolkit.plotting.panel_view import PanelView
+from subflow_app.features.plots.qt.panel_plot import PanelPlot
 from subflow_app.toolkit.theme import set_style, tab_style
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.shorthand import Choice, Label, h_box, named, pages, split, v_box
 from subflow_app.toolkit.widgets.tables import TableModel, set_up_table
 from subflow_app.vocabulary.language import tr, translatable, trn
+from subflow_app.vocabulary.picture import Hit
 from subflow_app.vocabulary.tables import Column
 
 _EMPTY_TITLE = translatable("No runs to weigh")
@@ -75,7 +76,7 @@ class TradeOffPage(QWidget):
         self.is_kind_chosen = False
         button = QToolButton(self, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon, autoRaise=True)
         button.setDefaultAction(export)
-        self.plot = PanelView("trade_off_plot", tr("Plot of trade-offs"), "", self)
+        self.plot = PanelPlot("trade_off_plot", tr("Plot of trade-offs"), parent=self)
         self.plot.chosen.connect(self._on_point_chosen)
         self.model: TableModel[Point] = TableModel(
             _columns((), TradeOffKind.DELAY), self, tip=lambda point: point_text(point, self.kind)
@@ -161,8 +162,8 @@ class TradeOffPage(QWidget):
         self.is_kind_chosen = True
         self.kind_changed.emit()
 
-    def _on_point_chosen(self, number: int) -> None:
-        self.table.selectRow(number)
+    def _on_point_chosen(self, hit: Hit) -> None:
+        self.table.selectRow(hit.points[0])
 
     def _on_row_chosen(self) -> None:
         row = self.table.currentIndex().row()

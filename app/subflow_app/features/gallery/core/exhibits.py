@@ -21,7 +21,7 @@ from subflow_app.features.gallery.core.results import (
     settlement_counts,
     stored_results,
 )
-from subflow_app.features.paper.core.panel_plan import PanelFigure
+from subflow_app.features.paper.core.figure_plan import FigurePlan
 from subflow_app.foundation.expected_errors import is_expected
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Exhibit:
     recipe: Recipe | None = None
     results: Results | None = None
     verdicts: tuple[Verdict, ...] = ()
-    figure: PanelFigure | None = None
+    figure: FigurePlan | None = None
     problem: str = ""
     counts: Mapping[Settled, int] = field(default_factory=dict)
     finished: int = 0

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from subflow_app.features.paper.core.panel_plan import PAPER, Ground, PanelFigure
+from subflow_app.features.paper.core.figure_plan import PAPER, FigurePlan, Ground
 from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE, PaperStyle
 from subflow_app.vocabulary.palette import HUES, TOTAL, ColourKey
 from subflow_app.vocabulary.picture import FloatArray, Panel, PanelSeries, Reference
@@ -96,7 +96,7 @@ FIGURE_STYLE = replace(DEFAULT_STYLE, width_mm=168.0, plot_height_mm=62.0, has_m
 """As wide as the text of a page of a report."""
 
 
-def experiment_figure(results: Results, *, style: PaperStyle = FIGURE_STYLE, ground: Ground = PAPER) -> PanelFigure:
+def experiment_figure(results: Results, *, style: PaperStyle = FIGURE_STYLE, ground: Ground = PAPER) -> FigurePlan:
     """The figure of these results; points that were not run are left out, what was not measured is said.
 
     Raises:
@@ -106,7 +106,7 @@ def experiment_figure(results: Results, *, style: PaperStyle = FIGURE_STYLE, gro
     panels = []
     for asked in recipe.panels:
         panels += _Drawing(results, asked).panels()
-    return PanelFigure(_told_once(panels), style, ground=ground, implied_text=_implied_text(recipe))
+    return FigurePlan(panels=_told_once(panels), style=style, ground=ground, implied_text=_implied_text(recipe))
 
 
 def _told_once(panels: Sequence[Panel]) -> tuple[Panel, ...]:

@@ -27,8 +27,8 @@ from subflow_app.features.gallery.core.report_tables import (
     verdicts_csv,
 )
 from subflow_app.features.gallery.core.results import Results, VerdictKind, problems
-from subflow_app.features.paper.core.panel_figure import render_panels
-from subflow_app.features.paper.core.panel_plan import PanelFigure
+from subflow_app.features.paper.core.figure_plan import FigurePlan
+from subflow_app.features.paper.core.figures import render_figure
 from subflow_app.features.paper.core.report import (
     Block,
     FigureNumbers,
@@ -214,7 +214,7 @@ def _experiment(results: Results, figures: FigureNumbers) -> Iterator[Block]:
         yield Paragraph(recipe.prose)
     figure = experiment_figure(results)
     if any(panel.has_values for panel in figure.panels):
-        yield Picture(figures.caption(figure_caption(results, figure)), panels=figure)
+        yield Picture(figures.caption(figure_caption(results, figure)), figure=figure)
     else:
         yield Paragraph("No figure: nothing of this experiment was measured.")
     yield verdict_table(results)
@@ -235,7 +235,7 @@ def _experiment(results: Results, figures: FigureNumbers) -> Iterator[Block]:
     yield Listing(run_again_text(results))
 
 
-def figure_caption(results: Results, figure: PanelFigure) -> str:
+def figure_caption(results: Results, figure: FigurePlan) -> str:
     """What is seen, in a sentence or two."""
     recipe, seeds = results.recipe, results.seeds
     told = f"{recipe.title} ({SOURCES[recipe.paper]}, {figure_text(recipe.figure)})."
@@ -265,7 +265,7 @@ _STYLE = replace(FIGURE_STYLE, text_in_svg=True)
 
 
 def write_pages(
-    every: Sequence[Results], folder: Path, *, render: Callable[[PanelFigure], bytes] = render_panels
+    every: Sequence[Results], folder: Path, *, render: Callable[[FigurePlan], bytes] = render_figure
 ) -> list[Path]:
     """Write one Markdown page on these experiments, and their figures into a folder beside it.
 

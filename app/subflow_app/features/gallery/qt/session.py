@@ -23,9 +23,8 @@ from subflow_app.features.gallery.qt.cards import PICTURE_SIZE
 from subflow_app.features.gallery.qt.panel import GalleryPanel
 from subflow_app.features.library.core.copying import copy_experiment, copy_to_go_on
 from subflow_app.features.library.core.shipped import open_library, shipped_thumbnail, thumbnail
-from subflow_app.features.paper.core.figure_plan import figure_kind
+from subflow_app.features.paper.core.figure_plan import FigurePlan, Ground, figure_kind
 from subflow_app.features.paper.core.figure_process import FigureProcess
-from subflow_app.features.paper.core.panel_plan import Ground, PanelFigure
 from subflow_app.features.paper.core.paper_styles import MM_PER_INCH
 from subflow_app.foundation.errors import ExportError, InputError, LibraryError
 from subflow_app.foundation.files import write_file
@@ -507,7 +506,7 @@ class GallerySession(QObject):
             self.panel.page.figure.show_words(str(error))
         self._draw_next()
 
-    def _large(self, figure: PanelFigure) -> PanelFigure:
+    def _large(self, figure: FigurePlan) -> FigurePlan:
         """For the room of the page: as sharp as the screen."""
         view = self.panel.page.figure
         pixels = max(view.width(), view.minimumWidth()) * self.panel.devicePixelRatioF()
@@ -515,7 +514,7 @@ class GallerySession(QObject):
         dpi = round(min(high, max(low, pixels / (figure.style.width_mm / MM_PER_INCH))))
         return replace(figure, kind="png", dpi=dpi, ground=ground_of(current_tokens()))
 
-    def _small(self, figure: PanelFigure) -> PanelFigure:
+    def _small(self, figure: FigurePlan) -> FigurePlan:
         return thumbnail(figure, ground_of(current_tokens()), self.panel.devicePixelRatioF())
 
 

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.features.paper.core.panel_plan import Ground, PanelFigure
+from subflow_app.features.paper.core.figure_plan import FigurePlan, Ground
 from subflow_app.features.paper.core.paper_styles import MM_PER_INCH
 from subflow_app.foundation.errors import AppError, LibraryError
 from subflow_app.foundation.paths import library_cache
@@ -146,7 +146,7 @@ _LEAST_WIDTH_MM, _LEAST_HEIGHT_MM = 40.0, 20.0
 _ANY_GROUND = Ground("#00000000", "#808080", "#808080", "#80808060", is_dark=False)
 
 
-def thumbnail(figure: PanelFigure, ground: Ground, ratio: float) -> PanelFigure:
+def thumbnail(figure: FigurePlan, ground: Ground, ratio: float) -> FigurePlan:
     """A figure as it is drawn small, with so many pixels for each logical one."""
     width, height = (side / _DPI * MM_PER_INCH for side in (WIDTH_PX, HEIGHT_PX))
     small = figure.as_thumbnail(max(width, _LEAST_WIDTH_MM), max(height, _LEAST_HEIGHT_MM))
@@ -170,7 +170,7 @@ def shipped_thumbnail(name: str) -> bytes | None:
 
 
 def write_thumbnails(
-    library: Store, recipes: Iterable[Recipe], out: Path, draw: Callable[[PanelFigure], bytes]
+    library: Store, recipes: Iterable[Recipe], out: Path, draw: Callable[[FigurePlan], bytes]
 ) -> list[Path]:
     """Write the pictures of all experiments that a library has results of.
 

@@ -1,7 +1,8 @@
 """Plan of a figure in plain values, and the choices that a person makes in the dialog of figures.
 
-A plan is made in the process with the traces, and drawn by `figures` wherever matplotlib is loaded. It holds no
-function and no trace, so that it can be sent to the process that draws. Choices are kept for the next time.
+A figure has plots, which show the curves and bars of runs, or panels, which show the results of many runs. A plan is
+made in the process with the traces, and `figures` draws it wherever matplotlib is loaded. It holds no function and no
+trace, so that it can be sent to the process that draws. Choices are kept for the next time.
 """
 
 from __future__ import annotations
@@ -20,23 +21,50 @@ from subflow_app.features.paper.core.paper_styles import (
     LEGENDS,
     MM_PER_INCH,
     MOST_MEGAPIXELS,
+    SHOWN_STYLE,
     STYLES_BY_ID,
     WIDTH_RANGE_MM,
     Legend,
     PaperStyle,
     checked_dpi,
+    checked_height,
 )
-from subflow_app.features.plots.core import Bar, Curve, PlotSpec
+from subflow_app.features.plots.core import Bar, Curve, PlotSpec, Ticks
 from subflow_app.features.plots.core.spec import Kind
 from subflow_app.features.traces.core.traces import Traces
 from subflow_app.foundation.errors import InputError
+from subflow_app.vocabulary.picture import Panel
 
 FigureKind = Literal["svg", "pdf", "png"]
 KindT = TypeVar("KindT", bound=str)
 FIGURE_KINDS: tuple[FigureKind, ...] = ("svg", "pdf", "png")
 
 MOST_PLOTS = 12
-"""Plots that a figure can hold; more fit on no page."""
+"""Plots or panels that a figure can hold; more fit on no page."""
+# Narrower than this, panels stand above each other.
+_TWO_COLUMNS_MM = 130.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Colours of a figure that belong to no series.
+
+    Attributes:
+        background: behind everything, ``#rrggbb``.
+        ink: of texts.
+        muted: of axes and of what is less important.
+        grid: of the grid.
+        is_dark: True if colours have to show on a dark ground.
+    """
+
+    background: str = "#ffffff"
+    ink: str = "#000000"
+    muted: str = "#555555"
+    grid: str = "#dddddd"
+    is_dark: bool = False
+
+
+PAPER = Ground()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +77,7 @@ class FigureLook:
         title: heading of the figure; empty for none, as in papers, which have captions.
         dpi: px per inch of a PNG.
         is_stacked: whether all plots stand in one figure, on top of each other, or each has a file.
+        height_mm: of a figure whose plots share it, unless they would be too low; 0: each has that of the style.
     """
 
     style: PaperStyle = DEFAULT_STYLE
@@ -56,10 +85,22 @@ class FigureLook:
     title: str = ""
     dpi: int = 300
     is_stacked: bool = False
+    height_mm: float = 0.0
 
     def of(self, plan: FigurePlan, kind: FigureKind) -> FigurePlan:
         """A figure that looks like this, in this format."""
-        return replace(plan, style=self.style, legend=self.legend, title=self.title, dpi=self.dpi, kind=kind)
+        style = self.style
+        if self.height_mm and len(plan.rows) > _FEW_ROWS:
+            style = replace(style, plot_height_mm=_LEAST_OF_MANY_MM)
+        return replace(
+            plan,
+            style=style,
+            legend=self.legend,
+            title=self.title,
+            dpi=self.dpi,
+            kind=kind,
+            height_mm=self.height_mm,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,6 +123,8 @@ class PlotData:
         value_range: first and last value of the axis in its unit; None: it fits the curves.
         bin_s: length of the bins whose means the samples of the curves are, s, zero for the samples of the runs; None:
             rates are to be averaged as far as the figure asks for.
+        ticks: what happened, over time.
+        column: runs that it shows, where plots of one quantity stand beside each other; empty: all.
     """
 
     id: str
@@ -98,6 +141,8 @@ class PlotData:
     bars: tuple[Bar, ...] = ()
     value_range: tuple[float, float] | None = None
     bin_s: float | None = None
+    ticks: tuple[Ticks, ...] = ()
+    column: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,24 +150,65 @@ class FigurePlan:
     """A figure.
 
     Attributes:
-        plots: from top to bottom.
-        time_range: first and last time in view, s.
-        style: size, fonts and lines.
+        plots: from top to bottom, each as wide as the figure, or columns of one quantity beside each other.
+        time_range: first and last time in view of the plots over time, s.
+        style: size, fonts and lines; its height is that of a plot or a panel.
         kind: format of the file.
         dpi: px per inch of a PNG.
         legend: where it stands.
         title: heading of the figure; empty for none, as in papers, which have captions.
-        is_log: whether value axes are logarithmic.
+        is_log: whether value axes of plots are logarithmic.
+        panels: below the plots in reading order; several stand beside and below each other.
+        ground: colours of everything that belongs to no series.
+        reference_text: legend of values that others report.
+        implied_text: legend of values that follow from an improvement that they report.
+        is_thumbnail: True if it is drawn without words.
+        height_mm: of the figure; it is higher where plots need that.
     """
 
-    plots: tuple[PlotData, ...]
-    time_range: tuple[float, float]
+    plots: tuple[PlotData, ...] = ()
+    time_range: tuple[float, float] = (0.0, 0.0)
     style: PaperStyle = DEFAULT_STYLE
     kind: FigureKind = "pdf"
     dpi: int = 300
     legend: Legend = "below"
     title: str = ""
     is_log: bool = False
+    panels: tuple[Panel, ...] = ()
+    ground: Ground = PAPER
+    reference_text: str = "paper"
+    implied_text: str = "paper, from its improvement"
+    is_thumbnail: bool = False
+    height_mm: float = 0.0
+
+    @property
+    def rows(self) -> tuple[tuple[PlotData | Panel, ...], ...]:
+        """Parts that stand beside each other, row by row; plots, tables and a panel without a partner fill a row."""
+        rows: list[tuple[PlotData | Panel, ...]] = []
+        parts: list[PlotData | Panel] = [*self.plots, *self.panels]
+        for part in parts:
+            if rows and self._fits_beside(rows[-1], part):
+                rows[-1] = (*rows[-1], part)
+            else:
+                rows.append((part,))
+        return tuple(rows)
+
+    def _fits_beside(self, row: tuple[PlotData | Panel, ...], part: PlotData | Panel) -> bool:
+        last = row[-1]
+        if isinstance(part, PlotData) or isinstance(last, PlotData):
+            return isinstance(part, PlotData) and isinstance(last, PlotData) and part.id == last.id
+        can_pair = self.style.width_mm >= _TWO_COLUMNS_MM and "table" not in (part.form, last.form)
+        return can_pair and len(row) == 1
+
+    @property
+    def legend_title(self) -> str:
+        """Parameter whose values the names of series are; empty: none."""
+        return next((panel.legend for panel in self.panels if panel.legend), "")
+
+    def width_in(self, part: PlotData | Panel) -> float:
+        """The width of a plot or panel with its texts, inches."""
+        beside = next((len(row) for row in self.rows if any(each is part for each in row)), 1)
+        return self.style.width_mm / MM_PER_INCH / beside
 
     def checked(self) -> FigurePlan:
         """The plan, once it is known that it can be drawn.
@@ -130,16 +216,17 @@ class FigurePlan:
         Raises:
             InputError: if it cannot.
         """
-        style = self.style.sized(self.style.width_mm, self.style.plot_height_mm)
-        if not any(plot.curves or plot.bars for plot in self.plots):
+        style, count = self.style.sized(self.style.width_mm, self.style.plot_height_mm), len(self.plots + self.panels)
+        if not any(plot.curves or plot.bars for plot in self.plots) and not any(p.has_values for p in self.panels):
             raise InputError("nothing to draw: no curve is visible, or no run has what the figure shows")
-        if len(self.plots) > MOST_PLOTS:
-            raise InputError(f"a figure has {MOST_PLOTS} plots at most, not {len(self.plots)}: write one file per plot")
+        if count > MOST_PLOTS:
+            raise InputError(f"a figure has {MOST_PLOTS} plots at most, not {count}: write one file per plot")
         if self.legend not in LEGENDS:
             raise InputError(f'legend "{self.legend}": must be one of {", ".join(LEGENDS)}')
         if self.kind == "png":
             checked_dpi(self.dpi)
-            pixels = style.width_mm * style.plot_height_mm * len(self.plots) * (self.dpi / MM_PER_INCH) ** 2
+            height_mm = max(self.height_mm, style.plot_height_mm * len(self.rows))
+            pixels = style.width_mm * height_mm * (self.dpi / MM_PER_INCH) ** 2
             if pixels > MOST_MEGAPIXELS * 1e6:
                 raise InputError(
                     f"this figure would have {pixels / 1e6:.0f} megapixels, and {MOST_MEGAPIXELS} are allowed: choose "
@@ -147,15 +234,21 @@ class FigurePlan:
                 )
         return self
 
-    def with_run_names(self, names: Sequence[str]) -> FigurePlan:
-        """The figure with other names of its runs, by their position."""
+    def as_thumbnail(self, width_mm: float, height_mm: float) -> FigurePlan:
+        """Its first panel alone, small."""
+        shown = next((panel for panel in self.panels if panel.form != "table" and panel.has_values), self.panels[0])
+        style = replace(self.style, width_mm=width_mm, plot_height_mm=height_mm, font_pt=5.5, small_pt=5.0, line_pt=1.0)
+        return replace(self, panels=(shown,), style=style, title="", is_thumbnail=True)
+
+    def with_run_names(self, names: Mapping[int, str]) -> FigurePlan:
+        """The figure with other names of its runs, by their position; others keep theirs."""
         return replace(
             self,
             plots=tuple(
                 replace(
                     plot,
-                    curves=tuple(replace(curve, run_title=names[curve.run]) for curve in plot.curves),
-                    bars=tuple(replace(bar, run_title=names[bar.run]) for bar in plot.bars),
+                    curves=tuple(replace(each, run_title=names.get(each.run, each.run_title)) for each in plot.curves),
+                    bars=tuple(replace(each, run_title=names.get(each.run, each.run_title)) for each in plot.bars),
                 )
                 for plot in self.plots
             ),
@@ -173,6 +266,8 @@ def plot_data(
     *,
     value_range: tuple[float, float] | None = None,
     bin_s: float | None = None,
+    ticks: Sequence[Ticks] = (),
+    column: str = "",
 ) -> PlotData:
     """A plot of these curves or bars; live curves are cut to whole samples."""
     return PlotData(
@@ -190,6 +285,8 @@ def plot_data(
         curves=tuple(_whole(curve) for curve in curves),
         value_range=value_range,
         bin_s=bin_s,
+        ticks=tuple(ticks),
+        column=column,
     )
 
 
@@ -244,11 +341,13 @@ def _whole(curve: Curve) -> Curve:
     )
 
 
-AS_SHOWN = "shown"
-"""The figure is drawn as the window shows it, not by a style for paper."""
+AS_SHOWN = SHOWN_STYLE.id
+"""The figure has what the window shows, marks and columns of runs included."""
 CUSTOM = "custom"
 """A style for paper of another size than any publisher's."""
 _CUSTOM_LIKE = "ieee"
+_FEW_ROWS = 3  # that share the height of a figure as shown, low as they may be
+_LEAST_OF_MANY_MM = 37.0  # high, so that titles of axes are not over each other
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,11 +376,14 @@ class FigureChoice:
 
     @property
     def paper_style(self) -> PaperStyle:
-        """Size, fonts and lines; not of a figure as shown.
+        """Size, fonts and lines.
 
         Raises:
             InputError: if no figure is that large.
         """
+        if self.style == AS_SHOWN:
+            checked_height(self.height_mm)
+            return SHOWN_STYLE.sized(self.width_mm)
         if self.style == CUSTOM:
             return STYLES_BY_ID[_CUSTOM_LIKE].sized(self.width_mm, self.height_mm)
         return STYLES_BY_ID[self.style].sized(None, self.height_mm)
@@ -292,7 +394,13 @@ class FigureChoice:
         Raises:
             InputError: if no figure is that large.
         """
+        if self.style == AS_SHOWN:
+            return FigureLook(self.paper_style, "above", dpi=self.dpi, is_stacked=True, height_mm=self.height_mm)
         return FigureLook(self.paper_style, self.legend, title, self.dpi, self.is_stacked)
+
+    def pages(self, plan: FigurePlan) -> list[FigurePlan]:
+        """The figures that are written: all plots in one, or one for each."""
+        return [plan] if self.is_stacked or self.style == AS_SHOWN else plan.one_per_plot()
 
     @classmethod
     def from_entries(cls, entries: Mapping[str, Any]) -> FigureChoice:

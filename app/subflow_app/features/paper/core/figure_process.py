@@ -25,8 +25,7 @@ from typing import IO, Any, Literal
 
 import numpy as np
 
-from subflow_app.features.paper.core.figure_plan import figure_kind
-from subflow_app.features.paper.core.panel_plan import PanelFigure
+from subflow_app.features.paper.core.figure_plan import FigurePlan, figure_kind
 from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE
 from subflow_app.foundation.errors import ExportError, InputError
 from subflow_app.foundation.files import write_file
@@ -265,17 +264,24 @@ class FigureProcess:
                     pipe.close()
 
 
-_DPI = 300
+_PLOT_SHARE = 0.6  # of the height of a file that the plot has at least
 
 
-def write_panel(panel: Panel, path: Path) -> Path:
+def write_panel(panel: Panel, path: Path, size_mm: tuple[float, float] | None = None, dpi: int = 300) -> Path:
     """Writes it as SVG, PDF or PNG, by the suffix; blocks for a second, because a process of its own draws it.
+
+    Args:
+        panel: the picture.
+        path: of the file.
+        size_mm: width and height of the file; None: as wide as a page, and as high as it looks well.
+        dpi: px per inch of a PNG.
 
     Raises:
         InputError: if the suffix is none of these, or there is nothing to draw.
         ExportError: if the file cannot be written.
     """
-    style = DEFAULT_STYLE.sized(170.0, 115.0)
-    figure = PanelFigure((panel,), style, figure_kind(path), _DPI).checked()
+    width_mm, height_mm = size_mm or (170.0, 115.0)
+    style = DEFAULT_STYLE.sized(width_mm, height_mm if size_mm is None else _PLOT_SHARE * height_mm)
+    figure = FigurePlan(panels=(panel,), style=style, kind=figure_kind(path), dpi=dpi, height_mm=height_mm).checked()
     with closing(FigureProcess()) as process:
         return write_file(path, process.draw(figure))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeAlias
 
-from subflow_app.features.paper.core.figure_plan import FigurePlan, PlotData
+from subflow_app.features.paper.core.figure_plan import FigurePlan, Ground, PlotData
 from subflow_app.features.paper.core.figure_process import (
     BROKEN,
     CONTENT,
@@ -22,24 +22,22 @@ from subflow_app.features.paper.core.figure_process import (
     write_message,
 )
 from subflow_app.features.paper.core.figures import render_figure
-from subflow_app.features.paper.core.panel_figure import render_panels
-from subflow_app.features.paper.core.panel_plan import Ground, PanelFigure
 from subflow_app.features.paper.core.paper_styles import PaperStyle
 from subflow_app.features.paper.core.report import Heading, Listing, Paragraph, Picture, Report
 from subflow_app.features.paper.core.report_file import PrintJob, render_report
 from subflow_app.features.paper.core.topology_sketch import SketchLink, SketchNode, TopologySketch
-from subflow_app.features.plots.core import Bar, Curve
+from subflow_app.features.plots.core import Band, Bar, Curve, Ticks
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.interruption import ignore_interrupts
 from subflow_app.foundation.surroundings import take_stdout
 from subflow_app.vocabulary.palette import ColourKey
-from subflow_app.vocabulary.picture import Panel, PanelSeries, Reference
+from subflow_app.vocabulary.picture import ColourScale, Panel, PanelSeries, Reference
 from subflow_app.vocabulary.tables import TextColumn, TextTable
 
 KINDS: tuple[type, ...] = (
-    *(FigurePlan, PlotData, PaperStyle, Curve, Bar, ColourKey),
+    *(FigurePlan, PlotData, Ticks, PaperStyle, Curve, Band, Bar, ColourKey),
     *(PrintJob, Report, Heading, Paragraph, Listing, Picture, TextTable, TextColumn),
-    *(PanelFigure, Panel, PanelSeries, Reference, Ground),
+    *(Panel, PanelSeries, Reference, ColourScale, Ground),
     *(TopologySketch, SketchNode, SketchLink),
 )
 """Everything that jobs are made of."""
@@ -82,8 +80,6 @@ def _renderer(job: object, print_pages: Printer) -> Callable[[Any], bytes]:
         return partial(render_report, print_pages=print_pages)
     if isinstance(job, PrintJob):
         return print_pages
-    if isinstance(job, PanelFigure):
-        return render_panels
     if not isinstance(job, FigurePlan):
         raise TypeError(f"{type(job).__name__} is nothing to draw")
     return render_figure

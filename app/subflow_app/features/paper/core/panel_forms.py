@@ -1,4 +1,7 @@
-"""The forms of panels: lines over points, bars, boxes, clouds, traces and tables, each with what others report."""
+"""The forms of panels: lines over points, bars, boxes, clouds, traces and tables, each with what others report.
+
+Bars of plots have the same look and the same names below them.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,20 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from subflow_app.features.paper.core.panel_plan import PanelFigure
+from subflow_app.features.paper.core.figure_plan import FigurePlan, PlotData
+from subflow_app.features.plots.core.bars import bar_places
 from subflow_app.vocabulary import palette
-from subflow_app.vocabulary.picture import FloatArray, Panel, PanelForm, PanelSeries, Reference
+from subflow_app.vocabulary.picture import GROUP, ColourScale, FloatArray, Panel, PanelForm, PanelSeries, Reference
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Colormap
 
 MARKERS = ("o", "^", "v", "P", "X", "<", ">", "p", "h", "*")
 """Of ours: what others report has squares and diamonds, which no series has."""
@@ -24,7 +31,6 @@ _OURS, _OTHERS = 1.8, 1.0  # widths of lines
 _BAND = 0.18
 # Points that reach over more than this factor stand on a logarithmic axis.
 _LOG_FROM = 25.0
-_GROUP = 0.82  # share of the room between points that bars and boxes take
 _LETTER = 0.6
 _MOST_TRACE_POINTS = 300
 _MOST_ABOVE = 1.6  # times the largest value: as far as intervals are drawn
@@ -36,20 +42,29 @@ TABLE_LINE = 2.3
 _HEAD_LINE = 0.65  # of a further line of a head, in rows
 _MOST_SKETCHED = 5  # rows and columns
 _ASKEW = 0.6  # sine of the angle of names that stand askew
+_LONGEST_NAME = 28  # of bars of runs, letters
+# Those of the window on white: nothing fades into the ground.
+_PARTED = ((0.0, "#b3231b"), (0.4999, "#e4b2af"), (0.5001, "#b1c8e9"), (1.0, "#1f63c1"))
+_MOST_NUMBERS = 240  # of cells: nobody reads more
 
 
-def dashes(series: PanelSeries) -> Literal["-"] | tuple[float, tuple[float, ...]]:
-    """How its line is broken: ours is not, others differ also without colours."""
-    pattern = () if series.is_ours else palette.dash(series.shape)
+def dashes(number: int) -> Literal["-"] | tuple[float, tuple[float, ...]]:
+    """The pattern of lines with this number; that of 0 is whole."""
+    pattern = palette.dash(number)
     return (0.0, pattern) if pattern else "-"
 
 
-def draw_lines(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+def _dashes(series: PanelSeries) -> Literal["-"] | tuple[float, tuple[float, ...]]:
+    """How its line is broken: ours is not, others differ also without colours."""
+    return "-" if series.is_ours else dashes(series.shape)
+
+
+def draw_lines(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
     """Lines over the points with bands of 95 %; hollow marks are what others report."""
     x = _positions(panel)
-    line_pt = figure.style.line_pt
+    line_pt = plan.style.line_pt
     for series in panel.series:
-        colour = _colour(series, figure)
+        colour = _colour(series, plan)
         is_known = np.isfinite(series.means)
         low, high = panel.ends(series)
         has_band = is_known & np.isfinite(series.halves)
@@ -70,19 +85,19 @@ def draw_lines(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
             x[is_known],
             series.means[is_known],
             color=colour,
-            linestyle=dashes(series),
+            linestyle=_dashes(series),
             linewidth=line_pt * (_OURS if series.is_ours else _OTHERS),
             marker=MARKERS[series.shape % len(MARKERS)],
             markersize=line_pt * (4.4 if series.is_ours else 3.6),
             zorder=3.0 if series.is_ours else 2.0,
         )
         for mark in series.references:
-            _mark(axes, x[mark.point], mark, series, figure)
-    _x_axis_of_points(axes, panel, figure)
+            _mark(axes, x[mark.point], mark, series, plan)
+    _x_axis_of_points(axes, panel, plan)
     _value_axis(axes, panel)
 
 
-def draw_bars(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+def draw_bars(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
     """Groups of bars by point, or a bar for each series where there is one point; hatched is what others report."""
     is_single = len(panel.points) == 1
     # What others report stands right of our bar. Groups are as narrow as their bars.
@@ -93,43 +108,31 @@ def draw_bars(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
     slots = [sum(1 + _marks(series, point) for series, point in group) for group in groups]
     for place, (group, count) in enumerate(zip(groups, slots, strict=True)):
         # Names at the axis tell bars apart that are of different widths; those of a legend are of one.
-        width = _GROUP / (max(count, 2) if is_single else max(slots))
+        width = GROUP / (max(count, 2) if is_single else max(slots))
         middle = place - (count - 1) * width / 2
         for series, point in group:
-            _bar(axes, panel, series, point, middle, width, figure)
+            _bar(axes, panel, series, point, middle, width, plan)
             middle += width * (1 + _marks(series, point))
-    _names_axis(axes, [s.name for s in panel.series] if is_single else panel.points, figure, panel)
+    names_axis(axes, panel, plan)
     _value_axis(axes, panel)
 
 
 def _bar(
-    axes: Axes, panel: Panel, series: PanelSeries, point: int, middle: float, width: float, figure: PanelFigure
+    axes: Axes, panel: Panel, series: PanelSeries, point: int, middle: float, width: float, plan: FigurePlan
 ) -> None:
-    style, colour = figure.style, _colour(series, figure)
-    mean, half = float(series.means[point]), float(series.halves[point])
-    if math.isfinite(mean):
-        axes.bar(
-            middle,
-            mean,
-            0.94 * width,
-            yerr=_reach(series.means, panel.ends(series))[:, [point]] if math.isfinite(half) else None,
-            color=colour,
-            edgecolor=figure.ground.ink if series.is_ours else "none",
-            linewidth=style.line_pt if series.is_ours else 0.0,
-            error_kw=_error_look(figure),
-            zorder=2.0,
-        )
-    else:
-        axes.text(
-            middle,
-            0.0,
-            " not measured",
-            rotation=90,
-            ha="center",
-            va="bottom",
-            fontsize=style.small_pt,
-            color=figure.ground.muted,
-        )
+    style = plan.style
+    has_interval = math.isfinite(series.halves[point])
+    draw_bar(
+        axes,
+        (middle, 0.94 * width),
+        float(series.means[point]),
+        _reach(series.means, panel.ends(series))[:, [point]] if has_interval else None,
+        "not measured",
+        plan,
+        color=_colour(series, plan),
+        edgecolor=plan.ground.ink if series.is_ours else "none",
+        linewidth=style.line_pt if series.is_ours else 0.0,
+    )
     for mark in series.references:
         if mark.point == point:
             middle += width
@@ -137,52 +140,96 @@ def _bar(
                 middle,
                 mark.value,
                 0.94 * width,
-                facecolor=figure.ground.background,
-                edgecolor=_mark_colour(mark, series, figure),
+                facecolor=plan.ground.background,
+                edgecolor=_mark_colour(mark, series, plan),
                 hatch=IMPLIED_HATCH if mark.is_implied else PAPER_HATCH,
                 linewidth=0.9 * style.line_pt,
                 zorder=2.0,
             )
 
 
+def draw_bar(
+    axes: Axes,
+    place: tuple[float, float],
+    mean: float,
+    reach: FloatArray | None,
+    note: str,
+    plan: FigurePlan,
+    **look: Any,
+) -> None:
+    """Draws a bar.
+
+    Args:
+        axes: to draw on.
+        place: its middle and width.
+        mean: its height; NaN: the note takes its place.
+        reach: how far its interval reaches below and above the mean, [2, 1]; None: it has none.
+        note: stands there in place of a bar without a height.
+        plan: of the figure.
+        look: of the bar in words of matplotlib.
+    """
+    if math.isnan(mean):
+        small, muted = plan.style.small_pt, plan.ground.muted
+        axes.text(place[0], 0.0, f" {note}", rotation=90, ha="center", va="bottom", fontsize=small, color=muted)
+        return
+    width = 0.9 * plan.style.line_pt
+    error = {"ecolor": plan.ground.ink, "elinewidth": width, "capthick": width, "capsize": 2.2 * width}
+    axes.bar(place[0], mean, place[1], yerr=reach, error_kw=error, zorder=2.0, **look)
+
+
 def _marks(series: PanelSeries, point: int) -> int:
     return sum(mark.point == point for mark in series.references)
 
 
-def draw_box(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+def draw_box(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
     """Boxes over the runs of a point: quartiles, whiskers to 1.5 of their distance, and what is beyond."""
-    is_single = len(panel.points) == 1
-    room = _GROUP / (1 if is_single else max(1, len(panel.series)))
-    line_pt, ink = figure.style.line_pt, figure.ground.ink
+    line_pt, ink = plan.style.line_pt, plan.ground.ink
     for number, series in enumerate(panel.series):
-        colour = _colour(series, figure)
+        colour = _colour(series, plan)
         for point, values in enumerate(series.values):
-            known = values[np.isfinite(values)]
-            middle = float(number) if is_single else point - _GROUP / 2 + room * (number + 0.5)
-            if len(known):
+            known, box = values[np.isfinite(values)], panel.box(number, point)
+            if box is not None:
                 axes.boxplot(
                     [known],
-                    positions=[middle],
-                    widths=0.8 * room,
+                    positions=[box.middle],
+                    widths=box.width,
                     patch_artist=True,
                     manage_ticks=False,
                     boxprops={"facecolor": colour, "edgecolor": ink, "linewidth": 0.8 * line_pt},
                     medianprops={"color": ink, "linewidth": 1.6 * line_pt},
                     whiskerprops={"color": ink, "linewidth": 0.8 * line_pt},
                     capprops={"color": ink, "linewidth": 0.8 * line_pt},
-                    flierprops={"marker": ".", "markersize": 2.5 * line_pt, "markeredgecolor": colour},
+                    showfliers=False,
                 )
+                if not plan.is_thumbnail:
+                    x, dots = [place for _, place in box.dots], [known[place] for place, _ in box.dots]
+                    axes.plot(x, dots, "o", markersize=2.5 * line_pt, mfc="white", mec=ink, mew=0.5 * line_pt, zorder=3)
             for mark in series.references:
                 if mark.point == point:
-                    _mark(axes, middle, mark, series, figure)
-    _names_axis(axes, [s.name for s in panel.series] if is_single else panel.points, figure, panel)
+                    _mark(axes, float(number if panel.is_single else point), mark, series, plan)
+    names_axis(axes, panel, plan)
     _value_axis(axes, panel)
 
 
-def draw_scatter(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
-    """A mean of two quantities for each series and point, with the intervals of both."""
+def draw_scatter(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
+    """A mean of two quantities for each series and point, with the intervals of both, or shaded marks."""
     for series in panel.series:
-        colour = _colour(series, figure)
+        colour = _colour(series, plan)
+        if panel.scale is not None:
+            # The first of the scale on top.
+            order = np.argsort(-series.shades)
+            marks = axes.scatter(
+                series.x[order],
+                series.means[order],
+                (3.0 * plan.style.line_pt) ** 2,
+                series.shades[order],
+                cmap=_colours(panel.scale),
+                vmin=panel.scale.low,
+                vmax=panel.scale.high,
+                linewidths=0.0,
+            )
+            _colour_bar(axes, marks, panel, plan)
+            continue
         axes.errorbar(
             series.x,
             series.means,
@@ -190,34 +237,84 @@ def draw_scatter(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
             yerr=_reach(series.means, panel.ends(series)) if _is_known(series.halves) else None,
             fmt=MARKERS[series.shape % len(MARKERS)],
             color=colour,
-            markersize=figure.style.line_pt * (6.0 if series.is_ours else 4.6),
-            markeredgecolor=figure.ground.ink if series.is_ours else colour,
-            elinewidth=0.8 * figure.style.line_pt,
+            markersize=plan.style.line_pt * (6.0 if series.is_ours else 4.6),
+            markeredgecolor=plan.ground.ink if series.is_ours else colour,
+            elinewidth=0.8 * plan.style.line_pt,
             zorder=3.0 if series.is_ours else 2.0,
         )
         for mark in series.references:
             if math.isfinite(series.x[mark.point]):
-                _mark(axes, float(series.x[mark.point]), mark, series, figure)
+                _mark(axes, float(series.x[mark.point]), mark, series, plan)
     if panel.front:
         axes.plot(
-            *zip(*panel.front, strict=True), color=figure.ground.muted, linestyle="--", linewidth=figure.style.line_pt
+            *zip(*panel.front, strict=True), color=plan.ground.muted, linestyle="--", linewidth=plan.style.line_pt
         )
-    axes.margins(0.12)
+    axes.margins(0.12 if panel.scale is None else 0.03)
+    if panel.x_ticks:
+        names_axis(axes, panel, plan)
+        if panel.scale is None:
+            axes.set_xlim(-0.6, len(panel.x_ticks) - 0.4)
+    if panel.y_ticks:
+        axes.set_yticks(*zip(*panel.y_ticks, strict=True))
+    if 0 not in panel.better:
+        size = plan.style.small_pt
+        axes.text(0.99, 0.98, "better ↗", ha="right", va="top", fontsize=size, transform=axes.transAxes)
 
 
-def draw_trace(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+def draw_map(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
+    """Coloured cells, with their values where they are few."""
+    assert panel.scale is not None
+    values, colours = np.stack(panel.cells), _colours(panel.scale)
+    left, right, low, high = panel.extent
+    edges = np.linspace(left, right, values.shape[1] + 1), np.linspace(low, high, values.shape[0] + 1)
+    mesh = axes.pcolormesh(*edges, values, cmap=colours, vmin=panel.scale.low, vmax=panel.scale.high)
+    for (row, column), value in np.ndenumerate(values):
+        if panel.cell_texts and values.size <= _MOST_NUMBERS and math.isfinite(value):
+            red, green, blue, _ = mesh.to_rgba(np.array([value]))[0]
+            ink = "black" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else "white"
+            text, size = panel.cell_texts[row][column], plan.style.small_pt
+            axes.text(column, row, text, color=ink, ha="center", va="center", fontsize=size)
+    if panel.x_ticks:
+        names_axis(axes, panel, plan)
+    if panel.y_ticks:
+        axes.set_yticks(*zip(*panel.y_ticks, strict=True))
+    axes.grid(visible=False)
+    _colour_bar(axes, mesh, panel, plan)
+
+
+def _colours(scale: ColourScale) -> Colormap:
+    """Uniform to the eye and safe for the colour-blind."""
+    import matplotlib as mpl
+    from matplotlib.colors import LinearSegmentedColormap
+
+    if scale.colours == "parted":
+        return LinearSegmentedColormap.from_list("parted", _PARTED)
+    return mpl.colormaps["viridis" if scale.colours == "rising" else "RdBu_r"]
+
+
+def _colour_bar(axes: Axes, shaded: ScalarMappable, panel: Panel, plan: FigurePlan) -> None:
+    assert panel.scale is not None
+    figure = axes.get_figure()
+    assert figure is not None
+    bar = figure.colorbar(shaded, ax=axes)
+    bar.set_label(panel.scale.title, color=plan.ground.ink)
+    if panel.scale.ticks:
+        bar.set_ticks([value for value, _ in panel.scale.ticks], labels=[text for _, text in panel.scale.ticks])
+
+
+def draw_trace(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
     """Curves over time or another running quantity."""
     if panel.area is not None:
         x, y = _corners(panel.area.x, panel.area.means)
-        axes.fill_between(x, y, color=figure.ground.grid, alpha=0.7, linewidth=0.0, step="post", zorder=0.5)
+        axes.fill_between(x, y, color=plan.ground.grid, alpha=0.7, linewidth=0.0, step="post", zorder=0.5)
     for series in panel.series:
         x, y = _readable(series)
         axes.plot(
             x,
             y,
-            color=_colour(series, figure),
-            linestyle=dashes(series),
-            linewidth=figure.style.line_pt * (1.4 if series.is_ours else 1.0),
+            color=_colour(series, plan),
+            linestyle=_dashes(series),
+            linewidth=plan.style.line_pt * (1.4 if series.is_ours else 1.0),
             zorder=3.0 if series.is_ours else 2.0,
         )
     spans = [series.x for series in panel.series if len(series.x)]
@@ -229,14 +326,14 @@ def draw_trace(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
     _value_axis(axes, panel)
 
 
-def draw_table(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+def draw_table(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
     """Numbers: a row for each series, a column for each point, and beside ours what others report."""
     axes.set_axis_off()
-    style, ground = figure.style, figure.ground
-    if figure.is_thumbnail:
-        _sketch_table(axes, panel, figure)
+    style, ground = plan.style, plan.ground
+    if plan.is_thumbnail:
+        _sketch_table(axes, panel, plan)
         return
-    layout = table_layout(panel, figure)
+    layout = table_layout(panel, plan)
     line = 1.0 / layout.lines
     head = 1.0 + (layout.head_lines - 1) * _HEAD_LINE
     table = axes.table(
@@ -270,7 +367,7 @@ def draw_table(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
     )
 
 
-def _sketch_table(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+def _sketch_table(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
     """What a table looks like from afar: numbers this small are a smear."""
     rows, columns = min(_MOST_SKETCHED, len(panel.series)) + 1, min(_MOST_SKETCHED, len(panel.points)) + 1
     axes.set(xlim=(0.0, columns), ylim=(rows, 0.0))
@@ -280,9 +377,9 @@ def _sketch_table(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
             # Names stand at the left, and numbers, which are shorter, at the right.
             left = column + (0.12 if column == 0 else 0.4)
             is_named = column == 0 and not is_head
-            colour = _colour(panel.series[row - 1], figure) if is_named else figure.ground.muted
+            colour = _colour(panel.series[row - 1], plan) if is_named else plan.ground.muted
             axes.barh(row + 0.5, 0.5, 0.34, left, color=colour, alpha=1.0 if is_head or is_named else 0.45)
-        axes.axhline(row + 1.0, color=figure.ground.muted if is_head else figure.ground.grid, linewidth=0.7)
+        axes.axhline(row + 1.0, color=plan.ground.muted if is_head else plan.ground.grid, linewidth=0.7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,14 +404,14 @@ class TableLayout:
         return 1.0 + (self.head_lines - 1) * _HEAD_LINE + len(self.cells)
 
 
-def table_layout(panel: Panel, figure: PanelFigure) -> TableLayout:
+def table_layout(panel: Panel, plan: FigurePlan) -> TableLayout:
     """Columns as wide as their numbers; heads that are longer are broken into lines."""
     rows = [
         (series.name, *(table_cell(series, point) for point in range(len(panel.points)))) for series in panel.series
     ]
     # What the points are stands at the left of them.
     heads = (panel.x_text, *panel.points)
-    room = int(figure.width_in(panel) * _PT_PER_INCH / _LETTER / figure.style.small_pt)
+    room = int(plan.width_in(panel) * _PT_PER_INCH / _LETTER / plan.style.small_pt)
     widths = [max((len(row[column]) for row in rows), default=0) for column in range(len(heads))]
     widths = [
         max(width, *(len(word) + 1 for word in head.split()), 1) + 2 for width, head in zip(widths, heads, strict=True)
@@ -326,7 +423,7 @@ def table_layout(panel: Panel, figure: PanelFigure) -> TableLayout:
         share = min(1.0, spare / sum(wishes))
         widths = [width + int(share * wish) for width, wish in zip(widths, wishes, strict=True)]
     broken = tuple("\n".join(wrap(head, max(4, width - 3))) for head, width in zip(heads, widths, strict=True))
-    size = min(1.0, room / sum(widths)) * figure.style.small_pt
+    size = min(1.0, room / sum(widths)) * plan.style.small_pt
     return TableLayout(
         (broken, *rows),
         tuple(width / sum(widths) for width in widths),
@@ -372,51 +469,47 @@ def _decimals(value: float) -> int:
     return min(6, max(0, 2 - exponent))
 
 
-FORMS: Mapping[PanelForm, Callable[[Axes, Panel, PanelFigure], None]] = {
+FORMS: Mapping[PanelForm, Callable[[Axes, Panel, FigurePlan], None]] = {
     "lines": draw_lines,
     "bars": draw_bars,
     "box": draw_box,
     "scatter": draw_scatter,
     "trace": draw_trace,
     "table": draw_table,
+    "map": draw_map,
 }
 
 
-def _colour(series: PanelSeries, figure: PanelFigure) -> str:
-    return palette.hex_colour(series.colour, dark=figure.ground.is_dark)
+def _colour(series: PanelSeries, plan: FigurePlan) -> str:
+    return palette.hex_colour(series.colour, dark=plan.ground.is_dark)
 
 
-def _mark_colour(mark: Reference, series: PanelSeries, figure: PanelFigure) -> str:
-    return palette.hex_colour(mark.baseline or series.colour, dark=figure.ground.is_dark)
+def _mark_colour(mark: Reference, series: PanelSeries, plan: FigurePlan) -> str:
+    return palette.hex_colour(mark.baseline or series.colour, dark=plan.ground.is_dark)
 
 
-def _mark(axes: Axes, x: float, mark: Reference, series: PanelSeries, figure: PanelFigure) -> None:
+def _mark(axes: Axes, x: float, mark: Reference, series: PanelSeries, plan: FigurePlan) -> None:
     axes.plot(
         [x],
         [mark.value],
         linestyle="none",
         marker="D" if mark.is_implied else "s",
-        markersize=(6.0 if mark.is_implied else 7.0) * figure.style.line_pt,
+        markersize=(6.0 if mark.is_implied else 7.0) * plan.style.line_pt,
         markerfacecolor="none",
-        markeredgecolor=_mark_colour(mark, series, figure),
-        markeredgewidth=1.2 * figure.style.line_pt,
+        markeredgecolor=_mark_colour(mark, series, plan),
+        markeredgewidth=1.2 * plan.style.line_pt,
         zorder=3.5,
     )
-
-
-def _error_look(figure: PanelFigure) -> dict[str, object]:
-    width = 0.9 * figure.style.line_pt
-    return {"ecolor": figure.ground.ink, "elinewidth": width, "capthick": width, "capsize": 2.2 * width}
 
 
 def _positions(panel: Panel) -> FloatArray:
     return panel.positions if len(panel.positions) else np.arange(len(panel.points), dtype=np.float64)
 
 
-def _x_axis_of_points(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+def _x_axis_of_points(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
     x = _positions(panel)
     if not len(panel.positions):
-        _names_axis(axes, panel.points, figure, panel)
+        names_axis(axes, panel, plan)
         return
     is_log = x.min() > 0 and (panel.is_log_x or (len(x) > 2 and x.max() / x.min() >= _LOG_FROM))
     if is_log:
@@ -425,57 +518,66 @@ def _x_axis_of_points(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
 
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_xticks(x, _unless_crowded(x, panel, figure, is_log=is_log))
+    axes.set_xticks(x, _unless_crowded(x, panel, plan, is_log=is_log))
 
 
-def _unless_crowded(x: FloatArray, panel: Panel, figure: PanelFigure, *, is_log: bool) -> list[str]:
+def _unless_crowded(x: FloatArray, panel: Panel, plan: FigurePlan, *, is_log: bool) -> list[str]:
     """Names of the points; those that would run into the one before are left out, the last never is."""
     names = panel.points
     place = np.log(x) if is_log else x
     span = float(place.max() - place.min()) or 1.0
-    room_pt = 0.78 * figure.width_in(panel) * _PT_PER_INCH
+    room_pt = 0.78 * plan.width_in(panel) * _PT_PER_INCH
     order = np.argsort(place)
     shown: list[int] = []
     for index in order[::-1]:  # from the last
-        width = _LETTER * figure.style.small_pt * (len(names[index]) + 1.5)
+        width = _LETTER * plan.style.small_pt * (len(names[index]) + 1.5)
         if not shown or float(place[shown[-1]] - place[index]) / span * room_pt >= width:
             shown.append(int(index))
     return [name if index in shown else "" for index, name in enumerate(names)]
 
 
-def _names_axis(axes: Axes, names: Sequence[str], figure: PanelFigure, panel: Panel) -> None:
-    letters = _name_letters(len(names), panel, figure)
-    axes.set_xticks(range(len(names)), [_broken(name, letters) for name in names])
-    if _longest_word(names) > letters and not figure.is_thumbnail:
+def names_axis(axes: Axes, part: PlotData | Panel, plan: FigurePlan) -> None:
+    """Writes the names of bars, boxes or points below them, in lines or askew where they have no room."""
+    names = _names(part)
+    letters = _name_letters(len(names), part, plan)
+    places = [place for place, _ in part.x_ticks] if isinstance(part, Panel) and part.x_ticks else range(len(names))
+    axes.set_xticks(places, [_broken(name, letters) for name in names])
+    if _longest_word(names) > letters and not plan.is_thumbnail:
         axes.tick_params(axis="x", labelrotation=35)
         for label in axes.get_xticklabels():
             label.set(ha="right", rotation_mode="anchor")
-    if panel.form in ("bars", "box"):
+    if isinstance(part, PlotData) or part.form in ("bars", "box"):
         axes.set_xlim(-0.5, len(names) - 0.5)
         axes.grid(visible=False, axis="x")
         axes.tick_params(axis="x", length=0)
-    if len(panel.points) == 1:
-        ours = [series.is_ours for series in panel.series]
-        for label, is_ours in zip(axes.get_xticklabels(), ours, strict=False):
-            label.set_fontweight("bold" if is_ours else "normal")
+    if isinstance(part, Panel) and part.is_single:
+        for label, series in zip(axes.get_xticklabels(), part.series, strict=True):
+            label.set_fontweight("bold" if series.is_ours else "normal")
 
 
-def names_lines(panel: Panel, figure: PanelFigure) -> float:
-    """How many lines high the names below a panel are, whether they are broken or stand askew."""
-    if panel.form in ("trace", "scatter") or (panel.form == "lines" and len(panel.positions)):
-        return 1.0
-    names = [s.name for s in panel.series] if len(panel.points) == 1 else panel.points
-    letters = _name_letters(len(names), panel, figure)
-    longest = max(map(len, names), default=0)
+def names_lines(part: PlotData | Panel, plan: FigurePlan) -> float:
+    """How many lines high the names below a plot or panel are, in lines or askew."""
+    names = _names(part)
+    letters = _name_letters(len(names), part, plan)
     if _longest_word(names) > letters:
-        return 1.0 + _ASKEW * longest * _LETTER
+        return 1.0 + _ASKEW * max(map(len, names)) * _LETTER
     return float(max((_broken(name, letters).count("\n") + 1 for name in names), default=1))
 
 
-def _name_letters(count: int, panel: Panel, figure: PanelFigure) -> int:
-    """How many letters a name below a panel may have."""
-    room_pt = 0.82 * figure.width_in(panel) * _PT_PER_INCH / max(1, count)
-    return max(1, int(room_pt / (_LETTER * figure.style.small_pt)) - 1)
+def _names(part: PlotData | Panel) -> Sequence[str]:
+    """Names below a plot or panel; none where its axis has numbers."""
+    if isinstance(part, PlotData):
+        names = bar_places(part.bars).categories
+        return [name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…" for name in names]
+    if part.form in ("trace", "scatter", "map") or (part.form == "lines" and len(part.positions)):
+        return [name for _, name in part.x_ticks]
+    return [series.name for series in part.series] if part.is_single else part.points
+
+
+def _name_letters(count: int, part: PlotData | Panel, plan: FigurePlan) -> int:
+    """How many letters a name below a plot or panel may have."""
+    room_pt = 0.82 * plan.width_in(part) * _PT_PER_INCH / max(1, count)
+    return max(1, int(room_pt / (_LETTER * plan.style.small_pt)) - 1)
 
 
 def _broken(name: str, letters: int) -> str:
@@ -487,7 +589,7 @@ def _longest_word(names: Sequence[str]) -> int:
 
 
 def _value_axis(axes: Axes, panel: Panel) -> None:
-    """From zero, unless something is below: bars and bands that begin elsewhere mislead."""
+    """From zero, unless something is below or it fits itself: bars and bands that begin elsewhere mislead."""
     if panel.is_log_y:
         from matplotlib.ticker import FuncFormatter, NullFormatter
 
@@ -495,6 +597,11 @@ def _value_axis(axes: Axes, panel: Panel) -> None:
         # Names of runs are not formulas, so powers of ten cannot be written as such.
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:,.10g}".replace(",", " ")))
         axes.yaxis.set_minor_formatter(NullFormatter())
+        return
+    if panel.least:
+        low, high = axes.get_ylim()
+        more = max(0.0, panel.least - (high - low)) / 2
+        axes.set_ylim(low - more, high + more)
         return
     values = [value for series in panel.series for value in series.means if math.isfinite(value)]
     values += [mark.value for series in panel.series for mark in series.references]
@@ -533,4 +640,77 @@ def _readable(series: PanelSeries) -> tuple[FloatArray, FloatArray]:
     return (
         series.x[:whole].reshape(-1, every).mean(axis=1),
         series.means[:whole].reshape(-1, every).mean(axis=1),
+    )
+
+
+def panel_handles(plan: FigurePlan) -> list[Artist]:
+    """Legend handles of the panels, each with its text as group id."""
+    from matplotlib.patches import Patch
+
+    handles: dict[str, Artist] = {}
+    panels = [panel for panel in plan.panels if panel.form not in ("table", "map")]
+    for panel in panels:
+        if panel.is_single or panel.scale is not None:
+            continue  # their names stand at the axis, or they have none
+        for series in panel.series:
+            handles.setdefault(series.name, _handle(series, panel, plan))
+        if panel.area is not None:
+            handles.setdefault(
+                f"\0{panel.area.name}", Patch(facecolor=plan.ground.grid, edgecolor="none", gid=panel.area.name)
+            )
+    for is_implied, text in ((False, plan.reference_text), (True, plan.implied_text)):
+        having = [
+            panel
+            for panel in panels
+            if any(mark.is_implied == is_implied for series in panel.series for mark in series.references)
+        ]
+        if having:
+            handles.setdefault(f"\0{text}", _reference_handle(having[0], is_implied, text, plan))
+    return list(handles.values())
+
+
+def _handle(series: PanelSeries, panel: Panel, plan: FigurePlan) -> Artist:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    colour = palette.hex_colour(series.colour, dark=plan.ground.is_dark)
+    if panel.form in ("bars", "box"):
+        return Patch(facecolor=colour, edgecolor=plan.ground.ink if series.is_ours else "none", gid=series.name)
+    line = plan.style.line_pt * (1.8 if series.is_ours else 1.0)
+    has_marker = panel.form != "trace"
+    return Line2D(
+        [],
+        [],
+        color=colour,
+        linewidth=0.0 if panel.form == "scatter" else line,
+        linestyle=_dashes(series),
+        marker=MARKERS[series.shape % len(MARKERS)] if has_marker else "none",
+        markersize=4.0 * plan.style.line_pt,
+        gid=series.name,
+    )
+
+
+def _reference_handle(panel: Panel, is_implied: bool, text: str, plan: FigurePlan) -> Artist:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    muted = plan.ground.muted
+    if panel.form == "bars":
+        return Patch(
+            facecolor=plan.ground.background,
+            edgecolor=muted,
+            hatch=IMPLIED_HATCH if is_implied else PAPER_HATCH,
+            linewidth=0.8,
+            gid=text,
+        )
+    return Line2D(
+        [],
+        [],
+        linestyle="none",
+        marker="D" if is_implied else "s",
+        markersize=5.5 * plan.style.line_pt,
+        markerfacecolor="none",
+        markeredgecolor=muted,
+        markeredgewidth=1.1 * plan.style.line_pt,
+        gid=text,
     )

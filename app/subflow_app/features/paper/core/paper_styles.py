@@ -87,6 +87,8 @@ STYLES: tuple[PaperStyle, ...] = (
 )
 STYLES_BY_ID: Mapping[str, PaperStyle] = {style.id: style for style in STYLES}
 DEFAULT_STYLE = STYLES_BY_ID["page"]
+SHOWN_STYLE = PaperStyle("shown", "As shown", 170.0, 21.0, _SANS, 8.0, 8.0, 0.9, text_in_svg=True, has_markers=False)
+"""Of a figure that has what the window shows; its height is the least of a plot."""
 
 
 def style_named(name: str) -> PaperStyle:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Literal
 from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.history.core.run_columns import fork_of
 from subflow_app.features.paper.core.figure_plan import FigurePlan, kind_of_suffix, run_plan
-from subflow_app.features.paper.core.panel_plan import PanelFigure
 from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE
 from subflow_app.features.paper.core.report_tables import (
     ReportRun,
@@ -83,12 +82,11 @@ class Listing:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Picture:
-    """A figure of runs or of panels, or the drawing of a topology, with its caption."""
+    """A figure or the drawing of a topology, with its caption."""
 
     caption: str
     figure: FigurePlan | None = None
     sketch: TopologySketch | None = None
-    panels: PanelFigure | None = None
 
 
 Block = Heading | Paragraph | Listing | Picture | TextTable
@@ -309,7 +307,7 @@ def _figures(runs: Sequence[ReportRun], plots: Sequence[PlotSpec], numbering: Fi
         except InputError:
             continue  # the run ended before its first sample
         caption = plot.title if len(runs) == 1 else f"{plot.title}, {len(runs)} runs: each with its own dashes"
-        named = plan.with_run_names(_run_names(runs))
+        named = plan.with_run_names(dict(enumerate(_run_names(runs))))
         yield Picture(numbering.caption(f"{caption}."), figure=replace(named, style=_FIGURE_STYLE))
 
 

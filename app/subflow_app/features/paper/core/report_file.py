@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from subflow_app.features.paper.core.figure_plan import FigureKind
 from subflow_app.features.paper.core.figure_process import FigureProcess
 from subflow_app.features.paper.core.figures import render_figure
-from subflow_app.features.paper.core.panel_figure import render_panels
 from subflow_app.features.paper.core.report import Block, Heading, Listing, PageSize, Paragraph, Picture, Report
 from subflow_app.features.paper.core.topology_sketch import render_sketch
 from subflow_app.vocabulary.plain_text import readable_line
@@ -139,9 +138,6 @@ def _drawing(picture: Picture, kind: FigureKind) -> bytes:
     if picture.sketch is not None:
         return render_sketch(picture.sketch, kind, _PRINTED_DPI)
     # As paths: whoever reads it need not have our font.
-    if picture.panels is not None:
-        style = replace(picture.panels.style, text_in_svg=False)
-        return render_panels(replace(picture.panels, kind=kind, dpi=_PRINTED_DPI, style=style))
     assert picture.figure is not None
     style = replace(picture.figure.style, text_in_svg=False)
     return render_figure(replace(picture.figure, kind=kind, dpi=_PRINTED_DPI, style=style))

@@ -90,6 +90,23 @@ class Curve:
         return self.time_s if self.x is None else self.x
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Ticks:
+    """Instants at which something happened, as ticks at the foot of a plot or as lines across it.
+
+    Attributes:
+        times_s: float64 [n], s.
+        height: share of the height of the plot that ticks take; 1: lines across it.
+        colour: of the curve to which they belong; None: of none.
+        text: beside a line; empty for none.
+    """
+
+    times_s: NDArray[np.float64]
+    height: float = 1.0
+    colour: palette.ColourKey | None = None
+    text: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class XAxis:
     """The quantity along the x axis of a plot that is not over time.

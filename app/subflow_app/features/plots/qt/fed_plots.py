@@ -357,8 +357,8 @@ class FedPlots(ScrolledPlots):
     time_range_changed = Signal(float, float)  # first and last time in view, s
     fed = Signal()  # all of very many curves have their newest samples
 
-    def __init__(self, parent: QWidget | None, *, paper: bool) -> None:
-        """Of no runs yet; ``paper`` is for print."""
+    def __init__(self, parent: QWidget | None) -> None:
+        """Of no runs yet."""
         super().__init__(parent)
         self.hidden: frozenset[CurveId] = frozenset()  # lines that are switched off
         self._colours: dict[CurveId, palette.ColourKey] = {}
@@ -372,7 +372,6 @@ class FedPlots(ScrolledPlots):
         self.time_plots: list[TimePlot] = []  # row by row
         self._rows: list[list[TimePlot]] = []  # by quantity; of each one plot, or one for each column
         self._others: list[XYPlot | BarPlot] = []
-        self._paper = paper
         self._marks_shown = True
         self._log = False
         # What is not over time is made anew from all samples: a few times a second is often enough.
@@ -465,8 +464,7 @@ class FedPlots(ScrolledPlots):
         fed = self._note_curves(self.time_plots)
         # What is read counts, also where the median of all is drawn.
         traces = sum(len(row[0].spec.series(run)) for row in self._rows for run in self.runs)
-        is_much = len(fed) > _MOST_CURVES_AT_ONCE or traces > _MOST_TRACES_AT_ONCE
-        self._is_crowded = not self._paper and is_much
+        self._is_crowded = len(fed) > _MOST_CURVES_AT_ONCE or traces > _MOST_TRACES_AT_ONCE
         self._feed_over_time(fed)
         self._feed_others()
 
@@ -541,8 +539,6 @@ class FedPlots(ScrolledPlots):
 
         A line of one is a hair there; two cost seven times as much.
         """
-        if self._paper:
-            return
         samples = sum(len(curve.values) for curve in self._curves.values())
         width = self._line_scale * (self.devicePixelRatioF() if samples <= _MOST_SAMPLES_OF_WIDE_LINES else 1.0)
         drawn = sum(min(len(curve.values), 2 * self.width()) for curve in self._curves.values())

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import QGraphicsWidget, QStyleOptionGraphicsItem, QWidget
 
 from subflow_app.features.history.core.run_names import PlotColumn
 from subflow_app.features.plots.qt.stacked_plot import INNER_AXIS_HEIGHT, INNER_AXIS_WIDTH, LEAST_HEIGHT, StackedPlot
-from subflow_app.toolkit.plotting.legend_strip import LegendStrip
 from subflow_app.toolkit.theme import Tokens
 from subflow_app.toolkit.widgets.shorthand import as_written, sized
 
@@ -68,25 +67,21 @@ _LEFT_MARGIN = 4
 _RIGHT_MARGIN = 16
 _TOP_MARGIN = 2
 _BOTTOM_MARGIN = 4
-_LEAST_HEIGHT_ON_PAPER = 20.0  # of a plot, px; a figure is as high as the person says
-_FIRST_ROW = 2  # below the legend of a figure and the titles of the columns
+_FIRST_ROW = 2  # below the titles of the columns
 
 
 class PlotGrid:
     """The rows and columns of one stack, and their sizes."""
 
-    def __init__(self, stack: Any, font: QFont, *, paper: bool) -> None:
+    def __init__(self, stack: Any, font: QFont) -> None:
         """Nothing has a place yet.
 
         Args:
             stack: the `PlotStack`.
             font: of the titles of columns.
-            paper: for print: no titles above the plots.
         """
         self._stack = stack
         self.font = font
-        self._paper = paper
-        self._head: LegendStrip | None = None
         self._rows: Sequence[Sequence[StackedPlot]] = ()
         self._others: Sequence[StackedPlot] = ()
         self.column_titles: list[ColumnTitle] = []
@@ -109,15 +104,13 @@ class PlotGrid:
             for number, title in enumerate(self.column_titles):
                 self._stack.addItem(title, row=1, col=number * self._span, colspan=self._span)
         for number, plots in enumerate(rows):
-            if not self._paper:
-                self._stack.addItem(plots[0].title, row=_title_row(number), col=0, colspan=self._width)
+            self._stack.addItem(plots[0].title, row=_title_row(number), col=0, colspan=self._width)
             for column, plot in enumerate(plots):
                 where = column * self._span
                 self._stack.addItem(plot.item, row=_title_row(number) + 1, col=where, colspan=self._width // len(plots))
         for number, plot in enumerate(others):
             row, where, span = self._place_below(number)
-            if not self._paper:
-                self._stack.addItem(plot.title, row=_title_row(row), col=where, colspan=span)
+            self._stack.addItem(plot.title, row=_title_row(row), col=where, colspan=span)
             self._stack.addItem(plot.item, row=_title_row(row) + 1, col=where, colspan=span)
         layout = self._stack.ci.layout
         layout.setSpacing(0)
@@ -127,12 +120,6 @@ class PlotGrid:
             layout.setColumnMaximumWidth(place, _NO_LIMIT)
             layout.setColumnPreferredWidth(place, 100 if place < self._width else 0)
             layout.setColumnStretchFactor(place, 1 if place < self._width else 0)
-
-    def set_head(self, head: LegendStrip) -> None:
-        """Puts the legend of a paper figure above its plots."""
-        self._head = head
-        self._stack.addItem(head, row=0, col=0, colspan=self._width)
-        self.share_room()
 
     def share_room(self) -> None:
         """Gives all plots the same height, and the columns of runs the same width.
@@ -145,17 +132,14 @@ class PlotGrid:
             return
         # The grid layout would give every row the same height, and those with an axis have to pay it from that.
         layout = self._stack.ci.layout
-        titles = 0.0 if self._paper else rows * plots[0].title.minimumHeight()
-        titles += self._head.maximumHeight() if self._head is not None else 0.0
+        titles = rows * plots[0].title.minimumHeight()
         titles += self.column_titles[0].maximumHeight() if self._rows and self.column_titles else 0.0
         axis = plots[-1].time_axis_height - INNER_AXIS_HEIGHT
         # Every row of the others has an axis of its own; of those over time the lowest.
         with_axis = range(max(0, len(self._rows) - 1), rows)
         beside = titles + _TOP_MARGIN + _BOTTOM_MARGIN + axis * len(with_axis)
-        least = _LEAST_HEIGHT_ON_PAPER if self._paper else LEAST_HEIGHT
-        if not self._paper:
-            self._stack.setMinimumHeight(math.ceil(beside + least * rows))
-        height = max(least, (self._stack.height() - beside) / rows)
+        self._stack.setMinimumHeight(math.ceil(beside + LEAST_HEIGHT * rows))
+        height = max(LEAST_HEIGHT, (self._stack.height() - beside) / rows)
         for row in range(rows):
             layout.setRowFixedHeight(_title_row(row) + 1, height + (axis if row in with_axis else 0.0))
         self._share_width()
@@ -170,8 +154,7 @@ class PlotGrid:
         count = len(self.column_titles) if self._rows else 0
         margins = _LEFT_MARGIN + _RIGHT_MARGIN
         extra = self._axis_width(0) - self._axis_width(1)
-        if not self._paper:
-            self._stack.setMinimumWidth(round(count * LEAST_COLUMN_WIDTH + extra + margins) if count else 0)
+        self._stack.setMinimumWidth(round(count * LEAST_COLUMN_WIDTH + extra + margins) if count else 0)
         if count:
             width = max(1.0, (self._stack.width() - margins - extra) / count)
             for place in range(self._width):

@@ -9,26 +9,25 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QFont, QKeyEvent, QPainter, QShowEvent, QWindow
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
+from PySide6.QtGui import QFont, QKeyEvent, QShowEvent, QWindow
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 from subflow_app.features.history.core.run_names import PlotColumn
-from subflow_app.features.plots.core import BARS, TIME, Curve, PlotSpec
+from subflow_app.features.plots.core import BARS, TIME, Curve, PlotSpec, Ticks
 from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.features.plots.qt.fed_plots import FedPlots
 from subflow_app.features.plots.qt.plot_grid import PlotGrid
 from subflow_app.features.plots.qt.span import SpanRow, span_rows
-from subflow_app.features.plots.qt.stacked_plot import PAPER_WIDTH, StackedPlot
+from subflow_app.features.plots.qt.stacked_plot import StackedPlot
 from subflow_app.features.plots.qt.time_lines import NAMES, ForkLines, SpanCursors
 from subflow_app.features.plots.qt.time_plot import TimePlot, plot_row
 from subflow_app.features.plots.qt.xy_plot import BarPlot, XYPlot
 from subflow_app.features.traces.core.traces import Traces
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.plotting.legend_strip import LegendStrip
 from subflow_app.toolkit.plotting.plot_parts import Span
-from subflow_app.toolkit.theme import LIGHT, Tokens, current_tokens, follow_theme
+from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme
 from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
@@ -72,29 +71,14 @@ class PlotStack(FedPlots):
     curve_clicked = Signal(object)  # CurveId
     menu_requested = Signal(QPoint)  # global position
 
-    def __init__(
-        self,
-        specs: Sequence[PlotSpec],
-        parent: QWidget | None = None,
-        *,
-        paper: bool = False,
-        font: QFont | None = None,
-    ) -> None:
-        """Makes empty plots.
-
-        Args:
-            specs: from top to bottom.
-            parent: Qt parent.
-            paper: for print: axis titles, no window furniture, and light in any theme.
-            font: that of the application if left out.
-        """
-        super().__init__(parent, paper=paper)
+    def __init__(self, specs: Sequence[PlotSpec], parent: QWidget | None = None) -> None:
+        """Makes empty plots of ``specs``, from top to bottom."""
+        super().__init__(parent)
         named(self, "plot_stack", tr("Plots over simulated time"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFrameShape(self.Shape.NoFrame)
-        self._plot_font = font or QFont(self.font())
-        self._head: LegendStrip | None = None
-        self._grid = PlotGrid(self, self._plot_font, paper=paper)
+        self._plot_font = QFont(self.font())
+        self._grid = PlotGrid(self, self._plot_font)
         self._is_side_by_side = False  # in columns
         self._columns: list[PlotColumn] = []  # none: runs are laid over each other
         self.forks = ForkLines()
@@ -106,8 +90,7 @@ class PlotStack(FedPlots):
         self._handle: QWindow | None = None
         self._specs: tuple[PlotSpec, ...] = ()
         self.cursors = SpanCursors(self)
-        if not paper:
-            follow_theme(self._on_theme)
+        follow_theme(self._on_theme)
         self.set_specs(specs)
         self.sigDeviceRangeChanged.connect(self._share_height)
         self.scene().sigMouseMoved.connect(self._on_mouse_moved)
@@ -145,12 +128,10 @@ class PlotStack(FedPlots):
         self._columns = self._looks.columns() if self._is_side_by_side else []
         self.clear()
         runs = [column.runs for column in self._columns]
-        self._rows = [plot_row(spec, runs, self._plot_font, paper=self._paper) for spec in specs if spec.kind == TIME]
+        self._rows = [plot_row(spec, runs, self._plot_font) for spec in specs if spec.kind == TIME]
         self.time_plots = [plot for row in self._rows for plot in row]
         self._others = [
-            (BarPlot if spec.kind == BARS else XYPlot)(spec, self._plot_font, paper=self._paper)
-            for spec in specs
-            if spec.kind != TIME
+            (BarPlot if spec.kind == BARS else XYPlot)(spec, self._plot_font) for spec in specs if spec.kind != TIME
         ]
         self.plots = [*self.time_plots, *self._others]
         self._grid.place(self._rows, self._others, self._columns)
@@ -202,16 +183,6 @@ class PlotStack(FedPlots):
         if self.cursor_s is not None:
             self._draw_cursor()
 
-    def show_like(self, other: PlotStack) -> None:
-        """Shows what another stack of the same plots shows: runs, hidden lines, switches and ranges."""
-        self.take_switches(other)
-        self.show_runs(other.runs)
-        self.set_hidden(other.hidden)
-        self.set_time_range(*other.time_range)
-        for plot, original in zip(self.time_plots, other.time_plots, strict=True):
-            if not original.view.is_fitting_values:
-                plot.view.setYRange(*original.view.viewRange()[1], padding=0)
-
     def take_switches(self, other: PlotStack) -> None:
         """Draws as another stack does: in its colours, with or without logarithms, marks and crosshair."""
         self._marks_shown = other._marks_shown
@@ -220,22 +191,20 @@ class PlotStack(FedPlots):
         self._crosshair_shown = other._crosshair_shown
         self.set_log(other._log)
 
-    def set_head(self, head: LegendStrip) -> None:
-        """Puts the legend of a paper figure above its plots."""
-        self._head = head
-        self._grid.set_head(head)
-
-    def draw_on(self, painter: QPainter, target: QRectF) -> None:
-        """Draws all of it into an area."""
-        self.render(painter, target, self.viewRect().toRect())
-
     def set_line_width(self, width: float) -> None:
         """Draws everything with wider lines, px, for a picture of more pixels."""
         for plot in self.plots:
             plot.set_line_width(width)
         self.recolour()
-        if self._head is not None:
-            self._head.set_line_width(width * PAPER_WIDTH)
+
+    def ticks(self, plot: StackedPlot) -> list[Ticks]:
+        """What happened to the runs of a plot, with the changes of forks where the window has them."""
+        return [*plot.shown_ticks(), *(self.forks.ticks(plot) if isinstance(plot, TimePlot) else ())]
+
+    def column_title(self, plot: StackedPlot) -> str:
+        """The name above the column in which a plot stands; empty: it shows all runs."""
+        named = zip(self._columns, self._grid.column_titles, strict=True)
+        return next((title.shown_text() for column, title in named if column.runs == plot.runs), "")
 
     def set_type(self, font: QFont, line_scale: float) -> None:
         """Writes with this font and draws lines so many times as wide as usual: for those who sit far away."""
@@ -396,7 +365,7 @@ class PlotStack(FedPlots):
         at_s = self.cursor_s if self._readout_shown else None
         values = self.values_at(at_s) if at_s is not None else [{} for _ in self._rows]
         for row, at_time in zip(self._rows, values, strict=True):
-            row[0].set_readout(readout(at_time, at_s, self._curves, self.hidden, self._tokens))
+            row[0].set_readout(readout(at_time, at_s, self._curves, self.hidden, current_tokens()))
 
     def _on_mouse_moved(self, position: QPointF) -> None:
         under = next((plot for plot in self.plots if plot.view.sceneBoundingRect().contains(position)), None)
@@ -480,7 +449,7 @@ class PlotStack(FedPlots):
 
     def recolour(self) -> None:
         """Draws everything in the colours of the theme."""
-        tokens = self._tokens
+        tokens = current_tokens()
         self.setBackground(tokens.base)
         for plot in self.plots:
             plot.recolour()
@@ -493,7 +462,3 @@ class PlotStack(FedPlots):
         # A stack that is being taken down may still be told when its items are gone.
         if all(isValid(plot.item) for plot in self.plots):
             self.recolour()
-
-    @property
-    def _tokens(self) -> Tokens:
-        return LIGHT if self._paper else current_tokens()

@@ -12,17 +12,16 @@ import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a wh
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF, QPen
 
-from subflow_app.features.plots.core import TIME, Bar, Curve, PlotSpec
+from subflow_app.features.plots.core import TIME, Bar, Curve, PlotSpec, Ticks
 from subflow_app.features.plots.qt.curve_id import CurveId, axis_of, title_of
 from subflow_app.features.plots.qt.curve_item import curve_pen, make_pen
 from subflow_app.features.traces.core.traces import TraceMark
 from subflow_app.toolkit.plotting.plot_parts import Axis, PlotViewBox, Span, TitleItem
-from subflow_app.toolkit.theme import LIGHT, Tokens, current_tokens
+from subflow_app.toolkit.theme import Tokens, current_tokens
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
 
 SIDES = ("left", "bottom", "top", "right")
-PAPER_WIDTH = 1.2  # of lines, px at the resolution of the layout: 0.9 pt
 INNER_AXIS_WIDTH = 20.0  # of a plot with another to its left: half of the last number there and of the first here, px
 INNER_AXIS_HEIGHT = 6.0  # of a plot that has another one below, px
 LEAST_HEIGHT = 110.0  # of a plot in the window, px: room for three numbers along its value axis
@@ -77,34 +76,32 @@ def show_bottom_axis(item: Any, title: str, font: QFont, *, keeps_room: bool = F
         axis.showLabel(False)
 
 
-def colour_axes(item: Any, tokens: Tokens, *, line_width: float = 1.0, paper: bool = False) -> None:
-    """Frame, ticks, numbers and grid in these colours; on paper all of them are as dark as the curves."""
+def colour_axes(item: Any, tokens: Tokens, *, line_width: float = 1.0) -> None:
+    """Frame, ticks, numbers and grid in these colours."""
     for name in SIDES:
         axis = item.getAxis(name)
-        colour_axis(axis, tokens, line_width=line_width, paper=paper)
+        colour_axis(axis, tokens, line_width=line_width)
         if name in ("left", "bottom"):
             axis.setGrid(_GRID_ALPHA["dark" if tokens.is_dark else "light"])
 
 
-def colour_axis(axis: Any, tokens: Tokens, *, line_width: float = 1.0, paper: bool = False) -> None:
+def colour_axis(axis: Any, tokens: Tokens, *, line_width: float = 1.0) -> None:
     """Frame, ticks and numbers of one axis, as that of a colour bar."""
-    frame_width = line_width / PAPER_WIDTH if paper else line_width
-    axis.setPen(make_pen(tokens.muted_text if paper else tokens.border, width=frame_width))
+    axis.setPen(make_pen(tokens.border, width=line_width))
     axis.setTickPen(make_pen(tokens.muted_text, width=line_width))
-    axis.setTextPen(tokens.text if paper else tokens.muted_text)
+    axis.setTextPen(tokens.muted_text)
 
 
 class StackedPlot:
     """One of the stacked plots. Not a widget: :class:`PlotStack` lays out its title and its plot item."""
 
-    def __init__(self, spec: PlotSpec, view: PlotViewBox, font: QFont, *, paper: bool, over_time: bool) -> None:
+    def __init__(self, spec: PlotSpec, view: PlotViewBox, font: QFont, *, over_time: bool) -> None:
         """Makes an empty plot.
 
         Args:
             spec: what it shows.
             view: its view box.
             font: of titles and ticks.
-            paper: for print, with the quantity along its axis, instead of a title above the plot.
             over_time: whether its x axis is time.
         """
         self.spec = spec
@@ -113,17 +110,14 @@ class StackedPlot:
         self.item: Any = make_plot_item(view, font, over_time=over_time)
         self.title = TitleItem(font)
         self._font = QFont(font)
-        self._paper = paper
-        self._line_width = PAPER_WIDTH if paper else 1.0
+        self._line_width = 1.0
         self._hidden: frozenset[CurveId] = frozenset()
         self._readout: tuple[Span, ...] = ()
         self.time_axis_height = bottom_axis_height(font)
         metrics = QFontMetricsF(font)
         # The same width of every left axis, so that equal times stand above each other.
         left = self.item.getAxis("left")
-        left.setWidth(metrics.horizontalAdvance("0000.0") + 12 + (metrics.height() + 4 if paper else 0))
-        if paper:
-            left.setLabel(spec.axis_text, **label_style(font))
+        left.setWidth(metrics.horizontalAdvance("0000.0") + 12)
 
     def has_run(self, run: int) -> bool:
         """Whether the run at this position has its place here."""
@@ -150,6 +144,10 @@ class StackedPlot:
 
     def shown_bars(self) -> list[Bar]:
         """The bars that are visible."""
+        return []
+
+    def shown_ticks(self) -> list[Ticks]:
+        """What happened, as far as it is visible."""
         return []
 
     def set_marks(
@@ -201,32 +199,27 @@ class StackedPlot:
 
     def recolour(self) -> None:
         """Draws everything in the colours of the theme, and in lines of the width that is set."""
-        colour_axes(self.item, self._tokens, line_width=self._line_width, paper=self._paper)
+        colour_axes(self.item, current_tokens(), line_width=self._line_width)
         self._update_title()
 
     def set_line_width(self, width: float) -> None:
         """Draws with wider lines, px, from the next `recolour` on."""
-        self._line_width = width * (PAPER_WIDTH if self._paper else 1.0)
-
-    @property
-    def _tokens(self) -> Tokens:
-        return LIGHT if self._paper else current_tokens()
+        self._line_width = width
 
     def _pen_of(self, curve: Curve) -> QPen:
-        return curve_pen(curve, dark=self._tokens.is_dark, width=self._line_width)
+        return curve_pen(curve, dark=current_tokens().is_dark, width=self._line_width)
 
     def _hex(self, colour: palette.ColourKey) -> QColor:
-        return QColor(palette.hex_colour(colour, dark=self._tokens.is_dark))
+        return QColor(palette.hex_colour(colour, dark=current_tokens().is_dark))
 
     def _update_title(self) -> None:
-        if not self._paper:
-            name = Span(title_of(self.spec), self._tokens.text, bold=True)
-            # Over time the title is the quantity; another title says what is drawn, and the axis has to be named.
-            has_unit = self.spec.kind == TIME and bool(self.spec.unit)
-            is_named = has_unit or self.spec.y_label == self.spec.title
-            axis = tr(self.spec.unit) if is_named else axis_of(self.spec)
-            unit = Span(f"  {axis}", self._tokens.muted_text)
-            self.title.set_spans([name, unit, *self._notes(), *self._readout])
+        name = Span(title_of(self.spec), current_tokens().text, bold=True)
+        # Over time the title is the quantity; another title says what is drawn, and the axis has to be named.
+        has_unit = self.spec.kind == TIME and bool(self.spec.unit)
+        is_named = has_unit or self.spec.y_label == self.spec.title
+        axis = tr(self.spec.unit) if is_named else axis_of(self.spec)
+        unit = Span(f"  {axis}", current_tokens().muted_text)
+        self.title.set_spans([name, unit, *self._notes(), *self._readout])
 
     def _notes(self) -> list[Span]:
         """What there is to say of how the curves are drawn."""

@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
 from PySide6.QtCore import QObject, Qt, Signal
 
 from subflow_app.features.forking.core.words import Ghost
+from subflow_app.features.plots.core import Ticks
 from subflow_app.features.plots.qt.curve_item import make_pen
 from subflow_app.features.plots.qt.time_plot import TimePlot
 from subflow_app.toolkit.theme import LIGHT, Tokens
@@ -133,6 +135,12 @@ class ForkLines:
     def texts(self) -> list[tuple[float, str]]:
         """Time of each fork, s, and what its line says."""
         return [(ghost.at_s, _text(ghost)) for ghost in self._ghosts]
+
+    def ticks(self, plot: TimePlot) -> list[Ticks]:
+        """The lines of a plot; those at the top say what the forks change."""
+        ghosts = [ghost for ghost in self._ghosts if plot.has_run(ghost.fork)]
+        is_top = bool(self._plots) and plot.spec is self._plots[0].spec
+        return [Ticks(np.array([ghost.at_s]), text=_text(ghost) if is_top else "") for ghost in ghosts]
 
     def attach(self, plots: Sequence[TimePlot]) -> None:
         """Draws the lines in these plots, and in no others any more; what was in those has gone with them."""

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath
 
-from subflow_app.features.plots.core import Band, Curve, PlotSpec
+from subflow_app.features.plots.core import Band, Curve, PlotSpec, Ticks
 from subflow_app.features.plots.qt.curve_id import CurveId, curve_id, x_axis_of
 from subflow_app.features.plots.qt.curve_item import TraceCurve, make_pen
 from subflow_app.features.plots.qt.stacked_plot import INNER_AXIS_WIDTH, StackedPlot, make_crosshair, show_bottom_axis
 from subflow_app.features.traces.core.traces import TraceMark
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.plotting.plot_parts import HEIGHTS, LINE_KINDS, EventTicks, Span, TimeViewBox
+from subflow_app.toolkit.theme import current_tokens
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
 
@@ -148,9 +149,9 @@ _LOWEST = -1e300
 class TimePlot(StackedPlot):
     """Curves over time."""
 
-    def __init__(self, spec: PlotSpec, font: QFont, *, paper: bool) -> None:
+    def __init__(self, spec: PlotSpec, font: QFont) -> None:
         """Makes an empty plot; see :class:`StackedPlot`."""
-        super().__init__(spec, TimeViewBox(), font, paper=paper, over_time=True)
+        super().__init__(spec, TimeViewBox(), font, over_time=True)
         self.curves: dict[CurveId, TraceCurve] = {}
         self._bands: dict[CurveId, BandItem] = {}
         self._latest: dict[CurveId, Curve] = {}
@@ -185,8 +186,7 @@ class TimePlot(StackedPlot):
 
     def show_time_axis(self, is_shown: bool) -> None:
         """Numbers and title along the bottom; only the lowest plot has them."""
-        title = self.spec.x_text if self._paper else x_axis_of(self.spec)
-        show_bottom_axis(self.item, title if is_shown else "", self._font)
+        show_bottom_axis(self.item, x_axis_of(self.spec) if is_shown else "", self._font)
 
     def set_duration(self, duration_s: float) -> None:
         """Bounds zoom and pan to the length of the runs, s."""
@@ -239,10 +239,10 @@ class TimePlot(StackedPlot):
             notes.append(tr("area: 95 % interval of the mean"))
         if any(len(curve.bands) > 1 for curve in curves):
             notes.append(tr("areas: 10 to 90 % and 25 to 75 % of the flows"))
-        spans = [Span(f"  · {note}", self._tokens.muted_text) for note in notes]
+        spans = [Span(f"  · {note}", current_tokens().muted_text) for note in notes]
         if self._flow is not None:
             value = "" if math.isnan(self._flow_value) else f" {fmt.number(self._flow_value)}"
-            spans.append(Span(f"  {self._flow.label}{value}", self._tokens.text, bold=True))
+            spans.append(Span(f"  {self._flow.label}{value}", current_tokens().text, bold=True))
         return spans
 
     def set_antialiased(self, is_on: bool) -> None:
@@ -265,7 +265,7 @@ class TimePlot(StackedPlot):
             self.item.addItem(self._pointed, ignoreBounds=True)
         self._pointed.forget()
         if curve is not None:
-            self._pointed.setPen(make_pen(self._tokens.text, width=self._line_width))
+            self._pointed.setPen(make_pen(current_tokens().text, width=self._line_width))
             self._pointed.set_log(self._log)
             self._pointed.feed(curve)
             self._pointed.show()
@@ -281,9 +281,6 @@ class TimePlot(StackedPlot):
 
     def _make_curve(self) -> TraceCurve:
         item = TraceCurve(self.spec.scale)
-        if self._paper:
-            # One line instead of one per segment: half the file, and dashes that go round corners.
-            item.curve.setSegmentedLineMode("off")
         self.item.addItem(item)
         return item
 
@@ -318,6 +315,15 @@ class TimePlot(StackedPlot):
     def shown_curves(self) -> list[Curve]:
         """The curves that are visible, with the samples they were drawn from."""
         return [curve for key, curve in self._latest.items() if key not in self._hidden]
+
+    def shown_ticks(self) -> list[Ticks]:
+        """Losses and actions of visible curves, and lines where links or controllers change."""
+        found = [
+            Ticks(ticks.times, HEIGHTS[kind], self._latest[key].colour)
+            for (key, kind), ticks in self._ticks.items()
+            if key in self._latest and key not in self._hidden
+        ]
+        return [*found, Ticks(np.array([float(line.value()) for line in self._lines]))]
 
     def curve_at(self, position: QPointF) -> tuple[CurveId, float] | None:
         """The visible curve nearest to a position of the scene, measured upwards, and how far it is, px."""
@@ -450,10 +456,9 @@ class TimePlot(StackedPlot):
     def _set_pen(self, item: TraceCurve, curve: Curve) -> None:
         pen = self._pen_of(curve)
         item.setPen(pen)
-        if not self._paper:
-            # A wide smooth line as a whole takes Qt thirty times as long where it crosses itself.
-            is_in_pieces = pen.widthF() > 1.0 and pen.style() == Qt.PenStyle.SolidLine
-            item.curve.setSegmentedLineMode("on" if is_in_pieces else "auto")
+        # A wide smooth line as a whole takes Qt thirty times as long where it crosses itself.
+        is_in_pieces = pen.widthF() > 1.0 and pen.style() == Qt.PenStyle.SolidLine
+        item.curve.setSegmentedLineMode("on" if is_in_pieces else "auto")
 
     def _tick_pen(self, colour: palette.ColourKey) -> Any:
         shown = self._hex(colour)
@@ -461,7 +466,7 @@ class TimePlot(StackedPlot):
         return make_pen(shown.name(QColor.NameFormat.HexArgb), width=self._line_width)
 
     def _line_pen(self) -> Any:
-        return make_pen(self._tokens.muted_text, (2.0, 4.0), self._line_width)
+        return make_pen(current_tokens().muted_text, (2.0, 4.0), self._line_width)
 
     # ---- crosshair ----
 
@@ -507,13 +512,13 @@ class TimePlot(StackedPlot):
                 ticks.set_pen(self._tick_pen(self._latest[key].colour))
         for line in self._lines:
             line.setPen(self._line_pen())
-        self._crosshair.setPen(make_pen(self._tokens.muted_text))
-        self.pin.setPen(make_pen(self._tokens.accent))
+        self._crosshair.setPen(make_pen(current_tokens().muted_text))
+        self.pin.setPen(make_pen(current_tokens().accent))
 
 
-def plot_row(spec: PlotSpec, runs: Sequence[frozenset[int]], font: QFont, *, paper: bool) -> list[TimePlot]:
+def plot_row(spec: PlotSpec, runs: Sequence[frozenset[int]], font: QFont) -> list[TimePlot]:
     """One plot for each of these sets of runs, beside each other with one value axis; for no set a plot of all runs."""
-    row = [TimePlot(spec, font, paper=paper) for _ in runs or (None,)]
+    row = [TimePlot(spec, font) for _ in runs or (None,)]
     for plot, shown in zip(row, runs, strict=False):
         plot.runs = shown
     for plot in row[1:]:

@@ -22,6 +22,7 @@ from subflow_app.features.plots.qt.curve_item import make_pen
 from subflow_app.features.plots.qt.stacked_plot import StackedPlot, make_crosshair, show_bottom_axis
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.plotting.plot_parts import PlotViewBox, Span
+from subflow_app.toolkit.theme import current_tokens
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
 
@@ -29,9 +30,9 @@ from subflow_app.vocabulary.language import tr
 class XYPlot(StackedPlot):
     """Curves that are drawn from point to point."""
 
-    def __init__(self, spec: PlotSpec, font: QFont, *, paper: bool) -> None:
+    def __init__(self, spec: PlotSpec, font: QFont) -> None:
         """Makes an empty plot; see :class:`StackedPlot`."""
-        super().__init__(spec, PlotViewBox(), font, paper=paper, over_time=False)
+        super().__init__(spec, PlotViewBox(), font, over_time=False)
         assert spec.x is not None
         self._x = spec.x
         self.curves: dict[CurveId, Any] = {}
@@ -42,7 +43,7 @@ class XYPlot(StackedPlot):
         for item in (self._line, self._dots):
             item.setZValue(20)
             self.item.addItem(item, ignoreBounds=True)
-        show_bottom_axis(self.item, spec.x_text if paper else x_axis_of(spec), font)
+        show_bottom_axis(self.item, x_axis_of(spec), font)
 
     # ---- curves ----
 
@@ -149,7 +150,7 @@ class XYPlot(StackedPlot):
             self.set_readout(())
             return
         self._line.setValue(x)
-        spans = [Span(f"   {fmt.number(at, 4)} {tr(self._x.unit)}", self._tokens.muted_text)]
+        spans = [Span(f"   {fmt.number(at, 4)} {tr(self._x.unit)}", current_tokens().muted_text)]
         spots = []
         for key, curve in self._latest.items():
             xs, ys = self._points(key)
@@ -159,7 +160,7 @@ class XYPlot(StackedPlot):
             index = int(np.searchsorted(xs, at, side="right")) - 1
             y = float(ys[index]) if index >= 0 else 0.0
             spots += self._spot(key, at, y)
-            spans.append(Span(f"   {curve.label} ", self._tokens.muted_text))
+            spans.append(Span(f"   {curve.label} ", current_tokens().muted_text))
             spans.append(Span(fmt.number(y), self._hex(curve.colour).name(), bold=True))
         self._dots.setData(spots=spots)
         self.set_readout(spans)
@@ -179,7 +180,7 @@ class XYPlot(StackedPlot):
         super().recolour()
         for key, curve in self._latest.items():
             self.curves[key].setPen(self._pen_of(curve))
-        self._line.setPen(make_pen(self._tokens.muted_text))
+        self._line.setPen(make_pen(current_tokens().muted_text))
 
 
 # Room for the numbers above the bars: beside the height of their letters, px, and at most so much of the plot.
@@ -193,9 +194,9 @@ _MOST_DOTS = 40  # more runs than these are a cloud
 class BarPlot(StackedPlot):
     """Bars by category; those of several experiments stand beside each other."""
 
-    def __init__(self, spec: PlotSpec, font: QFont, *, paper: bool) -> None:
+    def __init__(self, spec: PlotSpec, font: QFont) -> None:
         """Makes an empty plot; see :class:`StackedPlot`."""
-        super().__init__(spec, PlotViewBox(), font, paper=paper, over_time=False)
+        super().__init__(spec, PlotViewBox(), font, over_time=False)
         self.view.setMouseEnabled(x=False, y=False)
         self.view.setLimits(yMin=None)
         self._bars: tuple[Bar, ...] = ()
@@ -254,7 +255,7 @@ class BarPlot(StackedPlot):
         self.fit_values()
 
     def _draw_bar(self, bar: Bar, middle: float, width: float, number: int) -> None:
-        text = QColor(self._tokens.text)
+        text = QColor(current_tokens().text)
         if math.isnan(bar.mean):
             note = pg.TextItem(tr(bar.note), color=text, anchor=(0.0, 0.5), angle=90)
             note.setFont(self._font)
@@ -310,9 +311,9 @@ class BarPlot(StackedPlot):
             text = tr("mean of {count} runs, 95 % interval", count=most)
         else:
             text = tr("mean of {least} to {most} runs, 95 % interval", least=least, most=most)
-        spans = [Span(f"   {text}", self._tokens.muted_text)]
+        spans = [Span(f"   {text}", current_tokens().muted_text)]
         titles = {bar.run: bar.run_title for bar in shown}
         if len(titles) > 1 and len(bar_places(shown).categories) < len(shown):
             names = ", ".join(titles[run] for run in sorted(titles))
-            spans.append(Span(f"   {tr('left to right: {names}', names=names)}", self._tokens.muted_text))
+            spans.append(Span(f"   {tr('left to right: {names}', names=names)}", current_tokens().muted_text))
         return spans

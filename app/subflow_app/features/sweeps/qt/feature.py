@@ -25,6 +25,7 @@ SWEEP_BUTTONS = ("sweep.new", "sweep.toggle", "sweep.stop", "sweep.delete")
 SWEEP_VIEW_BUTTONS = ("sweep.show_runs", "sweep.copy", "sweep.export_figure", "sweep.export_data", "sweep.page")
 SWEEP_MENU = SWEEP_BUTTONS[1:]
 
+_FIGURE_MM = (170.0, 105.0)
 _FIGURES = translatable("Pictures (*.svg *.pdf *.png)")
 _MOST_COMPARED = 500
 
@@ -84,14 +85,15 @@ class SweepFeature(SessionFeature["SweepSession"]):
         """Writes the view as a file."""
         page = self.session.panel.page
         shown = page.shown
-        if shown is None:
+        panel = None if shown is None else page.chart(shown.choice.view).shown_panel()
+        if panel is None:
             return
         path = self.ports.exports.ask_path(tr("Export this view"), tr(_FIGURES), self._suggested(".svg"))
         if path is None:
             return
-        from subflow_app.features.sweeps.qt.study_plot import save_chart
+        from subflow_app.features.paper.core.figure_process import write_panel
 
-        self.ports.exports.write(path, lambda: save_chart(page.chart(shown.choice.view), path))
+        self.ports.exports.write_later("export view", lambda: write_panel(panel, path, _FIGURE_MM))
 
     def export_data(self) -> None:
         """Writes every run of the sweep with its parameters and figures as CSV."""

@@ -27,14 +27,15 @@ from subflow_app.features.sweeps.core.views.choice import VIEWS, Shown, held_par
 from subflow_app.features.sweeps.core.views.pictures import TABLE_VIEW as VIEW
 from subflow_app.features.sweeps.core.views.pictures import StudyRow, TableContent, study_columns
 from subflow_app.features.sweeps.core.views.study import Study, short_key
-from subflow_app.features.sweeps.core.views.view import MAP, PLOT, TABLE, Hit, SweepView, ViewChoice
-from subflow_app.toolkit.theme import current_tokens, follow_theme, muted
+from subflow_app.features.sweeps.core.views.view import ViewChoice
+from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.list_beside import action_buttons
 from subflow_app.toolkit.widgets.shorthand import Choice, Label, WrapLayout, as_written, h_box, named, v_box
 from subflow_app.toolkit.widgets.tables import TableModel, set_up_table, set_widths
 from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, trn
+from subflow_app.vocabulary.picture import Hit
 from subflow_app.vocabulary.tables import TextTable
 
 _WIDEST = "00.00 ± 00.00"
@@ -406,8 +407,10 @@ class StudyPage(QWidget):
     def chart(self, view: str) -> Any:
         """The picture of a view, made when it is first asked for; the table is none."""
         if view not in self._charts:
-            chart = self._charts[view] = _make_chart(VIEWS[view], self)
-            follow_theme(chart.recolour)
+            # It loads pyqtgraph, which takes a second when it is the first.
+            from subflow_app.features.plots.qt.panel_plot import PanelPlot
+
+            chart = self._charts[view] = PanelPlot(f"sweep_{view}", tr(VIEWS[view].words), parent=self)
             chart.hovered.connect(self._show_words)
             chart.chosen.connect(self._on_hit)
             chart.opened.connect(self._on_hit_opened)
@@ -440,10 +443,13 @@ class StudyPage(QWidget):
         if content is None:
             self._show_nothing()
         else:
-            view = shown.choice.view
-            page = self.table if VIEWS[view].form == TABLE else self.chart(view)
-            page.show_content(content)
-            self.pages.setCurrentWidget(page)
+            if isinstance(content, TableContent):
+                self.table.show_content(content)
+                self.pages.setCurrentWidget(self.table)
+            else:
+                chart = self.chart(shown.choice.view)
+                chart.show_panel(content.panel, content.hits)
+                self.pages.setCurrentWidget(chart)
         self.selection_changed.emit()
 
     def _on_failed(self, error: Exception) -> None:
@@ -486,12 +492,3 @@ class StudyPage(QWidget):
         if not line and self._run_ids:
             line = trn("{count} run is selected", "{count} runs are selected", len(self._run_ids))
         self.words.setText(line or " ")
-
-
-def _make_chart(view: SweepView, parent: QWidget) -> Any:
-    # Each loads pyqtgraph, which takes a second when it is the first.
-    from subflow_app.features.sweeps.qt.heat_plot import HeatPlot
-    from subflow_app.features.sweeps.qt.study_plot import StudyPlot
-
-    forms: dict[str, Any] = {PLOT: StudyPlot, MAP: HeatPlot}
-    return forms[view.form](view, current_tokens(), parent=parent)

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.foundation.errors import InputError
+from subflow_app.vocabulary.palette import TOTAL, ColourKey
+from subflow_app.vocabulary.picture import ColourScale, Panel, PanelSeries
 from subflow_sim.policy import Policy
 from subflow_sim.scenario import Scenario
 from subflow_sim.training import Distribution
@@ -123,6 +125,27 @@ class Surface:
     action: FloatArray
     points: FloatArray
     point_actions: FloatArray
+
+    def panel(self, x_text: str, y_text: str, scale: ColourScale) -> Panel:
+        """The picture: a cell for each place of the grid, a dot wherever the policy was lately."""
+        dots = PanelSeries(
+            "",
+            ColourKey(TOTAL, 0),
+            0,
+            False,
+            self.points[:, 1].astype(np.float64),
+            np.empty(0),
+            x=self.points[:, 0].astype(np.float64),
+        )
+        cells = tuple(row.astype(np.float64) for row in self.action)
+        area = (*_edges(self.x), *_edges(self.y))
+        return Panel("map", "", x_text, y_text, (), np.empty(0), (dots,), cells=cells, scale=scale, cell_area=area)
+
+
+def _edges(values: FloatArray) -> tuple[float, float]:
+    """Cells are centred on the values that they stand for."""
+    half = (float(values[-1]) - float(values[0])) / (len(values) - 1) / 2
+    return float(values[0]) - half, float(values[-1]) + half
 
 
 def policy_surface(

@@ -23,10 +23,11 @@ from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.shorthand import Label, as_written, captioned, h_box, named, pages, v_box
 from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.picture import ColourScale
 from subflow_app.vocabulary.plain_text import capitalised
 
 if TYPE_CHECKING:
-    from subflow_app.features.training.qt.heat_map import HeatMap
+    from subflow_app.features.plots.qt.panel_plot import PanelPlot
     from subflow_app.features.training.qt.training_plots import TrainingPlots
 
 
@@ -167,7 +168,7 @@ class PolicyView(QWidget):
         self._reader = LatestReader(workers, self, "policy view")
         self._reader.read.connect(lambda found: self._on_made(*found))
         self._reader.failed.connect(self._on_failed)
-        self._map: HeatMap | None = None
+        self._map: PanelPlot | None = None
         self.across = self._chooser("policy_x", tr("Feature along the picture"))
         self.up = self._chooser("policy_y", tr("Feature up the picture"))
         self.output = self._chooser("policy_output", tr("Action shown by the colour"))
@@ -182,7 +183,7 @@ class PolicyView(QWidget):
         self._show_nothing(tr(_NO_TITLE), tr(_NO_TEXT))
 
     @property
-    def picture(self) -> HeatMap | None:
+    def picture(self) -> PanelPlot | None:
         """The picture; None before the first."""
         return self._map
 
@@ -236,15 +237,16 @@ class PolicyView(QWidget):
         self._fill_choosers(made)
         across, up, output = seen.features[made.x], seen.features[made.y], seen.outputs[made.output]
         low, high = (0.0, len(output.choices) - 1.0) if output.choices else (output.minimum, output.maximum)
-        picture.show_surface(
-            made.surface,
-            _title(across.name, across.unit),
-            _title(up.name, up.unit),
+        # All actions there can be, so that colours keep their meaning while the policy learns.
+        scale = ColourScale(
             _title(output.name, output.unit),
             low,
             high,
-            output.choices,
+            "fading" if low < 0 < high else "rising",
+            ticks=tuple((float(number), choice) for number, choice in enumerate(output.choices)),
         )
+        titles = _title(across.name, across.unit), _title(up.name, up.unit)
+        picture.show_panel(made.surface.panel(*titles, scale), ())
         self._pages.setCurrentWidget(picture)
         self._choosers.show()
         count = fmt.count(len(made.surface.points))
@@ -280,11 +282,11 @@ class PolicyView(QWidget):
             chooser.blockSignals(False)
         self.output.setEnabled(len(outputs) > 1)
 
-    def _load(self) -> HeatMap:
+    def _load(self) -> PanelPlot:
         if self._map is None:
-            from subflow_app.features.training.qt.heat_map import HeatMap
+            from subflow_app.features.plots.qt.panel_plot import PanelPlot
 
-            self._map = HeatMap(self)
+            self._map = PanelPlot("heat_map", tr("Action of the policy over two observation features"), parent=self)
             self._pages.addWidget(self._map)
         return self._map
 

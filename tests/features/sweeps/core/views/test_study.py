@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from tests.helpers.studies import CONTROLLER, LOSS, large_study, make_parameter, small_study
 
-from subflow_app.features.sweeps.core.views.pictures import span_of, spread_texts
+from subflow_app.features.sweeps.core.views.pictures import span_of
 from subflow_app.features.sweeps.core.views.study import make_figure, short_key
+from subflow_app.vocabulary.number_text import spread_texts
 from subflow_sim.stats import Estimate
 
 

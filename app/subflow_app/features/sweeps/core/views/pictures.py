@@ -3,10 +3,7 @@
 Lines show a figure over a parameter with its 95 % intervals, a line for each value of another parameter. A parameter
 whose values are names has points in place of lines. A map shows a figure over two parameters as cells.
 
-Boxes show a figure by the values of a parameter: how much runs differ, and not only their mean. Whiskers reach to the
-last value within 1.5 times the height of the box; values further out are drawn by themselves.
-
-Source: Tukey 1977, "Exploratory Data Analysis".
+Boxes show a figure by the values of a parameter.
 
 The scatter shows throughput against delay, a mark with its 95 % intervals for each point of a sweep. As in Pantheon's
 reports the delay axis runs from right to left, so that the most desired corner is at the top right.
@@ -27,24 +24,19 @@ from numpy.typing import NDArray
 
 from subflow_app.features.sweeps.core.views.study import Study, StudyFigure
 from subflow_app.features.sweeps.core.views.view import (
-    MAP,
     NOTHING,
-    TABLE,
-    Box,
-    Cells,
-    Hit,
-    Marks,
     Picture,
-    PictureAxis,
     SweepView,
     averaged_note,
     averaged_over,
     hit_text,
+    level_names,
     level_text,
-    names_axis,
+    series_of,
 )
 from subflow_app.foundation.files import write_file
 from subflow_app.vocabulary.language import tr, translatable, trn
+from subflow_app.vocabulary.picture import ColourScale, Hit, Panel, PanelSeries
 from subflow_app.vocabulary.tables import Column, NumberColumn, csv_number, csv_text
 from subflow_sim.stats import Estimate
 
@@ -72,48 +64,57 @@ def line_plot(
     series = "" if series == parameter else series
     shown, along = study.figure(figure), study.parameter(parameter)
     told_apart = study.parameter(series) if series else None
-    lines, hits = [], []
     members = study.by_levels((series, parameter), fixed)
-    ranks = sorted({rank for rank, _level in members})
+    ranks, levels = (sorted({key[place] for key in members}) for place in (0, 1))
+    lines, hits = [], []
     for rank in ranks:
         # Points of the same name stand beside each other.
         aside = 0.0 if along.is_numeric else _ASIDE * (rank - (len(ranks) - 1) / 2)
-        found = [
-            (along.position(level) + aside, points, study.mean(points, figure))
-            for (own, level), points in sorted(members.items())
-            if own == rank
-        ]
-        known = [(x, points, mean) for x, points, mean in found if math.isfinite(mean.mean)]
-        lines.append(
-            Marks(
-                rank,
-                np.array([x for x, _, _ in known]),
-                np.array([mean.mean for _, _, mean in known]) * shown.scale,
-                np.array([mean.ci95 for _, _, mean in known]) * shown.scale,
-                NOTHING if along.is_numeric else np.zeros(len(known)),
+        points = [members.get((rank, level), ()) for level in levels]
+        means = [study.mean(each, figure) for each in points]
+        x = np.array([along.position(level) + aside for level in levels])
+        y = np.array([mean.mean for mean in means]) * shown.scale
+        halves = np.array([mean.ci95 for mean in means]) * shown.scale
+        known = np.isfinite(y)
+        if along.is_numeric:
+            lines.append(series_of(told_apart, rank, y, halves=halves))
+        else:
+            nothing = np.full(int(known.sum()), math.nan)
+            lines.append(
+                series_of(told_apart, rank, y[known], halves=halves[known], x=x[known], x_halves=nothing),
             )
-        )
-        for x, points, mean in known:
-            at = f"{x:.6g} {along.unit}".strip() if along.is_numeric else along.levels[round(x)].text
-            parts = [level_text(told_apart, rank), f"{along.key}: {at}", shown.mean_text(mean)]
-            hits.append(Hit(x, mean.mean * shown.scale, hit_text(parts, mean.n), tuple(points)))
-    levels = [level.number for level in along.levels]
+        for place in np.flatnonzero(known):
+            at = along.levels[levels[place]].text
+            at = f"{x[place]:.6g} {along.unit}".strip() if along.is_numeric else at
+            parts = [level_text(told_apart, rank), f"{along.key}: {at}", shown.mean_text(means[place])]
+            text = hit_text(parts, means[place].n)
+            hits.append(Hit(float(x[place]), float(y[place]), text, tuple(points[place])))
+    names = level_names(along)
+    positions = np.array([along.position(level) for level in levels]) if along.is_numeric else NOTHING
     # Where they span a decade and none is zero, each is seen on such an axis.
-    is_log = along.is_numeric and bool(levels) and levels[0] > 0 and levels[-1] >= 10 * levels[0]
-    return Picture(
-        PictureAxis(along.title, is_log=is_log) if along.is_numeric else names_axis(along),
-        PictureAxis(shown.axis_title, least=_least(lines), is_signed=shown.is_signed),
-        tuple(hits),
-        told_apart,
+    is_log = along.is_numeric and len(names) > 0 and positions.min() > 0 and positions.max() >= 10 * positions.min()
+    panel = Panel(
+        "lines" if along.is_numeric else "scatter",
+        "",
+        along.title if along.is_numeric else along.key,
+        shown.axis_title,
+        tuple(f"{position:.6g}" for position in positions),
+        positions,
         tuple(lines),
-        note=averaged_note(study, (parameter, series), fixed),
+        averaged_note(study, (parameter, series), fixed),
+        is_log_x=bool(is_log),
+        is_signed=shown.is_signed,
+        legend=series,
+        least=_least(lines),
+        x_ticks=() if along.is_numeric else tuple((float(place), name) for place, name in enumerate(names)),
     )
+    return Picture(panel, tuple(hits))
 
 
-def _least(lines: Sequence[Marks]) -> float:
+def _least(lines: Sequence[PanelSeries]) -> float:
     """What an axis of values reaches over at least: a tenth of the largest, and the mean width of their intervals."""
-    halves = [half for half in chain.from_iterable(line.y_halves for line in lines) if math.isfinite(half)]
-    largest = max((abs(y) for line in lines for y in line.y), default=0.0)
+    halves = [half for half in chain.from_iterable(line.halves for line in lines) if math.isfinite(half)]
+    largest = max((abs(y) for line in lines for y in line.means if math.isfinite(y)), default=0.0)
     return float(max(_LEAST_SHARE * largest, 2 * math.fsum(halves) / len(halves) if halves else 0.0))
 
 
@@ -124,13 +125,6 @@ LINES = SweepView(
     {"figure": translatable("&Figure"), "x": translatable("A&long"), "series": translatable("&Compare")},
     lambda study, choice: line_plot(study, choice.figure, choice.x, choice.series or "", choice.fixed),
 )
-
-
-WHISKER = 1.5
-"""How far whiskers reach at most, in heights of the box."""
-_FILLED = 0.84  # share of a place that its boxes take
-_SPREAD = 0.6  # share of a box over which its dots are spread
-_MOST_DOTS = 60
 
 
 def box_plot(
@@ -156,41 +150,55 @@ def box_plot(
         for place, points in sorted(study.by_levels((parameter, series), fixed).items())
         if (runs := study.single_runs(points, figure))
     }
-    used = sorted({rank for _level, rank in members})
-    room = _FILLED / max(1, len(used))
-    boxes, hits = [], []
+    ranks = sorted({rank for _level, rank in members})
+    averaged = ", ".join(averaged_over(study, (parameter, series), fixed))
+    values = {
+        rank: tuple(
+            np.array([value for *_, value in members.get((level, rank), ())]) * shown.scale
+            for level in range(len(along.levels))
+        )
+        for rank in ranks
+    }
+    largest = max((float(np.abs(each).max()) for boxes in values.values() for each in boxes if len(each)), default=0.0)
+    panel = Panel(
+        "box",
+        "",
+        along.key,
+        shown.axis_title,
+        level_names(along),
+        NOTHING,
+        tuple(
+            series_of(
+                told_apart,
+                rank,
+                np.array([each.mean() if len(each) else math.nan for each in values[rank]]),
+                values=values[rank],
+            )
+            for rank in ranks
+        ),
+        tr("Each box has runs with all values of {keys}.", keys=averaged) if averaged else "",
+        legend=series,
+        least=_LEAST_SHARE * largest,
+    )
+    hits = []
     for (level, rank), runs in members.items():
-        values = np.array([value for _point, _run, value in runs])
-        q1, median, q3 = (float(quartile) for quartile in np.percentile(values, (25, 50, 75)))
-        reach = WHISKER * (q3 - q1)
-        within = values[(values >= q1 - reach) & (values <= q3 + reach)]
-        low, high = float(within.min()), float(within.max())
-        is_outlier = (values < low) | (values > high)
-        drawn = [number for number in range(len(runs)) if len(runs) <= _MOST_DOTS or is_outlier[number]]
-        middle, width = level + (used.index(rank) + 0.5) * room - _FILLED / 2, room * 0.86
-        # Beside each other in the order of the sweep, so that equal ones are all seen.
-        places = middle + (np.linspace(-0.5, 0.5, len(drawn)) if len(drawn) > 1 else np.zeros(1)) * width * _SPREAD
-        dots = [(float(x), runs[n][2] * shown.scale, bool(is_outlier[n])) for x, n in zip(places, drawn, strict=False)]
+        box = panel.box(ranks.index(rank), level)
+        assert box is not None
         where = [level_text(along, level), level_text(told_apart, rank)]
         quartiles = tr(
             "median {median}, half of the runs between {q1} and {q3}",
-            median=shown.text(median),
-            q1=shown.text(q1),
-            q3=shown.text(q3),
+            median=shown.text(box.median / shown.scale),
+            q1=shown.text(box.q1 / shown.scale),
+            q3=shown.text(box.q3 / shown.scale),
         )
-        low, q1, middle_y, q3, high = (value * shown.scale for value in (low, q1, median, q3, high))
-        boxes.append(Box(rank, middle, width, low, q1, middle_y, q3, high, tuple(dots)))
         points = tuple(dict.fromkeys(point for point, _run, _value in runs))
-        hits.append(Hit(middle, middle_y, hit_text([*where, quartiles], len(runs)), points))
-        for (x, y, _is_outlier), number in zip(dots, drawn, strict=True):
+        hits.append(Hit(box.middle, box.median, hit_text([*where, quartiles], len(runs)), points))
+        for number, x in box.dots:
             point, run, value = runs[number]
             words = [*filter(None, where), tr("seed {seed}", seed=run.seed), shown.text(value)]
             ids = () if run.run_id is None else (run.run_id,)
-            hits.append(Hit(x, y, "\n".join(words), (point,), ids))
-    averaged = ", ".join(averaged_over(study, (parameter, series), fixed))
-    note = tr("Each box has runs with all values of {keys}.", keys=averaged) if averaged else ""
-    axis = PictureAxis(shown.axis_title)
-    return Picture(names_axis(along), axis, tuple(hits), told_apart, boxes=tuple(boxes), note=note)
+            hits.append(Hit(x, value * shown.scale, "\n".join(words), (point,), ids))
+    return Picture(panel, tuple(hits))
 
 
 BOXES = SweepView(
@@ -231,24 +239,30 @@ def scatter(study: Study, x: str, y: str, series: str = "", fixed: Mapping[str, 
             at = (found_x.mean * along.scale, found_y.mean * up.scale)
             hits.append(Hit(*at, hit_text(parts, found_x.n), (point,)))
     marks = [
-        Marks(
+        series_of(
+            told_apart,
             rank,
-            np.array([each.mean for each, _ in pairs]) * along.scale,
             np.array([each.mean for _, each in pairs]) * up.scale,
-            np.array([each.ci95 for _, each in pairs]) * up.scale,
-            np.array([each.ci95 for each, _ in pairs]) * along.scale,
+            halves=np.array([each.ci95 for _, each in pairs]) * up.scale,
+            x=np.array([each.mean for each, _ in pairs]) * along.scale,
+            x_halves=np.array([each.ci95 for each, _ in pairs]) * along.scale,
         )
         for rank, pairs in sorted(members.items())
     ]
-    return Picture(
-        # Less delay stands further right, and less loss higher up: the better corner is always the same one.
-        PictureAxis(along.axis_title, is_reversed=along.better < 0, is_signed=along.is_signed),
-        PictureAxis(up.axis_title, is_reversed=up.better < 0, is_signed=up.is_signed),
-        tuple(hits),
-        told_apart,
+    panel = Panel(
+        "scatter",
+        "",
+        along.axis_title,
+        up.axis_title,
+        ("",),
+        NOTHING,
         tuple(marks),
-        has_better_corner=along.better != 0 and up.better != 0,
+        is_signed=up.is_signed,
+        x_is_signed=along.is_signed,
+        better=(along.better, up.better),
+        legend=series,
     )
+    return Picture(panel, tuple(hits))
 
 
 SCATTER = SweepView(
@@ -271,18 +285,6 @@ def span_of(values: NDArray[np.float64]) -> tuple[float, float]:
     # Sums of the same numbers are rounded by less than this.
     are_apart = high - low > 1e-9 * max(abs(low), abs(high))
     return (low, high) if are_apart else (low - margin, high + margin)
-
-
-def spread_texts(values: Sequence[float], digits: int = 2) -> list[str]:
-    """Numbers with as many decimals as telling them apart takes: so many digits of what lies between them.
-
-    >>> spread_texts((9.6518, 9.6521, 9.6524))
-    ['9.65180', '9.65210', '9.65240']
-    """
-    spread = max(values) - min(values)
-    reach = spread or max(abs(value) for value in values) or 1.0
-    decimals = max(0, digits - 1 - math.floor(math.log10(reach)))
-    return [f"{value:.{decimals}f}" for value in values]
 
 
 def heat_map(study: Study, figure: str, x: str, y: str = "", fixed: Mapping[str, int] | None = None) -> Picture:
@@ -335,13 +337,22 @@ def heat_map(study: Study, figure: str, x: str, y: str = "", fixed: Mapping[str,
                 lines.append(tr("no run yet"))
             hits.append(Hit(column, row, "\n".join(filter(None, lines)), tuple(points)))
         texts.append(tuple(shown.interval_text(found, with_unit=False) for found in means[row]))
-    return Picture(
-        names_axis(across),
-        names_axis(up) if up else PictureAxis(" ", ("",)),
-        tuple(hits),
-        cells=Cells(values, (low - missing / 2, high + missing / 2), shown.axis_title, tuple(texts)),
-        note=" ".join(filter(None, notes)),
+    panel = Panel(
+        "map",
+        "",
+        across.key,
+        up.key if up else " ",
+        (),
+        NOTHING,
+        (),
+        " ".join(filter(None, notes)),
+        x_ticks=tuple((float(place), name) for place, name in enumerate(level_names(across))),
+        y_ticks=tuple((float(place), name) for place, name in enumerate(level_names(up) if up else ("",))),
+        cells=tuple(values),
+        cell_texts=tuple(texts),
+        scale=ColourScale(shown.axis_title, low - missing / 2, high + missing / 2),
     )
+    return Picture(panel, tuple(hits))
 
 
 HEAT_MAP = SweepView(
@@ -350,7 +361,6 @@ HEAT_MAP = SweepView(
     translatable("Heat map of a figure over two parameters"),
     {"figure": translatable("C&olour"), "x": translatable("A&long"), "y": translatable("&Up")},
     lambda study, choice: heat_map(study, choice.figure, choice.x, choice.y or "", choice.fixed),
-    form=MAP,
 )
 
 
@@ -459,5 +469,4 @@ TABLE_VIEW = SweepView(
     lambda study, choice: TableContent(
         study, tuple(map(study.figure, choice.figures)), tuple(study_rows(study, choice.figures))
     ),
-    form=TABLE,
 )

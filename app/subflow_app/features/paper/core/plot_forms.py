@@ -1,0 +1,269 @@
+"""Plots of runs: curves over time or another quantity, and bars of experiments, with their entries in the legend.
+
+They are readable with twenty curves, and with rates that were sampled too often. A plot of many flows (five MPTCP
+flows against five TCP flows are twenty curves) is drawn by group: the instances of a flow as thin lines, their mean as
+a thick one, one legend entry. Bars have a category each, error bars, and a hatch for each experiment.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from subflow_app.features.paper.core.figure_plan import FigurePlan, PlotData
+from subflow_app.features.paper.core.panel_forms import MARKERS, dashes, draw_bar, names_axis
+from subflow_app.features.paper.core.paper_styles import PaperStyle
+from subflow_app.features.plots.core import BARS, TIME, Bar, Curve, Ticks, interval_text
+from subflow_app.features.plots.core.bars import bar_places
+from subflow_app.features.plots.core.drawing import RAW_S, bin_width_s, in_bins, mean_of_seeds, sample_intervals_s
+from subflow_app.features.traces.core.traces import LINK
+from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.palette import label_of, split_owner
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+# Up to this many curves of one run each have their line and their legend entry; beyond, instances are grouped.
+_MOST_SINGLE_CURVES = 12
+# A queue that never holds more than this share of the longest one is left out.
+_IDLE_QUEUE = 0.05
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """One line to draw.
+
+    Attributes:
+        curve: what it shows.
+        entry: its legend text, empty for none.
+        width: in multiples of the style's.
+        alpha: opacity.
+    """
+
+    curve: Curve
+    entry: str
+    width: float
+    alpha: float
+
+
+def _lines_of(plot: PlotData, plan: FigurePlan) -> tuple[list[Line], str]:
+    """The lines of a plot, and what the value axis has to say besides its title, e.g. ", mean of 1 s"."""
+    if plot.kind != TIME:
+        return _lines(plot.curves), ""
+    curves, averaging = _readable(plot, plan.time_range[1] - plan.time_range[0])
+    seen = [_within(curve, plan.time_range) for curve in curves]
+    return [_single(curve) for curve in seen] if plan.height_mm else _lines(seen), averaging
+
+
+def _readable(plot: PlotData, span_s: float) -> tuple[list[Curve], str]:
+    """Rates averaged so far that they are lines and not noise, and the words that say so on the axis."""
+    curves, bin_s = list(plot.curves), plot.bin_s
+    if bin_s is None:
+        intervals_s = sample_intervals_s(curves)
+        bin_s = bin_width_s(intervals_s, span_s, chosen_s=None, is_rate=True) if plot.is_rate else RAW_S
+        curves = [in_bins(curve, bin_s) for curve in curves]
+    return curves, f", mean of {bin_s:g} s" if bin_s != RAW_S else ""
+
+
+def _within(curve: Curve, time_range: tuple[float, float]) -> Curve:
+    """The samples in view and one on either side: what nobody sees costs no bytes in the file."""
+    first = max(0, int(np.searchsorted(curve.time_s, time_range[0])) - 1)
+    last = int(np.searchsorted(curve.time_s, time_range[1], side="right")) + 1
+    bands = [replace(band, low=band.low[first:last], high=band.high[first:last]) for band in curve.bands]
+    return replace(curve, time_s=curve.time_s[first:last], values=curve.values[first:last], bands=tuple(bands))
+
+
+def _without_idle_links(curves: Sequence[Curve]) -> list[Curve]:
+    """The curves without queues that stay next to empty: they are lines at zero and cost a legend entry each."""
+    longest = max((_longest(curve) for curve in curves if curve.kind == LINK), default=0.0)
+    return [
+        curve for curve in curves if curve.kind != LINK or longest == 0.0 or _longest(curve) > _IDLE_QUEUE * longest
+    ]
+
+
+def _longest(curve: Curve) -> float:
+    return float(np.max(curve.values, initial=0.0))
+
+
+def _lines(curves: Sequence[Curve]) -> list[Line]:
+    """Each curve, or the instances of each flow with their mean when there are too many curves."""
+    seen = _without_idle_links(curves)
+    fullest_run = max((sum(curve.run == run for curve in seen) for run in {curve.run for curve in seen}), default=0)
+    if fullest_run <= _MOST_SINGLE_CURVES:
+        return [_single(curve) for curve in seen]
+    groups: dict[tuple[int, str, int, str], list[Curve]] = {}
+    for curve in seen:
+        name, _, ordinal = split_owner(curve.owner) if curve.kind != LINK else (curve.owner, 0, 0)
+        groups.setdefault((curve.run, name, ordinal, curve.kind), []).append(curve)
+    thin: list[Line] = []
+    thick: list[Line] = []
+    for (_, name, _, _), members in groups.items():
+        if len(members) == 1:
+            thick.append(Line(members[0], members[0].label, 1.0, 1.0))
+            continue
+        base = palette.ColourKey(members[0].colour.hue, 0)
+        thin.extend(Line(replace(member, colour=base), "", 0.42, 0.35) for member in members)
+        if any(member.x is not None for member in members):
+            # Curves over another quantity than time have no places in common at which to take their mean.
+            thin[-1] = replace(thin[-1], entry=f"{label_of(name)} ({len(members)} curves)")
+            continue
+        label = members[0].label.replace(label_of(members[0].owner.partition("/")[0]), label_of(name), 1)
+        thick.append(
+            Line(replace(mean_of_seeds(members), colour=base, bands=()), f"{label} (mean of {len(members)})", 1.33, 1.0)
+        )
+    return thin + thick
+
+
+def _single(curve: Curve) -> Line:
+    if curve.is_ghost:
+        return Line(curve, curve.label, 0.7, palette.GHOST_OPACITY)
+    return Line(curve, curve.label, 0.85 if curve.kind == "total" else 1.0, 1.0)
+
+
+# Bars of several experiments are told apart as the dashes of their curves are, also on a printer without colours.
+_HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\")
+_PATCH = "#BBBBBB"
+_MARKERS_PER_CURVE = 8
+_BAND_OPACITY = 0.2
+_MOST_LEGEND_ENTRIES = 24
+_MOST_TICKS = 1000
+
+
+def draw_plot(axes: Axes, plot: PlotData, plan: FigurePlan) -> str:
+    """Draws a plot; returns what the text of its value axis has to say besides the title."""
+    lines, averaging = _lines_of(plot, plan)
+    if plot.kind == BARS:
+        _draw_bars(axes, plot, plan)
+    for number, line in enumerate(lines):
+        _draw_line(axes, line, plot, plan.style, number)
+    axes.set_xlabel(interval_text(plot.bars) if plot.kind == BARS else plot.x_text)
+    if plot.kind == TIME:
+        # Before the values: fitting looks at what is in view.
+        axes.set_xlim(*plan.time_range)
+    axes.margins(y=0.05)
+    for ticks in plot.ticks:
+        _draw_ticks(axes, ticks, plan)
+    if plan.is_log and plot.kind != BARS:
+        axes.set_yscale("log", nonpositive="mask")
+    elif plot.from_zero:
+        axes.set_ylim(bottom=0.0)
+    if plot.ceiling is not None:
+        # A hair more, so that a line along the ceiling is whole.
+        axes.set_ylim(top=max(axes.get_ylim()[1], plot.ceiling * 1.02))
+    if plot.value_range is not None:
+        axes.set_ylim(*plot.value_range)
+    return averaging
+
+
+def _draw_bars(axes: Axes, plot: PlotData, plan: FigurePlan) -> None:
+    """Categories along the axis, the bars of several experiments beside each other."""
+    hatches = _hatches(plot.bars)
+    for bar, place in zip(plot.bars, bar_places(plot.bars).bars, strict=True):
+        reach = None if math.isnan(bar.ci95) else np.array([bar.reach(is_signed=False)]).T * plot.scale
+        # Hatches are drawn in the colour of the edge: white ones show on every colour, and in grey.
+        look = {"color": palette.hex_colour(bar.colour), "hatch": hatches[bar.run], "edgecolor": "white"}
+        draw_bar(axes, place, bar.mean * plot.scale, reach, bar.note, plan, linewidth=0.0, **look)
+    names_axis(axes, plot, plan)
+
+
+def _draw_ticks(axes: Axes, ticks: Ticks, plan: FigurePlan) -> None:
+    """One for each part of the axis that can be told from the next."""
+    low, high = plan.time_range
+    times = ticks.times_s[(ticks.times_s >= low) & (ticks.times_s <= high)]
+    times = times[np.unique(np.floor((times - low) / (high - low) * _MOST_TICKS), return_index=True)[1]]
+    colour = plan.ground.muted if ticks.colour is None else palette.hex_colour(ticks.colour, dark=plan.ground.is_dark)
+    style, width = "-" if ticks.height < 1.0 else (0.0, (2.0, 3.0)), 0.8 * plan.style.line_pt
+    place = axes.get_xaxis_transform()
+    axes.vlines(times, 0.0, ticks.height, color=colour, linestyle=style, linewidth=width, transform=place, zorder=1.2)
+    if ticks.text:
+        size = plan.style.small_pt
+        for time_s in times:
+            axes.text(time_s, 0.98, f" {ticks.text}", va="top", fontsize=size, transform=place, clip_on=True)
+
+
+def _hatches(bars: Sequence[Bar]) -> dict[int, str]:
+    runs = dict.fromkeys(bar.run for bar in bars)
+    return {run: _HATCHES[number % len(_HATCHES)] for number, run in enumerate(runs)}
+
+
+def _draw_line(axes: Axes, line: Line, plot: PlotData, style: PaperStyle, number: int) -> None:
+    curve, colour = line.curve, palette.hex_colour(line.curve.colour)
+    x, every = curve.positions * plot.x_scale, max(1, len(curve.values) // _MARKERS_PER_CURVE)
+    for band in curve.bands:
+        low, high = band.low * plot.scale, band.high * plot.scale
+        axes.fill_between(x, low, high, color=colour, alpha=_BAND_OPACITY, linewidth=0.0, zorder=1.5)
+    axes.plot(
+        x,
+        curve.values * plot.scale,
+        color=colour,
+        linestyle=dashes(curve.dash),
+        linewidth=line.width * style.line_pt,
+        alpha=line.alpha,
+        # When one subflow is all there is, its colour shows, not the total's.
+        zorder=1.9 if curve.kind == "total" else 2.0,
+        # Shapes of different curves stand beside each other, not on top.
+        markevery=(every * (2 * (number % 4) + 1) // 8, every),
+        **_marker_look(line, style),
+    )
+
+
+def _marker_look(line: Line, style: PaperStyle) -> dict[str, Any]:
+    hue = line.curve.colour.hue
+    if not (line.entry and style.has_markers) or hue == palette.TOTAL:
+        return {}
+    return {
+        # By hue, so that the same subflow has the same shape in every plot.
+        "marker": MARKERS[hue % len(MARKERS)],
+        "markersize": 3.2 * style.line_pt,
+        "markeredgewidth": 0.8 * style.line_pt,
+        "markerfacecolor": "white",
+    }
+
+
+def plot_handles(plan: FigurePlan) -> list[Artist]:
+    """Legend handles of the plots, each with its text as group id.
+
+    Several runs have the colours once and then the dashes: three curves of four runs are seven entries, not twelve.
+    Where colours tell the runs apart, each line has an entry with its run.
+    """
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    style = plan.style
+    entries: dict[tuple[str, str], Artist] = {}
+    runs: dict[int, Artist] = {}
+    lines = [line for plot in plan.plots for line in _lines_of(plot, plan)[0]]
+    patterns = {(line.curve.run, line.curve.dash) for line in lines}
+    # One pattern for each run, and one run for each pattern.
+    are_dashed = len(patterns) == len({run for run, _ in patterns}) == len({dash for _, dash in patterns})
+    for line in lines:
+        curve, colour = line.curve, palette.hex_colour(line.curve.colour)
+        title = curve.run_title or f"run {curve.run + 1}"
+        if line.entry:
+            look = _marker_look(line, style)
+            entry = line.entry if are_dashed else f"{title}: {line.entry}"
+            if not are_dashed:
+                look["linestyle"] = dashes(curve.dash)
+            handle = Line2D([], [], color=colour, linewidth=line.width * style.line_pt, gid=entry, **look)
+            entries.setdefault((entry, colour), handle)
+        if are_dashed:
+            pattern = dashes(curve.dash)
+            dashed = Line2D([], [], color="#555555", linewidth=style.line_pt, linestyle=pattern, gid=title)
+            runs.setdefault(curve.run, dashed)
+    handles: list[Artist] = list(entries.values())
+    if len(handles) > _MOST_LEGEND_ENTRIES:
+        more = len(handles) - _MOST_LEGEND_ENTRIES + 1
+        handles = [*handles[: _MOST_LEGEND_ENTRIES - 1], Line2D([], [], linestyle="none", gid=f"and {more} more")]
+    if len(runs) > 1:
+        handles += [runs[number] for number in sorted(runs)]
+    bars = [bar for plot in plan.plots for bar in plot.bars]
+    hatches, titles = _hatches(bars), {bar.run: bar.run_title for bar in bars}
+    if len(titles) > 1:
+        look = {"facecolor": _PATCH, "edgecolor": "white", "linewidth": 0.0}
+        handles += [Patch(hatch=hatches[run], gid=title, **look) for run, title in titles.items()]
+    return handles
