@@ -231,11 +231,11 @@ def _script(studio: Studio) -> None:
     studio.dialogs.answer("NewScriptDialog", NewScript("my-controller", ("download",)))
     window.bar.trigger("script.new_controller")
     scripts = window.features[ScriptFeature].session
-    wait_for(lambda: not (window.runs.is_running or scripts.job or scripts.reader.is_busy))
+    wait_for(lambda: not (window.runs.is_running or scripts.study.is_running or scripts.reader.is_busy))
     editor = scripts.panel.editor
     editor.put_text(editor.text.replace("w.cwnd / 2", "0.8 * w.cwnd"))
     window.bar.trigger("script.save")
-    wait_for(lambda: not (window.runs.is_running or scripts.job or scripts.reader.is_busy))
+    wait_for(lambda: not (window.runs.is_running or scripts.study.is_running or scripts.reader.is_busy))
     editor.show_line(1)
 
 
