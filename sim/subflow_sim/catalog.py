@@ -61,6 +61,11 @@ def schedulers() -> tuple[Algorithm, ...]:
     return catalog().schedulers
 
 
+@cache
+def _by_name() -> dict[str, Algorithm]:
+    return {each.name: each for each in (*controllers(), *schedulers())}
+
+
 def resolved(choice: Choice, profile: str) -> Choice:
     """The controller or scheduler of a scenario with the options it runs with, in the order of their declaration.
 
@@ -72,7 +77,7 @@ def resolved(choice: Choice, profile: str) -> Choice:
     """
     if choice.script is not None:
         return algorithm_of(choice.script).with_defaults(choice.options, profile)
-    known = next((each for each in (*controllers(), *schedulers()) if each.name == choice.name), None)
+    known = _by_name().get(choice.name)
     if known is None or not choice.options.keys() <= {option.key for option in known.options}:
         return choice
     if choice.policy is not None:
