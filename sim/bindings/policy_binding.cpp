@@ -63,11 +63,6 @@ nb::tuple act_many(const NetworkPolicy& policy, const Rows& rows, const Flags& m
 }  // namespace
 
 void bind_policy(nb::module_& m) {
-    nb::enum_<DeciderKind>(m, "DeciderKind")
-        .value("NEUTRAL", DeciderKind::Neutral)
-        .value("RANDOM", DeciderKind::Random)
-        .value("TRAINED", DeciderKind::Trained);
-
     nb::class_<NetworkPolicy>(m, "NetworkPolicy")
         .def_prop_ro("document", [](const NetworkPolicy& p) { return p.document().text; })
         .def_prop_ro("controller", [](const NetworkPolicy& p) { return p.document().controller; })

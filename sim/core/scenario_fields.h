@@ -76,7 +76,7 @@ constexpr std::array<std::string_view, kFieldCount<T>> names_of() {
     return names;
 }
 
-// The words for the values of an enumeration; empty: it has no such value.
+// The words for the values of an enumeration, as scenario files have them; empty: it has no such value.
 
 #define SUBFLOW_WORD(value, word) \
     case value:                   \
@@ -147,9 +147,9 @@ constexpr std::string_view word_of(IdleRestart value) {
 constexpr std::string_view word_of(EcnMode value) {
     switch (value) {
         SUBFLOW_WORD(EcnMode::Off, "off")
-        SUBFLOW_WORD(EcnMode::Classic, "classic")
+        SUBFLOW_WORD(EcnMode::Classic, "rfc3168")
         SUBFLOW_WORD(EcnMode::Dctcp, "dctcp")
-        SUBFLOW_WORD(EcnMode::Accurate, "accurate")
+        SUBFLOW_WORD(EcnMode::Accurate, "accecn")
     }
     return {};
 }
@@ -164,8 +164,8 @@ constexpr std::string_view word_of(JitterKind value) {
 }
 constexpr std::string_view word_of(AccessKind value) {
     switch (value) {
-        SUBFLOW_WORD(AccessKind::Contention, "contention")
-        SUBFLOW_WORD(AccessKind::Turns, "turns")
+        SUBFLOW_WORD(AccessKind::Contention, "wifi")
+        SUBFLOW_WORD(AccessKind::Turns, "cell")
     }
     return {};
 }

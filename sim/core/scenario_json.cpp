@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <tuple>
@@ -55,12 +56,6 @@ std::string pack(const std::vector<std::uint32_t>& numbers) {
     return text;
 }
 
-// What stands beside the scenario itself, each once however many share it.
-struct Shared {
-    std::vector<std::shared_ptr<const Policy>> policies;
-    std::vector<std::shared_ptr<const ScriptProgram>> programs;
-};
-
 template <class T>
 std::size_t place_in(std::vector<std::shared_ptr<const T>>& all, const std::shared_ptr<const T>& one) {
     const auto it = std::ranges::find(all, one);
@@ -71,7 +66,7 @@ std::size_t place_in(std::vector<std::shared_ptr<const T>>& all, const std::shar
 
 class Writer {
 public:
-    explicit Writer(Shared& shared) : shared_(shared) {}
+    explicit Writer(BesideScenario& shared) : shared_(shared) {}
 
     template <class T>
     std::string text_of(const T& value) const {
@@ -210,7 +205,7 @@ private:
         out += '}';
     }
 
-    Shared& shared_;
+    BesideScenario& shared_;
 };
 
 // Where a value stands: put into words only for a message.
@@ -229,7 +224,7 @@ struct Place {
 
 class Reader {
 public:
-    Reader(Shared& shared, std::size_t max_values) : shared_(shared), values_left_(max_values) {}
+    Reader(const BesideScenario& beside, std::size_t max_values) : beside_(beside), values_left_(max_values) {}
 
     template <class T>
     void read(T& to, const Json& json, const Place& place) {
@@ -292,16 +287,15 @@ private:
     }
     template <Words T>
     void get(T& to, const Json& json, const Place& place) {
+        to = static_cast<T>(number_of(json, place, [](int i) { return word_of(static_cast<T>(i)); }));
+    }
+    // Of the word among those that `word` has by their numbers.
+    static int number_of(const Json& json, const Place& place, std::string_view (*word)(int)) {
         const std::string* given = json.get_if<std::string>();
+        for (int i = 0; given != nullptr && !word(i).empty(); ++i)
+            if (*given == word(i)) return i;
         std::string allowed;
-        for (int i = 0; !word_of(static_cast<T>(i)).empty(); ++i) {
-            const std::string_view word = word_of(static_cast<T>(i));
-            if (given != nullptr && *given == word) {
-                to = static_cast<T>(i);
-                return;
-            }
-            allowed += (allowed.empty() ? "" : ", ") + std::string(word);
-        }
+        for (int i = 0; !word(i).empty(); ++i) allowed += (i == 0 ? "" : ", ") + std::string(word(i));
         refuse(place,
                (given == nullptr ? "a word is wanted" : "\"" + *given + "\" is not known") + "; allowed: " + allowed);
     }
@@ -342,25 +336,28 @@ private:
         if (!is_known) refuse(place, "\"" + key + "\" is not known; allowed: " + names);
     }
     template <class T>
-    void get_shared(std::shared_ptr<const T>& to, const std::vector<std::shared_ptr<const T>>& all, const Json& json,
-                    const Place& place) {
-        to = nullptr;
-        if (json.get_if<std::monostate>() != nullptr) return;
+    const T& one_of(const std::vector<T>& all, const Json& json, const Place& place) {
         std::size_t i = 0;
         get(i, json, place);
         if (i >= all.size()) refuse(place, "only " + std::to_string(all.size()));
-        to = all[i];
+        return all[i];
     }
     void get(std::shared_ptr<const Policy>& to, const Json& json, const Place& place) {
-        get_shared(to, shared_.policies, json, place);
+        to = json.get_if<std::monostate>() != nullptr ? nullptr : one_of(beside_.policies, json, place);
     }
     void get(std::shared_ptr<const ScriptProgram>& to, const Json& json, const Place& place) {
-        get_shared(to, shared_.programs, json, place);
+        to = json.get_if<std::monostate>() != nullptr ? nullptr : one_of(beside_.programs, json, place);
     }
     void get(std::vector<std::uint32_t>& to, const Json& json, const Place& place) {
-        const std::string* packed = json.get_if<std::string>();
-        if (packed == nullptr) return get_list(to, json, place);
-        to = unpack(*packed, place);
+        if (const std::string* packed = json.get_if<std::string>()) {
+            to = unpack(*packed, place);
+        } else if (json.get_if<double>() != nullptr) {
+            const std::string_view bytes = one_of(beside_.recordings, json, place);
+            to.resize(bytes.size() / sizeof(std::uint32_t));
+            if (!to.empty()) std::memcpy(to.data(), bytes.data(), to.size() * sizeof(std::uint32_t));
+        } else {
+            get_list(to, json, place);
+        }
     }
     template <class T>
     void get(std::vector<T>& to, const Json& json, const Place& place) {
@@ -424,16 +421,23 @@ private:
         return numbers;
     }
 
-    Shared& shared_;
+    const BesideScenario& beside_;
     std::size_t values_left_;
 };
+
+std::shared_ptr<ScriptProgram> checked_program(Reader& reader, const Json& json, const Place& place) {
+    auto program = std::make_shared<ScriptProgram>();
+    reader.read(*program, json, place);
+    program->check();
+    return program;
+}
 
 constexpr std::string_view kPrograms = "programs";
 
 }  // namespace
 
 std::string write_scenario(const Scenario& scenario) {
-    Shared shared;
+    BesideScenario shared;
     const Writer writer(shared);
     std::string text = "{\"scenario\":";
     text += writer.text_of(scenario);
@@ -449,37 +453,42 @@ std::string write_scenario(const Scenario& scenario) {
 }
 
 std::vector<std::shared_ptr<const Policy>> policies_of(const Scenario& scenario) {
-    Shared shared;
+    std::vector<std::shared_ptr<const Policy>> policies;
     for (const FlowSpec& flow : scenario.flows)
-        if (flow.decider.policy != nullptr) place_in(shared.policies, flow.decider.policy);
-    return shared.policies;
+        if (flow.decider.policy != nullptr) place_in(policies, flow.decider.policy);
+    return policies;
 }
 
-Scenario read_scenario(std::string_view text, std::span<const std::shared_ptr<const Policy>> policies,
-                       std::size_t max_values) {
+Scenario read_scenario(std::string_view text, BesideScenario beside, std::size_t max_values) {
     try {
-        const Json json = parse_json(text, "the scenario", max_values);
-        const Json* scenario = json.find("scenario");
-        const Json* programs = json.find(kPrograms);
-        const auto* listed = programs == nullptr ? nullptr : programs->get_if<Json::Array>();
-        if (scenario == nullptr || listed == nullptr) Reader::refuse({}, "no scenario and list of programs");
-        Shared shared{{policies.begin(), policies.end()}, {}};
-        Reader reader(shared, max_values);
-        const Place outside, all{&outside, kPrograms};
-        for (std::size_t i = 0; i < listed->size(); ++i) {
-            auto program = std::make_shared<ScriptProgram>();
-            reader.read(*program, (*listed)[i], Place{&all, {}, i});
-            program->check();
-            shared.programs.push_back(std::move(program));
-        }
-        Scenario made;
-        reader.read(made, *scenario, {});
-        return made;
+        return read_scenario(parse_json(text, "the scenario", max_values), std::move(beside), max_values);
     } catch (const JsonError& error) {
         throw ScenarioJsonError(error.what());
     } catch (const ScriptProgramError& error) {
         throw ScenarioJsonError(error.what());
     }
+}
+
+Scenario read_scenario(const Json& document, BesideScenario beside, std::size_t max_values) {
+    const Json* scenario = document.find("scenario");
+    if (scenario == nullptr) Reader::refuse({}, "no scenario");
+    Reader reader(beside, max_values);
+    if (const Json* programs = document.find(kPrograms)) {
+        const Place all{.name = kPrograms};
+        const auto* listed = programs->get_if<Json::Array>();
+        if (listed == nullptr) Reader::refuse(all, "a list is wanted");
+        for (std::size_t i = 0; i < listed->size(); ++i)
+            beside.programs.push_back(checked_program(reader, (*listed)[i], {&all, {}, i}));
+    }
+    Scenario made;
+    reader.read(made, *scenario, {});
+    return made;
+}
+
+std::shared_ptr<ScriptProgram> read_program(const Json& document) {
+    const BesideScenario nothing;
+    Reader reader(nothing, kMaxJsonValues);
+    return checked_program(reader, document, {});
 }
 
 }  // namespace subflow

@@ -126,13 +126,6 @@ def controller_infos() -> list[AlgorithmInfo]: ...
 
 def scheduler_infos() -> list[AlgorithmInfo]: ...
 
-class DeciderKind(enum.Enum):
-    NEUTRAL = 0
-
-    RANDOM = 1
-
-    TRAINED = 2
-
 class NetworkPolicy:
     @property
     def document(self) -> str: ...
@@ -162,11 +155,6 @@ class CoreScriptProgramError(ValueError):
 
 class ScriptProgram:
     """Compiled; immutable, and shared by all runs that have it."""
-
-    def __init__(self, name: str, text: str, told: Sequence[tuple[str, str, str, int]], is_coupled: bool, code: Sequence[tuple[int, int, int, int, int]], lines: Sequence[int], notes: Sequence[int], frame: Sequence[float], options: Sequence[tuple[str, int]], names: Sequence[tuple[str, int, int]], kept: Sequence[float], entry: Sequence[int], begins: Sequence[tuple[int, int, int]], is_work_conserving: bool, retransmits_when_blocked: bool, penalises: bool) -> None:
-        """
-        `told` has (kind, text, source, line) of note 1 on, `code` has (operation, to, a, b, value); `names` (name, cell, hook or their count), `entry` the first instruction of each hook or -1, `begins` (hook, note, cell).
-        """
 
     @property
     def name(self) -> str: ...
@@ -205,8 +193,8 @@ class ScriptField:
     @property
     def place(self) -> int: ...
 
-def script_operations() -> list[str]:
-    """By number."""
+def read_program(fields: dict[str, Any]) -> ScriptProgram:
+    """The checked program with these fields."""
 
 def script_hooks() -> list[str]:
     """By number."""
@@ -230,267 +218,18 @@ SCRIPT_MOST_KEPT: int = 8
 class CoreScenarioJsonError(ValueError):
     pass
 
-class FlowKind(enum.Enum):
-    TCP = 0
-
-    MPTCP = 1
-
-    CBR = 2
-
-    ON_OFF = 3
-
-class Spacing(enum.Enum):
-    CONSTANT = 0
-
-    POISSON = 1
-
-class LossDetection(enum.Enum):
-    DUPACK = 0
-
-    RACK = 1
-
-class DelayedAck(enum.Enum):
-    OFF = 0
-
-    RFC = 1
-
-    LINUX = 2
-
-class RtoRule(enum.Enum):
-    RFC6298 = 0
-
-    LINUX = 1
-
-class Prr(enum.Enum):
-    OFF = 0
-
-    RFC6937 = 1
-
-    LINUX = 2
-
-class CwndValidation(enum.Enum):
-    OFF = 0
-
-    HOLD = 1
-
-    DECAY = 2
-
-class IdleRestart(enum.Enum):
-    OFF = 0
-
-    RFC5681 = 1
-
-    LINUX = 2
-
-class EcnMode(enum.Enum):
-    OFF = 0
-
-    RFC3168 = 1
-
-    ACCECN = 3
-
-class AccessKind(enum.Enum):
-    CONTENTION = 0
-
-    TURNS = 1
-
-class JitterKind(enum.Enum):
-    UNIFORM = 0
-
-    NORMAL = 1
-
-    EXPONENTIAL = 2
-
-    PARETO = 3
-
-class TransportOptions:
-    def __init__(self) -> None: ...
-
-    @property
-    def initial_window_pkts(self) -> float: ...
-
-    @initial_window_pkts.setter
-    def initial_window_pkts(self, arg: float, /) -> None: ...
-
-    @property
-    def handshake(self) -> bool: ...
-
-    @handshake.setter
-    def handshake(self, arg: bool, /) -> None: ...
-
-    @property
-    def loss_detection(self) -> LossDetection: ...
-
-    @loss_detection.setter
-    def loss_detection(self, arg: LossDetection, /) -> None: ...
-
-    @property
-    def dsack(self) -> bool: ...
-
-    @dsack.setter
-    def dsack(self, arg: bool, /) -> None: ...
-
-    @property
-    def tso(self) -> bool: ...
-
-    @tso.setter
-    def tso(self, arg: bool, /) -> None: ...
-
-    @property
-    def syn_retries(self) -> int: ...
-
-    @syn_retries.setter
-    def syn_retries(self, arg: int, /) -> None: ...
-
-    @property
-    def delayed_ack(self) -> DelayedAck: ...
-
-    @delayed_ack.setter
-    def delayed_ack(self, arg: DelayedAck, /) -> None: ...
-
-    @property
-    def quick_acks(self) -> int: ...
-
-    @quick_acks.setter
-    def quick_acks(self, arg: int, /) -> None: ...
-
-    @property
-    def rto_rule(self) -> RtoRule: ...
-
-    @rto_rule.setter
-    def rto_rule(self, arg: RtoRule, /) -> None: ...
-
-    @property
-    def prr(self) -> Prr: ...
-
-    @prr.setter
-    def prr(self, arg: Prr, /) -> None: ...
-
-    @property
-    def undo(self) -> bool: ...
-
-    @undo.setter
-    def undo(self, arg: bool, /) -> None: ...
-
-    @property
-    def cwnd_validation(self) -> CwndValidation: ...
-
-    @cwnd_validation.setter
-    def cwnd_validation(self, arg: CwndValidation, /) -> None: ...
-
-    @property
-    def idle_restart(self) -> IdleRestart: ...
-
-    @idle_restart.setter
-    def idle_restart(self, arg: IdleRestart, /) -> None: ...
-
-    @property
-    def ecn(self) -> EcnMode: ...
-
-    @ecn.setter
-    def ecn(self, arg: EcnMode, /) -> None: ...
-
-    @property
-    def rto_max_ns(self) -> int: ...
-
-    @rto_max_ns.setter
-    def rto_max_ns(self, arg: int, /) -> None: ...
-
-    @property
-    def dss_option_bytes(self) -> int: ...
-
-    @dss_option_bytes.setter
-    def dss_option_bytes(self, arg: int, /) -> None: ...
-
-    @property
-    def rto_min_ns(self) -> int: ...
-
-    @rto_min_ns.setter
-    def rto_min_ns(self, arg: int, /) -> None: ...
-
-    @property
-    def delayed_ack_timeout_ns(self) -> int: ...
-
-    @delayed_ack_timeout_ns.setter
-    def delayed_ack_timeout_ns(self, arg: int, /) -> None: ...
-
 class Scenario:
-    def __init__(self, duration_ns: int, warmup_ns: int, mss_bytes: int, start_jitter_ns: int, transport: TransportOptions) -> None: ...
-
-    def add_link(self, name: str, rate_bps: float, delay_ns: int, queue_limit_pkts: int | None, queue_limit_bytes: int | None, loss: float, reorder: bool = False) -> int:
-        """Returns the index of the new link direction."""
-
-    def use_loss_model(self, link: int, model: tuple[float, float, float, float]) -> None:
-        """Instead of the plain loss: (p, r, good, bad)."""
-
-    def use_red(self, link: int, min_pkts: float, max_pkts: float, max_p: float, gentle: bool, weight: float, spreads: bool, marks: bool = False) -> None: ...
-
-    def use_codel(self, link: int, target_ns: int, interval_ns: int, marks: bool = False, ce_threshold_ns: int | None = None) -> None: ...
-
-    def use_fq_codel(self, link: int, target_ns: int, interval_ns: int, quantum_bytes: int, flows: int, marks: bool = False, ce_threshold_ns: int | None = None) -> None: ...
-
-    def use_dual_pi2(self, link: int, target_ns: int, update_ns: int, alpha_hz: float, beta_hz: float, coupling: float, step_ns: int, ramp_ns: int) -> None: ...
-
-    def add_drop(self, link: int, subflow: int, number: int, after_ns: int) -> None:
-        """
-        Lose a packet of a subflow, which counts among all of the scenario: the number-th, from 1, that gets there.
-        """
-
-    def use_trace(self, link: int, opportunities_ms: bytes) -> None:
-        """
-        Follow a delivery trace, uint32 each; the rate given before is its mean.
-        """
-
-    def use_delay_trace(self, link: int, delays_us: bytes, interval_ns: int) -> None:
-        """Follow a delay trace, uint32 each; the delay given before is its mean."""
-
-    def use_jitter(self, link: int, kind: JitterKind, spread_ns: int) -> None: ...
-
-    def use_token_bucket(self, link: int, burst_bytes: int, peak_bps: float) -> None:
-        """Tokens come at the rate given before."""
-
-    def use_retransmission(self, link: int, loss: float, delay_ns: int, attempts: int) -> None: ...
-
-    def use_pauses(self, link: int, pauses: Sequence[tuple[int, int]]) -> None:
-        """Times from and to, in order and apart from each other."""
-
-    def use_grants(self, link: int, period_ns: int, jitter_ns: int) -> None: ...
-
-    def use_access(self, link: int, medium: int, kind: AccessKind, aggregation: int, airtime_ns: int, overhead_ns: int, window_min: int, window_max: int, group: int = 0) -> None: ...
-
-    def add_flow(self, name: str, kind: FlowKind, paths: Sequence[tuple[Sequence[int], Sequence[int]]], controller: str, controller_options: Mapping[str, bool | float | str], scheduler: str, scheduler_options: Mapping[str, bool | float | str], start_ns: int, stop_ns: int | None, size_bytes: int | None, recv_buffer_bytes: int | None, send_buffer_bytes: int | None, backups: Sequence[int], lifetime_ns: int | None, rate_bps: float, packet_bytes: int, spacing: Spacing, mean_on_ns: int, mean_off_ns: int, host: int = 0, ecn: EcnMode | None = None) -> int:
-        """
-        Paths are (forward links, reverse links), backups positions among them. Returns the index.
-        """
-
-    def use_path_manager(self, flow: int, late: Sequence[int], subflow_limit: int | None, address_limit: int | None) -> None:
-        """Which of its paths are not there at the start, and how many may join."""
-
-    def use_controller_program(self, flow: int, program: ScriptProgram) -> None:
-        """The controller of a flow is this script; its name and options stay."""
-
-    def use_scheduler_program(self, flow: int, program: ScriptProgram) -> None: ...
-
-    def use_decider(self, flow: int, kind: DeciderKind, policy: NetworkPolicy | None) -> None:
-        """
-        Who decides for the agent of a flow's controller; the policy is of a trained one.
-        """
-
-    def add_link_event(self, at_ns: int, link: int, rate_bps: float | None, delay_ns: int | None, loss: float | None, loss_model: tuple[float, float, float, float] | None, sets_queue: bool, queue_limit_pkts: int | None, queue_limit_bytes: int | None, up: bool | None) -> None: ...
-
-    def add_flow_event(self, at_ns: int, flow: int, subflow: int | None, open: bool | None, backup: bool | None, controller: str | None = None, controller_options: Mapping[str, bool | float | str] = {}, controller_program: ScriptProgram | None = None, announce: bool | None = None, refuse: bool | None = None) -> None: ...
-
     def with_events(self, other: Scenario) -> Scenario:
         """A copy with the events of another one as well."""
 
     def to_json(self) -> str:
         """
-        A text for read_scenario() of the same version; policies by their numbers.
+        A text in JSON for read_scenario() of the same version; policies by their positions.
         """
 
-def read_scenario(text: str, policies: Sequence[NetworkPolicy], max_values: int) -> Scenario:
+def read_scenario(document: dict[str, Any], policies: Sequence[NetworkPolicy] = []) -> Scenario:
     """
-    The scenario that to_json() has written; more values than allowed are refused.
+    The scenario of a document, which may have policies, programs and recordings (bytes, uint32 each) where that of to_json() has positions and texts; its own positions are those of the given policies.
     """
 
 def random_outages(name: str, seed: int, mean_up_ns: int, mean_down_ns: int, until_ns: int) -> list[tuple[int, int]]:

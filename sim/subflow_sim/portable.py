@@ -8,18 +8,15 @@ from typing import Any, Literal, TypeAlias
 
 from subflow_sim import _core
 from subflow_sim.catalog import controllers, resolved, schedulers
+from subflow_sim.core_document import choice_fields, decider_fields
 from subflow_sim.errors import SimulationError
-from subflow_sim.lowering import core_options, lower
+from subflow_sim.lowering import lower
 from subflow_sim.params import Algorithm
 from subflow_sim.policy import Policy
-from subflow_sim.policy_library import RANDOM
 from subflow_sim.scenario_model import Choice, Flow, Profile
 from subflow_sim.whole_scenario import Scenario
 
 Document: TypeAlias = dict[str, Any]
-
-MOST_VALUES = 5_000_000
-"""Of a document that is read: sim/web/page.cpp has the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +62,9 @@ def signature_of(portable_scenario: PortableScenario, seed: int) -> str:
     Raises:
         SimulationError: if the document is none that this version of the core has written.
     """
-    text = json.dumps(portable_scenario.document)
     policies = [Policy.from_bytes(content).core for content in portable_scenario.policies]
     try:
-        core = _core.read_scenario(text, policies, MOST_VALUES)
+        core = _core.read_scenario(portable_scenario.document, policies)
         simulation = _core.Simulation(core, seed, 1_000_000_000)
     except (_core.CoreScenarioJsonError, _core.CoreScenarioError) as error:
         raise SimulationError(str(error)) from error
@@ -105,34 +101,4 @@ def _portable_choice(
     choice = resolved(Choice(algorithm.name), profile)
     if choice.policy is not None or choice.script is not None:
         return None
-    core = _core.Scenario(
-        duration_ns=1, warmup_ns=0, mss_bytes=1, start_jitter_ns=0, transport=_core.TransportOptions()
-    )
-    names = {"controller": "", "scheduler": "", kind: choice.name}
-    options: dict[str, dict[str, bool | float | str]] = {"controller": {}, "scheduler": {}}
-    options[kind] = core_options(choice.options)
-    core.add_flow(
-        name="",
-        kind=_core.FlowKind.TCP,
-        paths=[],
-        controller=names["controller"],
-        controller_options=options["controller"],
-        scheduler=names["scheduler"],
-        scheduler_options=options["scheduler"],
-        start_ns=0,
-        stop_ns=None,
-        size_bytes=None,
-        recv_buffer_bytes=None,
-        send_buffer_bytes=None,
-        backups=[],
-        lifetime_ns=None,
-        rate_bps=0.0,
-        packet_bytes=1500,
-        spacing=_core.Spacing.CONSTANT,
-        mean_on_ns=0,
-        mean_off_ns=0,
-    )
-    if choice.options.get("policy") == RANDOM:
-        core.use_decider(0, _core.DeciderKind.RANDOM, None)
-    (flow,) = json.loads(core.to_json())["scenario"]["flows"]
-    return PortableChoice(algorithm.name, flow[kind], flow.get("decider"), algorithm.is_coupled)
+    return PortableChoice(algorithm.name, choice_fields(choice), decider_fields(choice), algorithm.is_coupled)

@@ -6,62 +6,67 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from subflow_sim import _core
+from subflow_sim.core_document import Fields
 from subflow_sim.core_time import nanos
-from subflow_sim.scenario_model import Handover, LinkDirection
-
-_KINDS = {"wifi": _core.AccessKind.CONTENTION, "cell": _core.AccessKind.TURNS}
+from subflow_sim.scenario_model import Access, Handover, LinkDirection
 
 _Span = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """An event of a link direction."""
-
-    at_ns: int
-    link: int
-    rate_bps: float | None = None
-    delay_ns: int | None = None
-    up: bool | None = None
-
-
 @dataclass(slots=True)
 class Radio:
-    """Gives link directions what radio has.
+    """Adds the fields of a radio to those of link directions.
 
     Attributes:
-        core: the scenario they are in.
         duration_ns: of the run.
         seed: of its draws.
     """
 
-    core: _core.Scenario
     duration_ns: int
     seed: int
     _media: dict[tuple[str, str], int] = field(default_factory=dict)
     _groups: dict[str, int] = field(default_factory=dict)
-    _changes: list[_Change] = field(default_factory=list)
+    _changes: list[Fields] = field(default_factory=list)
 
-    def add(self, index: int, name: str, side: LinkDirection) -> None:
-        """Add what a direction has; both directions of a link draw the same where they say the same."""
+    def add_to(self, fields: Fields, index: int, name: str, side: LinkDirection) -> None:
+        """Add what a direction has of it, and note its events; both directions of a link draw the same numbers.
+
+        Args:
+            fields: of the direction.
+            index: of the direction.
+            name: of the link.
+            side: the direction.
+        """
         if side.retransmission is not None:
             repeated = side.retransmission
-            self.core.use_retransmission(index, repeated.loss, nanos(repeated.delay_s), repeated.attempts)
+            delay_ns = nanos(repeated.delay_s)
+            fields["retransmission"] = {"loss": repeated.loss, "delay": delay_ns, "attempts": repeated.attempts}
         if side.grants is not None:
-            self.core.use_grants(index, nanos(side.grants.period_s), nanos(side.grants.jitter_s))
+            fields["grants"] = {"period": nanos(side.grants.period_s), "jitter": nanos(side.grants.jitter_s)}
         if side.access is not None:
-            access = side.access
-            self.core.use_access(
-                index,
-                medium=self._media.setdefault((access.kind, access.medium), len(self._media)),
-                kind=_KINDS[access.kind],
-                aggregation=access.aggregation,
-                airtime_ns=nanos(access.airtime_s),
-                overhead_ns=nanos(access.overhead_s),
-                window_min=access.window_min,
-                window_max=access.window_max,
-                group=0 if access.group is None else self._groups.setdefault(access.group, len(self._groups) + 1),
-            )
+            fields["access"] = self._access(side.access)
+        pauses = self._pauses(index, name, side)
+        if pauses:
+            fields["pauses"] = [{"from": start, "to": end} for start, end in _joined(pauses)]
+
+    def events(self) -> list[Fields]:
+        """The changes of all directions so far, in order of time."""
+        return sorted(self._changes, key=lambda change: change["at"])
+
+    def _access(self, access: Access) -> Fields:
+        return {
+            "medium": self._media.setdefault((access.kind, access.medium), len(self._media)),
+            "kind": access.kind,
+            "aggregation": access.aggregation,
+            "airtime": nanos(access.airtime_s),
+            "overhead": nanos(access.overhead_s),
+            "window_min": access.window_min,
+            "window_max": access.window_max,
+            "group": 0 if access.group is None else self._groups.setdefault(access.group, len(self._groups) + 1),
+        }
+
+    def _pauses(self, index: int, name: str, side: LinkDirection) -> list[_Span]:
+        """When the transmitter stands still, in no order; note what else changes."""
         pauses: list[_Span] = []
         if side.outages is not None:
             up_ns, down_ns = nanos(side.outages.up_s), nanos(side.outages.down_s)
@@ -70,11 +75,10 @@ class Radio:
                 pauses += spans
             else:
                 for start, end in spans:
-                    self._changes += [_Change(start, index, up=False), _Change(end, index, up=True)]
+                    self._changes += [{"at": start, "link": index, "up": False}, {"at": end, "link": index, "up": True}]
         if side.handover is not None:
             pauses += self._handovers(index, name, side, side.handover)
-        if pauses:
-            self.core.use_pauses(index, list(_joined(pauses)))
+        return pauses
 
     def _handovers(self, index: int, name: str, side: LinkDirection, handover: Handover) -> Iterator[_Span]:
         """Note what changes at each hand-over, and yield the gaps."""
@@ -84,28 +88,12 @@ class Radio:
             if gap_ns:
                 yield at_ns, at_ns + gap_ns
             more, less = (_core.draw(f"handover {what} {name}", self.seed, number) for what in ("delay", "rate"))
-            delay_ns = nanos(side.delay_s + more * handover.delay_s) if handover.delay_s else None
-            rate_bps = None
+            delay = nanos(side.delay_s + more * handover.delay_s) if handover.delay_s else None
+            rate = None
             if handover.rate < 1 and side.rate_bps is not None:
-                rate_bps = max(1.0, side.rate_bps * (1 - less * (1 - handover.rate)))
-            if delay_ns is not None or rate_bps is not None:
-                self._changes.append(_Change(at_ns, index, rate_bps, delay_ns))
-
-    def add_events(self) -> None:
-        """Add what changes at times, in their order."""
-        for change in sorted(self._changes, key=lambda each: each.at_ns):
-            self.core.add_link_event(
-                at_ns=change.at_ns,
-                link=change.link,
-                rate_bps=change.rate_bps,
-                delay_ns=change.delay_ns,
-                loss=None,
-                loss_model=None,
-                sets_queue=False,
-                queue_limit_pkts=None,
-                queue_limit_bytes=None,
-                up=change.up,
-            )
+                rate = max(1.0, side.rate_bps * (1 - less * (1 - handover.rate)))
+            if delay is not None or rate is not None:
+                self._changes.append({"at": at_ns, "link": index, "rate": rate, "delay": delay})
 
 
 def _joined(spans: Iterable[_Span]) -> Iterator[_Span]:

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from subflow_sim import _core
 from subflow_sim.catalog import controllers
+from subflow_sim.core_document import core_options
 from subflow_sim.core_time import nanos
 from subflow_sim.errors import SimulationError
 from subflow_sim.fairness.ideal import max_min_shares
-from subflow_sim.lowering import core_options, lower
+from subflow_sim.lowering import lower
 from subflow_sim.params import Algorithm
 from subflow_sim.policy_library import NEUTRAL
 from subflow_sim.scenario import Scenario

@@ -359,7 +359,7 @@ SUBFLOW_EXPORT(add_policy) int add_policy(int size) {
 // A run of the scenario in the buffer, that stands at its beginning. Returns its number.
 SUBFLOW_EXPORT(open_run) int open_run(int size, std::uint64_t seed, double interval_ns) {
     return guarded([&] {
-        Scenario scenario = read_scenario(given(size), policies, kMostValues);
+        Scenario scenario = read_scenario(given(size), {policies}, kMostValues);
         const Nanos interval = nanos(interval_ns);
         const Estimate told = estimate(scenario, interval);
         if (told.link_crossings > kMostEstimated || told.memory_bytes() > kMostBytes) {
@@ -437,7 +437,7 @@ SUBFLOW_EXPORT(fork_at) int fork_at(int id, double at_ns, int is_glance) {
 SUBFLOW_EXPORT(apply_events) double apply_events(int id, int size) {
     double at = -1;
     guarded([&] {
-        const Scenario changes = read_scenario(given(size), policies, kMostValues);
+        const Scenario changes = read_scenario(given(size), {policies}, kMostValues);
         Run& run = run_at(id);
         at = static_cast<double>(run.simulation->apply(changes.events).value);
         run.changed = std::make_shared<Simulation::Snapshot>(run.simulation->snapshot());

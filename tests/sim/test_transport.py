@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
+from dataclasses import replace
 
 import pytest
 from tests.helpers.networks import link, mptcp, run, scenario, tcp
@@ -11,7 +11,7 @@ from tests.helpers.scenario_texts import TWO_PATHS, read
 
 from subflow_sim import Simulation, parse_scenario
 from subflow_sim.errors import ScenarioError
-from subflow_sim.lowering import transport_options
+from subflow_sim.lowering import lower
 from subflow_sim.scenario_model import OptionValue
 from subflow_sim.transport_params import PROFILES, TRANSPORT, effective_transport
 
@@ -30,12 +30,11 @@ def test_every_key_has_a_value_in_each_profile():
 
 
 def test_every_choice_reaches_the_core():
-    def fields(choice: dict[str, str]) -> str:
-        options = transport_options("textbook", choice)
-        return repr([(name, getattr(options, name)) for name in dir(options) if not name.startswith("_")])
+    def told(choice: dict[str, OptionValue]) -> str:
+        return lower(replace(read(TWO_PATHS), profile="textbook", transport=choice)).core.to_json()
 
     for param in TRANSPORT:
-        assert len({fields({param.key: choice}) for choice in param.choices}) == len(param.choices), param.key
+        assert len({told({param.key: choice}) for choice in param.choices}) == len(param.choices), param.key
 
 
 def test_options_of_the_file_come_before_those_of_the_profile():
@@ -88,7 +87,7 @@ def test_delayed_acks_halve_the_acknowledgements():
     acks = {}
     for delayed_ack in ("off", "rfc"):
         wifi = link("wifi", queue_pkts=None)
-        wifi = dataclasses.replace(wifi, reverse=dataclasses.replace(wifi.reverse, rate_bps=10e6))
+        wifi = replace(wifi, reverse=replace(wifi.reverse, rate_bps=10e6))
         flow = tcp("download", "wifi", size_bytes=1448 * 400)
         simulation = run(scenario([wifi], [flow], duration_s=10, transport={"delayed_ack": delayed_ack}))
         assert simulation.summary()["flows"][0]["completion_s"] is not None

@@ -219,7 +219,7 @@ bool tries_any_rate(const Scenario& scenario) {
 
 void check_json(const Scenario& scenario) {
     const std::string text = write_scenario(scenario);
-    const Scenario read = read_scenario(text, policies_of(scenario), kMaxJsonValues);
+    const Scenario read = read_scenario(text, {policies_of(scenario)}, kMaxJsonValues);
     require(write_scenario(read) == text, "a scenario that was written and read is another one: " + text);
 }
 

@@ -18,7 +18,7 @@ namespace subflow {
 
 // The defaults are those of RFC 9332 appendix A.1, with a step as in Linux in place of its ramp from 0.8 to 1.2 ms.
 struct DualPi2Options {
-    static constexpr std::string_view kName = "dual_pi2";
+    static constexpr std::string_view kName = "dualpi2";
     Nanos target{15'000'000};  // delay of the classic queue
     Nanos update{16'000'000};  // how often the probability changes
     double alpha_hz = 0.16;    // by how much for a delay that is off the target

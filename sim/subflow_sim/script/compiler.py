@@ -9,7 +9,7 @@ import ast
 import re
 import threading
 import warnings
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 
 from subflow_sim import _core
@@ -221,23 +221,27 @@ def _script(text: str, name: str, kind: ScriptKind, reading: Reading) -> Script:
         *((each, cell, _HOOK_NUMBERS[hook]) for hook, names in reading.locals.items() for each, cell in _named(names)),
     ]
     is_coupled = functions.uses_siblings and kind == "controller"
-    program = _core.ScriptProgram(
-        name=name,
-        text=text,
-        told=[(each.kind, each.text, each.source, each.line) for each in emitter.notes],
-        is_coupled=is_coupled,
-        code=emitter.code(),
-        lines=emitter.lines,
-        notes=emitter.noted,
-        frame=frame,
-        options=[(each.param.key, each.cell.slot) for each in options],
-        names=[(each, cell.slot, hook) for each, cell, hook in cells],
-        kept=[float(begin) for _, begin in header.kept.values()],
-        entry=[reading.entry.get(hook, -1) for hook in _HOOK_NUMBERS],
-        begins=[(_HOOK_NUMBERS[hook], note, cell.slot) for hook, note, cell in notes],
-        is_work_conserving=header.settings.get("work_conserving", False),
-        retransmits_when_blocked=header.settings.get("opportunistic_retransmission", False),
-        penalises=header.settings.get("penalisation", False),
+    program = _core.read_program(
+        {
+            "name": name,
+            "text": text,
+            "told": [asdict(each) for each in emitter.notes],
+            "is_coupled": is_coupled,
+            "code": emitter.code(),
+            "lines": emitter.lines,
+            "notes": emitter.noted,
+            "frame": frame,
+            "options": [{"key": each.param.key, "cell": each.cell.slot} for each in options],
+            "names": [{"name": each, "cell": cell.slot, "hook": hook} for each, cell, hook in cells],
+            "kept": [float(begin) for _, begin in header.kept.values()],
+            "entry": [reading.entry.get(hook, -1) for hook in _HOOK_NUMBERS],
+            "begins": [
+                [{"note": note, "cell": cell.slot} for at, note, cell in notes if at == hook] for hook in _HOOK_NUMBERS
+            ],
+            "is_work_conserving": header.settings.get("work_conserving", False),
+            "retransmits_when_blocked": header.settings.get("opportunistic_retransmission", False),
+            "penalises": header.settings.get("penalisation", False),
+        }
     )
     algorithm = Algorithm(
         name=name,

@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from subflow_sim import _core
 from subflow_sim.script.values import Cell
-
-_OPERATIONS = {name: number for number, name in enumerate(_core.script_operations())}
 
 
 @dataclass(eq=False, slots=True)
@@ -137,10 +134,10 @@ class Emitter:
             cell.slot = base + cell.index + (self._most_locals if cell.kind == "temporary" else 0)
         return frame + [0.0] * (self._most_locals + self._most_temporaries)
 
-    def code(self) -> list[tuple[int, int, int, int, int]]:
-        """The instructions as the core takes them; after `lay_out`."""
+    def code(self) -> list[dict[str, str | int]]:
+        """The instructions as fields of the core; after `lay_out`."""
         return [
-            (_OPERATIONS[each.op], _slot(each.to), _slot(each.a), _slot(each.b), _number(each.value))
+            {"op": each.op, "to": _slot(each.to), "a": _slot(each.a), "b": _slot(each.b), "value": _number(each.value)}
             for each in self._code
         ]
 

@@ -11,8 +11,8 @@ import pytest
 from subflow_sim import _core
 from subflow_sim.lowering import lower
 from subflow_sim.scenario import Scenario, load_scenario
-from subflow_sim.scenario_model import Choice
-from subflow_sim.script import Script, compile_script, kind_of
+from subflow_sim.scenario_model import Choice, ScriptFile
+from subflow_sim.script import kind_of
 
 _ASSETS = Path(__file__).parents[3] / "assets"
 _SCENARIOS = sorted((_ASSETS / "scenarios").glob("*.toml"))
@@ -23,14 +23,16 @@ _LONGEST_S = 3.0
 _OPTIONS: Mapping[str, Mapping[str, str]] = {"cubic": {"arithmetic": "rfc9438", "hystart": "off"}}
 
 
-def _shipped(name: str) -> Script:
+def _shipped(name: str) -> ScriptFile:
     text = (_ASSETS / "controllers" / f"{name}.py").read_text()
-    return compile_script(text, f"{name}-text", kind_of(text))
+    return ScriptFile(f"{name}-text", kind_of(text), text)
 
 
 def _signature(scenario: Scenario, key: str, name: str, *, as_script: bool) -> int | None:
     """Of a run in which every flow that can have it has it; None: none can."""
-    chosen = Choice(f"{name}-text") if as_script else Choice(name, dict(_OPTIONS.get(name, {})))
+    chosen = Choice(name, _OPTIONS.get(name, {}))
+    if as_script:
+        chosen = Choice(f"{name}-text", script=_shipped(name))
     flows = {}
     chosen_by: list[str] = []
     for flow_name, flow in scenario.flows.items():
@@ -39,15 +41,7 @@ def _signature(scenario: Scenario, key: str, name: str, *, as_script: bool) -> i
         by = replace(flow, controller=chosen) if key == "controller" else replace(flow, scheduler=chosen)
         flows[flow_name] = by if fits else flow
     lowered = lower(replace(scenario, flows=flows), 1)
-    count = 0
-    for index, (_, flow) in enumerate(lowered.flows):
-        if flow.name in chosen_by:
-            count += 1
-            if as_script and key == "controller":
-                lowered.core.use_controller_program(index, _shipped(name).program)
-            elif as_script:
-                lowered.core.use_scheduler_program(index, _shipped(name).program)
-    if count == 0:
+    if not any(flow.name in chosen_by for _, flow in lowered.flows):
         return None
     simulation = _core.Simulation(lowered.core, 1, 10_000_000)
     simulation.run_until(round(scenario.duration_s * 1e9))

@@ -14,8 +14,7 @@ from subflow_sim import _core
 from subflow_sim.decisions import Decisions, from_core
 from subflow_sim.lowering import Lowered, lower
 from subflow_sim.scenario import parse_scenario
-from subflow_sim.scenario_model import Choice
-from subflow_sim.script import compile_script
+from subflow_sim.scenario_model import Choice, ScriptFile
 
 _SCENARIO = """
 format = 1
@@ -38,10 +37,9 @@ controller = "newreno"
 def _lowered(text: str, duration: float) -> Lowered:
     """A script over one link."""
     whole = parse_scenario(_SCENARIO.format(duration=duration), file="<test>")
-    flows = {name: replace(flow, controller=Choice("mine")) for name, flow in whole.flows.items()}
-    lowered = lower(replace(whole, flows=flows), 1)
-    lowered.core.use_controller_program(0, compile_script(text, "mine", "controller").program)
-    return lowered
+    mine = Choice("mine", script=ScriptFile("mine", "controller", text))
+    flows = {name: replace(flow, controller=mine) for name, flow in whole.flows.items()}
+    return lower(replace(whole, flows=flows), 1)
 
 
 def _run(text: str, *, duration: float = 2.0) -> _core.Simulation:
@@ -248,26 +246,8 @@ def test_numbers_are_filled_in_whatever_a_function_calls_what_it_is_given() -> N
 
 
 def test_a_program_of_somebody_else_is_refused() -> None:
-    given = {
-        "name": "x",
-        "text": "",
-        "told": [],
-        "is_coupled": False,
-        "code": [(0, 200, 0, 0, 0)],
-        "lines": [1],
-        "notes": [0],
-        "frame": [0.0] * 5,
-        "options": [],
-        "names": [],
-        "kept": [],
-        "entry": [-1] * len(_core.script_hooks()),
-        "begins": [],
-        "is_work_conserving": False,
-        "retransmits_when_blocked": False,
-        "penalises": False,
-    }
+    given = {"code": [{"op": "Move", "to": 200}], "lines": [1], "notes": [0], "frame": [0.0] * 5}
     with pytest.raises(_core.CoreScriptProgramError, match="a cell beyond its frame"):
-        _core.ScriptProgram(**given)  # type: ignore[arg-type]
-    jump = list(_core.script_operations()).index("Jump")
+        _core.read_program(given)
     with pytest.raises(_core.CoreScriptProgramError, match="a jump that leads nowhere"):
-        _core.ScriptProgram(**{**given, "code": [(jump, 0, 0, 0, 0)]})  # type: ignore[arg-type]
+        _core.read_program({**given, "code": [{"op": "Jump"}]})

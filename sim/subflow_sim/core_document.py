@@ -1,0 +1,91 @@
+"""The document in which a scenario reaches the core: values by the names of the fields in `sim/core/scenario.h`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from subflow_sim import _core
+from subflow_sim.core_time import nanos
+from subflow_sim.errors import SimulationError
+from subflow_sim.parameter import Param
+from subflow_sim.policy import Policy
+from subflow_sim.policy_library import RANDOM
+from subflow_sim.scenario_model import Choice, OptionValue
+from subflow_sim.script_reader import compiled
+from subflow_sim.units import Dimension
+
+Fields: TypeAlias = dict[str, Any]
+"""A structure of the core by the names of its fields. A field that is None or left out has the default of the core."""
+
+
+def maybe_nanos(seconds: float | None) -> int | None:
+    """A time in nanoseconds; None stays None.
+
+    Raises:
+        SimulationError: if the time does not fit in 64 bits.
+    """
+    return None if seconds is None else nanos(seconds)
+
+
+def time_keys(params: Sequence[Param]) -> frozenset[str]:
+    """The keys of parameters whose values are times."""
+    return frozenset(param.key for param in params if param.dimension is Dimension.TIME)
+
+
+def parameters(values: Mapping[str, OptionValue], times: frozenset[str], names: Mapping[str, str]) -> Fields:
+    """Values of parameters as fields of the core.
+
+    Args:
+        values: SI values by key.
+        times: keys of those that are times.
+        names: names of fields that differ from the keys.
+    """
+    fields: Fields = {**values, **{key: nanos(float(values[key])) for key in times & values.keys()}}
+    for key, name in names.items():
+        if key in fields:
+            fields[name] = fields.pop(key)
+    return fields
+
+
+def core_options(options: Mapping[str, Any]) -> dict[str, bool | float | str]:
+    """Options of a controller or scheduler by key, sorted; the decider of an agent is a field of its own."""
+    return {
+        key: value if isinstance(value, bool | str) else float(value)
+        for key, value in sorted(options.items())
+        if key != "policy"
+    }
+
+
+def choice_fields(choice: Choice) -> Fields:
+    """A controller or scheduler, with its program if it is a script.
+
+    Raises:
+        ScriptError: if its script does not compile.
+    """
+    options = [{"key": key, "value": value} for key, value in core_options(choice.options).items()]
+    program = {} if choice.script is None else {"program": compiled(choice.script).program}
+    return {"name": choice.name, "options": options, **program}
+
+
+def decider_fields(choice: Choice) -> Fields | None:
+    """The decider of the agent of a controller; None: the default of the core.
+
+    Raises:
+        PolicyError: if its policy is not usable.
+    """
+    if choice.policy is not None:
+        return {"kind": "trained", "policy": Policy.from_bytes(choice.policy.content).core}
+    return {"kind": "random"} if choice.options.get("policy") == RANDOM else None
+
+
+def core_scenario(fields: Fields) -> _core.Scenario:
+    """The scenario with these fields.
+
+    Raises:
+        SimulationError: if a field is unknown or out of the range of its type.
+    """
+    try:
+        return _core.read_scenario({"scenario": fields})
+    except _core.CoreScenarioJsonError as error:
+        raise SimulationError(str(error)) from error
