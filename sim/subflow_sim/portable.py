@@ -66,7 +66,7 @@ def signature_of(portable_scenario: PortableScenario, seed: int) -> str:
     try:
         core = _core.read_scenario(portable_scenario.document, policies)
         simulation = _core.Simulation(core, seed, 1_000_000_000)
-    except (_core.CoreScenarioJsonError, _core.CoreScenarioError) as error:
+    except (_core.CoreScenarioJsonError, _core.CoreScriptProgramError, _core.CoreScenarioError) as error:
         raise SimulationError(str(error)) from error
     simulation.run_until(simulation.duration_ns)
     return f"{simulation.signature():016x}"
