@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeySequence
+from PySide6.QtGui import QColor, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QToolButton
 from pytestqt.qtbot import QtBot
@@ -279,11 +279,12 @@ def test_letters_switch_the_plots_only_where_nobody_types(
 
 
 def test_theme_is_switched_and_remembered(window: MainWindow) -> None:
-    from subflow_app.toolkit.theme import DARK
+    from subflow_app.toolkit.theme import DARK, current_tokens
 
     window.bar.trigger("view.theme_dark")
 
-    assert window.plots.stack._tokens is DARK
+    assert current_tokens() is DARK
+    assert window.plots.stack.backgroundBrush().color() == QColor(DARK.base)
     # The docking library would put its own style sheet back when the palette changes, on the next turn of the loop.
     QApplication.processEvents()
     assert DARK.accent in window.docks._manager.styleSheet()

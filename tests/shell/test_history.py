@@ -42,8 +42,9 @@ def test_double_click_opens_the_plots(window: MainWindow, two_runs: tuple[int, i
     assert len(window.plots.stack.curves) == 3
 
 
-def test_keys_work_in_the_table(window: MainWindow, two_runs: tuple[int, int]) -> None:
+def test_keys_work_in_the_table(window: MainWindow, two_runs: tuple[int, int], qtbot: QtBot) -> None:
     window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
     window.history.select([two_runs[0]])
     window.history.table.setFocus()
     QTest.keyClick(window.history.table, Qt.Key.Key_Return)
@@ -53,8 +54,9 @@ def test_keys_work_in_the_table(window: MainWindow, two_runs: tuple[int, int]) -
     assert listed(window) == [two_runs[1]]
 
 
-def test_find_run_opens_the_history_with_the_keyboard_in_its_search(window: MainWindow) -> None:
+def test_find_run_opens_the_history_with_the_keyboard_in_its_search(window: MainWindow, qtbot: QtBot) -> None:
     window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
     window.docks.set_open("history", False)
     window.bar.trigger("edit.find_run")
     assert window.docks.is_open("history")
@@ -62,7 +64,7 @@ def test_find_run_opens_the_history_with_the_keyboard_in_its_search(window: Main
 
 
 def test_undo_takes_back_the_last_change_wherever_the_focus_is(
-    window: MainWindow, dialogs: ScriptedDialogs, two_runs: tuple[int, int]
+    window: MainWindow, dialogs: ScriptedDialogs, two_runs: tuple[int, int], qtbot: QtBot
 ) -> None:
     window.history.select([two_runs[0]])
     dialogs.answer("line", "renamed")
@@ -70,6 +72,7 @@ def test_undo_takes_back_the_last_change_wherever_the_focus_is(
     assert window.bar["edit.undo"].text() == '&Undo rename "Two paths"'
     documents.set_value(window.document_stack, window.documents.doc, "seed", 99)
     window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
     QTest.mouseClick(window.history.table.viewport(), Qt.MouseButton.LeftButton)
     assert window.bar["edit.undo"].isEnabled()
 
@@ -102,7 +105,7 @@ def test_the_title_names_the_run_whose_scenario_was_opened(window: MainWindow, t
 
 
 def test_banner_brings_back_its_own_run_also_after_other_changes(
-    window: MainWindow, dialogs: ScriptedDialogs, two_runs: tuple[int, int]
+    window: MainWindow, dialogs: ScriptedDialogs, two_runs: tuple[int, int], qtbot: QtBot
 ) -> None:
     window.history.select([two_runs[1]])
     window.bar.trigger("history.delete")
