@@ -9,9 +9,9 @@ from itertools import product
 from subflow_app.features.sweeps.core.views.study import (
     Level,
     Parameter,
-    Study,
     StudyPoint,
     StudyRun,
+    SweepStudy,
     make_figure,
     parameter_of_levels,
 )
@@ -31,7 +31,7 @@ def make_parameter(key: str, texts: Iterable[str]) -> Parameter:
     return parameter_of_levels(key, levels)
 
 
-def small_study() -> Study:
+def small_study() -> SweepStudy:
     """Two controllers by two losses, two seeds each; the last point has no run yet.
 
     Goodput in Mbit/s, RTT in ms: lia 1 %: 4, 6 and 50, 50; lia 10 %: 1, 1 and 80, 80; olia 1 %: 8, 8 and 40, 60.
@@ -56,10 +56,10 @@ def small_study() -> Study:
         )
         points.append(StudyPoint(places, runs))
     told = (make_figure("goodput_bps"), make_figure("mean_rtt_s"))
-    return Study("Small", (controllers, losses), told, tuple(points))
+    return SweepStudy("Small", (controllers, losses), told, tuple(points))
 
 
-def large_study(seeds: int = 5) -> Study:
+def large_study(seeds: int = 5) -> SweepStudy:
     """Four controllers by five losses by three rates, with figures that look like those of runs."""
     controllers = ("lia", "olia", "balia", "mpcc-loss")
     losses = ("0.1%", "0.5%", "1%", "2%", "5%")
@@ -87,4 +87,4 @@ def large_study(seeds: int = 5) -> Study:
             runs.append(StudyRun(seed, number * seeds + seed, figures))
         points.append(StudyPoint((controller, loss, rate), tuple(runs)))
     told = tuple(make_figure(key) for key in ("goodput_bps", "mean_rtt_s", "loss_ratio", "fairness.jain"))
-    return Study("Controllers on a lossy path", parameters, told, tuple(points))
+    return SweepStudy("Controllers on a lossy path", parameters, told, tuple(points))

@@ -33,7 +33,7 @@ from subflow_app.features.gallery.core.report_tables import settled_mark, settle
 from subflow_app.features.paper.core.figures import render_figure
 from subflow_app.features.sweeps.core.sweep_results import stored_table, text_table
 from subflow_app.features.sweeps.core.views.choice import settled, show
-from subflow_app.features.sweeps.core.views.study import Study, study_of
+from subflow_app.features.sweeps.core.views.study import SweepStudy, study_of
 from subflow_app.features.sweeps.core.views.view import ViewChoice
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expected_errors import is_expected
@@ -260,7 +260,7 @@ def write_sweep_page(store: Store, sweep_id: int, path: Path) -> Path:
     return write_runs(path, table.name, runs, policies, recorded, sweep=sweep)
 
 
-def _pictures(study: Study, numbers: Mapping[int, int]) -> dict[str, Any]:
+def _pictures(study: SweepStudy, numbers: Mapping[int, int]) -> dict[str, Any]:
     """The figures over the parameter that the window chooses, too.
 
     Args:

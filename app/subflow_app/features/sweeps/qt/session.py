@@ -17,7 +17,7 @@ from subflow_app.features.sweeps.core.sweep_estimate import SweepLimits
 from subflow_app.features.sweeps.core.sweep_job import SweepJob
 from subflow_app.features.sweeps.core.sweep_list import HereSweep, SweepEntry, interrupted, possible, sweep_entries
 from subflow_app.features.sweeps.core.sweep_results import stored_table
-from subflow_app.features.sweeps.core.views.study import Study, study_of
+from subflow_app.features.sweeps.core.views.study import SweepStudy, study_of
 from subflow_app.features.sweeps.qt.new_dialog import NewSweepDialog, SweepSubject, SweepSuggestion
 from subflow_app.features.sweeps.qt.panel import SweepPanel
 from subflow_app.foundation.errors import InputError
@@ -25,7 +25,7 @@ from subflow_app.foundation.jobs.executors import jobs_beside_window
 from subflow_app.foundation.jobs.job import JobOutcome
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.toml_edit import read_toml
-from subflow_app.toolkit.study import Study as RunningStudy
+from subflow_app.toolkit.study import Study
 from subflow_app.toolkit.widgets.banner import Banners, Way
 from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, trn
@@ -87,7 +87,7 @@ class SweepSession(QObject):
         self.panel = panel
         self._ports = ports
         self._here: list[HereSweep] = []
-        self._running: dict[int, RunningStudy[SweepJob]] = {}  # by number, until they end
+        self._running: dict[int, Study[SweepJob]] = {}  # by number, until they end
         self._records: list[SweepRecord] = []
         self._next_number = 1
         self._study_of: tuple[int, int] | None = None  # key of the sweep whose study is shown, or being read
@@ -179,7 +179,7 @@ class SweepSession(QObject):
         sweep = HereSweep(self._next_number, job)
         self._next_number += 1
         self._here.append(sweep)
-        study = RunningStudy[SweepJob](self._ports.workers, self, "sweep", self._ports.tell_failure)
+        study = Study[SweepJob](self._ports.workers, self, "sweep", self._ports.tell_failure)
         study.reports_problems = False  # they are counted
         study.ticked.connect(self._on_tick)
         study.ended.connect(lambda _job, outcome: self._on_ended(sweep, outcome))
@@ -367,12 +367,12 @@ class SweepSession(QObject):
             return
         key, sweep_id, began = entry.key, entry.id, time.monotonic()
 
-        def read(_is_given_up: object) -> tuple[tuple[int, int], Study, float]:
+        def read(_is_given_up: object) -> tuple[tuple[int, int], SweepStudy, float]:
             return key, study_of(stored_table(store, sweep_id)), time.monotonic() - began
 
         self._reader.ask(read, is_other=False)
 
-    def _on_study(self, key: tuple[int, int], study: Study, took_s: float) -> None:
+    def _on_study(self, key: tuple[int, int], study: SweepStudy, took_s: float) -> None:
         self._read_at = time.monotonic()
         self._pause_s = max(_LEAST_PAUSE_S, _PAUSE_SHARE * took_s)
         selected = self.panel.selected()

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 from subflow_app.features.sweeps.core.views.choice import VIEWS, Shown, held_parameters, show, varying
 from subflow_app.features.sweeps.core.views.pictures import TABLE_VIEW as VIEW
 from subflow_app.features.sweeps.core.views.pictures import StudyRow, TableContent, study_columns
-from subflow_app.features.sweeps.core.views.study import Study, short_key
+from subflow_app.features.sweeps.core.views.study import SweepStudy, short_key
 from subflow_app.features.sweeps.core.views.view import ViewChoice
 from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.empty_state import EmptyState
@@ -174,7 +174,7 @@ class Choosers(QWidget):
         super().__init__(parent)
         self.setObjectName("sweep_choosers")
         self._choice = ViewChoice()
-        self._study: Study | None = None
+        self._study: SweepStudy | None = None
         self._layout = WrapLayout(self, spacing=8)
         self._layout.setContentsMargins(8, 4, 8, 4)
         self._fields: dict[str, _Field] = {}
@@ -193,7 +193,7 @@ class Choosers(QWidget):
         """The combo box of a field, or of a parameter that is held."""
         return (self._fields.get(name) or self._held[name]).combo
 
-    def show_choice(self, choice: ViewChoice, study: Study) -> None:
+    def show_choice(self, choice: ViewChoice, study: SweepStudy) -> None:
         """Shows a settled choice and what else there is."""
         self._choice = choice
         is_other = self._study is None or _shape(self._study) != _shape(study)
@@ -235,7 +235,7 @@ class Choosers(QWidget):
         changes: dict[str, Any] = {name: str(self._fields[name].combo.currentData())}
         self.changed.emit(replace(self._choice, **changes))
 
-    def _fill_menu(self, study: Study) -> None:
+    def _fill_menu(self, study: SweepStudy) -> None:
         self._menu.clear()
         for figure in study.figures:
             if self._menu.actions() and figure.owner != self._menu.actions()[-1].property("owner"):
@@ -250,7 +250,7 @@ class Choosers(QWidget):
         chosen = tuple(str(action.data()) for action in self._menu.actions() if action.isChecked())
         self.changed.emit(replace(self._choice, figures=chosen))
 
-    def _show_held(self, choice: ViewChoice, study: Study) -> None:
+    def _show_held(self, choice: ViewChoice, study: SweepStudy) -> None:
         """A combo box for each parameter that the view has no place for."""
         wanted = held_parameters(choice, study)
         for key in [key for key in self._held if key not in wanted]:
@@ -308,7 +308,7 @@ class _Field(QWidget):
         self.combo.choose(chosen)
 
 
-def _shape(study: Study) -> tuple[Iterable[str], ...]:
+def _shape(study: SweepStudy) -> tuple[Iterable[str], ...]:
     return tuple(p.key for p in study.parameters), tuple(figure.key for figure in study.figures)
 
 
@@ -330,7 +330,7 @@ class StudyPage(QWidget):
         self._reader = LatestReader(workers, self, "view of a sweep")
         self._reader.read.connect(self._on_made)
         self._reader.failed.connect(self._on_failed)
-        self.study: Study | None = None  # the sweep that is shown
+        self.study: SweepStudy | None = None  # the sweep that is shown
         self.choice = ViewChoice()
         self.shown: Shown | None = None
         self._run_ids: list[int] = []
@@ -379,7 +379,7 @@ class StudyPage(QWidget):
 
     # ---- what the owner uses ----
 
-    def show_study(self, study: Study | None) -> None:
+    def show_study(self, study: SweepStudy | None) -> None:
         """Shows a sweep, or a later state of the same; None for none."""
         is_other = self.study is None or study is None or self.study.name != study.name
         self.study = study

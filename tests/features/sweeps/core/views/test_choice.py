@@ -7,7 +7,7 @@ from subflow_app.features.sweeps.core.axes import SweptValue
 from subflow_app.features.sweeps.core.sweep_results import sweep_table
 from subflow_app.features.sweeps.core.views import pictures
 from subflow_app.features.sweeps.core.views.choice import VIEWS, Shown, held_parameters, in_classes, settled, show
-from subflow_app.features.sweeps.core.views.study import Study, StudyPoint, StudyRun, make_figure, study_of
+from subflow_app.features.sweeps.core.views.study import StudyPoint, StudyRun, SweepStudy, make_figure, study_of
 from subflow_app.features.sweeps.core.views.view import SweepView, ViewChoice
 
 
@@ -24,11 +24,11 @@ def test_sweep_of_one_flow_among_others_shows_what_that_flow_gets():
     figures = {"goodput_bps": 10e6, "mean_rtt_s": 0.1, "flows.mptcp.goodput_bps": 4e6, "flows.mptcp.mean_rtt_s": 0.2}
     figures["flows.tcp.goodput_bps"] = 6e6
 
-    def study(*keys: str) -> Study:
+    def study(*keys: str) -> SweepStudy:
         points = tuple(
             StudyPoint((place,), (StudyRun(1, place, {key: figures[key] for key in keys}),)) for place in (0, 1)
         )
-        return Study("", (make_parameter(key, ("lia", "olia")),), tuple(map(make_figure, keys)), points)
+        return SweepStudy("", (make_parameter(key, ("lia", "olia")),), tuple(map(make_figure, keys)), points)
 
     choice = settled(ViewChoice(), study(*figures))
     assert (choice.figure, choice.other) == ("flows.mptcp.goodput_bps", "flows.mptcp.mean_rtt_s")
@@ -76,11 +76,11 @@ def test_every_view_has_a_content():
     assert show(ViewChoice(), nothing).content is None
 
 
-def random_study() -> Study:
+def random_study() -> SweepStudy:
     """A point for each of 1, 2 ... 80 ms, with its delay as the figure."""
     texts = [f"{value}ms" for value in range(1, 81)]
     points = tuple(StudyPoint((n,), (StudyRun(1, n, {"mean_rtt_s": (n + 1) / 1e3}),)) for n in range(80))
-    return Study("Random", (make_parameter("links.lte.delay", texts),), (make_figure("mean_rtt_s"),), points)
+    return SweepStudy("Random", (make_parameter("links.lte.delay", texts),), (make_figure("mean_rtt_s"),), points)
 
 
 def test_seeds_that_repeat_a_run_are_told():
@@ -89,7 +89,7 @@ def test_seeds_that_repeat_a_run_are_told():
 
     def shown(*points: StudyPoint) -> Shown:
         parameters = (make_parameter(CONTROLLER, ("lia", "olia")),)
-        return show(ViewChoice(view="table"), Study("", parameters, (make_figure("goodput_bps"),), points))
+        return show(ViewChoice(view="table"), SweepStudy("", parameters, (make_figure("goodput_bps"),), points))
 
     told = shown(same, replace(same, places=(1,)))
     assert told.note == (
@@ -139,7 +139,7 @@ def test_study_of_a_table_has_its_runs():
     assert study.mean([0], "goodput_bps").mean == 4e6
 
 
-def transfers(*times_s: float | None) -> Study:
+def transfers(*times_s: float | None) -> SweepStudy:
     """Downloads of 50 MB with two controllers in runs of 30 s: 13.333 Mbit/s over the run whatever these are."""
     points = []
     for place, took_s in enumerate(times_s):
@@ -150,7 +150,9 @@ def transfers(*times_s: float | None) -> Study:
         points.append(StudyPoint((place,), (StudyRun(1, place, figures),)))
     keys = list(dict.fromkeys(key for point in points for key in point.runs[0].figures))
     levels = ("lia", "olia", "balia")[: len(times_s)]
-    return Study("", (make_parameter("flows.get.controller", levels),), tuple(map(make_figure, keys)), tuple(points))
+    return SweepStudy(
+        "", (make_parameter("flows.get.controller", levels),), tuple(map(make_figure, keys)), tuple(points)
+    )
 
 
 def test_sweep_of_a_transfer_shows_its_time_first_and_then_its_goodput_while_active():

@@ -14,16 +14,16 @@ from subflow_app.features.sweeps.core.views.pictures import (
     study_columns,
     study_rows,
 )
-from subflow_app.features.sweeps.core.views.study import Study, StudyPoint, StudyRun, make_figure
+from subflow_app.features.sweeps.core.views.study import StudyPoint, StudyRun, SweepStudy, make_figure
 from subflow_app.features.sweeps.core.views.view import Picture
 from subflow_app.vocabulary.tables import TextTable
 
 
-def one_parameter(values: list[float], texts: tuple[str, ...] = ("5ms",)) -> Study:
+def one_parameter(values: list[float], texts: tuple[str, ...] = ("5ms",)) -> SweepStudy:
     """One point per text, with these values as the goodputs of its seeds; equal ones are of one run."""
     runs = tuple(StudyRun(seed, seed, {"goodput_bps": value}, f"{value}") for seed, value in enumerate(values))
     points = tuple(StudyPoint((place,), runs) for place in range(len(texts)))
-    return Study("One", (make_parameter("links.lte.delay", texts),), (make_figure("goodput_bps"),), points)
+    return SweepStudy("One", (make_parameter("links.lte.delay", texts),), (make_figure("goodput_bps"),), points)
 
 
 def span(content: Picture) -> tuple[float, float]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from subflow_app.features.sweeps.core.sweep_results import flow_figures, shown_figures
 from subflow_app.features.sweeps.core.views import pictures
-from subflow_app.features.sweeps.core.views.study import Level, Parameter, Study, StudyPoint
+from subflow_app.features.sweeps.core.views.study import Level, Parameter, StudyPoint, SweepStudy
 from subflow_app.features.sweeps.core.views.view import SweepView, ViewChoice
 from subflow_app.vocabulary.language import tr
 
@@ -23,7 +23,7 @@ MOST_LEVELS = 24
 _CLASSES = 8
 
 
-def in_classes(study: Study, *keys: str) -> tuple[Study, tuple[str, ...]]:
+def in_classes(study: SweepStudy, *keys: str) -> tuple[SweepStudy, tuple[str, ...]]:
     """The sweep with numbers in classes where there are too many of them.
 
     Args:
@@ -49,7 +49,7 @@ def in_classes(study: Study, *keys: str) -> tuple[Study, tuple[str, ...]]:
         )
         for point in study.points
     )
-    return Study(study.name, parameters, study.figures, points), tuple(changed)
+    return SweepStudy(study.name, parameters, study.figures, points), tuple(changed)
 
 
 def _classes(parameter: Parameter) -> tuple[Parameter, list[int]]:
@@ -94,18 +94,18 @@ class Shown:
     """
 
     choice: ViewChoice
-    study: Study
+    study: SweepStudy
     content: Any
     note: str = ""
 
 
-def varying(study: Study) -> list[str]:
+def varying(study: SweepStudy) -> list[str]:
     """Parameters with more than one value; all if none has."""
     found = [parameter.key for parameter in study.parameters if len(parameter.levels) > 1]
     return found or [parameter.key for parameter in study.parameters]
 
 
-def flow_in_question(study: Study) -> str:
+def flow_in_question(study: SweepStudy) -> str:
     """The flow whose parameters alone are varied, if there are others beside it; empty if there is no such.
 
     Its own figures are what such a sweep is made for: the total of a link that is full tells nothing.
@@ -115,7 +115,7 @@ def flow_in_question(study: Study) -> str:
     return next(iter(varied)) if len(varied) == 1 and varied < flows else ""
 
 
-def settled(choice: ViewChoice, study: Study) -> ViewChoice:
+def settled(choice: ViewChoice, study: SweepStudy) -> ViewChoice:
     """The choice with everything chosen, and nothing that the sweep does not have."""
     keys, figures = varying(study), [figure.key for figure in study.figures]
     flow = flow_in_question(study)
@@ -149,7 +149,7 @@ def settled(choice: ViewChoice, study: Study) -> ViewChoice:
     return replace(choice, view=view, figure=figure, other=other, figures=chosen, series=series, x=x, y=y, fixed=fixed)
 
 
-def held_parameters(choice: ViewChoice, study: Study) -> list[str]:
+def held_parameters(choice: ViewChoice, study: SweepStudy) -> list[str]:
     """Parameters that a settled choice has no place for, so that they are held or averaged over."""
     view = VIEWS[choice.view]
     if not view.holds:
@@ -158,7 +158,7 @@ def held_parameters(choice: ViewChoice, study: Study) -> list[str]:
     return [key for key in varying(study) if key not in used and 1 < len(study.parameter(key).levels) <= MOST_LEVELS]
 
 
-def show(choice: ViewChoice, study: Study) -> Shown:
+def show(choice: ViewChoice, study: SweepStudy) -> Shown:
     """Everything that a view shows; for a worker thread, large sweeps take a moment."""
     choice = settled(choice, study)
     if not study.figures or not study.parameters:

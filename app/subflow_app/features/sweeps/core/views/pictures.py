@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.features.sweeps.core.views.study import Study, StudyFigure
+from subflow_app.features.sweeps.core.views.study import StudyFigure, SweepStudy
 from subflow_app.features.sweeps.core.views.view import (
     NOTHING,
     Picture,
@@ -45,7 +45,7 @@ _LEAST_SHARE = 0.1
 
 
 def line_plot(
-    study: Study, figure: str, parameter: str, series: str = "", fixed: Mapping[str, int] | None = None
+    study: SweepStudy, figure: str, parameter: str, series: str = "", fixed: Mapping[str, int] | None = None
 ) -> Picture:
     """Lines of a figure over a parameter; over names, between which there is nothing, points with their intervals.
 
@@ -128,7 +128,7 @@ LINES = SweepView(
 
 
 def box_plot(
-    study: Study, figure: str, parameter: str, series: str = "", fixed: Mapping[str, int] | None = None
+    study: SweepStudy, figure: str, parameter: str, series: str = "", fixed: Mapping[str, int] | None = None
 ) -> Picture:
     """Boxes of a figure by a parameter.
 
@@ -211,7 +211,7 @@ BOXES = SweepView(
 )
 
 
-def scatter(study: Study, x: str, y: str, series: str = "", fixed: Mapping[str, int] | None = None) -> Picture:
+def scatter(study: SweepStudy, x: str, y: str, series: str = "", fixed: Mapping[str, int] | None = None) -> Picture:
     """Marks of two figures.
 
     Args:
@@ -287,7 +287,7 @@ def span_of(values: NDArray[np.float64]) -> tuple[float, float]:
     return (low, high) if are_apart else (low - margin, high + margin)
 
 
-def heat_map(study: Study, figure: str, x: str, y: str = "", fixed: Mapping[str, int] | None = None) -> Picture:
+def heat_map(study: SweepStudy, figure: str, x: str, y: str = "", fixed: Mapping[str, int] | None = None) -> Picture:
     """The map of a figure.
 
     The colours reach from the least to the greatest mean, but over no less than an interval is wide on average: means
@@ -368,7 +368,7 @@ HEAT_MAP = SweepView(
 class TableContent:
     """What the table shows: rows, and the figures that have columns."""
 
-    study: Study
+    study: SweepStudy
     figures: tuple[StudyFigure, ...]
     rows: tuple[StudyRow, ...]
 
@@ -392,7 +392,7 @@ class StudyRow:
     runs: int
 
 
-def study_rows(study: Study, figures: Sequence[str]) -> list[StudyRow]:
+def study_rows(study: SweepStudy, figures: Sequence[str]) -> list[StudyRow]:
     """The rows, in the order of the sweep.
 
     Args:
@@ -409,7 +409,7 @@ def study_rows(study: Study, figures: Sequence[str]) -> list[StudyRow]:
     return rows
 
 
-def study_columns(study: Study, figures: Sequence[StudyFigure]) -> list[Column[StudyRow]]:
+def study_columns(study: SweepStudy, figures: Sequence[StudyFigure]) -> list[Column[StudyRow]]:
     """Parameters as they are written, figures in their units, and how many runs there are; titles are translated."""
 
     def parameter(place: int) -> Column[StudyRow]:
@@ -440,7 +440,7 @@ def study_columns(study: Study, figures: Sequence[StudyFigure]) -> list[Column[S
     ]
 
 
-def runs_csv(study: Study) -> str:
+def runs_csv(study: SweepStudy) -> str:
     """Every run of a sweep with its parameters as they are written and its figures in SI units, a line each."""
     keys = [figure.key for figure in study.figures]
     lines: list[list[object]] = []
@@ -452,7 +452,7 @@ def runs_csv(study: Study) -> str:
     return csv_text([*(parameter.key for parameter in study.parameters), "seed", "run_id", *keys], lines)
 
 
-def write_runs(study: Study, path: Path) -> Path:
+def write_runs(study: SweepStudy, path: Path) -> Path:
     """Writes :func:`runs_csv` to a file in one step.
 
     Raises:

@@ -158,7 +158,7 @@ class StudyPoint:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Study:
+class SweepStudy:
     """All of it; points that have no run yet may be left out.
 
     Attributes:
@@ -276,7 +276,7 @@ class Study:
         return next((key for key in wanted if key in known), known[0] if known else "")
 
 
-def short_key(key: str, study: Study) -> str:
+def short_key(key: str, study: SweepStudy) -> str:
     """The last part of a parameter's key where that says which one it is, else all of it."""
     last = key.rpartition(".")[2]
     return last if sum(other.key.rpartition(".")[2] == last for other in study.parameters) == 1 else key
@@ -314,7 +314,7 @@ def _unit_of(text: str) -> str:
     return text.strip().lstrip("+-0123456789._eE ").strip()
 
 
-def study_of(table: SweepTable) -> Study:
+def study_of(table: SweepTable) -> SweepStudy:
     """What a table tells, run by run; seeds without a finished run are left out."""
     steps = {key: table.steps(key) for key in table.keys}
     parameters = tuple(parameter_of_levels(key, [_level(value) for value in steps[key]]) for key in table.keys)
@@ -329,7 +329,7 @@ def study_of(table: SweepTable) -> Study:
                 signature = row.signatures[place] if place < len(row.signatures) else ""
                 runs.append(StudyRun(seed, run_id, figures, signature))
         points.append(StudyPoint(places, tuple(runs)))
-    return Study(table.name, parameters, tuple(map(make_figure, table.figures)), tuple(points))
+    return SweepStudy(table.name, parameters, tuple(map(make_figure, table.figures)), tuple(points))
 
 
 def _level(value: SweptValue) -> Level:

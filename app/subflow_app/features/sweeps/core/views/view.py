@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from subflow_app.features.sweeps.core.views.study import Parameter, Study
+from subflow_app.features.sweeps.core.views.study import Parameter, SweepStudy
 from subflow_app.vocabulary.language import tr, trn
 from subflow_app.vocabulary.palette import ColourKey
 from subflow_app.vocabulary.picture import FloatArray, Hit, Panel, PanelSeries
@@ -66,7 +66,7 @@ class SweepView:
     title: str
     words: str
     fields: Mapping[str, str]
-    content: Callable[[Study, ViewChoice], Any]
+    content: Callable[[SweepStudy, ViewChoice], Any]
     is_mean_of_held: bool = True
 
     def places(self, choice: ViewChoice) -> list[str]:
@@ -79,12 +79,12 @@ class SweepView:
         return any(name in self.fields for name in PARAMETERS)
 
 
-def averaged_over(study: Study, places: Sequence[str], fixed: Mapping[str, int] | None) -> list[str]:
+def averaged_over(study: SweepStudy, places: Sequence[str], fixed: Mapping[str, int] | None) -> list[str]:
     """Keys of the parameters that have neither a place nor a level that they are held at."""
     return [p.key for p in study.parameters if p.key not in (*places, *(fixed or {})) and len(p.levels) > 1]
 
 
-def averaged_note(study: Study, places: Sequence[str], fixed: Mapping[str, int] | None) -> str:
+def averaged_note(study: SweepStudy, places: Sequence[str], fixed: Mapping[str, int] | None) -> str:
     """That means are over several values of other parameters; empty if they are not."""
     averaged = ", ".join(averaged_over(study, places, fixed))
     return tr("Averaged over {keys}, so no interval is shown.", keys=averaged) if averaged else ""
