@@ -49,7 +49,7 @@ int main() {
     scenario.links[0].queue_limit_pkts = 20;
     const Network network = testing::finished(scenario);
     std::printf("%.3f %lld\\n", network.flow_result(0).goodput_bps / 1e6,
-                static_cast<long long>(network.link(0).stats().drops_queue));
+                static_cast<long long>(network.links()[0].stats().drops_queue));
     std::printf("%s\\n", write_scenario(scenario).c_str());
     return 0;
 }
@@ -79,6 +79,7 @@ def test_the_page_leads_to_each_of_them_and_to_files_that_are_there() -> None:
 
 
 @pytest.mark.full("compiles the core")
+@pytest.mark.timeout(600)
 def test_a_controller_a_scheduler_and_a_queue_are_a_file_and_a_line_each(tmp_path: Path) -> None:
     core = copied_core(tmp_path)
     shutil.copyfile(SKELETONS / "scalable.h", core / "cc" / "scalable.h")
