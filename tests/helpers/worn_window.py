@@ -48,8 +48,10 @@ class Worn:
     def _now(self) -> dict[str, bool]:
         return {name: self._window.bar[name].isChecked() for name in self._window.bar.switches()}
 
-    def _open_panels(self) -> dict[str, bool]:
-        return {name: self._window.docks.is_open(name) for name in PANELS}
+    def _open_panels(self) -> dict[str, str]:
+        """The panel in front of each panel that is open."""
+        docks = self._window.docks
+        return {name: docks.front_of(name) for name in PANELS if docks.is_open(name)}
 
     def put_on(self, qtbot: QtBot, database: Path) -> MainWindow:
         self.is_clean = False

@@ -45,8 +45,10 @@ def test_double_click_opens_the_plots(window: MainWindow, two_runs: tuple[int, i
 def test_keys_work_in_the_table(window: MainWindow, two_runs: tuple[int, int], qtbot: QtBot) -> None:
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
+    window.docks.set_open("history", True)  # in front of what earlier tests looked at
     window.history.select([two_runs[0]])
     window.history.table.setFocus()
+    assert window.history.table.hasFocus()
     QTest.keyClick(window.history.table, Qt.Key.Key_Return)
     assert window.shown.ids == {two_runs[0]}
 
