@@ -22,7 +22,7 @@ from subflow_app.features.explain.core.decisions import (
 from subflow_app.features.explain.core.origin import readable_scenario, recorded_by
 from subflow_app.features.explain.core.replay import DEFAULT_BUDGET_BYTES, Replay, never
 from subflow_app.features.traces.core.events import DECISION
-from subflow_app.features.traces.core.traces import NANOSECONDS, check_kept, listed
+from subflow_app.features.traces.core.traces import NANOSECONDS, check_kept, listed, not_kept
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.language import translatable
@@ -92,10 +92,8 @@ def explained(
             raise
         check_kept(row, store.event_extents(run_id, DECISION.name), owner, at_s)
         told = recorded_decisions(recorded, owner, at_s, before, after, may_be_fewer=True)
-        if told is None:  # of a damaged file
-            raise InputError(
-                f"run {run_id} keeps no decision of {owner} up to {at_s:g} s, although its list has one"
-            ) from None
+        if told is None:
+            raise not_kept(run_id, owner, at_s) from None
         return with_worked(told), ""
     replay.check_time(at_s)
     told = with_worked(replay.explain(owner, at_s, before=before + 1, after=after))

@@ -502,6 +502,11 @@ def check_kept(row: RunRow, extents: Mapping[str, EventExtent], owner: str, at_s
         raise InputError(f"the decisions that run {row.id} has of {owner} begin at {first_ns / NANOSECONDS:.6f} s")
 
 
+def not_kept(run_id: int, owner: str, at_s: float) -> InputError:
+    """The refusal of a damaged file: no decision of the owner up to this time (s), although `check_kept` passes."""
+    return InputError(f"run {run_id} keeps no decision of {owner} up to {at_s:g} s, although its list has one")
+
+
 def transport_owners(traces: Traces) -> Sequence[str]:
     """The flows and subflows that a run has traces of, in the order of its labels."""
     if isinstance(traces, _RunTraces):

@@ -19,7 +19,16 @@ from numpy.typing import NDArray
 
 from subflow_app.features.catalog.core.catalog import policy_library
 from subflow_app.features.traces.core.events import AGENT, agent_steps_of
-from subflow_app.features.traces.core.traces import FLOW, NANOSECONDS, SUBFLOW, Traces, check_kept, listed, select_keys
+from subflow_app.features.traces.core.traces import (
+    FLOW,
+    NANOSECONDS,
+    SUBFLOW,
+    Traces,
+    check_kept,
+    listed,
+    not_kept,
+    select_keys,
+)
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.number_text import NOTHING, count_text, finite, fixed
@@ -81,8 +90,8 @@ def agent_decisions_around(
     check_kept(store.run(run_id), extents, name, at_s)
     steps = stored_agent_steps(store, run_id, name)
     current = steps.at(name, at_s)
-    if current is None:  # of a damaged file
-        raise InputError(f"run {run_id} keeps no decision of {name} up to {at_s:g} s, although its list has one")
+    if current is None:
+        raise not_kept(run_id, name, at_s)
     last = min(len(steps.decisions(name)) - 1, current + after)
     told = [steps.explain(name, position) for position in range(max(0, current + 1 - before), last + 1)]
     split = len(told) - (last - current)
