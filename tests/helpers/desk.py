@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QMainWindow, QSplitter, QToolBar, QWidget
 from pytestqt.qtbot import QtBot
+from tests.helpers.qt_fixtures import PATIENCE_MS
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.arena.qt import feature as arena
@@ -96,9 +97,6 @@ PARTS = ("topology", "inspector", "history", "help")
 
 SCOPES = {Scope.TRAINING: "train", Scope.QUEUE: "queue", Scope.SWEEPS: "sweeps", Scope.SCRIPT: "script"}
 """Panels of features where shortcuts work."""
-
-PATIENCE_MS = 20_000
-"""Reading may hold up a test for so long, and no test depends on the speed of the computer."""
 
 
 T = TypeVar("T")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtWidgets import QApplication
+from tests.helpers.qt_fixtures import PATIENCE_MS
 
 from subflow_app.features.training.qt.session import DeskMaker
 from subflow_app.foundation.settings import Settings
@@ -170,4 +171,4 @@ def at_rest(look: Callable[[], object], looks: int = 10) -> Callable[[], bool]:
 def be_patient(window: MainWindow) -> None:
     """A busy computer shall not make what a test sees depend on its speed."""
     for patient in (window.history.reader, window.history.changes, window.shown, window.reports):
-        patient.patience_ms = 20_000
+        patient.patience_ms = PATIENCE_MS
