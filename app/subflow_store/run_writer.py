@@ -347,7 +347,7 @@ class RunStream:
             status: one of FINAL_STATUSES.
             summary: document as `subflow run --json` prints it.
             signature: fingerprint of the run.
-            wall_s: seconds it took; None: as the summary says.
+            wall_s: seconds it took; None: as in the summary.
 
         Raises:
             StoreError: if it cannot be written; the run is then as it was, and closing can be tried again.

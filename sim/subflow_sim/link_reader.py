@@ -457,7 +457,7 @@ def check_tables(context: Context, path: Path, values: Mapping[str, Any], change
         context: gets the problems.
         path: of the direction.
         values: all that it has, also what it has from the other direction.
-        changed: what it says itself; None: everything. What is as in the other direction was told there.
+        changed: keys that it sets itself; None: all. Problems of the others were noted in the other direction.
     """
     for key in LINK_TABLES:
         if key not in values or "rate" not in values:
@@ -537,7 +537,7 @@ def _problems_of_access(
 
 
 def with_drops(context: Context, reading: LinkReading, flows: Mapping[str, FlowReading | None]) -> LinkReading:
-    """Read what a link says of packets to be lost, now that flows are known; problems go to the report of the context.
+    """Read the packets that a link loses, now that flows are known; problems go to the report of the context.
 
     Args:
         context: what it is checked against.

@@ -18,7 +18,7 @@ from subflow_sim.toml_map import Path, dotted
 from subflow_sim.units import Dimension, format_quantity
 
 OVERRIDES_FILE: Final = "--set"
-"""What problems call the place of a value that came from the command line."""
+"""The place of a value from the command line, as problems name it."""
 
 _VALUE_CHARACTERS = 60
 _ITEMS_SHOWN = 12
@@ -30,7 +30,7 @@ class Report:
     Args:
         file: what problems call it.
         lines: finds the lines of all values; asked at the first problem, since most files have none.
-        tree: what the file says.
+        tree: the parsed file.
 
     Attributes:
         problems: in the order in which they were found.
@@ -48,7 +48,7 @@ class Report:
         self._overridden.add(path)
 
     def is_overridden(self, path: Path) -> bool:
-        """Whether the value at this path is the command line's."""
+        """True if the value at this path came from the command line."""
         return any(path[:length] in self._overridden for length in range(1, len(path) + 1))
 
     def add(self, path: Path, message: str, allowed: str = "") -> None:
@@ -129,7 +129,7 @@ def _toml_text(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         is_long = len(value) > _VALUE_CHARACTERS
-        # Of a script or the like, the first line tells which it is.
+        # Of a script or the like, the first line is enough to know it.
         begun = value[: _VALUE_CHARACTERS + 1].partition("\n")[0] + "…" if is_long and "\n" in value else value
         shown = on_one_line(begun[: _VALUE_CHARACTERS + 1].replace("\\", "\\\\").replace('"', '\\"'))
         return f'"{shown}' if is_long else f'"{shown}"'

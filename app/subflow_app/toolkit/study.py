@@ -49,7 +49,7 @@ class Study(QObject, Generic[J]):
 
     @property
     def is_running(self) -> bool:
-        """Whether a job is in progress, paused or not."""
+        """True while a job is in progress, paused or not."""
         return self._run is not None
 
     @property

@@ -93,7 +93,7 @@ class ColourScale:
         low: value of the first colour.
         high: value of the last colour, never the same.
         colours: rising from dark to light; fading from both sides to a neutral middle; or parted in the middle, where
-            nothing fades, so that marks just below it are told from those just above.
+            nothing fades, so that marks just below it look different from those just above.
         ticks: values with a text; empty: numbers.
     """
 

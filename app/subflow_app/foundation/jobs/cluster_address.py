@@ -64,7 +64,7 @@ class ClusterAddress:
         return cls(text, match[1].strip("[]"), int(match[2]))
 
     def check(self) -> None:
-        """Test within `MOST_S` whether somebody at this address speaks as Ray does; says nothing of `AUTO`.
+        """Test within `MOST_S` that a server at this address speaks as Ray does; passes over `AUTO`.
 
         May be called in any thread; in the main thread Ctrl-C interrupts it.
 

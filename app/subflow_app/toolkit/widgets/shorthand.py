@@ -242,7 +242,7 @@ class WrapLayout(QLayout):
 
 
 class Choice(QComboBox):
-    """Texts, each with what it stands for, which is what `currentData` says."""
+    """Texts, each with the value that `currentData` returns for it."""
 
     def __init__(
         self,

@@ -97,11 +97,11 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         self.endInsertRows()
 
     def row_at(self, number: int) -> RowT:
-        """What a row shows."""
+        """The object of a row."""
         return self.rows[number]
 
     def other_data(self, row: RowT, column: int, role: int) -> object | None:
-        """What a cell has besides text, alignment and the tool tip of its row."""
+        """Further properties of a cell: neither text nor alignment nor the tool tip of its row."""
 
     def say_changed(self) -> None:
         """Has all cells drawn again."""
@@ -133,7 +133,7 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """What a cell says and how it looks."""
+        """Text and look of a cell."""
         if not index.isValid() or index.row() >= self.rowCount():
             return None
         column = self.columns[index.column()]
@@ -165,7 +165,7 @@ class FollowedTable(TableModel[RowT]):
         tip: Callable[[RowT], str | None] | None = None,
         state: Callable[[RowT], str] | None = None,
     ) -> None:
-        """An empty table; rows with the same ``key`` are the same, and ``state`` tells where one stands."""
+        """An empty table; rows with the same ``key`` are the same, and ``state`` chooses the icon of a row."""
         super().__init__(columns, parent, tip=tip)
         self._key = key
         self._state = state

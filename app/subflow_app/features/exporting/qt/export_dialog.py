@@ -73,7 +73,7 @@ class FigureSource(QObject):
 
 
 def shown_plan(shown: PlotStack, *, has_all: bool = False) -> FigurePlan:
-    """What the plots of the window show: the visible curves, the range of time, and of values where it was set.
+    """The content of the plots of the window: the visible curves, the range of time, and of values where it was set.
 
     Args:
         shown: the plots.

@@ -163,7 +163,7 @@ class LabRunner:
         return LabOutcome(lab.name, tuple(outcomes), self.session.progress, self._runs)
 
     def carry_out(self, step: Step) -> str:
-        """Does a step as its solution says; returns the problem of it, empty where all is right."""
+        """Does a step as in its solution; returns its problem, empty where all is right."""
         before = self._judge()
         if before.check is not None and before.check.holds and not step.always:
             return f'its check holds before anything was done: check = "{step.check}"; else set always = true'

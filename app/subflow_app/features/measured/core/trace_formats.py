@@ -29,7 +29,7 @@ class TraceFormat:
         suffixes: of the names of such files, in lower case.
         looks_like: True if a file that begins with these bytes is of this kind.
         read: the file as a table. Raises `InputError` with the reason, and `OSError` if the file cannot be opened.
-        is_binary: its suffix alone tells the kind, because the readers of text cannot read it.
+        is_binary: its suffix alone decides the kind, because the readers of text cannot read it.
     """
 
     name: str
@@ -60,7 +60,7 @@ def trace_format(name: str, path: Path) -> TraceFormat:
     """The kind of a file.
 
     Args:
-        name: one of `format_names`; "auto": as the beginning of the file tells.
+        name: one of `format_names`; "auto": by the beginning of the file.
         path: of the file.
 
     Raises:

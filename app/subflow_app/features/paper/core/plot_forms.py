@@ -125,7 +125,7 @@ def _single(curve: Curve) -> Line:
     return Line(curve, curve.label, 0.85 if curve.kind == "total" else 1.0, 1.0)
 
 
-# Bars of several experiments are told apart as the dashes of their curves are, also on a printer without colours.
+# Bars of several experiments differ as the dashes of their curves do, also on a printer without colours.
 _HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\")
 _PATCH = "#BBBBBB"
 _MARKERS_PER_CURVE = 8
@@ -172,7 +172,7 @@ def _draw_bars(axes: Axes, plot: PlotData, plan: FigurePlan) -> None:
 
 
 def _draw_ticks(axes: Axes, ticks: Ticks, plan: FigurePlan) -> None:
-    """One for each part of the axis that can be told from the next."""
+    """One for each part of the axis that looks different from the next."""
     low, high = plan.time_range
     times = ticks.times_s[(ticks.times_s >= low) & (ticks.times_s <= high)]
     times = times[np.unique(np.floor((times - low) / (high - low) * _MOST_TICKS), return_index=True)[1]]

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QGraphicsWidget, QStyleOptionGraphicsItem, QWidget
 
 from subflow_app.toolkit.plotting.plot_parts import Axis
 
-# Numbers of more digits than these are told as their difference from a round one, which the title names.
+# Numbers of more digits than these are shown as their difference from a round one, which the title names.
 _MOST_DIGITS = 5
 _TICK_ROOM = 12.0  # of the tick and the gaps beside its number, px
 _NAME_GAP = 8.0  # between two names, px
@@ -145,7 +145,7 @@ class SeriesStrip(QGraphicsWidget):
         self._colour = "#000000"
 
     def show_entries(self, title: str, entries: Sequence[StripEntry], colour: str) -> None:
-        """Shows others; ``title`` says what they are values of, ``colour`` is that of the names."""
+        """Shows others; ``title`` names the quantity, ``colour`` is that of the names."""
         self._title, self.entries, self._colour = title, tuple(entries), colour
         self._take_height()
         self.update()

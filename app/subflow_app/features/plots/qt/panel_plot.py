@@ -34,7 +34,7 @@ from subflow_app.vocabulary.number_text import spread_texts
 from subflow_app.vocabulary.picture import ColourScale, FloatArray, Hit, Panel, PanelSeries
 
 SYMBOLS = ("o", "s", "t1", "d", "star", "p", "t", "h", "x", "+")
-"""Shapes of marks, by series: colour alone tells them apart for most people only."""
+"""Shapes of marks, by series: not everybody sees them differ by colour alone."""
 
 _REACH_PX = 14.0
 _CLICK_PX = 5.0
@@ -291,7 +291,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._place_corner()
 
     def _add(self, item: Any, *, counts: bool = True) -> None:
-        """Adds a part; ``counts`` says whether fitting looks at it."""
+        """Adds a part; ``counts``: fitting includes it."""
         self._drawn.append(item)
         self.item.addItem(item, ignoreBounds=not counts)
 

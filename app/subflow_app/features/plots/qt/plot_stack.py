@@ -198,7 +198,7 @@ class PlotStack(FedPlots):
         self.recolour()
 
     def ticks(self, plot: StackedPlot) -> list[Ticks]:
-        """What happened to the runs of a plot, with the changes of forks where the window has them."""
+        """Events of the runs of a plot, with the changes of forks where the window has them."""
         return [*plot.shown_ticks(), *(self.forks.ticks(plot) if isinstance(plot, TimePlot) else ())]
 
     def column_title(self, plot: StackedPlot) -> str:

@@ -147,7 +147,7 @@ class StackedPlot:
         return []
 
     def shown_ticks(self) -> list[Ticks]:
-        """What happened, as far as it is visible."""
+        """The events in view."""
         return []
 
     def set_marks(
@@ -214,7 +214,7 @@ class StackedPlot:
 
     def _update_title(self) -> None:
         name = Span(title_of(self.spec), current_tokens().text, bold=True)
-        # Over time the title is the quantity; another title says what is drawn, and the axis has to be named.
+        # Over time the title is the quantity; another title names the drawing, and the axis needs a name.
         has_unit = self.spec.kind == TIME and bool(self.spec.unit)
         is_named = has_unit or self.spec.y_label == self.spec.title
         axis = tr(self.spec.unit) if is_named else axis_of(self.spec)

@@ -114,7 +114,7 @@ def level_names(parameter: Parameter) -> tuple[str, ...]:
 
 
 def series_of(parameter: Parameter | None, level: int, means: FloatArray, **more: Any) -> PanelSeries:
-    """A series for a level of the parameter that tells series apart; None: the only one."""
+    """A series for a level of the parameter by which series differ; None: the only one."""
     name = "" if parameter is None else parameter.levels[level].text
     halves = more.pop("halves", NOTHING)
     return PanelSeries(name, ColourKey(level, 0), level, False, means, halves, **more)
