@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tools.same_code import __main__ as same_code
+from tools.same_code import prose
 from tools.same_code.definitions import compare, definitions
 from tools.same_code.names import Names
 from tools.same_code.revisions import Repository
@@ -264,3 +265,18 @@ def test_definitions_are_the_same_in_whichever_file_they_lie() -> None:
     rooted = b"from pathlib import Path\n\nROOT = Path(__file__).parents[2]\n"
     deep, flat = {"app/subflow_app/about/core/licences.py": rooted}, {"app/subflow_app/about/core.py": rooted}
     assert compare(definitions(deep), definitions(flat)) == ["differs: ROOT"]
+
+
+def test_prose_alone_differs() -> None:
+    old = '"""Old."""\n\n\ndef tell(name):  # old\n    """Old."""\n    raise ValueError(f"the name says {name}")\n'
+    new = '"""New."""\n\n\ndef report(name):\n    raise ValueError(f"{name} is the name")\n'
+    assert prose.difference("a.py", old, new, {"tell": "report"}) is None
+    for name, path, was, now, map_ in (
+        ("another name", "a.py", old, new, {}),
+        ("another key", "a.py", 'x = {"key": 1}', 'x = {"keys": 1}', {}),
+        ("another value in a sentence", "a.py", 'x = f"a {b} c"', 'x = f"a {d} c"', {}),
+        ("another number", "a.h", "int a = 1;  // one", "int a = 2;  // one", {}),
+        ("less code", "a.cpp", "f(); g();", "f();", {}),
+    ):
+        assert prose.difference(path, was, now, map_), name
+    assert prose.difference("a.h", 'f("one two");  // old', 'f("three four"); /* new */', {}) is None

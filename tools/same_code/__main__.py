@@ -4,6 +4,9 @@
     python -m tools.same_code --each OLD NEW     each commit of the range whose subject begins with "Move "
     python -m tools.same_code --joined app OLD NEW
                                                  the definitions of all modules below a folder, in whichever file
+    python -m tools.same_code --prose OLD NEW    the code but for comments, docstrings and sentences
+    python -m tools.same_code --prose --names MAP.json OLD NEW
+                                                 the same, with identifiers renamed by a map from old to new names
 
 Python files have equal syntax trees but for imports, which are the same set; C++ files have equal tokens but for
 includes. Texts in them, and lines of other files, may name what has moved by its new name. Which names those are is
@@ -24,7 +27,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from tools.same_code import texts, trees
+from tools.same_code import prose, texts, trees
 from tools.same_code.definitions import compare as compare_definitions
 from tools.same_code.definitions import definitions
 from tools.same_code.names import Names
@@ -220,6 +223,8 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("old", metavar="OLD", help="a revision")
     parser.add_argument("new", metavar="NEW", help="a later one")
     parser.add_argument("--joined", metavar="DIR", help="compare the definitions of all modules below a folder")
+    parser.add_argument("--prose", action="store_true", help="compare the code without its prose")
+    parser.add_argument("--names", type=Path, metavar="MAP", help="JSON: new identifiers by old ones, for --prose")
     parser.add_argument("--each", action="store_true", help='each commit of the range that begins with "Move "')
     parser.add_argument(
         "--allow", action="append", default=[], metavar="PATTERN", help="files that may differ, e.g. pyproject.toml"
@@ -228,6 +233,11 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--repository", type=Path, default=Path(), metavar="DIR", help="the repository, if elsewhere")
     options = parser.parse_args(words)
     repository = Repository(options.repository)
+    if options.prose:
+        names = json.loads(options.names.read_text(encoding="utf-8")) if options.names else {}
+        differences = prose.compare(repository, options.old, options.new, names)
+        sys.stdout.write("\n".join(differences) + "\n")
+        return int(len(differences) > 1)
     if options.joined:
         found = [definitions(repository.sources(each, options.joined)) for each in (options.old, options.new)]
         lines = compare_definitions(*found)

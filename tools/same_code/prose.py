@@ -1,0 +1,101 @@
+"""Compare two revisions but for prose: comments, docstrings and sentences; identifiers may change by a given map."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from tools.same_code.revisions import Repository
+from tools.same_code.texts import cpp_tokens
+
+_CODE = (".py", ".pyi", ".h", ".cpp", ".js")
+_LONGEST = 70
+_SENTENCE = "a sentence"
+
+
+def compare(repository: Repository, old: str, new: str, names: Mapping[str, str]) -> list[str]:
+    """Differences between the code of two revisions, the first of each file, and how many files are the same.
+
+    Args:
+        repository: holds both revisions.
+        old: a revision, as git names it.
+        new: a later revision.
+        names: new identifiers by old identifiers, without dots.
+    """
+    changes = repository.changes(old, new)
+    blobs = repository.contents(blob for change in changes for blob in (change.old_blob, change.new_blob))
+    problems, same, others = [], 0, 0
+    for change in changes:
+        path = change.new_path or change.old_path or ""
+        if Path(path).suffix not in _CODE:
+            others += 1
+        elif change.old_path is None or change.new_path is None:
+            problems.append(f"{path}: {'new' if change.old_path is None else 'gone'}")
+        else:
+            was, now = (blobs[blob].decode("utf-8") for blob in (change.old_blob, change.new_blob))
+            found = difference(path, was, now, names)
+            problems += [f"{path}: {found}"] if found else []
+            same += not found
+    return [*problems, f"{same} files differ only in prose{' and names' if names else ''}, {others} hold no code"]
+
+
+def difference(path: str, old: str, new: str, names: Mapping[str, str]) -> str | None:
+    """The first difference between the code of two texts of a file; None if only prose and mapped names differ."""
+    was, now = (_python(text) if path.endswith((".py", ".pyi")) else _tokens(text) for text in (old, new))
+    was = [_renamed(word, names) for word in was]
+    for a, b in zip(was, now, strict=False):
+        if a != b:
+            return f"{_shown(a)} became {_shown(b)}"
+    if len(was) == len(now):
+        return None
+    return f"{len(was)} words of code became {len(now)}"
+
+
+def _renamed(word: str, names: Mapping[str, str]) -> str:
+    return re.sub(r"\w+", lambda found: names.get(found[0], found[0]), word)
+
+
+def _shown(word: str) -> str:
+    return f"`{word}`" if len(word) <= _LONGEST else f"`{word[:_LONGEST]}…`"
+
+
+def _tokens(text: str) -> list[str]:
+    """Tokens of C++ or JavaScript without comments; a sentence in quotes counts as any other."""
+    return [
+        _SENTENCE if kind in ("text", "raw") and " " in word.strip("\"' ") else word
+        for kind, _, word in cpp_tokens(text)
+        if kind != "comment"
+    ]
+
+
+class _Plain(ast.NodeTransformer):
+    """Removes docstrings, and replaces sentences."""
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        super().generic_visit(node)
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [each for each in body if not _is_docstring(each)]  # type: ignore[attr-defined]
+        return node
+
+    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
+        if isinstance(node.value, str) and re.search(r"\s", node.value.strip()):
+            return ast.Constant(_SENTENCE)
+        return node
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        """A sentence with values: the values count, in any order."""
+        values = sorted(ast.dump(part) for part in node.values if isinstance(part, ast.FormattedValue))
+        text = "".join(str(part.value) for part in node.values if isinstance(part, ast.Constant))
+        return ast.Constant(f"{_SENTENCE} {values}" if re.search(r"\s", text) else ast.dump(node))
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _python(text: str) -> list[str]:
+    """Nodes of a syntax tree in order, one line each, without docstrings and with sentences replaced."""
+    return ast.dump(_Plain().visit(ast.parse(text)), indent=0).splitlines()
