@@ -17,7 +17,7 @@
     python3 dev.py setup          only set up (--cuda: PyTorch with CUDA)
     python3 dev.py clean          remove what was built (--all: .venv too)
 
-Needs Python and nothing else. What it makes lies in .venv and build; missing system libraries come from apt-get.
+Needs only Python. Its products lie in .venv and build; missing system libraries come from apt-get.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ BASE_PYTHON = str(getattr(sys, "_base_executable", None) or sys.executable)  # m
 ENVIRONMENT_STAMP = VENV / "subflow-environment.stamp"
 CORE_STAMP = VENV / "subflow-core.stamp"
 LEFT_OUT = ("PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE")  # of the environment, for each command
-UNFINISHED = "unfinished"  # what the environment's stamp says while pip is at work
+UNFINISHED = "unfinished"  # text of the environment's stamp while pip works
 
 DEMO = Path("assets/scenarios/demo.toml")
 DEMO_EXPORT = Path("subflow-demo")
@@ -72,7 +72,7 @@ MODULES = {
 
 PACKAGING = {"package": "packaging/package.py", "lock": "uv", "test-package": "pytest"}
 
-# What Qt's wheels leave to the system: for the offscreen platform, for X11, and a font, without which text is blank.
+# System libraries that Qt's wheels need on the offscreen platform and on X11, and a font, without which text is blank.
 QT_PACKAGES = (
     *("libgl1", "libegl1", "libxkbcommon0", "libfontconfig1", "libglib2.0-0", "libdbus-1-3", "libgssapi-krb5-2"),
     *("libxcb-cursor0", "libxcb-icccm4", "libxcb-keysyms1", "libxcb-shape0", "libxcb-xkb1", "libxkbcommon-x11-0"),
@@ -80,7 +80,7 @@ QT_PACKAGES = (
 )
 TEST_PACKAGES = ("libgtest-dev", "xvfb", "xauth", "tshark", "strace", "locales")
 BROWSERS = ("chromium", "firefox-esr")  # for --full, by the names that Debian alone has
-# What makes an installer, and what tries it on a system of its own.
+# Programs that make an installer, and those that try it on a separate system.
 PACKAGE_PACKAGES = (
     *("binutils", "desktop-file-utils", "appstream", "shared-mime-info", "xz-utils"),
     *("debootstrap", "x11-utils", "xdotool", "libwayland-client0", "libwayland-cursor0", "libwayland-egl1"),
@@ -97,14 +97,14 @@ TORCH_AND_WHAT_NEEDS_IT = ("torch", "stable-baselines3")
 
 
 class SetUpError(Exception):
-    """The set-up cannot go on; the text says why and what to do."""
+    """The set-up cannot continue; the text gives the reason and the remedy."""
 
 
 # ---------------------------------------------------------------------------------------------------- running commands
 
 
 def say(text: str) -> None:
-    """Prints a line at once, so that it stands before the output of the commands that follow."""
+    """Prints a line at once, before the output of the commands that follow."""
     print(text, flush=True)
 
 
@@ -194,7 +194,7 @@ def find_compiler() -> str | None:
 
 
 def compiler_is_new_enough(version_text: str) -> bool:
-    """Whether the text that `c++ --version` prints is that of a compiler the core builds with."""
+    """True if the output of `c++ --version` names a compiler that can build the core."""
     # "g++ (Debian 12.2.0-14+deb12u1) 12.2.0", "Debian clang version 14.0.6": the last number of the first line counts
     first_line = version_text.partition("\n")[0]
     majors = re.findall(r"(\d+)\.\d+\.\d+", first_line)
@@ -215,7 +215,7 @@ def build_packages() -> list[str]:
 
 
 def read_text(path: str | Path) -> str:
-    """A file's text; empty if there is no such file."""
+    """The text of a file; empty if the file does not exist."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -231,7 +231,7 @@ def installed_system_packages() -> set[str]:
 
 
 def provide_system_packages(beside_qt: Sequence[str] = ()) -> None:
-    """Installs the system packages that are missing, where apt-get and root allow; else says which line does it.
+    """Installs missing system packages where apt-get and root allow it; otherwise prints the line that installs them.
 
     Raises:
         SetUpError: if something is missing and cannot be installed from here.
@@ -260,14 +260,14 @@ def provide_system_packages(beside_qt: Sequence[str] = ()) -> None:
 
 @functools.lru_cache(maxsize=None)
 def project() -> dict[str, Any]:
-    """What pyproject.toml says."""
+    """The content of pyproject.toml."""
     import tomllib
 
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 def optional_requirements(with_torch: bool) -> list[str]:
-    """What the extras ask for: environments, training, tools; either PyTorch and what needs it, or all the rest."""
+    """Requirements of the extras: PyTorch and the packages that need it, or all others."""
     wanted = (requirement for extra in EXTRAS for requirement in project()["project"]["optional-dependencies"][extra])
     return [one for one in wanted if (one.partition("==")[0] in TORCH_AND_WHAT_NEEDS_IT) == with_torch]
 
@@ -297,12 +297,12 @@ def core_digest() -> str:
 
 
 def is_current(stamp: Path, digest: str) -> bool:
-    """Whether the stamp, which is written after the last step of what it stands for, says that nothing has changed."""
+    """True if the stamp, which is written after the last step, holds this digest."""
     return read_text(stamp) == digest
 
 
 def venv_is_ours(pyvenv_cfg: str) -> bool:
-    """Whether .venv, by the text of its pyvenv.cfg, was made in this folder (it cannot be moved) by this Python."""
+    """True if .venv was made in this folder (it cannot be moved) by this Python, according to its pyvenv.cfg."""
     settings = dict(re.findall(r"^(\w+) = (.*)$", pyvenv_cfg, re.MULTILINE))
     return (
         settings.get("home") == os.path.dirname(os.path.abspath(BASE_PYTHON))  # noqa: PTH100, PTH120 - as venv has it
@@ -312,7 +312,7 @@ def venv_is_ours(pyvenv_cfg: str) -> bool:
 
 
 def make_venv() -> None:
-    """Makes .venv, unless there is one that this checkout and this Python can go on with."""
+    """Makes .venv, unless this checkout and this Python can use an existing one."""
     if venv_is_ours(read_text(VENV / "pyvenv.cfg")) and not is_current(ENVIRONMENT_STAMP, UNFINISHED):
         works = subprocess.run([PYTHON, "-m", "pip", "--version"], capture_output=True, check=False).returncode == 0
         if works:
@@ -331,16 +331,16 @@ def pip_install(*arguments: Any) -> list[Any]:
 
 
 def install_torch(cuda: bool) -> None:
-    """Installs PyTorch and what needs it: a build for the CPU wherever there is one, unless CUDA is asked for.
+    """Installs PyTorch and the packages that need it: a build for the CPU where one exists, unless CUDA is requested.
 
-    Only training needs it, so that the rest goes on when it cannot be had.
+    A failure stops nothing, because only training needs PyTorch.
     """
     torch, *others = optional_requirements(with_torch=True)
     version, options = installed_version("torch"), []
     if version.partition("+")[0] == torch.partition("==")[2] and not (cuda and version.endswith("+cpu")):
         if all(one == f"{(name := one.partition('==')[0])}=={installed_version(name)}" for one in others):
             return
-        torch = f"torch=={version}"  # what needs it must not bring another build
+        torch = f"torch=={version}"  # the other packages must not bring another build
     elif cuda:
         options = ["--upgrade", "--force-reinstall"]
     elif sys.platform == "linux" and brings_cuda(torch):
@@ -358,9 +358,9 @@ def installed_version(distribution: str) -> str:
 
 
 def brings_cuda(requirement: str) -> bool:
-    """Whether pip would choose a build of PyTorch that comes with gigabytes of CUDA; also True where it finds none.
+    """True if pip would choose a build of PyTorch that comes with gigabytes of CUDA, or finds no build.
 
-    Asked of the package's metadata, which pip can read without downloading the package.
+    Reads the package's metadata, which pip can do without downloading the package.
     """
     question = pip_install("--dry-run", "--ignore-installed", "--no-deps", "--quiet", "--report", "-", requirement)
     answer = subprocess.run(question, capture_output=True, text=True, check=False, env=child_environment())
@@ -391,7 +391,7 @@ def set_up(beside_qt: Sequence[str] = (), anew: bool = False, cuda: bool = False
                 raise
             install_torch(cuda)
             ENVIRONMENT_STAMP.write_text(environment_digest(), encoding="utf-8")
-        core = core_digest()  # before the build: what is edited meanwhile is built the next time
+        core = core_digest()  # taken before the build: files edited meanwhile are built the next time
         if anew or not is_current(CORE_STAMP, core):
             CORE_STAMP.unlink(missing_ok=True)
             do("Building the core", "core", pip_install("--no-build-isolation", "--no-deps", "--editable", ROOT))
@@ -402,12 +402,12 @@ def set_up(beside_qt: Sequence[str] = (), anew: bool = False, cuda: bool = False
 
 
 def run(arguments: list[str]) -> NoReturn:
-    """Opens the window, or runs the same scenario without one where there is no display."""
+    """Opens the window, or runs the same scenario without a window where no display is available."""
     set_up()
     command = arguments or [str(ROOT / DEMO)]
     shows = sys.platform != "linux" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")))
     if not shows and command[0].endswith(".toml"):
-        say("There is no display (DISPLAY and WAYLAND_DISPLAY are not set): running the scenario without a window.")
+        say("No display (DISPLAY and WAYLAND_DISPLAY are not set): running the scenario without a window.")
         command = ["run", *command, "--export", str(DEMO_EXPORT)]
     hand_over(PYTHON, "-m", "subflow_app", *command)
 
@@ -435,7 +435,7 @@ def cpp_tests(folder: str, *options: str) -> list[list[Any]]:
 
 
 def checks(full: bool) -> list[list[Check]]:
-    """All but the Python tests: what reads the sources, and beside it the C++ tests, in full without sanitizers too."""
+    """All checks but the Python tests: of the sources, and beside them the C++ tests (full: without sanitizers too)."""
     newest = max(BUILD.glob("cp*/CMakeCache.txt"), key=os.path.getmtime)  # of the core that pip has built for .venv
     builds = [newest.parent, BUILD / "asan"]
     signatures = [[BIN / "cmake", "--build", build, "--target", "signatures"] for build in builds]
@@ -458,7 +458,7 @@ def checks(full: bool) -> list[list[Check]]:
 
 
 def failures(checks_in_turn: list[Check]) -> list[str]:
-    """Makes checks, also after one has failed, and tells how each went; returns the names of those that failed."""
+    """Makes all checks, also after a failure, and prints the result of each; returns the names of those that failed."""
     failed = []
     for check in checks_in_turn:
         started = time.monotonic()
@@ -496,7 +496,7 @@ def test(full: bool, expression: str | None, paths: list[str], pytest_arguments:
 def test_package(pytest_arguments: list[str]) -> int:
     """Tries what `package` has made: its self-test, the installers, and a bare system where root may make one."""
     if not PACKAGE.is_dir():
-        raise SetUpError(f"There is no package in {PACKAGE}. Make it first: python3 dev.py package")
+        raise SetUpError(f"{PACKAGE} holds no package. Make it first: python3 dev.py package")
     set_up((*TEST_PACKAGES, *PACKAGE_PACKAGES))
     words = ["--packaged", "--timeout=1800", "tests/packaging", *pytest_arguments]
     return subprocess.call([str(BIN / "pytest"), *words], cwd=ROOT, env=child_environment())
@@ -527,13 +527,13 @@ def arguments_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("dev.py", "dev.py COMMAND ...", description=__doc__, formatter_class=plain)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, job in {"run": "subflow", **MODULES}.items():
-        commands.add_parser(name, help=f"what follows is handed to {job}", add_help=False)
-    testing = commands.add_parser("test", aliases=["check"], help="what follows -- is handed to pytest")
+        commands.add_parser(name, help=f"the rest is passed to {job}", add_help=False)
+    testing = commands.add_parser("test", aliases=["check"], help="words after -- are passed to pytest")
     testing.add_argument("--full", action="store_true", help="also what takes long, and many more random examples")
     testing.add_argument("-k", dest="expression", metavar="EXPRESSION", help="only the Python tests that match")
     testing.add_argument("paths", nargs="*", metavar="PATH", help="only the Python tests there")
     for name in PACKAGING:
-        commands.add_parser(name, help=f"what follows is handed to {PACKAGING[name]}", add_help=False)
+        commands.add_parser(name, help=f"the rest is passed to {PACKAGING[name]}", add_help=False)
     commands.add_parser("fmt")
     commands.add_parser("setup").add_argument("--cuda", action="store_true", help="PyTorch with CUDA")
     commands.add_parser("clean").add_argument("--all", action="store_true", help="also .venv")
@@ -549,7 +549,7 @@ def split_words(words: list[str]) -> tuple[list[str], list[str]]:
 
 
 def use_supported_python() -> None:
-    """Goes on under a Python that the project supports, or ends with a line that says which one it needs."""
+    """Continues under a Python that the project supports, or ends with a line that names the supported versions."""
     if OLDEST_PYTHON <= sys.version_info[:2] <= NEWEST_PYTHON:
         return
     for minor in range(OLDEST_PYTHON[1], NEWEST_PYTHON[1] + 1):
@@ -564,7 +564,7 @@ def use_supported_python() -> None:
 
 
 def main() -> int:
-    """Does what the command line says and returns the exit code."""
+    """Runs the command line and returns the exit code."""
     use_supported_python()
     words, rest = split_words(sys.argv[1:])
     options = arguments_parser().parse_args(words)

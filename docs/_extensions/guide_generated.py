@@ -1,6 +1,6 @@
 """Parts of pages that are made from the program itself, so that they cannot differ from it.
 
-A page says where they go::
+A page marks their places::
 
     ```{generated} options controller lia
     ```

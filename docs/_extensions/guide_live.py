@@ -87,7 +87,7 @@ def _gallery() -> str:
     """The page of all experiments with the results that ship."""
     library = open_library()
     if library is None:
-        raise InputError("the guide shows the results that ship, and this tree has none: `subflow library build`")
+        raise InputError("the shipped results, which the guide shows, are missing; build them: `subflow library build`")
     with library:
         shown = {read_exhibit(None, name, library=library): library for name in recipe_names()}
         return gallery_page(shown, shared=_SHARED)

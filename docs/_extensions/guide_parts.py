@@ -63,7 +63,7 @@ def options(kind: str, name: str) -> str:
 
 
 def facts(kind: str, name: str) -> str:
-    """What it is in a line, where it is from, and how a scenario names it."""
+    """Description in a line, source, and the key and name in a scenario."""
     algorithm = _algorithm(kind, name)
     where = _source(algorithm.source)
     of_flow = "For `mptcp` flows: one instance controls all subflows of a connection." if algorithm.is_coupled else ""
@@ -72,7 +72,7 @@ def facts(kind: str, name: str) -> str:
 
 
 def rules(kind: str, name: str) -> str:
-    """The rules it decides by, as Explain tells them."""
+    """Rules of the algorithm, in the words of Explain."""
     rows = [
         (
             _prose(rule.name.replace("_", " ")),
@@ -195,7 +195,7 @@ def hooks(kind: str) -> str:
 
 
 def fields(*objects: str) -> str:
-    """What scripts may read of objects, and what they may set."""
+    """Fields of objects that scripts can read, and those that they can set."""
     parts = []
     for name in objects:
         rows = [
@@ -216,7 +216,7 @@ def fields(*objects: str) -> str:
 
 
 def words(of: str) -> str:
-    """What scripts may call (functions), declare outside of functions (declarations) and set there (settings)."""
+    """Functions that scripts can call, declarations outside of functions, and settings."""
     if of == "settings":
         rows = [(_code(name), _prose(text)) for name, (_, _, text) in SETTINGS.items()]
         return _table(("Name", "Meaning"), rows)
@@ -233,7 +233,7 @@ def experiments(paper: str) -> str:
 
 
 def measures() -> str:
-    """What recipes of experiments can measure of runs."""
+    """Measures that recipes of experiments can take of runs."""
     from subflow_app.features.gallery.core.measures import MEASURES
 
     rows = [(_code(name), _prose(each.help)) for name, each in MEASURES.items()]
@@ -249,7 +249,7 @@ def explorable(name: str) -> str:
 
 
 def explorables() -> str:
-    """Those that ship, with what they can be told and what they give."""
+    """The shipped explorables with their inputs and results."""
     from subflow_app.features.labs.core.explorables import explorable_names, load_explorable
 
     found = [load_explorable(name) for name in explorable_names()]
@@ -327,7 +327,7 @@ def _command(command: Any, words: tuple[str, ...]) -> str:
     lines += [_prose(re.sub(r"[ \t]*\n[ \t]*(?!\n)", "\n", command.help or "").strip()), ""]
     lines += ["```text", f"{context.command_path} {' '.join(command.collect_usage_pieces(context))}", "```", ""]
     records = [record for param in command.get_params(context) if (record := param.get_help_record(context))]
-    # What kind of text an argument is, and the help itself, tell nobody anything.
+    # The type of an argument's text and the option --help would inform no reader.
     rows = [
         (_code(re.sub(r" <.*>$", "", name)), _prose(" ".join(text.split())))
         for name, text in records

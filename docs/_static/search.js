@@ -5,8 +5,8 @@
 "use strict";
 
 (() => {
-  const TITLE = 8, HEADING = 5, TEXT = 3; // what a word is worth by its place
-  const PHRASE = { title: 12, heading: 8, text: 4 }; // what all words in a row are worth
+  const TITLE = 8, HEADING = 5, TEXT = 3;  // weight of a word by its place
+  const PHRASE = { title: 12, heading: 8, text: 4 };  // weight of all words in a row
   const SATURATION = 1.2, LENGTH_SHARE = 0.75; // k1 and b of BM25 (Robertson and Zaragoza, 2009)
   const EXCERPT = 240, BEFORE = 60; // characters
   const WORD = /[\p{Letter}\p{Number}_]+/gu;

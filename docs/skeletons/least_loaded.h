@@ -9,7 +9,7 @@ namespace subflow {
 
 class LeastLoaded {
 public:
-    // What Explain shows of a choice.
+    // Explain shows this rule for a choice.
     static constexpr RuleInfo kLeast{
         .name = "least_loaded",
         .formula = "the available subflow with the smallest inflight / cwnd",
@@ -43,7 +43,7 @@ public:
     }
 
 private:
-    // A packet that is sent again goes to a subflow that has not carried it yet, if there is one.
+    // A retransmission goes to a subflow that has not carried the packet yet, if possible.
     static bool comes_before(const Candidate& a, const Candidate& b) {
         if (a.has_sent_this != b.has_sent_this) return b.has_sent_this;
         return a.inflight_pkts * b.cwnd_pkts < b.inflight_pkts * a.cwnd_pkts;

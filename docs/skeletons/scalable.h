@@ -9,9 +9,9 @@ namespace subflow {
 
 class Scalable {
 public:
-    // What Explain shows: a rule has a name, a formula in words, the line that is computed, and the numbers in it. The
-    // last number is the result.
-    static constexpr RuleNumber kGrown{"growth_pkts", "what an acknowledged packet adds"};
+    // The rule in Explain: a name, a formula in words, the computed line, and the numbers in it. The last number is the
+    // result.
+    static constexpr RuleNumber kGrown{"growth_pkts", "growth of the window per acknowledged packet"};
     static constexpr RuleInfo kGrowth{
         .name = "share_growth",
         .formula = "cwnd + growth * acked",
@@ -20,13 +20,13 @@ public:
         .numbers = {number::kAcked, kGrown, number::kCwnd},
     };
     static constexpr std::array kRules{&kSlowStart, &kGrowth, &NewReno::kHalving};
-    // What scenarios, forms and sweeps can set. No other controller of single paths may have an option of this name: in
-    // `uncoupled` they are side by side, which the compiler checks.
+    // Options that scenarios, forms and sweeps can set. No other single-path controller may have an option of this
+    // name, because `uncoupled` offers the options of all of them, which the compiler checks.
     static constexpr std::array kOptions{
         OptionInfo{
             .key = "growth",
             .kind = OptionKind::Number,
-            .help = "What each acknowledged packet adds to the window.",
+            .help = "Growth of the window per acknowledged packet.",
             .default_number = 0.01,
             .minimum = 0,
             .maximum = 1,

@@ -36,13 +36,15 @@ HABITS: Mapping[str, tuple[str, re.Pattern[str]]] = {
         (
             "the one",
             "repeat the noun",
-            r"\bthe (?:former|latter)\b|\bthat one\b|\bthe ones? (?:that|which|who|of|it|before|after)\b",
+            r"\bthat one\b|\bthe ones? (?:of|before|after|it)\b|\bthe (?:former|latter)(?=[.,;:)]| (?:is|are|was|has|does)\b)",
         ),
         ("somebody", "name the person or the caller", r"\b(?:[Ww]hoever|[Nn]obody|[Ss]omebody|whom)\b"),
         ("mind", "a verb of action: programs know and want nothing", r"\b(?:knows|knew|wants|thinks|believes|minds)\b"),
     )
 }
-_CODE = re.compile(r"``[^`]*``|`[^`]*`|\[\[[^\]]*\]\]|https?://\S+")
+# Pages speak of people, too.
+_OF_CODE = ("somebody", "mind")
+_CODE = re.compile(r"<!--.*?-->|``[^`]*``|`[^`]*`|\[\[[^\]]*\]\]|https?://\S+", re.S)
 _BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*|#>+]|\d+\.) ?)|\n(?=\s+\w[\w.*, ]*: )|(?<=[:])\n(?=    )|(?<=s:)\n(?=\s)")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"”’)*]*\s+(?=[\"“(*]*[A-Z`‹])")
 
@@ -81,5 +83,5 @@ def hits(piece: Prose) -> Iterator[Hit]:
     """Habits in a piece of prose; at most one of each kind a sentence."""
     for line, sentence in sentences(piece):
         for habit, (_advice, pattern) in HABITS.items():
-            if pattern.search(sentence):
+            if (piece.kind != "page" or habit not in _OF_CODE) and pattern.search(sentence):
                 yield Hit(line, piece.kind, habit, sentence)
