@@ -1,4 +1,4 @@
-// An optional value that lives elsewhere and is copied with its owner.
+// An optional value on the heap that is copied with its owner.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace subflow {
 
-// For large state that few objects of a kind have: the others pay for a pointer. A copy of the owner has its own copy,
-// which a plain unique_ptr would refuse and a shared_ptr would not make.
+// For large state that few objects of a type have: the others store one pointer. A copy of the owner gets a copy of the
+// value; a unique_ptr would forbid the copy, and a shared_ptr would share the value.
 template <class T>
 class Boxed {
 public:

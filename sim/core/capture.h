@@ -1,4 +1,4 @@
-// Packets as they pass the network cards of a flow's two hosts, noted only where that is asked for.
+// Packets recorded as they pass the network cards of a flow's two hosts, for the flows that are captured.
 #pragma once
 
 #include <array>
@@ -12,46 +12,46 @@
 
 namespace subflow {
 
-// Whose network card a packet passes: that of the host that sends the flow's data, or of the one that receives it.
+// Network card that a packet passes: the card of the data sender or of the data receiver.
 enum class Station : std::uint8_t { Sender, Receiver };
 
-// What the headers of a packet say of marks.
+// ECN information in the headers of a packet.
 struct EcnHeader {
     Ecn ecn = Ecn::NotCapable;
-    std::uint8_t flags = 0;  // AE, CWR and ECE of TCP's header
+    std::uint8_t flags = 0;  // AE, CWR and ECE of the TCP header
     bool has_option = false;
-    std::array<std::uint32_t, 3> bytes{};  // of the AccECN option: payload in packets with ECT(0), marked, with ECT(1)
+    std::array<std::uint32_t, 3> bytes{};  // AccECN option: payload received with ECT(0), marked, with ECT(1)
 };
 
 struct PacketRecord {
     Nanos at{};
-    Nanos echo{};                     // data: when it left the sender; ACK: what it echoes of that (RFC 7323)
+    Nanos echo{};                     // data: departure from the sender; ACK: echoed departure (RFC 7323)
     std::uint32_t seq = 0;            // as in Packet: data packets of a subflow count from 0
-    std::uint32_t data_seq = 0;       // likewise those of the connection
-    std::uint32_t transmission = 0;   // of an ACK: which one of the subflow it is; its arrival has the same
-    std::uint32_t right_edge = 0;     // ACK: one past the last packet there is room for; Reassembly::kUnlimited
+    std::uint32_t data_seq = 0;       // data packets of the connection count from 0
+    std::uint32_t transmission = 0;   // number of the transmission; ACKs of a subflow have numbers of their own
+    std::uint32_t right_edge = 0;     // ACK: one past the last packet of the receive window, or Reassembly::kUnlimited
     std::uint32_t subflow = 0;        // index into Network's subflows
-    std::array<SeqRange, 3> sack{};   // ACK: the first `sack_count` of them
+    std::array<SeqRange, 3> sack{};   // ACK: the first `sack_count` are valid
     std::uint16_t size_bytes = 0;     // on the wire
-    std::uint16_t payload_bytes = 0;  // of these
+    std::uint16_t payload_bytes = 0;  // without headers
     PacketKind kind = PacketKind::Data;
     Station station = Station::Sender;
-    std::uint8_t incarnation = 0;  // of the subflow: a closed one that opens again is another TCP connection
+    std::uint8_t incarnation = 0;  // of the subflow: reopening it starts another TCP connection
     std::uint8_t sack_count = 0;
     EcnHeader ecn;
 };
 
-// The packets of one connection in the order in which the simulator dealt with them, which runs ahead of the clock
-// where nothing else has a say (see lookahead.cpp): `take` has them in order of time.
+// The packets of one connection, in the order of their simulation. This order runs ahead of the clock where no other
+// event can interfere (see lookahead.cpp). `take` therefore selects by time, and Network::take_packets() sorts.
 class PacketLog {
 public:
     void set_capacity(std::size_t capacity) { capacity_ = capacity; }
-    // A packet passes. `extension`: what an ACK says beyond its numbers; nullptr: nothing.
+    // Records a packet. `extension`: SACK blocks and receive window of an ACK; nullptr if the ACK carries neither.
     void note(const Packet& packet, Station station, Nanos at, std::uint16_t payload_bytes,
               const AckExtension* extension, const EcnHeader& ecn);
-    // Moves those up to and including `until` to the end of `out`; the others stay.
+    // Moves the records up to and including `until` to the end of `out`; later records stay.
     void take(Nanos until, std::vector<PacketRecord>& out);
-    // Packets that the capacity did not leave room for.
+    // Packets that were not recorded because the log was full.
     std::int64_t dropped() const { return dropped_; }
     std::size_t heap_bytes() const { return heap_bytes_of(records_); }
 
@@ -61,8 +61,8 @@ private:
     std::int64_t dropped_ = 0;
 };
 
-// Packets of a network, taken out of its logs: a column per quantity, in order of time. Row i of `sack` has the first
-// and the one past the last of three ranges, of which `sack_count` mean something.
+// Packets of a network, taken from its logs: a column per quantity, in order of time. Row i of `sack` holds three
+// ranges as pairs of the first number and one past the last; the first `sack_count` ranges are valid.
 struct PacketTable {
     std::vector<std::int64_t> time_ns;
     std::vector<std::int64_t> echo_ns;

@@ -1,5 +1,5 @@
-// Checks of what must hold if the program is right. A failed one is our bug: it throws, so that the caller's process
-// and every other Network survive, and the message says where.
+// Checks of conditions that hold if the program is correct. A failed check is a bug in Subflow. It throws, so that the
+// caller's process and every other Network survive, and the message contains the position in the source.
 #pragma once
 
 #include <stdexcept>
@@ -17,7 +17,7 @@ struct InternalError : std::logic_error {
 
 }  // namespace subflow
 
-// Impossible states, off the per-packet path: always checked.
+// Checks off the per-packet path: in every build.
 #define SF_ASSERT(condition)                                       \
     do {                                                           \
         if (!(condition)) [[unlikely]]                             \
@@ -31,7 +31,7 @@ struct InternalError : std::logic_error {
 #define SF_VALIDATE(condition) static_cast<void>(0)
 #endif
 
-// For the few functions on the path of every packet that are only fast as part of their callers.
+// Forces inlining of the few functions on the per-packet path that are fast only as part of their callers.
 #define SF_INLINE inline __attribute__((always_inline))
 #define SF_INLINE_LAMBDA __attribute__((always_inline))
 #define SF_UNREACHABLE() __builtin_unreachable()

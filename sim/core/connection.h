@@ -1,4 +1,4 @@
-// A flow's connection: its data stream over one or more subflows, both ends of it.
+// Both ends of a flow's connection: one data stream over one or more subflows.
 #pragma once
 
 #include <array>
@@ -21,15 +21,15 @@
 
 namespace subflow {
 
-// The retransmission timer of the connection as a whole. It is not touched by acknowledgements: when it fires, it finds
-// out how long it is since the last progress.
+// Retransmission timer of the connection as a whole. Acknowledgements do not move it: on expiry, it computes the time
+// since the last progress.
 struct MetaTimer {
-    Nanos backed_off{};               // the timeout since the last expiry; nil: none since the last progress
-    Nanos expired_at{};               // when that was
-    std::uint32_t una_at_expiry = 0;  // and what was DATA_ACKed then
+    Nanos backed_off{};               // timeout after the last expiry; 0: no expiry since the last progress
+    Nanos expired_at{};               // time of the last expiry
+    std::uint32_t una_at_expiry = 0;  // data_una at the last expiry
     std::int64_t expiries = 0;
-    // Where data is pushed ahead: when it goes off, what was DATA_ACKed when it was set, how long it takes when it is
-    // set next, and when the event comes that looks.
+    // For schedulers that push data ahead: time of expiry, data_una when the timer was set, duration of the next
+    // setting, and time of the event that checks for expiry.
     Nanos due = kNever;
     std::uint32_t una_when_set = 0;
     Nanos patience{};
@@ -40,150 +40,152 @@ struct Connection {
     FlowKind kind = FlowKind::Tcp;
     std::uint32_t first_subflow = 0;
     std::uint32_t subflow_count = 0;
-    bool is_coupled = false;        // the controllers want to see their siblings
-    CommonState common;             // theirs
-    std::vector<Sibling> siblings;  // as they were when one of them last wanted to see them
+    bool is_coupled = false;        // the controllers read the state of their siblings
+    CommonState common;             // shared by the controllers
+    std::vector<Sibling> siblings;  // state at the latest query by a controller
     std::vector<PathRate> rates;    // of the siblings
-    std::uint32_t changed = kAll;   // the subflows that may be other than that since, a bit each
+    std::uint32_t changed = kAll;   // subflows that may have changed since that query, a bit each
     Scheduler scheduler = MinRtt(Options(MinRtt::kInfo, {}));
-    bool is_work_conserving = false;  // the only subflow that is available is taken, whichever it is
-    bool is_plain = false;            // one subflow and no send buffer: nothing to schedule, nothing to wait for
+    bool is_work_conserving = false;  // the scheduler always takes the only available subflow
+    bool is_plain = false;            // one subflow and no send buffer limit: no scheduling, no waiting
     bool has_backups = false;
-    // No subflow has room, nor anything to repair or to send that its pacing holds back: until something happens to
-    // one, none can send. Known to be so: where it is false, it may be so all the same.
+    // True if no subflow has room, lost packets or queued packets: until an event changes a subflow, none can send.
+    // False may also mean that this is not known.
     bool is_full = false;
-    bool calls_agent = false;                   // the agent of its subflows acts when they have news, not by the clock
+    bool calls_agent = false;                   // the agent acts on news from its subflows, not by the clock
     bool pushes_ahead = false;                  // data is bound to subflows ahead of their windows
-    bool hands_otherwise = false;               // that, or the scheduler wants copies
-    Copies copies = Copies::None;               // whether the scheduler wants every packet on every subflow
-    Boxed<AlgorithmChoice> changed_controller;  // that an event has put in place of the flow's
-    Boxed<DecisionLog> decisions;               // of the scheduler, if they are recorded; only over several subflows
-    Boxed<PacketLog> captured;                  // of its packets, if somebody wants to see them
+    bool hands_otherwise = false;               // pushes_ahead, or the scheduler sends copies
+    Copies copies = Copies::None;               // whether every packet is sent on every subflow
+    Boxed<AlgorithmChoice> changed_controller;  // set by an event in place of the flow's controller
+    Boxed<DecisionLog> decisions;               // of the scheduler, if recorded; multipath only
+    Boxed<PacketLog> captured;                  // packets of the connection, if they are captured
 
     // Sending end: data numbers [data_una, data_nxt) are handed out and not yet DATA_ACKed.
     bool is_started = false;
     Nanos started_at = kNever;
     std::uint32_t data_una = 0;
     std::uint32_t data_nxt = 0;
-    std::uint32_t data_end = Reassembly::kUnlimited;  // one past the last; the stop time lowers it to data_nxt
+    std::uint32_t data_end = Reassembly::kUnlimited;  // one past the last packet; the stop time lowers it to data_nxt
     std::uint32_t right_edge = Reassembly::kUnlimited;
-    std::uint32_t send_buffer_pkts = Reassembly::kUnlimited;  // handed out and not DATA_ACKed, at most
+    std::uint32_t send_buffer_pkts = Reassembly::kUnlimited;  // limit on packets handed out and not DATA_ACKed
     std::uint32_t payload_bytes = 0;                          // of a full packet
     std::uint32_t header_bytes = 0;                           // of a data packet
     std::uint32_t last_payload_bytes = 0;                     // of packet data_end - 1 of a finite transfer
     std::uint32_t last_data_seq = Reassembly::kUnlimited;
-    std::uint32_t final_data_seq = Reassembly::kUnlimited;  // last_data_seq, or what the stop time left it at
-    bool is_stopped = false;                                // was told to send nothing new any more
+    std::uint32_t final_data_seq = Reassembly::kUnlimited;  // last_data_seq, or the last packet before the stop time
+    bool is_stopped = false;                                // sends no new data any more
     Ring<std::uint64_t> sent_on;       // [data_una, data_nxt): mask of subflows, kReinjected, kQueued; multipath only
     Ring<std::uint32_t> reinjections;  // data numbers to send again on another subflow
-    std::int64_t reinjected_pkts = 0;  // handed to a subflow although they had been sent before
-    Nanos data_acked_at{};             // when the DATA_ACK moved last, or the flow started; multipath only
+    std::int64_t reinjected_pkts = 0;  // packets handed to a subflow that had been sent before
+    Nanos data_acked_at{};             // time of the latest DATA_ACK progress, or of the start; multipath only
     MetaTimer meta_timer;
-    std::int64_t copied_pkts = 0;  // handed to a subflow because the scheduler wants everything on all of them
+    std::int64_t copied_pkts = 0;  // copies handed out for schedulers that use all subflows at once
 
-    bool signals_addresses = false;     // events have its receiving end announce or withdraw some
-    std::uint32_t taken_addresses = 0;  // of those announced
-    bool waits_to_join = false;         // further subflows do, until the first one is acknowledged data
+    bool signals_addresses = false;     // events announce or withdraw addresses of the receiving end
+    std::uint32_t taken_addresses = 0;  // announced addresses that were accepted
+    bool waits_to_join = false;         // further subflows wait until data on the first is acknowledged
 
-    // What arrives is put into order afterwards: data_lane.h. `data_una` is then what the sender made sure of last.
+    // True if arrivals are put into order afterwards (data_lane.h). `data_una` is then the value at the last
+    // settlement.
     bool defers_data = false;
-    std::uint32_t heard_acks = 0;  // acknowledgements since then
+    std::uint32_t heard_acks = 0;  // acknowledgements since the last settlement
     std::uint32_t arrival_turn = 0;
 
     // Receiving end
     Reassembly reassembly;
     std::int64_t delivered_bytes = 0;  // payload handed to the application, in order
     Nanos completed_at = kNever;
-    Nanos ended_at = kNever;  // completed, or everything arrived that was sent before the stop
+    Nanos ended_at = kNever;  // completed, or stopped with all sent data arrived
 
-    DatagramSource datagrams;  // of a flow that sends them
+    DatagramSource datagrams;  // of a flow that sends datagrams
 
     static constexpr std::uint32_t kAll = ~std::uint32_t{0};
-    static constexpr std::uint64_t kReinjected = std::uint64_t{1} << 63;  // once after a timeout
-    static constexpr std::uint64_t kQueued = std::uint64_t{1} << 62;      // waits among the reinjections
+    static constexpr std::uint64_t kReinjected = std::uint64_t{1} << 63;  // was sent again after a timeout
+    static constexpr std::uint64_t kQueued = std::uint64_t{1} << 62;      // is in `reinjections`
 
     std::size_t heap_bytes() const {
         return heap_bytes_of(scheduler, changed_controller, decisions, captured, sent_on, reinjections, reassembly,
                              siblings, rates);
     }
     bool is_multipath() const { return subflow_count > 1; }
-    // Started, and neither complete nor stopped with everything arrived.
+    // True if the flow has started and is neither complete nor stopped with all sent data arrived.
     bool is_active(Nanos now) const { return is_started && ended_at > now; }
-    // Whether the only subflow that has room is given what there is, as soon as it is heard of.
+    // True if the only subflow with room always gets the new data, without a query of scheduler or agent.
     bool may_rest() const {
         return is_multipath() && is_work_conserving && copies == Copies::None && reinjections.empty() && !decisions &&
                !calls_agent;
     }
     bool send_buffer_is_full() const { return data_nxt - data_una >= send_buffer_pkts; }
-    // There is new data, and neither the receiver nor the send buffer keeps it from being sent.
+    // True if new data exists and neither the receive window nor the send buffer blocks it.
     bool has_new_data() const { return data_nxt < data_end && data_nxt < right_edge && !send_buffer_is_full(); }
     std::uint32_t payload_of(std::uint32_t data_seq) const {
         return data_seq == last_data_seq ? last_payload_bytes : payload_bytes;
     }
 };
 
-// A handshake under way, at the end that began it.
+// A handshake in progress, at the end that initiated it.
 struct Opening {
     HandshakeStep sent = HandshakeStep::Syn;
-    std::uint8_t timeouts = 0;       // of the packet sent last
-    std::uint8_t retransmitted = 0;  // SYNs
-    bool is_announced = false;       // has not begun: the address is being announced to the end that is to begin
-    bool waits = false;              // has not begun: a further subflow, before the connection is there
-    Nanos rtt{};                     // that its SYN took
+    std::uint8_t timeouts = 0;       // of the latest packet
+    std::uint8_t retransmitted = 0;  // retransmitted SYNs
+    bool is_announced = false;       // not begun: the announcement of the address is still under way
+    bool waits = false;              // not begun: a further subflow that waits for the connection
+    Nanos rtt{};                     // measured with its SYN
 };
 
-// Which packets of a subflow are looked at: they are captured, or may have something to say of marks.
+// Packets of a subflow that need the slow path, because they are captured or may carry ECN information.
 enum Looks : std::uint8_t { kNoLooks = 0, kDepartures = 1, kArrivals = 2, kAcks = 4, kAnswers = 8, kAllLooks = 15 };
 
-// One path's worth of a connection. Sender and receiver stand in one record because the simulator owns both hosts; they
+// A connection's share of one path. Sender and receiver are in one record because the simulator owns both hosts; they
 // communicate through packets only.
 struct alignas(kCacheLine) Subflow {
-    // What each packet looks at on its way, in one line of the cache
+    // Fields that every packet reads on its way, in one cache line
     std::uint32_t connection = 0;
     std::uint8_t ordinal = 0;  // position in the connection
     std::uint8_t hops = 0;
     std::uint8_t ack_hops = 0;
     std::uint8_t incarnation = 0;  // counts re-openings
     bool is_established = false;
-    bool is_potentially_failed = false;  // timed out and not heard of since (Linux MPTCP's pf)
+    bool is_potentially_failed = false;  // no acknowledgement since a timeout (Linux MPTCP's pf)
     bool is_backup = false;              // carries data only while no other subflow is usable
-    EcnMode ecn = EcnMode::Off;          // agreed on when it opened
-    bool is_refused = false;             // by the receiving end, which answers SYNs with a reset
+    EcnMode ecn = EcnMode::Off;          // negotiated when the subflow opened
+    bool is_refused = false;             // the receiving end answers SYNs with a reset
     std::uint8_t looks = kNoLooks;       // Looks
-    std::uint32_t route = 0;             // into Network's table of hops
+    std::uint32_t route = 0;             // index into Network's table of hops
     std::uint32_t ack_route = 0;
-    std::uint64_t random_stream = 0;  // what its draws are made from
-    std::uint32_t acks_heard = 0;     // of its receiver, as far as its sender knows
-    std::uint32_t ecn_field = 0;      // of new data packets, as it stands beside their numbers
-    std::int64_t received_bytes = 0;  // payload, first arrivals on this subflow
-    std::int64_t arrived_pkts = 0;    // data packets that got to the far end
-    std::int64_t goodput_bytes = 0;   // payload delivered in order to the application that came by this subflow
+    std::uint64_t random_stream = 0;  // seed of its random draws
+    std::uint32_t acks_heard = 0;     // ACKs of its receiver, as known to its sender
+    std::uint32_t ecn_field = 0;      // ECN field of new data packets, as in Packet::transmission
+    std::int64_t received_bytes = 0;  // payload that arrived on this subflow for the first time
+    std::int64_t arrived_pkts = 0;    // data packets that reached the receiver
+    std::int64_t goodput_bytes = 0;   // payload of this subflow that was delivered to the application in order
 
     SubflowSender sender;
     SubflowReceiver receiver;
     ReceiveBuffer buffer;
     DataLane lane;
 
-    std::array<std::uint32_t, 2> handshake_pkts{};  // that the sender and the receiver have sent
-    Nanos join_at = kNever;  // establishment under way: when it is there, or what its handshake waits for is overdue
+    std::array<std::uint32_t, 2> handshake_pkts{};  // sent by the sender and by the receiver
+    Nanos join_at = kNever;  // while opening: time of establishment, or of the next timeout of the handshake
     Opening opening;
-    Nanos penalised_others_at = Nanos(-kNever.value);  // last time it had slower subflows penalised
+    Nanos penalised_others_at = Nanos(-kNever.value);  // last time that slower subflows were penalised for it
 
-    double schedule_logit = 0;       // what an agent wants it to have of what is handed out (Candidate::logit)
-    std::uint32_t copied_below = 0;  // where each packet goes out on every subflow: what this one is through with
+    double schedule_logit = 0;       // preference of a learning agent for this subflow (Candidate::logit)
+    std::uint32_t copied_below = 0;  // schedulers that send copies: all packets below were sent here
 
-    EcnReceived marks;              // that its receiver has seen
-    std::int64_t marked_pkts = 0;   // the same, its predecessors' included
-    std::int64_t dropped_pkts = 0;  // data packets lost in the network
-    std::int64_t lost_pkts = 0;     // those of them that were sent within the measured interval
-    Boxed<SenderStats> at_end;      // as its sender's stood when the flow ended, if they went on after that
+    EcnReceived marks;              // seen by its receiver
+    std::int64_t marked_pkts = 0;   // marked packets at the receiver, of all incarnations
+    std::int64_t dropped_pkts = 0;  // data packets dropped in the network
+    std::int64_t lost_pkts = 0;     // dropped packets that were sent within the measured interval
+    Boxed<SenderStats> at_end;      // statistics of its sender at the end of the flow, if they changed later
 
-    // Before a timer, an event or an agent changes the window of a flow that may have ended.
+    // Saves the sender's statistics if the flow has ended. Required before a timer, an event or an agent changes the
+    // window.
     void note_end(const Connection& of, Nanos now) {
         if (!at_end && of.ended_at < now) at_end.emplace(sender.stats_at_end(of.ended_at));
     }
 
-    // Has the processor fetch what an acknowledgement touches.
+    // Prefetches the memory that an acknowledgement touches.
     void fetch() const { fetch_some(this, 1, kFetchedBytes); }
     static constexpr std::size_t kFetchedBytes = 448;
 

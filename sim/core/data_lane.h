@@ -1,4 +1,4 @@
-// What comes by the subflows of a connection, put into the order of the connection afterwards.
+// Arrivals on the subflows of a connection, put into the order of the connection afterwards.
 #pragma once
 
 #include <algorithm>
@@ -14,27 +14,27 @@
 
 namespace subflow {
 
-// A receiver answers ahead of the clock (lookahead.cpp) where its answer depends on nothing but what comes by its
-// subflow. With several subflows the DATA_ACK is the exception, and so is the delivery to the application. Hence the
-// arrivals of each subflow wait in a lane of their own, and many at a time are settled, in the order in which the clock
-// would have come to them, once somebody asks for what has become of them. An acknowledgement names its place in the
-// lane; which DATA_ACK it stands for the sender finds out when that makes a difference.
+// A receiver answers ahead of the clock (lookahead.cpp) if its answer depends only on the packets of its own subflow.
+// With several subflows, the DATA_ACK and the delivery to the application depend on all of them. The arrivals of each
+// subflow therefore wait in a lane. Many arrivals are settled at a time, in the order of their simulated times, when
+// the result is needed. An acknowledgement carries its position in the lane, and the sender looks up the DATA_ACK when
+// the value matters.
 class DataLane {
 public:
-    // Instead of a data number, where an acknowledgement leaves without news for the connection: a packet had been
-    // there before, or a delayed one is due.
+    // Values in place of a data number: kNothing for an arrival without new data, kTimer for the expiry of a delayed
+    // ACK.
     static constexpr std::uint32_t kNothing = 0xffffffff;
     static constexpr std::uint32_t kTimer = 0xfffffffe;
 
     struct Arrival {
         Nanos at;
-        Nanos heard_at;  // when the sender has got the acknowledgement that left with it; kNever: not yet, or never
-        std::uint32_t data_seq;  // or one of the above
-        std::uint32_t next;  // settled: the DATA_ACK from here on. Before: its turn among those that came by its link
+        Nanos heard_at;          // time at which its acknowledgement reached the sender; kNever: not arrived
+        std::uint32_t data_seq;  // or kNothing or kTimer
+        std::uint32_t next;      // settled: DATA_ACK after this arrival; before: order of processing
     };
 
     DataLane() = default;
-    // `link`: the last one of the way here; `is_order_free`: Link::is_order_free().
+    // `link`: last link of the forward path; `is_order_free`: Link::is_order_free() of that link.
     DataLane(std::uint32_t ordinal, std::uint32_t link, bool is_order_free)
         : ordinal_(ordinal), link_(link), is_order_free_(is_order_free) {}
 
@@ -45,23 +45,23 @@ public:
         arrival.data_seq = data_seq;
         arrival.next = turn;
     }
-    // What an acknowledgement carries that leaves with the arrival added last.
+    // Position of the latest arrival, which its acknowledgement carries.
     std::uint32_t latest() const { return arrivals_.end_pos() - 1; }
 
-    // The sender has got the acknowledgement that left with the arrival at `position`.
+    // The sender has received the acknowledgement of the arrival at `position`.
     SF_INLINE void hear(std::uint32_t position, Nanos now) {
         SF_VALIDATE(position - heard_end_ < arrivals_.end_pos() - heard_end_);
         arrivals_[position].heard_at = now;
         heard_end_ = position + 1;
     }
     bool has_heard() const { return heard_end_ != arrivals_.begin_pos(); }
-    // Only while it has.
+    // Requires has_heard().
     const Arrival& latest_heard() const { return arrivals_[heard_end_ - 1]; }
     bool has_settled_heard() const {
         return settled_end_ - arrivals_.begin_pos() >= heard_end_ - arrivals_.begin_pos();
     }
-    // Of what has been heard and settled: when the sender first got a DATA_ACK of at least `data_ack`; kNever: not by
-    // this lane.
+    // Time at which the sender first received a DATA_ACK of at least `data_ack`, among heard and settled arrivals;
+    // kNever: not through this lane.
     Nanos first_heard(std::uint32_t data_ack) const {
         Nanos first = kNever;
         for (std::uint32_t pos = heard_end_; pos != arrivals_.begin_pos() && arrivals_[pos - 1].next >= data_ack; --pos)
@@ -69,14 +69,14 @@ public:
         return first;
     }
     void forget_heard() { arrivals_.pop_front(heard_end_ - arrivals_.begin_pos()); }
-    // Only of what is settled and not forgotten.
+    // Requires that the arrival is settled and not forgotten.
     std::uint32_t data_ack_of(std::uint32_t position) const { return arrivals_[position].next; }
 
-    // The first one that is not settled: when it came (kNever: there is none), and itself.
+    // Time of the first arrival that is not settled (kNever if all are settled), and the arrival.
     Nanos next_at() const { return settled_end_ == arrivals_.end_pos() ? kNever : arrivals_[settled_end_].at; }
     Arrival& next() { return arrivals_[settled_end_]; }
     void settle_next() { ++settled_end_; }
-    // Whether of two that came at the same time the next of this lane was first.
+    // True if the next arrival of this lane precedes that of `other`, for arrivals at the same time.
     bool precedes(const DataLane& other) const {
         const Arrival& a = arrivals_[settled_end_];
         const Arrival& b = other.arrivals_[other.settled_end_];
@@ -96,7 +96,7 @@ private:
     bool is_order_free_ = false;
 };
 
-// The lanes of a connection, to be settled: of(i) is the lane of its i-th subflow.
+// The lanes of a connection while they are settled: of(i) is the lane of its i-th subflow.
 template <class Of>
 class DataLanes {
 public:
@@ -104,7 +104,7 @@ public:
         for (std::uint32_t i = 0; i < count_; ++i) next_at_[i] = of_(i).next_at();
     }
 
-    // Calls take(i, arrival) for what came before `end`, in order.
+    // Calls take(i, arrival) for the arrivals before `end`, in order.
     template <class Take>
     SF_INLINE void settle_until(Nanos end, Take&& take) {
         for (;;) {
@@ -131,14 +131,14 @@ public:
             } while (next_at_[first] < second);
         }
     }
-    // The same for all of which the sender has got the acknowledgement, and for what came before them.
+    // Settles all arrivals whose acknowledgement has reached the sender, and all earlier arrivals.
     template <class Take>
     void settle_heard(Take&& take) {
         Nanos latest{};
         for (std::uint32_t i = 0; i < count_; ++i)
             if (of_(i).has_heard()) latest = std::max(latest, of_(i).latest_heard().at);
         settle_until(latest, take);
-        // What came at that very time, but no more than that: others may yet come at it.
+        // Settle only as many arrivals at exactly that time as necessary: others may still follow at the same time.
         for (bool is_open = true; is_open;) {
             is_open = false;
             std::uint32_t first = count_;

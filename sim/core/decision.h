@@ -1,4 +1,4 @@
-// Why a controller or a scheduler did what it did: compact records, made only where they are asked for.
+// Reasons for the decisions of controllers and schedulers: compact records, made only on request.
 #pragma once
 
 #include <algorithm>
@@ -18,46 +18,45 @@
 
 namespace subflow {
 
-// What happened that something had to be decided.
+// Event that caused a decision.
 enum class Cause : std::uint8_t {
     Start,         // of the subflow
     Ack,           // an acknowledgement
-    Loss,          // found by acknowledgements or by time
+    Loss,          // detected by acknowledgements or by time
     Timeout,       // the retransmission timeout
     RecoveryExit,  // everything that was outstanding at a loss has been acknowledged
     Interval,      // a monitor interval begins, or the fate of all its packets is known
     Idle,          // the sender starts again after a pause
-    Schedule,      // a packet wants a subflow
+    Schedule,      // a packet needs a subflow
     Action,        // a learning agent has acted
     Mark,          // queues have marked packets
 };
 
 inline constexpr std::size_t kMaxDecisionNumbers = 8;
 
-// A rule by which something is decided, declared once beside the code that follows it. Lives for as long as the
-// program.
+// A rule by which something is decided, declared once beside the code that follows it. Outlives all decisions that
+// refer to it.
 struct RuleInfo {
     std::string_view name;     // "linked_increase"
     std::string_view formula;  // for people: "min(alpha / cwnd_total, 1 / cwnd) per packet"
-    // What of it can be computed: the result, "cwnd", "rate" or "ssthresh", and how it comes of the numbers below, the
-    // window `before` and the size of a packet on the wire, `packet_bits`. Empty: it depends on more than that.
+    // Computable form: the result, "cwnd", "rate" or "ssthresh", as an expression of the numbers below, the window
+    // `before`, and the size `packet_bits` of a packet on the wire. Empty if the result depends on further values.
     std::string_view computed{};
     std::string_view source;                    // "RFC 6356 section 3"
-    RuleNumber numbers[kMaxDecisionNumbers]{};  // what goes into it
+    RuleNumber numbers[kMaxDecisionNumbers]{};  // inputs of the rule
 
     constexpr std::size_t number_count() const {
         return static_cast<std::size_t>(std::ranges::find(numbers, std::string_view(), &RuleNumber::name) - numbers);
     }
 };
 
-// A line of a script that was executed, or a number that was read: note `note` of its program (script/program.h) had
-// that value.
+// An executed line of a script, or a number that it read: the value of note `note` of its program (script/program.h).
 struct ScriptStep {
     std::uint32_t note = 0;
     double value = 0;
 };
 
-// Where the steps of one decision go: what does not fit is left out.
+// Destination of the steps of one decision; steps beyond the limit are omitted.
 class StepWriter {
 public:
     StepWriter() = default;
@@ -77,13 +76,13 @@ private:
     std::uint32_t limit_ = 0;
 };
 
-// The steps of decisions, one decision's after the other's. Positions as in Ring; room for a whole decision is made
-// before it, so that a step is written where it stays without a look at what is left.
+// The steps of successive decisions, with positions as in Ring. Space for a whole decision is reserved in advance, so
+// that each step is written to its final place without a check of the remaining space.
 class StepLog {
 public:
-    static constexpr std::uint32_t kMostSteps = 1024;  // of a decision
+    static constexpr std::uint32_t kMostSteps = 1024;  // per decision
 
-    // Another draft: what the one before has written is not there.
+    // Starts another draft without the steps of the previous one.
     void begin_draft() { is_written_ = false; }
     StepWriter& begin_decision() {
         while (slots_.size() - (end_ - begin_) < kMostSteps) grow();
@@ -91,7 +90,7 @@ public:
         is_written_ = true;
         return writer_;
     }
-    // The draft becomes a decision. Returns how many steps are its.
+    // Turns the draft into a decision. Returns its number of steps.
     std::uint16_t keep_draft() {
         if (!is_written_) [[likely]]
             return 0;
@@ -114,23 +113,23 @@ private:
         slots_ = std::move(larger);
     }
 
-    std::vector<ScriptStep> slots_;  // a power of two of them
+    std::vector<ScriptStep> slots_;  // as many as a power of two
     StepWriter writer_;              // of the draft
     bool is_written_ = false;
     std::uint32_t begin_ = 0;
     std::uint32_t end_ = 0;
 };
 
-// Filled in by whoever decides, if asked: a sample or event then carries a pointer to it, else nullptr.
+// Filled in by the deciding algorithm on request: the sample or event then carries a pointer to it, else nullptr.
 struct Reason {
     const RuleInfo* rule = nullptr;
     std::array<double, kMaxDecisionNumbers> numbers{};
-    // For scripts, which have lines instead of numbers: asked for where one decides, and only while it does.
+    // For scripts, which record lines instead of numbers; valid only during the decision.
     StepLog* steps = nullptr;
 
-    // Where a script puts its steps; nullptr: nobody keeps them.
+    // Writer for the steps of a script; nullptr if steps are not recorded.
     StepWriter* begin_steps() { return steps != nullptr ? &steps->begin_decision() : nullptr; }
-    // The numbers in the order of the rule's names; a later call replaces an earlier one.
+    // Sets the numbers in the order of the rule's names; a later call replaces an earlier one.
     void set(const RuleInfo& by, std::initializer_list<double> values) {
         SF_VALIDATE(values.size() == by.number_count());
         rule = &by;
@@ -147,36 +146,36 @@ struct Decision {
     Reason reason;
     double cwnd_before_pkts = kNone;  // of controllers
     double cwnd_after_pkts = kNone;
-    double rate_before_pps = 0;  // pacing; 0: clocked by ACKs
+    double rate_before_pps = 0;  // pacing rate; 0: clocked by ACKs
     double rate_after_pps = 0;
-    std::uint32_t available = 0;    // of schedulers: subflows that had room, a bit each, and those that were usable
-    std::uint32_t usable = 0;       // the bit of subflow k (from 0) is 1 << k
-    std::uint32_t data_seq = 0;     // the packet in question
-    std::uint16_t step_count = 0;   // of scripts
-    std::uint8_t chosen = kNobody;  // position of the subflow it went to
+    std::uint32_t available = 0;    // schedulers: subflows with room, a bit each
+    std::uint32_t usable = 0;       // schedulers: usable subflows; the bit of subflow k (from 0) is 1 << k
+    std::uint32_t data_seq = 0;     // packet that was scheduled
+    std::uint16_t step_count = 0;   // steps of a script
+    std::uint8_t chosen = kNobody;  // position of the chosen subflow
     Cause cause = Cause::Ack;
 };
 
-// The decisions of one subflow or connection, in order of time. Holds no more than `capacity`, and none that is older
-// than `window`; what does not fit is forgotten from the oldest on.
+// The decisions of one subflow or connection, in order of time. Holds at most `capacity` decisions, none of them older
+// than `window`; the oldest are discarded first.
 class DecisionLog {
 public:
-    // What is to be kept until it is taken.
+    // Limits on the decisions that are kept until they are taken.
     struct Limits {
         std::uint32_t capacity = 50'000;
-        Nanos window = kNever;  // before the latest decision
+        Nanos window = kNever;  // age relative to the latest decision
     };
 
-    // What is beyond them is forgotten with the next decision.
+    // Decisions beyond the new limits are discarded with the next decision.
     void set_limits(const Limits& limits) { limits_ = limits; }
     const Limits& limits() const { return limits_; }
 
-    // The next decision, for the caller to fill in. It is made where it will stay: copying what has just been written
-    // costs more than writing it.
+    // Returns the next decision, for the caller to fill in. It is made in its final place, because copying it costs
+    // more than writing it.
     Decision& draft(Cause cause, Nanos at) {
         Decision& next = ring_.next_slot();
         next.at = at;
-        next.reason.rule = nullptr;  // of the numbers, those that a rule names will be written
+        next.reason.rule = nullptr;  // `numbers` keep old values beyond those that the rule names
         next.reason.steps = &steps_;
         steps_.begin_draft();
         next.cwnd_before_pkts = next.cwnd_after_pkts = Decision::kNone;
@@ -187,7 +186,7 @@ public:
         return next;
     }
     Decision& current_draft() { return ring_.next_slot(); }
-    // The draft becomes a decision; without, the next one replaces it.
+    // Turns the draft into a decision; without this call, the next draft replaces it.
     void keep_draft() {
         Decision& kept = ring_.push_slot();
         const Nanos at = kept.at;
@@ -201,10 +200,10 @@ public:
     }
 
     std::uint32_t size() const { return ring_.size(); }
-    // Decisions that the capacity did not leave room for.
+    // Decisions that were discarded because of the capacity.
     std::int64_t dropped() const { return dropped_; }
     const Decision& operator[](std::uint32_t i) const { return ring_[ring_.begin_pos() + i]; }
-    // The steps of all of them, one decision's after the other's.
+    // The steps of all decisions, in their order.
     const StepLog& steps() const { return steps_; }
     void clear() {
         ring_.reset();

@@ -10,7 +10,7 @@ namespace subflow {
 
 namespace {
 
-// Rules by their addresses. Decisions name few different ones, nearly always those that it has seen.
+// Numbers of rules, by the addresses of the rules. Cached, because decisions name few different rules.
 class RuleNumbers {
 public:
     explicit RuleNumbers(std::span<const RuleInfo* const> of_scripts) : of_scripts_(of_scripts) {}
@@ -18,7 +18,7 @@ public:
     struct Entry {
         const RuleInfo* rule = nullptr;
         std::uint16_t number = 0;
-        std::uint16_t count = 0;  // of the numbers that it has
+        std::uint16_t count = 0;  // of its numbers
     };
 
     const Entry& operator[](const RuleInfo* rule) {
@@ -41,10 +41,10 @@ private:
 
     std::span<const RuleInfo* const> of_scripts_;
 
-    std::array<Entry, 61> seen_;  // a prime: the rules of an algorithm lie one after the other
+    std::array<Entry, 61> seen_;  // a prime, because the rules of an algorithm are adjacent in memory
 };
 
-// Where the merge stands in one log.
+// Position of the merge in one log.
 struct LogCursor : OwnedLog {
     std::uint32_t next = 0;
     std::uint32_t next_step = 0;
@@ -66,7 +66,7 @@ DecisionTable merge_decisions(std::span<const OwnedLog> logs, double packet_bits
         if (each.log->size() != 0) cursors.push_back({each, 0, each.log->steps().begin_pos()});
         step_count += each.log->steps().size();
     }
-    // The log with the earliest decision stands at the front of the heap.
+    // The log with the earliest decision is at the front of the heap.
     const auto is_after = [](const LogCursor& a, const LogCursor& b) { return a.is_after(b); };
     std::ranges::make_heap(cursors, is_after);
 
@@ -77,7 +77,7 @@ DecisionTable merge_decisions(std::span<const OwnedLog> logs, double packet_bits
     for (std::size_t row = 0; row < size;) {
         std::ranges::pop_heap(cursors, is_after);
         LogCursor& cursor = cursors.back();
-        // A log goes on for as long as no other one has an earlier decision.
+        // Stay in this log until another one has an earlier decision.
         do {
             const Decision& d = (*cursor.log)[cursor.next];
             const RuleNumbers::Entry& rule = rules[d.reason.rule];

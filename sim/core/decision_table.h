@@ -1,4 +1,4 @@
-// Decisions of a network, taken out of their logs: a column per quantity.
+// Decisions of a network, taken from their logs: a column per quantity.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace subflow {
 
-// Elements of a vector begin as they lie in memory: each is written before it is read.
+// Allocator that leaves the elements of a vector uninitialised: each is written before it is read.
 template <class T>
 struct Unfilled : std::allocator<T> {
     template <class U>
@@ -24,17 +24,16 @@ struct Unfilled : std::allocator<T> {
     }
 };
 
-// In order of time; of what was decided at the same instant, subflows come before connections, each in their own order.
-// Row i of `numbers` are the kMaxDecisionNumbers from i * kMaxDecisionNumbers on; those that the rule does not have are
-// NaN.
+// In order of time. At the same time, subflows come before connections, both in the order of their indices. Row i of
+// `numbers` begins at i * kMaxDecisionNumbers; numbers that the rule does not have are NaN.
 struct DecisionTable {
     template <class T>
     using Column = std::vector<T, Unfilled<T>>;
 
     Column<std::int64_t> time_ns;
-    Column<std::uint32_t> owner;  // a subflow, or as many more than there are subflows as the flow's index
+    Column<std::uint32_t> owner;  // index of a subflow, or number of subflows plus index of a flow
     Column<std::uint8_t> cause;
-    Column<std::uint16_t> rule;  // position in all_rules(), or behind those among the rules of scripts
+    Column<std::uint16_t> rule;  // position in all_rules(), followed by the rules of scripts
     Column<double> cwnd_before_pkts;
     Column<double> cwnd_after_pkts;
     Column<double> rate_before_bps;  // on the wire
@@ -44,7 +43,7 @@ struct DecisionTable {
     Column<std::uint32_t> available;
     Column<std::uint32_t> usable;
     Column<std::uint32_t> data_seq;
-    Column<std::uint16_t> step_count;  // of scripts: how many of the steps below are this decision's
+    Column<std::uint16_t> step_count;  // scripts: number of steps of this decision in the columns below
     std::vector<std::uint32_t> step_notes;
     std::vector<double> step_values;
 
@@ -65,18 +64,18 @@ struct DecisionTable {
           step_count(size) {}
 
     std::size_t size() const { return time_ns.size(); }
-    // Per decision, all columns together
+    // Bytes per decision, over all columns
     static constexpr std::size_t kRowBytes = 8 + 4 + 1 + 2 + 4 * 8 + kMaxDecisionNumbers * 8 + 1 + 3 * 4 + 2;
 };
 
-// A log and whose it is, as in DecisionTable::owner.
+// A log and its owner, as in DecisionTable::owner.
 struct OwnedLog {
     const DecisionLog* log = nullptr;
     std::uint32_t owner = 0;
 };
 
-// Everything that is in these logs. `packet_bits`: what a full packet weighs on the wire; `of_scripts`: the rules of
-// the scripts that may be named in them.
+// Merges all decisions of these logs. `packet_bits`: size of a full packet on the wire; `of_scripts`: rules of the
+// scripts that the logs may name.
 DecisionTable merge_decisions(std::span<const OwnedLog> logs, double packet_bits,
                               std::span<const RuleInfo* const> of_scripts);
 

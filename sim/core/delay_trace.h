@@ -1,4 +1,4 @@
-// A wire whose delay is a recording.
+// A wire with recorded delays.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,14 @@
 
 namespace subflow {
 
-// One delay per interval, in microseconds; after the last it starts over. A packet has that of the interval in which it
-// leaves the transmitter, as in LeoReplayer, whose format it is (Lai et al. 2025, "LeoCC: Making Internet Congestion
-// Control Robust to LEO Satellite Dynamics").
+// One delay per interval, in microseconds; after the last one, the trace repeats. A packet has the delay of the
+// interval in which it leaves the transmitter.
+// Source: behaviour and format of LeoReplayer (Lai et al. 2025, "LeoCC: Making Internet Congestion Control Robust to
+// LEO Satellite Dynamics").
 class DelayTrace {
 public:
     DelayTrace() = default;
-    // The delays stay where they are: the scenario owns them.
+    // The delays are not copied: the scenario owns them.
     DelayTrace(std::span<const std::uint32_t> delays_us, Nanos interval) : delays_us_(delays_us), interval_(interval) {}
 
     Nanos at(Nanos time) const {

@@ -1,4 +1,4 @@
-// A transmitter whose rate is a recording: it may send at the recorded times only.
+// A transmitter with a recorded rate: it sends at the recorded times only.
 #pragma once
 
 #include <algorithm>
@@ -9,23 +9,23 @@
 
 namespace subflow {
 
-// Bytes that one delivery opportunity carries (mahimahi's are 1504, with 4 bytes of its tunnel's header).
+// Bytes per delivery opportunity (1504 in mahimahi, including 4 bytes of its tunnel's header).
 inline constexpr Bytes kOpportunityBytes{1500};
 
-// Opportunities as milliseconds since the start, in ascending order; the same millisecond may occur many times. After
-// the last one the recording starts over, its zero at the time of the last. Each carries kOpportunityBytes of what
-// waits strictly before its time: many small packets, or part of a large one. What it cannot fill is lost.
+// Opportunities in milliseconds since the start, in ascending order; the same millisecond may occur many times. After
+// the last opportunity the trace repeats, with its zero at that time. Each opportunity carries kOpportunityBytes of the
+// packets that wait strictly before its time: many small packets, or part of a large one. Unused bytes are lost.
 //
 // Source: the packet-delivery traces of mahimahi (Netravali et al. 2015, "Mahimahi: accurate record-and-replay for
 // HTTP"; Winstein et al. 2013 for the format's origin in Sprout).
 class DeliveryTrace {
 public:
     DeliveryTrace() = default;
-    // The times stay where they are: the scenario owns them.
+    // The times are not copied: the scenario owns them.
     explicit DeliveryTrace(std::span<const std::uint32_t> times_ms) : times_ms_(times_ms) {}
 
-    // When the last byte of a packet leaves. `now` is when it reaches the transmitter: at or after all earlier calls'.
-    // Behind others that left no later than now it shares what they left of the last opportunity.
+    // Time at which the last byte of a packet leaves. `now`: its arrival at the transmitter, not before that of earlier
+    // calls. `is_backlogged`: it follows other packets and may use the rest of their last opportunity.
     Nanos departure(Bytes size, Nanos now, bool is_backlogged) {
         if (!is_backlogged) {
             current_ = first_after(now);

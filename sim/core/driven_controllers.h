@@ -1,5 +1,5 @@
-// The controllers of one connection, told by hand what a sender would tell them: to hold a controller against an
-// oracle, acknowledgement by acknowledgement, without a network.
+// Controllers of one connection, driven by hand in place of a sender: for comparison of a controller with an oracle,
+// acknowledgement by acknowledgement, without a network.
 #pragma once
 
 #include <array>
@@ -11,26 +11,26 @@
 namespace subflow {
 
 // Subflows are numbered from 0. Each has a round-trip time from the beginning, as after a handshake, and packet numbers
-// that begin at 0. Fast recovery puts cwnd at ssthresh at once (RFC 6675 section 5, step (4.2)), a timeout at one
-// packet.
+// that begin at 0. Fast recovery sets cwnd to ssthresh at once (RFC 6675 section 5, step (4.2)); a timeout sets it to
+// one packet.
 class DrivenControllers {
 public:
     // One subflow for each round-trip time.
     // Throws ScenarioError for an unknown controller or option.
     DrivenControllers(const AlgorithmChoice& choice, const std::vector<Nanos>& srtts, double cwnd_pkts);
 
-    // An acknowledgement of `pkts` more packets, with the round-trip time that it measured, the smoothed one after it
-    // and the next packet number to be sent. `is_cwnd_limited`: the window was in full use.
+    // An acknowledgement of `pkts` more packets. `rtt`: the round-trip time that it measured; `srtt`: the smoothed one
+    // after it; `snd_nxt`: next packet number to be sent; `is_cwnd_limited`: the window was fully used.
     void acknowledge(std::size_t subflow, std::uint32_t pkts, Nanos rtt, Nanos srtt, std::uint32_t snd_nxt,
                      bool is_cwnd_limited);
-    // A loss was found, by duplicate ACKs or by the retransmission timer.
+    // A loss was detected, by duplicate ACKs or by the retransmission timer.
     void lose(std::size_t subflow, CongestionKind kind);
-    // The latest acknowledgement ended the recovery, or what a timeout began.
+    // The latest acknowledgement ended fast recovery, or the recovery after a timeout.
     void recover(std::size_t subflow, std::uint32_t snd_nxt);
     // The sender itself changes the window.
     void set_window(std::size_t subflow, double cwnd_pkts);
 
-    // Throws std::out_of_range, like all above, for a subflow that there is not.
+    // Throws std::out_of_range, like all functions above, if the subflow does not exist.
     const Window& window(std::size_t subflow) const { return subflows_.at(subflow).window; }
 
 private:

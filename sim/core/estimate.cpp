@@ -15,23 +15,22 @@ namespace {
 
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-// What a packet under way takes: 56 bytes on a link, with its place in the queue, and 48 that its sender, its
-// connection and its receiver keep of it until it is acknowledged; and half as much again, as rings double when they
-// are full.
+// Memory per packet in flight: 56 bytes on a link, including its place in the queue, and 48 bytes at its sender,
+// connection and receiver until it is acknowledged. Half as much is added, because rings double when they are full.
 constexpr double kPacketBytes = 156;
 
-// The extremes of a link direction over the events of the scenario, and what crosses it.
+// Largest values of a link direction over the events of the scenario, and its load.
 struct LinkLoad {
     double rate_bps = 0;
     double delay_s = 0;
-    double queue_pkts = 0;  // 0: unlimited, and nobody knows how much waits there
+    double queue_pkts = 0;  // 0: unlimited, so that the number of waiting packets is unknown
     double offered_pps = 0;
-    double acks_pps = 0;      // of packets that are still remembered
+    double acks_pps = 0;      // packets whose ACKs cross this link
     double offered_pkts = 0;  // in the whole run
-    bool is_slowest = false;  // of some path: what is sent there faster than the rest of the path waits here
+    bool is_slowest = false;  // slowest link of a path, where its packets queue
 };
 
-// In full packets.
+// Limit of a queue in full packets; 0: unlimited.
 double queue_of(std::optional<std::int64_t> pkts, std::optional<Bytes> bytes, double packet_bits) {
     const double by_count = pkts ? static_cast<double>(*pkts) : kUnlimited;
     const double by_size = bytes ? static_cast<double>(bytes->value) * 8 / packet_bits : kUnlimited;
@@ -65,7 +64,7 @@ struct PathLoad {
     double sent_pkts = 0;
 };
 
-// As much as its links carry, as its buffers allow and as there is.
+// Rate and number of packets that the links, the buffers and the size of the flow permit.
 PathLoad load_of(const Scenario& scenario, std::vector<LinkLoad>& links, const FlowSpec& flow, const PathSpec& path) {
     PathLoad load{flow, path};
     double active_s = to_seconds(std::min({flow.stop, scenario.duration, flow.start + flow.lifetime}) - flow.start);
@@ -74,7 +73,7 @@ PathLoad load_of(const Scenario& scenario, std::vector<LinkLoad>& links, const F
         const DatagramSpec& spec = flow.datagrams;
         double sending_s = active_s;
         if (flow.kind == FlowKind::OnOff) {
-            // Its share of the time, and the burst that it begins with
+            // Its share of the time, and the initial burst
             const double on_s = to_seconds(spec.mean_on);
             sending_s = std::min(active_s, on_s + active_s * on_s / (on_s + to_seconds(spec.mean_off)));
         }
@@ -97,7 +96,7 @@ PathLoad load_of(const Scenario& scenario, std::vector<LinkLoad>& links, const F
     return load;
 }
 
-// The most there can be of decisions: an ACK changes a window, and each packet of several paths is placed.
+// Upper bound: every ACK changes a window, and with several paths every packet is scheduled.
 double decision_bytes(const std::vector<PathLoad>& loads, const DecisionLog::Limits& limits) {
     double bytes = 0;
     for (const PathLoad& load : loads) {
@@ -124,7 +123,7 @@ Estimate estimate(const Scenario& scenario, Nanos sample_interval,
             links[link].offered_pkts += load.sent_pkts;
         }
     }
-    // What is acknowledged is what gets through.
+    // Only packets that pass the bottleneck are acknowledged.
     for (const PathLoad& load : loads) {
         if (sends_datagrams(load.flow.kind)) continue;
         double share = 1;
@@ -135,7 +134,7 @@ Estimate estimate(const Scenario& scenario, Nanos sample_interval,
 
     Estimate out;
     const double duration_s = to_seconds(scenario.duration);
-    // Those that share a link share its capacity. A source that does not listen sends all the same.
+    // Flows on a shared link share its capacity. Datagram sources do not react and send at their full rate.
     const double acks_per_packet = scenario.transport.delayed_ack == DelayedAck::Off ? 1.0 : 0.5;
     double crossings = 0;
     for (PathLoad& load : loads) {

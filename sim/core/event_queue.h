@@ -13,20 +13,20 @@
 
 namespace subflow {
 
-// Sources (a link's next arrival, a subflow's timer, …) are numbered once and for all, and each has at most one live
-// event. Ties in time are decided by the source's number, so the order is total and depends on nothing but the
-// scenario; a global sequence counter would have tied it to the history of insertions.
+// Each source (a link's next arrival, a subflow's timer, …) has a fixed number and at most one live event. The number
+// decides ties in time, so that the order is total and depends only on the scenario; a global sequence counter would
+// tie it to the history of insertions.
 //
-// A 4-ary heap of 16-byte entries: four children share a cache line. Timers are lazy: moving one later costs nothing
-// (it wakes early and is put off). To move one earlier its entry is looked for where there are few; where there are
-// many, an entry is added and the superseded one is skipped when it surfaces.
+// A 4-ary heap of 16-byte entries: four children share a cache line. Timers are lazy: postponing one costs nothing,
+// because it wakes early and is rescheduled. To advance a timer in a small heap, its entry is searched. In a large
+// heap, an entry is added, and the superseded one is skipped when it reaches the front.
 class EventQueue {
 public:
     explicit EventQueue(std::size_t source_count = 0) : pending_(source_count, kNever) {
         heap_.reserve(2 * source_count + 8);
     }
 
-    // Makes `source` fire at `time` or earlier: the handler of an early wake-up answers with its real deadline.
+    // Makes `source` fire at `time` or earlier: the handler of an early wake-up returns the real deadline.
     void schedule(std::uint32_t source, Nanos time) {
         if (time < pending_[source]) [[unlikely]]
             push(source, time);
@@ -35,10 +35,11 @@ public:
     bool empty() const { return heap_.empty(); }
     Nanos next_time() const { return heap_.empty() ? kNever : heap_.front().time; }
 
-    // Whether there are so many sources that what the next one needs has hardly stayed in the processor's caches.
+    // True if the sources are so many that data of the next one has probably left the processor's caches.
     bool has_many() const { return pending_.size() > kSearched && heap_.size() > 4; }
     // Only while it has: the sources of four events of which one comes after the first, unless that makes another one
-    // earlier; the likeliest comes first.
+    // Sources of four events, the likeliest first. One of them comes after the first event, unless that event schedules
+    // an earlier one. Requires has_many().
     std::array<std::uint32_t, 4> next_four() const {
         std::array<std::uint32_t, 4> sources;
         for (std::size_t i = 0; i < 4; ++i) sources[i] = static_cast<std::uint32_t>(heap_[1 + i].source);
@@ -46,8 +47,8 @@ public:
         return sources;
     }
 
-    // Takes the next event and lets `handle(source, time)` process it; the handler returns when the source wants to
-    // fire again (kNever: not until scheduled anew). The entry is replaced in place, which saves a pop and a push per
+    // Takes the next event and calls `handle(source, time)`. The handler returns the time at which the source fires
+    // again (kNever: not until scheduled anew). The entry is replaced in place, which saves a pop and a push per
     // packet.
     template <class Handler>
     void dispatch(Handler&& handle) {
@@ -57,9 +58,9 @@ public:
             remove_front();
             return;
         }
-        // While the handler runs the entry stays at the root under a key below all others, whatever gets scheduled.
+        // During the handler, the entry stays at the root under a key below all others.
         heap_.front().time = Nanos(-1);
-        pending_[source] = Nanos(-1);  // the handler's own schedule() calls are answered by its return value
+        pending_[source] = Nanos(-1);  // the return value of the handler replaces its own schedule() calls
         const Nanos again = handle(source, time);
         pending_[source] = again;
         if (again < kNever) {
@@ -70,7 +71,7 @@ public:
         }
     }
 
-    // Throws InternalError unless the heap is one and every source that waits has its entry.
+    // Throws InternalError unless the heap order holds and every pending source has its entry.
     void check_invariants() const {
         std::vector<bool> is_found(pending_.size(), false);
         for (std::size_t i = 0; i < heap_.size(); ++i) {
@@ -89,13 +90,13 @@ public:
     std::size_t heap_bytes() const { return heap_bytes_of(heap_, pending_); }
 
 private:
-    // Pacing has a timer be earlier with every other packet, and each superseded entry would stay for as long as a
-    // retransmission timeout.
+    // Size of a heap in which entries are searched. Pacing advances a timer with every other packet, and each
+    // superseded entry would stay for a retransmission timeout.
     static constexpr std::size_t kSearched = 512;
 
     struct Entry {
         Nanos time;
-        std::uint64_t source = 0;  // as wide as the time: a copy of the entry then reads just what was written
+        std::uint64_t source = 0;  // as wide as the time, so that copies of an entry read exactly what was written
     };
 
     void push(std::uint32_t source, Nanos time) {
@@ -110,19 +111,19 @@ private:
         sift_up(place);
     }
 
-    // One comparison of numbers twice as wide is two instructions.
+    // Comparing both fields as one number of 128 bits takes two instructions.
     static bool before(const Entry& a, const Entry& b) { return key(a) < key(b); }
     static __int128 key(const Entry& e) { return static_cast<__int128>(e.time.value) << 64 | e.source; }
 
-    // Which of four children that lie side by side is the least. By arithmetic: it is as good as random, and compilers
-    // make branches of choices, half of which the processor would guess wrong.
+    // Index of the least of four adjacent children. By arithmetic, because the result is nearly random, and the
+    // processor would mispredict half of the branches.
     static std::size_t least_of_four(const Entry* children) {
         const auto first = static_cast<std::size_t>(before(children[1], children[0]));
         const auto second = 2 + static_cast<std::size_t>(before(children[3], children[2]));
         const auto chooses_second = static_cast<std::size_t>(before(children[second], children[first]));
         return first ^ ((first ^ second) & (0 - chooses_second));
     }
-    // The same with branches, for the few sources of a small network: they take turns.
+    // The same with branches, for the few sources of a small network, whose turns are predictable.
     static std::size_t lesser(const Entry* entries, std::size_t a, std::size_t b) {
         return before(entries[b], entries[a]) ? b : a;
     }
@@ -138,8 +139,8 @@ private:
         heap_[i] = moving;
     }
 
-    // Puts an entry in the place of the first one. Its parts are passed and written one by one: a copy of an entry just
-    // written would have to wait until it is in the cache.
+    // Replaces the first entry. Its parts are passed and written one by one: a copy of an entry just written would wait
+    // until the entry is in the cache.
     SF_INLINE void sift_down(Nanos time, std::uint64_t source) {
         const Entry moving{time, source};
         constexpr std::size_t kFew = 12;
@@ -173,7 +174,7 @@ private:
     }
 
     std::vector<Entry> heap_;
-    std::vector<Nanos> pending_;  // [source] when its live entry fires; kNever: none
+    std::vector<Nanos> pending_;  // [source] time of its live entry; kNever: no entry
 };
 
 }  // namespace subflow

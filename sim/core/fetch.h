@@ -1,4 +1,4 @@
-// Having the processor fetch memory before it is read.
+// Prefetching of memory before it is read.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace subflow {
 
 inline constexpr std::size_t kCacheLine = 64;
 
-// The first bytes of some values that lie side by side; values may be none.
+// Prefetches the first bytes of adjacent values; `count` may be 0.
 template <class T>
 void fetch_some(const T* values, std::size_t count, std::size_t most_bytes = 4096) {
     const std::size_t bytes = std::min(count * sizeof(T), most_bytes);

@@ -1,4 +1,4 @@
-// A transmitter that sends when a scheduler grants it something, as a terminal in a cellular network does.
+// A transmitter that sends on grants of a scheduler, like a terminal in a cellular network.
 #pragma once
 
 #include <algorithm>
@@ -12,16 +12,16 @@ namespace subflow {
 
 struct GrantOptions {
     Nanos period{};
-    Nanos jitter{};  // each grant is late by a uniform draw up to this, at most a period
+    Nanos jitter{};  // upper bound of the uniform delay of each grant, at most a period
 };
 
-// Grant k comes at k periods and its own delay, and carries what the rate of the link makes in a period, of what waits
-// strictly before its time: many small packets, or part of a large one. What it cannot fill is lost.
+// Grant k comes after k periods and a random delay. It carries as many bytes as the link sends in a period at its rate,
+// of packets that wait strictly before its time: many small packets, or part of a large one. Unused bytes are lost.
 class Grants {
 public:
     Grants(const GrantOptions& options, std::uint64_t stream) : options_(options), stream_(stream) {}
 
-    // As DeliveryTrace::departure(), at the present rate of the link.
+    // Like DeliveryTrace::departure(), at the current rate of the link.
     Nanos departure(Bytes size, Nanos now, bool is_backlogged, double nanos_per_byte) {
         const double capacity = static_cast<double>(options_.period.value) / nanos_per_byte;
         if (!is_backlogged) {
@@ -38,7 +38,7 @@ public:
         return time_of(current_);
     }
 
-    // What leaves at `departure` is the last that is known; the next waits for the grant after it.
+    // Discards the rest of the grant at `departure`; the next packet waits for the following grant.
     void go_on_after(Nanos departure) {
         current_ = first_after(departure) - 1;
         room_ = 0;

@@ -32,7 +32,7 @@ PacketsUnderWay packets_under_way(const Network& network) {
         link.for_each_under_way(network.now(), [&](const Packet& packet, const Link::Place& place) {
             out.link.push_back(static_cast<std::int32_t>(i));
             out.subflow.push_back(static_cast<std::int32_t>(packet.subflow));
-            // Those of a handshake look like ACKs of nothing.
+            // Handshake packets appear as ACKs with number 0.
             const bool is_handshake = packet.kind() == PacketKind::Handshake;
             out.kind.push_back(static_cast<std::uint8_t>(is_handshake ? PacketKind::Ack : packet.kind()));
             out.seq.push_back(is_handshake ? 0 : packet.seq);
@@ -58,7 +58,7 @@ LinksNow links_now(const Network& network) {
 }
 
 bool is_over(const Connection& c, Nanos now) {
-    // Datagrams are nobody's to wait for: such a flow is over when it is told to stop.
+    // A datagram flow does not wait for arrivals: it ends when it is stopped.
     return c.ended_at <= now || (sends_datagrams(c.kind) && c.is_stopped);
 }
 
@@ -85,7 +85,8 @@ SubflowsNow subflows_now(const Network& network) {
     for (const Subflow& s : network.subflows()) {
         const Connection& c = network.connections()[s.connection];
         const SubflowState state = state_of(s, c, network.now());
-        // What is not established, or whose flow is over, has no window and no RTT, whatever its sender still has.
+        // Without an established subflow of an active flow, window and RTT are undefined, whatever the sender still
+        // holds.
         const SubflowSender* const sender = s.is_established && c.is_active(network.now()) ? &s.sender : nullptr;
         const bool has_rtt = sender != nullptr && sender->rtt().has_sample();
         const bool has_srtt = sender != nullptr && sender->rtt().has_estimate() &&

@@ -1,4 +1,4 @@
-// What a network is like at one point in time, for whoever wants to look at it: a copy, in columns.
+// State of a network at one point in time: a copy, in columns.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@ namespace subflow {
 
 class Network;
 
-// Every packet that was sent and has neither arrived nor been dropped is on exactly one link. All columns are [n]: by
-// link, and there as Link::for_each_under_way() has them.
+// All packets that were sent and have neither arrived nor been dropped; each is on exactly one link. The columns have a
+// row per packet, by link and within a link in the order of Link::for_each_under_way().
 struct PacketsUnderWay {
     std::vector<std::int32_t> link;
     std::vector<std::int32_t> subflow;
-    std::vector<std::uint8_t> kind;  // PacketKind; of a handshake Ack
+    std::vector<std::uint8_t> kind;  // PacketKind; Ack for handshakes
     std::vector<std::uint32_t> seq;  // Packet::seq
     std::vector<std::uint16_t> size_bytes;
-    // Along the wire, 0 to 1, by the delay that the link has now: after a change of it, what was on the wire before
-    // is drawn where a packet with as long to go would be. 0 while queued.
+    // Position on the wire from 0 to 1, by the current delay of the link; 0 while queued. After a change of the delay,
+    // earlier packets are placed by their remaining time.
     std::vector<float> progress;
     std::vector<std::int32_t> queue_position;  // -1: on the wire
 };
@@ -34,7 +34,7 @@ struct LinksNow {
 
 enum class SubflowState : std::uint8_t { Closed, Joining, Open, Recovery, Loss, Datagrams, Reduced };
 
-// NaN: not defined, not yet, or not any more: the flow is over.
+// NaN: value undefined, not yet known, or flow ended.
 struct SubflowsNow {
     std::vector<std::uint8_t> is_established;
     std::vector<std::uint8_t> state;  // SubflowState
@@ -50,7 +50,7 @@ struct SubflowsNow {
 struct FlowsNow {
     std::vector<std::int64_t> delivered_bytes;
     std::vector<std::int64_t> reorder_queue_bytes;
-    std::vector<std::uint8_t> is_active;  // started, and neither complete nor stopped with everything arrived
+    std::vector<std::uint8_t> is_active;  // started, and neither complete nor stopped with all sent data arrived
 };
 
 struct Instant {
@@ -61,7 +61,7 @@ struct Instant {
     FlowsNow flows;
 };
 
-// Reads and changes nothing.
+// Does not change the network.
 Instant inspect(const Network& network);
 
 }  // namespace subflow
