@@ -1,4 +1,4 @@
-// Delay that differs from packet to packet.
+// Random delay per packet.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,14 @@
 
 namespace subflow {
 
-// How the delay of a packet differs from that of its link, in units of `spread`:
-//   Uniform      between -1 and 1, each value as likely
+// Difference between the delay of a packet and that of its link, in units of `spread`:
+//   Uniform      uniform between -1 and 1
 //   Normal       the standard normal distribution
-//   Exponential  more only, 1 on average
+//   Exponential  only positive, 1 on average
 //   Pareto       (4 / 3) (u^(-1/3) - 3/2) of a uniform u: most packets are a little early, few are very late
-// Nothing but Exponential goes beyond 4. Source: the distributions of Linux's netem and the tables that iproute2 makes
-// for it (netem/normal.c and pareto.c), which end there; Exponential is not among them.
+// Only Exponential exceeds 4.
+// Source: the distributions of Linux's netem and the tables that iproute2 makes for it (netem/normal.c and pareto.c),
+// which end at 4; Exponential is not among them.
 enum class JitterKind : std::uint8_t { Uniform, Normal, Exponential, Pareto };
 
 struct JitterOptions {
@@ -25,13 +26,13 @@ struct JitterOptions {
     Nanos spread{};
 };
 
-// What is drawn stays within 32 bits of nanoseconds.
+// These limits keep a drawn delay within 32 bits of nanoseconds.
 inline constexpr Nanos kMaxExtraDelay{2'000'000'000};
 inline constexpr Nanos kMaxJitterSpread{500'000'000};
 inline constexpr double kMostSpreads = 4;
 
-// Standard normal. The length of a two-dimensional normal vector is the root of an exponential variable, its direction
-// that of a point drawn in the unit disc: no function whose last digits differ between platforms.
+// Standard normal. The length of a two-dimensional normal vector is the root of an exponential variable, and its
+// direction that of a point drawn in the unit disc. No function whose last digits differ between platforms is used.
 inline double unit_normal(std::uint64_t bits) {
     double x = 1;
     double square = 1;
@@ -43,7 +44,7 @@ inline double unit_normal(std::uint64_t bits) {
     return std::sqrt(2 * unit_exponential(bits) / square) * x;
 }
 
-// In units of the spread, of a draw with 64 random bits.
+// Jitter in units of the spread, from a draw with 64 random bits.
 inline double unit_jitter(JitterKind kind, std::uint64_t bits) {
     switch (kind) {
         case JitterKind::Uniform:

@@ -221,7 +221,7 @@ private:
         };
         if (is_there("-")) ++end;
         if (is_there("0")) {
-            ++end;  // nothing may follow a leading zero but a fraction or an exponent
+            ++end;  // only a fraction or an exponent may follow a leading zero
         } else {
             skip_digits();
         }
@@ -240,16 +240,14 @@ private:
 #if defined(SUBFLOW_HAS_FROM_CHARS)
         is_read = std::from_chars(written.data(), written.data() + written.size(), number).ec == std::errc();
 #else
-        // libc++ has that for whole numbers alone before version 20. In the classic
-        // locale a stream reads the nearest double, too, whatever the locale of the
-        // program.
+        // Before version 20, libc++ has from_chars only for integers. With the classic locale, a stream also reads the
+        // nearest double, whatever the locale of the program.
         std::istringstream stream{std::string(written)};
         stream.imbue(std::locale::classic());
         stream >> number;
         is_read = !stream.fail();
 #endif
-        // What is too small for a double is read as 0, and only some libraries call
-        // that a failure.
+        // A number too small for a double is read as 0, which only some libraries report as a failure.
         const bool is_zero = written.substr(0, written.find_first_of("eE")).find_first_of("123456789") == written.npos;
         if (!is_read || (number == 0 && !is_zero)) refuse("a number that a double cannot hold");
         at_ = end;

@@ -1,4 +1,4 @@
-// A reader of JSON texts from anywhere: small, strict, and bounded in what it makes of them.
+// A strict reader of JSON texts from untrusted sources, with bounded memory and stack.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace subflow {
 
-// A text that is no JSON, or more of it than is allowed.
+// The text is not JSON, or exceeds a limit.
 struct JsonError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// A JSON value. Numbers are doubles; the members of an object stand in the order of the text.
+// A JSON value. Numbers are doubles; the members of an object keep the order of the text.
 struct Json {
     struct Member;
     using Array = std::vector<Json>;
@@ -27,7 +27,7 @@ struct Json {
     const T* get_if() const {
         return std::get_if<T>(&value);
     }
-    // The member of an object by its key; nullptr: there is none, or this is no object.
+    // The member of an object with this key; nullptr if the object has no such member or the value is not an object.
     const Json* find(std::string_view key) const;
 };
 
@@ -36,12 +36,12 @@ struct Json::Member {
     Json value;
 };
 
-// Deeper texts and such with more values are refused: memory and stack that a file may take are bounded by this.
+// Texts with deeper nesting or more values are refused, which bounds the memory and stack that a file can take.
 inline constexpr std::size_t kMaxJsonDepth = 32;
 inline constexpr std::size_t kMaxJsonValues = 100'000;
 
-// Reads a whole text. Throws JsonError, which says what is wrong and where: not JSON (RFC 8259), not UTF-8, a key that
-// stands twice, a number beyond a double, or one of the limits. `what` is how messages call the text.
+// Reads a whole text. Throws JsonError with the reason and the position: not JSON (RFC 8259), not UTF-8, a duplicate
+// key, a number outside the range of a double, or a limit exceeded. `what`: name of the text in messages.
 Json parse_json(std::string_view text, std::string_view what, std::size_t max_values = kMaxJsonValues);
 
 }  // namespace subflow

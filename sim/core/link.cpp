@@ -4,7 +4,7 @@ namespace subflow {
 
 namespace {
 
-// Draws that are not the plain loss of the link.
+// Streams of the draws besides the independent loss of the link.
 constexpr std::uint64_t kRedDraw = hash_name("red");
 constexpr std::uint64_t kChainDraw = hash_name("gilbert");
 constexpr std::uint64_t kChainLossDraw = hash_name("gilbert loss");
@@ -12,7 +12,7 @@ constexpr std::uint64_t kJitterDraw = hash_name("jitter");
 constexpr std::uint64_t kRetransmissionDraw = hash_name("retransmission");
 constexpr std::uint64_t kGrantDraw = hash_name("grants");
 
-// What idle time is counted in by RED.
+// Unit in which RED counts idle time.
 constexpr double kTypicalPacketBytes = 1500;
 
 }  // namespace
@@ -68,9 +68,9 @@ void Link::set_rate(BitsPerSec rate, Nanos now) {
         features_->bucket.reset();
     }
     settle(now);
-    // What has access to a medium leaves with it.
+    // On a shared medium, queued packets already have access and keep their times.
     if (!queue_.empty() && station() == nullptr) {
-        // Everything queued beyond the packet in service is taken out of the books and entered anew.
+        // The entries behind the packet in service are removed from the statistics and computed anew.
         Nanos free_at = queue_.front().departure;
         stats_.busy -= transmitter_free_at_ - free_at;
         if (features_ && features_->grants) features_->grants->go_on_after(free_at);
@@ -129,7 +129,7 @@ void Link::take_back_tokens(Nanos now) {
 }
 
 void Link::set_loss(double loss) {
-    // 2^64 does not fit in 64 bits: certain loss is a flag of its own.
+    // 2^64 does not fit in 64 bits: certain loss has a separate flag.
     always_loses_ = loss >= 1.0;
     loss_threshold_ = always_loses_ ? 1 : static_cast<std::uint64_t>(loss * 0x1.0p64);
     if (features_) features_->loss_chain.reset();
@@ -144,7 +144,7 @@ void Link::set_loss(const GilbertOptions& model) {
     describe_kind();
 }
 
-// --- what is under way -----------------------------------------------------------------------------------------------
+// --- packets under way ----------------------------------------------------------------------------------------------
 
 Nanos Link::queue_time_until(Nanos now) const {
     Nanos spent = stats_.queue_time;
@@ -180,7 +180,7 @@ void Link::sort_into_wire(std::uint32_t pos) {
 
 Nanos Link::next_unpredictable_event() const {
     Nanos next = kNever;
-    // Where packets may overtake, what is still queued has not found its place.
+    // With overtaking, packets still in the queue have no place on the wire yet.
     if (!may_overtake() || in_flight_.size() != queue_.size()) next = next_arrival();
     if (may_overtake() && !queue_.empty()) next = std::min(next, queue_.front().departure);
     if (station() != nullptr) return std::min(next, station()->access_at);
@@ -269,12 +269,13 @@ void Link::transmit(const Waiting& next, Nanos now) {
     enter(next, start, departure_of(Bytes(next.packet.size), start, next.since, now), now);
 }
 
-// Of a packet that waited from `since` on and reaches the transmitter at `now`, which is free at `start`.
+// Departure of a packet that waited since `since` and reaches the transmitter at `now`; the transmitter is free at
+// `start`.
 Nanos Link::departure_of(Bytes size, Nanos start, Nanos since, Nanos now) {
     const bool is_backlogged = transmitter_free_at_ > since;
     if (features_->trace) {
         Nanos departure = features_->trace->departure(size, now, is_backlogged);
-        // What is recorded for a pause is lost.
+        // Opportunities during a pause are lost.
         while (features_->pauses && features_->pauses->working_at(departure) != departure)
             departure = features_->trace->departure(size, features_->pauses->working_at(departure), false);
         return departure;
@@ -289,7 +290,7 @@ Nanos Link::departure_of(Bytes size, Nanos start, Nanos since, Nanos now) {
     return next_departure(size, start);
 }
 
-// Of the next packet in line, from `start` on.
+// Departure of the next queued packet, from `start` on.
 Nanos Link::next_departure(Bytes size, Nanos start) {
     if (!features_) return start + transmission_time(size);
     if (features_->grants) return features_->grants->departure(size, start, true, nanos_per_byte_);
@@ -310,7 +311,7 @@ void Link::enter(const Waiting& next, Nanos start, Nanos departure, Nanos now) {
     stats_.queue_time += departure - now;
 }
 
-// --- queues that decide when a packet leaves -------------------------------------------------------------------------
+// --- queues that choose a packet when the transmitter is free -------------------------------------------------------
 
 Verdict Link::offer_managed(const Packet& packet, Nanos now, std::uint64_t draw) {
     LinkFeatures& f = *features_;
@@ -345,13 +346,13 @@ void Link::serve(Nanos now) {
 
 void Link::start_service(Nanos now) {
     count_waiting(now);
-    // More than one where packets share a delivery opportunity.
+    // Several packets if they share a delivery opportunity.
     while (transmitter_free_at_ <= now && features_->waiting_pkts() != 0)
         if (const std::optional<Waiting> next = take_waiting(now)) transmit(*next, now);
     settle(now);
 }
 
-// What the queue sends now, none if it dropped all that waited.
+// The packet that the queue sends now; empty if it dropped all waiting packets.
 std::optional<Waiting> Link::take_waiting(Nanos now) {
     const auto drop = [&](const Waiting& w) { drop_waiting(w, stats_.drops_queue); };
     return visit_queue(features_->queue, [&](auto& queue) { return queue.dequeue(now, drop, stats_.marks); });
@@ -379,7 +380,7 @@ void Link::join_medium(const AccessOptions& options, std::uint32_t number) {
     features().station.emplace();
     features_->station->options = options;
     features_->station->number = number;
-    // A queue that never drops at its head is a drop-tail queue that is served at the clock.
+    // A CoDel queue that never drops at its head is a drop-tail queue with service at the clock.
     if (!features_->has_managed_queue()) features_->queue.emplace<CodelQueue>(CodelOptions{kNever, kNever});
     describe_kind();
 }

@@ -20,12 +20,12 @@
 
 namespace subflow {
 
-// What a link direction counted since the start of the run.
+// Counters of a link direction since the start of the run.
 struct LinkStats {
     std::int64_t packets_in = 0;   // offered to the link
     std::int64_t packets_out = 0;  // arrived at the far end
-    Nanos busy{};                  // time the transmitter is engaged by the accepted packets, past or still to come
-    Nanos queue_time{};            // sum over packets of the time in the queue, service included (Little: its rate of
+    Nanos busy{};                  // time the transmitter is busy with the accepted packets, past or still to come
+    Nanos queue_time{};            // sum over packets of the time in the queue, including service (Little: its rate of
                                    // growth is the mean queue length)
     std::int64_t drops_queue = 0;
     std::int64_t drops_random = 0;
@@ -45,37 +45,37 @@ enum class Verdict : std::uint8_t {
 };
 
 // The departure of a packet is known when it joins a first-come-first-served queue, and with it the arrival at the far
-// end. The link therefore needs no event of its own to serve the queue, and whoever offers a packet may do so ahead of
-// the clock: the times of successive offers must not decrease, nothing else. A change of rate or delay rewrites the
-// times of what has not left the queue yet; so nobody may offer beyond the next change.
+// end. The link therefore needs no event to serve the queue, and packets may be offered ahead of the clock, provided
+// that the times of successive offers do not decrease. A change of rate or delay rewrites the times of packets still in
+// the queue, so that no packet may be offered beyond the next change.
 //
-// That holds for every predictable link: drop-tail and RED queues, any rate, any loss and any delay. CoDel and FQ-CoDel
-// choose a packet when the transmitter is free, and where packets may overtake, an earlier one is not the next to
-// arrive: such links are offered packets at the clock, keep them, and ask for serve() at the times that next_event()
-// names.
+// This applies to every predictable link: drop-tail and RED queues, any rate, any loss and any delay. CoDel and
+// FQ-CoDel choose a packet when the transmitter is free, and with overtaking, an earlier packet is not the next to
+// arrive. Such links are offered packets at the clock, keep them, and need calls of serve() at the times of
+// next_event().
 //
-// A plain link (drop-tail, a rate or none, independent loss) is served here, inline; what more there can be lies behind
-// one branch, in LinkFeatures and link.cpp.
+// A plain link (drop-tail, a rate or none, independent loss) is served here, inline. All other features are behind one
+// branch, in LinkFeatures and link.cpp.
 class alignas(kCacheLine) Link {
 public:
     Link() = default;
-    // A link that follows a delivery trace refers to the spec's; otherwise nothing of the spec is needed afterwards.
+    // A link with a delivery trace refers to the trace of the spec; other links need nothing of the spec afterwards.
     Link(const LinkSpec& spec, std::uint64_t seed);
 
-    // Whether offer() looks at `draw`.
+    // True if offer() reads `draw`.
     bool uses_draw() const { return uses_draw_; }
-    // Whether a packet's arrival is known when it is accepted. Never changes.
+    // True if the arrival of a packet is known when it is accepted. Never changes.
     bool is_predictable() const { return is_predictable_; }
     // A pure delay: packets do not influence each other.
     bool is_order_free() const { return unlimited_rate_ && !features_; }
 
-    // Offers a packet that gets here at `at`; `draw` is a random number of this packet's own. After Accepted and Marked
-    // the caller either keeps the packet on the link by hold(), or by pass() takes it on itself. After Kept it calls
-    // take_dropped() and makes sure an event is pending at next_event().
+    // Offers a packet that reaches the link at `at`; `draw` is a random number specific to this packet. After Accepted
+    // and Marked, the caller either keeps the packet on the link by hold(), or calls pass() and carries it further.
+    // After Kept, it calls take_dropped() and ensures that an event is pending at next_event().
     SF_INLINE Verdict offer(const Packet& packet, Nanos at, std::uint64_t draw) {
         ++stats_.packets_in;
         if (!is_plain_) [[unlikely]] {
-            const Packet copy = packet;  // so that the packet itself need not have an address
+            const Packet copy = packet;  // so that the packet itself does not need an address
             return offer_featured(copy, at, draw);
         }
         if (has_independent_loss_ && is_lost(draw)) [[unlikely]] {
@@ -108,10 +108,10 @@ public:
         return Verdict::Accepted;
     }
 
-    // When the packet accepted last reaches the far end.
+    // Time at which the packet accepted last reaches the far end.
     Nanos arrival() const { return arrival_; }
-    // Keeps it until then. Packets that arrive at the same time do so in the order of their subflows: on a pure
-    // delay, where they may be offered in any order, nothing else tells them apart.
+    // Keeps the packet until then. Packets that arrive at the same time do so in the order of their subflows: on a pure
+    // delay, packets may be offered in any order, and only the subflow distinguishes them.
     SF_INLINE void hold(const Packet& packet) {
         InFlight& held = in_flight_.push_slot();
         held.arrival = arrival_;
@@ -122,11 +122,11 @@ public:
     }
     void pass() { ++stats_.packets_out; }
 
-    // When the first held packet reaches the far end; kNever if none is under way. Where the link is not predictable:
-    // none that serve() has come to.
+    // Time at which the first held packet reaches the far end; kNever if no packet is under way. A link that
+    // is not predictable knows only the arrivals of packets that serve() has processed.
     Nanos next_arrival() const { return in_flight_.empty() ? kNever : in_flight_.front().arrival; }
 
-    // Takes the packet that arrives. Only when next_arrival() has come.
+    // Takes the first held packet. Requires that the time of next_arrival() has come.
     Packet take_arrival() {
         const Packet packet = in_flight_.front().packet;
         in_flight_.pop_front();
@@ -134,29 +134,32 @@ public:
         return packet;
     }
 
-    // When the link needs attention next: an arrival, or where it is not predictable a call of serve() and after that
-    // perhaps an arrival. kNever: not before the next packet.
+    // Time of the next event of the link: an arrival, or on a link that is not predictable a call of serve(), which may
+    // make a packet arrive. kNever: no event before the next packet.
     Nanos next_event() const { return is_predictable_ ? next_arrival() : next_unpredictable_event(); }
 
-    // Of a link that is not predictable: does what is due in the queue. The caller calls take_dropped().
+    // On a link that is not predictable: processes the queue up to `now`. The caller calls take_dropped().
     void serve(Nanos now);
 
-    // Of a link that shares a medium: the medium says when it sends, by set_access_at(). `number` is that of its
-    // station.
+    // On a link that shares a medium, the medium determines when the link sends, by set_access_at(). `number`: number
+    // of the link's station.
     void join_medium(const AccessOptions& options, std::uint32_t number);
     const MediumPlace* station() const { return features_ && features_->station ? &*features_->station : nullptr; }
     bool has_waiting() const { return waiting_pkts() != 0; }
     void set_access_at(Nanos time) { features_->station->access_at = time; }
-    // Sends what an access allows, and says until when. The caller calls take_dropped().
+    // Sends the packets of one access and returns its end. The caller calls take_dropped().
     Nanos access(Nanos now);
-    // How long it would take, about, if its packets were of one size; and gives them up.
+    // Approximate duration of an access, as if all packets had the mean size.
     Nanos access_time() const;
+    // Discards the packets of an access.
     void give_up_access(Nanos now);
-    // Where some are hidden: an access begins, and says how long it takes; and what it sends was heard.
+    // With hidden stations: begins an access and returns its duration.
     Nanos begin_access(Nanos now);
+    // With hidden stations: ends an access that was received.
     void end_access(Nanos now);
 
-    // Hands over, to on_drop(packet), what serve() or an accepting offer() dropped. The stats have it already.
+    // Passes the packets that serve() or an accepting offer() dropped to on_drop(packet). The statistics include them
+    // already.
     template <class OnDrop>
     void take_dropped(OnDrop&& on_drop) {
         if (!features_) return;
@@ -164,8 +167,8 @@ public:
         features_->dropped.clear();
     }
 
-    // Takes the packets that arrive by `until` and of which wants(packet) says so, and hands them on by
-    // take(packet, arrival), which must not offer packets to this link. The others stay.
+    // Takes the packets that arrive by `until` and for which `wants(packet)` holds, and passes them to `take(packet,
+    // arrival)`, which must not offer packets to this link. The other packets stay.
     template <class Wants, class Take>
     void take_until(Nanos until, Wants&& wants, Take&& take) {
         std::uint32_t end = in_flight_.begin_pos();
@@ -177,7 +180,7 @@ public:
             ++stats_.packets_out;
             take(entry.packet, entry.arrival);
         }
-        // Those that stay close ranks.
+        // Moves the remaining packets together.
         std::uint32_t to = end;
         if (taken != end - in_flight_.begin_pos()) {
             for (std::uint32_t from = end; from != in_flight_.begin_pos(); --from)
@@ -186,24 +189,25 @@ public:
         in_flight_.pop_front(taken);
     }
 
-    // Calls visit(packet) for each held packet, which it may change.
+    // Calls visit(packet) for each held packet; `visit` may change the packet.
     template <class Visit>
     void for_each_held(Visit&& visit) {
         for (std::uint32_t pos = in_flight_.begin_pos(); pos != in_flight_.end_pos(); ++pos)
             visit(in_flight_[pos].packet);
     }
 
-    // Timed changes. Packets that have left the queue keep their arrival; those still queued are served under the new
-    // values; the one in service keeps the rate it started with. Packets do not overtake each other, unless the link
-    // allows it. A rate set here ends a delivery trace.
+    // Timed changes. Packets that have left the queue keep their arrival; queued packets are served with the new
+    // values; the packet in service keeps its rate. Packets do not overtake each other, unless the link allows it. A
+    // rate set here ends a delivery trace.
     void set_rate(BitsPerSec rate, Nanos now);
     void set_delay(Nanos delay, Nanos now);
     void set_loss(double loss);
     void set_loss(const GilbertOptions& model);
-    // Of any discipline. What an excess above a smaller limit does is the discipline's: drop-tail, RED and CoDel let it
-    // drain, FQ-CoDel drops it when the next packet comes.
+    // For every discipline. The discipline determines what happens to an excess above a smaller limit: drop-tail, RED
+    // and CoDel let it drain, FQ-CoDel drops it when the next packet arrives.
     void set_queue_limit(DropTail limits) { discipline_ = limits; }
-    // Calls on_drop(packet) for each queued packet a link going down loses; those on the wire still arrive.
+    // Calls on_drop(packet) for each queued packet that is lost when the link goes down; packets on the wire still
+    // arrive.
     template <class OnDrop>
     void set_up(bool up, Nanos now, OnDrop&& on_drop) {
         if (up_ == up) return;
@@ -228,25 +232,25 @@ public:
         if (keeps_order_itself()) earliest_arrival_ = in_flight_.empty() ? now : in_flight_.back().arrival;
     }
 
-    // Of a packet that nothing delays further; where a recording says it, the shortest there is.
+    // Delay of a packet without jitter and retransmission; with a delay trace, the shortest delay.
     Nanos delay() const { return delay_; }
-    // Whether a packet may get to the far end when it leaves the transmitter.
+    // True if a packet may reach the far end at the time at which it leaves the transmitter.
     bool may_take_no_time() const { return delay_ == Nanos(0) || (features_ && features_->jitter); }
     bool is_up() const { return up_; }
     const LinkStats& stats() const { return stats_; }
     std::int64_t queue_pkts(Nanos now) const { return queue_.end_pos() - first_queued(now) + waiting_pkts(); }
     std::int64_t packets_under_way() const { return in_flight_.size() + waiting_pkts(); }
-    // Where a packet on the link is at some time: on the wire, queue_position kOnWire, until `arrival`; or in the
-    // queue, where position 0 is being sent, and where the arrival of what a discipline may yet drop is not known
-    // (kNever).
+    // Position of a packet on the link: on the wire, with queue_position kOnWire and the time of its arrival; or in the
+    // queue, where position 0 is in service. In a managed queue, which may still drop the packet, the arrival is
+    // unknown (kNever).
     struct Place {
         Nanos arrival = kNever;
         std::int32_t queue_position = 0;
     };
     static constexpr std::int32_t kOnWire = -1;
-    // Calls visit(packet, place) for each packet under way: those on the wire in the order of their arrival, then the
-    // queue from its head on. What waits under CoDel follows in its order, under FQ-CoDel in the order in which it
-    // would be sent if nothing else came and nothing was dropped, under DualPI2 queue by queue.
+    // Calls visit(packet, place) for each packet under way: packets on the wire in the order of their arrival, then the
+    // queue from its head. Packets that wait under CoDel follow in order, under FQ-CoDel in the order of service
+    // without further arrivals and drops, under DualPI2 queue by queue.
     template <class Visit>
     void for_each_under_way(Nanos now, Visit&& visit) const {
         const std::uint32_t queued = queue_.end_pos() - first_queued(now);
@@ -260,31 +264,31 @@ public:
         const auto visit_waiting = [&](const Waiting& waiting) { visit(waiting.packet, Place{kNever, position++}); };
         visit_queue(features_->queue, [&](const auto& queue) { queue.for_each(visit_waiting); });
     }
-    // Bytes in the queue, service included.
+    // Bytes in the queue, including the packet in service.
     Bytes queue_bytes(Nanos now) const;
-    // Time engaged until `now`: what is queued has been counted in advance.
+    // Time the transmitter was busy until `now`, without the service of queued packets, which `busy` counts in advance.
     Nanos busy_until(Nanos now) const {
         return stats_.busy - (transmitter_free_at_ > now ? transmitter_free_at_ - now : Nanos(0));
     }
-    // Queueing time spent until `now`, likewise.
+    // Queueing time until `now`, likewise.
     Nanos queue_time_until(Nanos now) const;
     std::int64_t max_queue_pkts() const { return max_queue_pkts_; }
     void restart_max_queue(Nanos now) { max_queue_pkts_ = queue_pkts(now); }
     std::size_t heap_bytes() const { return heap_bytes_of(queue_, in_flight_, features_); }
-    // Has the processor fetch what will be taken and put next (Network::fetch_ahead).
+    // Prefetches the memory of the next packets taken and added (Network::fetch_ahead).
     void fetch_ahead() const {
         queue_.fetch_from(queue_.begin_pos());
         queue_.fetch_from(queue_.end_pos());
         in_flight_.fetch_from(in_flight_.begin_pos());
         in_flight_.fetch_from(in_flight_.end_pos());
     }
-    // Has the processor fetch what each packet touches of the link; and the packet that arrives first as well.
+    // Prefetches the memory of the link that each packet touches; and the packet that arrives first.
     void fetch() const { fetch_some(this, 1, 3 * kCacheLine); }
     void fetch_arrival() const {
         fetch();
         if (!in_flight_.empty()) fetch_some(&in_flight_.front(), 1);
     }
-    // The packet that arrives after so many others; nullptr: there is none.
+    // The packet that arrives after `count` others; nullptr if fewer are held.
     const Packet* held_after(std::uint32_t count) const {
         return in_flight_.size() > count ? &in_flight_[in_flight_.begin_pos() + count].packet : nullptr;
     }
@@ -294,7 +298,7 @@ private:
     struct Queued {
         Nanos departure;
         std::uint16_t size = 0;
-        std::int32_t extra_ns = 0;  // of its delay; set where varies_delay() only
+        std::int32_t extra_ns = 0;  // jitter and retransmission delay; set only if varies_delay()
     };
     struct InFlight {
         Nanos arrival;
@@ -303,7 +307,7 @@ private:
 
     static Nanos later_of(Nanos a, Nanos b) { return a < b ? b : a; }
 
-    // Nanoseconds to send `size`, carrying the fraction to the next packet of a busy period, so that rates are exact.
+    // Nanoseconds to send `size`. The fraction is carried to the next packet of a busy period, so that rates are exact.
     Nanos transmission_time(Bytes size) {
         const double exact = static_cast<double>(size.value) * nanos_per_byte_ + carried_fraction_;
         const auto whole = static_cast<std::int64_t>(exact);
@@ -318,7 +322,7 @@ private:
         return pos;
     }
 
-    // Forgets the packets that have left the queue by now.
+    // Removes the entries of packets that have left the queue by `now`.
     void expire_queue(Nanos now) {
         while (!queue_.empty() && queue_.front().departure <= now) {
             queue_bytes_ -= Bytes(queue_.front().size);
@@ -339,19 +343,20 @@ private:
 
     bool is_lost(std::uint64_t draw) const { return always_loses_ || combine64(loss_stream_, draw) < loss_threshold_; }
 
-    // As expire_queue(); where packets may overtake, what has left the queue takes its place among those on the wire.
+    // Like expire_queue(); with overtaking, packets that have left the queue are sorted into the packets on the wire.
     void settle(Nanos now);
     void sort_into_wire(std::uint32_t pos);
-    // Enters arrival times anew for what has not left the queue.
+    // Recomputes the arrival times of packets that have not left the queue.
     void reschedule_arrivals(Nanos now);
 
-    // The rest of a link that is not plain.
+    // Features of a link that is not plain.
     LinkFeatures& features();
     void describe_kind();
     bool may_overtake() const { return features_ && features_->may_overtake; }
-    // Its packets would overtake one another if it let them.
+    // True if jitter or retransmission could make packets overtake, and the link prevents it.
     bool keeps_order_itself() const { return features_ && features_->varies_delay() && !features_->may_overtake; }
-    // When what leaves the transmitter then gets to the far end, `extra_ns` later than other packets.
+    // Time at which a packet that leaves the transmitter at `departure` reaches the far end, with `extra_ns` of
+    // additional delay.
     Nanos arrival_after(Nanos departure, std::int32_t extra_ns) const;
     void note_arrival(Nanos departure, std::int32_t extra_ns);
     void take_back_tokens(Nanos now);
@@ -363,11 +368,11 @@ private:
     std::uint32_t failed_attempts(std::uint64_t draw) const;
     Nanos next_departure(Bytes size, Nanos start);
     bool red_admits(Nanos at, std::uint64_t draw);
-    // Gives a packet to the transmitter. Its waiting until `now` is in the stats.
+    // Sends a packet that waited until `now`. The statistics must include its waiting time.
     void transmit(const Waiting& next, Nanos now);
     void enter(const Waiting& next, Nanos start, Nanos departure, Nanos now);
     Nanos departure_of(Bytes size, Nanos start, Nanos since, Nanos now);
-    // Of an access that would begin now: how many packets, and for how long each, in ns.
+    // Number of packets of an access that would begin now, and nanoseconds per packet.
     std::pair<double, double> expected_access() const;
     std::optional<Waiting> take_waiting(Nanos now);
     void start_service(Nanos now);
@@ -376,12 +381,12 @@ private:
     void empty_managed_queue(Nanos now);
     Nanos next_unpredictable_event() const;
 
-    // What each packet touches comes first, in the order in which it does, and lies in three lines of the cache.
-    Ring<Queued> queue_;        // what has not left the queue, by departure
-    Ring<InFlight> in_flight_;  // held packets by arrival; those that are still queued come last
+    // Fields that every packet touches come first, in the order of use, on three cache lines.
+    Ring<Queued> queue_;        // packets that have not left the queue, by departure
+    Ring<InFlight> in_flight_;  // held packets by arrival; queued packets come last
     Nanos transmitter_free_at_{};
     Nanos arrival_{};           // of the packet accepted last
-    Nanos earliest_arrival_{};  // packets never overtake each other: what came before a change of delay arrives first
+    Nanos earliest_arrival_{};  // no later packet arrives before this time, unless packets may overtake
     Bytes queue_bytes_{};
     Nanos delay_{};
     double nanos_per_byte_ = 0;

@@ -1,4 +1,4 @@
-// What most links do without: everything beyond a drop-tail queue, a constant rate and independent loss.
+// Link features that most links lack: everything beyond a drop-tail queue, a constant rate and independent loss.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@
 
 namespace subflow {
 
-// The place of a link at its medium, which says when it sends.
+// Access of a link to its shared medium, which determines when the link sends.
 struct MediumPlace {
     AccessOptions options;
     std::uint32_t number = 0;
     Nanos access_at = kNever;
-    Nanos began{};                  // of an access whose end tells whether it was heard
-    std::uint32_t announced = 0;    // packets of it
+    Nanos began{};                  // start of the access, with hidden stations
+    std::uint32_t announced = 0;    // packets in this access
     std::vector<Waiting> together;  // scratch space of one access
 
     std::size_t heap_bytes() const { return heap_bytes_of(together); }
@@ -49,7 +49,7 @@ struct LinkFeatures {
     std::optional<MediumPlace> station;
     ManagedQueue queue;
     bool may_overtake = false;
-    Nanos queue_counted_to{};     // up to when the managed queue's waiting is in LinkStats::queue_time
+    Nanos queue_counted_to{};     // time up to which LinkStats::queue_time includes the managed queue
     std::vector<Packet> dropped;  // by the managed queue, not yet handed over
 
     std::size_t heap_bytes() const { return heap_bytes_of(red, loss_chain, script, pauses, station, queue, dropped); }

@@ -1,4 +1,4 @@
-// Working with a closed list of types held in a std::variant: making one by name, listing what there is.
+// Operations on a closed list of types in a std::variant: construction by name, and the descriptions of all types.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,8 @@
 
 namespace subflow {
 
-// The alternative of `Variant` whose kInfo.name is chosen. Throws ScenarioError if there is none.
+// Makes the alternative of `Variant` whose kInfo.name equals the name of the choice. Throws ScenarioError for an
+// unknown name. `what`: kind of algorithm in the message.
 template <class Variant, std::size_t I = 0>
 Variant make_by_name(const AlgorithmChoice& choice, const char* what) {
     if constexpr (I < std::variant_size_v<Variant>) {
@@ -28,14 +29,13 @@ Variant make_by_name(const AlgorithmChoice& choice, const char* what) {
     }
 }
 
-// Rules of several algorithms, each once.
+// Rules of several algorithms without duplicates.
 template <std::size_t kMost>
 class RuleList {
 public:
     constexpr void add(std::span<const RuleInfo* const> more) {
         for (const RuleInfo* rule : more) {
-            // Compared by what they say: with sanitizers g++ does not compare addresses of inline constants while it
-            // compiles.
+            // Compared by content: with sanitizers, g++ does not compare addresses of inline constants at compile time.
             const auto known = rules_.begin() + count_;
             const auto is_same = [&](const RuleInfo* other) {
                 return other->name == rule->name && other->formula == rule->formula;

@@ -1,22 +1,22 @@
 // Carrying packets ahead of the clock: the part of Network that decides how far.
 //
-// An event per packet and link is what a discrete-event simulator spends most of its time on. Most of these events are
-// not needed. A drop-tail queue knows when a packet will leave it, so whoever sends the packet also knows when it gets
-// to the next link; if nothing else can get there in between, the next link can be offered the packet at once, with a
-// time that lies ahead of the clock. The same holds for a receiving end that hears of nothing but these packets, and
-// for the link on which it answers. In the simplest networks all that is left is one event per ACK, at the sender.
+// A discrete-event simulator spends most of its time on an event per packet and link. Most of these events are
+// unnecessary. The departure of a packet from a drop-tail queue is known when it is enqueued, and with it the arrival
+// at the next link. If no other packet can arrive there in between, the next link can be offered the packet at once,
+// with a time ahead of the clock. The same holds for a receiver that depends only on these packets, and for the link of
+// its answers. The simplest networks need only one event per ACK, at the sender.
 //
-// Nobody may be offered packets out of order, and no change of the scenario nor any observer may find that something
-// has been decided which lies in its future. Hence
-//   - a link is offered packets ahead of the clock only if all of its packets come from one link (or from the receiving
-//     ends that this one link feeds), or if it is a pure delay, on which packets do not influence each other,
-//   - a link that does not know its packets' arrivals when it takes them (CoDel, overtaking) is left at the clock, and
-//   so
-//     is what it leads to,
-//   - nothing is carried beyond the horizon: the end of the current run_until or the next change of the timeline. What
-//     would get there later waits on its link and is carried on first when the horizon moves.
-// What comes out is bit for bit what an event per packet and link would give. Several subflows have the order of their
-// data in common: it is made up for afterwards (data_lane.h).
+// No link may be offered packets out of order, and neither a change of the scenario nor an observer may find decisions
+// about its future. Therefore
+// - a link is offered packets ahead of the clock only if all of its packets come from one link (or from the receivers
+//   that this one link feeds), or if it is a pure delay, on which packets do not influence each other,
+// - a link without known arrivals (CoDel, overtaking) stays at the clock, and with it the links and receivers behind
+//   it,
+// - no packet is carried beyond the horizon: the end of the current run_until or the next change of the timeline. Later
+//   packets wait on their link and are carried first when the horizon moves.
+//
+// The result is bit for bit that of an event per packet and link. Several subflows share the order of their data, which
+// is restored afterwards (data_lane.h).
 #include <algorithm>
 #include <utility>
 
@@ -26,15 +26,15 @@ namespace subflow {
 
 namespace {
 
-// Where the packets come from that enter a link. Else: the one link that feeds it.
+// Origin of the packets that enter a link. Other values: the one link that feeds it.
 constexpr std::uint32_t kNowhere = 0xffffffff;
 constexpr std::uint32_t kClock = 0xfffffffe;    // senders, timers, receivers that do not run ahead
-constexpr std::uint32_t kSeveral = 0xfffffffd;  // more than one of these
+constexpr std::uint32_t kSeveral = 0xfffffffd;  // several of these origins
 
 }  // namespace
 
 void Network::plan_lookahead() {
-    // A pure delay that never becomes anything else
+    // Links that are a pure delay during the whole run
     std::vector<bool> is_order_free(links_.size());
     for (std::size_t i = 0; i < links_.size(); ++i) is_order_free[i] = links_[i].is_order_free();
     for (const std::vector<EventSpec>* changes : {&scenario_->events, &timeline_.live_changes()})
@@ -44,13 +44,13 @@ void Network::plan_lookahead() {
     std::vector<std::uint32_t> answering(links_.size(), 0);  // subflows whose ACKs enter the network at this link
     for (const Subflow& s : subflows_)
         if (s.ack_hops > 0) ++answering[hops_[s.ack_route].link];
-    // The subflows of a connection share its order of data, unless that is found out later, and a delayed ACK may leave
-    // at a time between two packets of others.
+    // The subflows of a connection share its order of data, unless it is restored afterwards, and a delayed ACK may
+    // leave between two packets of other subflows.
     const auto may_answer_ahead = [&](const Subflow& s) {
         const std::uint32_t link = hops_[s.ack_route].link;
         const bool keeps_order = scenario_->transport.delayed_ack == DelayedAck::Off || answering[link] == 1;
         const Connection& c = connections_[s.connection];
-        // Nor may what it tells of addresses by itself, at any time.
+        // Nor may announcements of addresses be sent ahead: they can occur at any time.
         return !c.signals_addresses && (!c.is_multipath() || c.defers_data) && (keeps_order || is_order_free[link]);
     };
 
@@ -66,8 +66,8 @@ void Network::plan_lookahead() {
         for (std::uint32_t i = 1; i < s.ack_hops; ++i)
             feed(hops_[s.ack_route + i].link, hops_[s.ack_route + i - 1].link);
     }
-    // Whether packets leave a link in the order of their arrivals at the time they are offered: not from a pure delay
-    // into which several others run ahead.
+    // True if packets leave a link in the order of their arrivals at the time they are offered. False for a pure delay
+    // into which several other links run ahead.
     const auto leaves_in_order = [&](std::uint32_t link) {
         while (is_order_free[link]) {
             if (feeder[link] == kClock) return true;
@@ -97,28 +97,27 @@ void Network::plan_lookahead() {
     order_held_links();
 }
 
-// After a change that nobody knew of: a link that packets could be offered in any order may be none any more. All that
-// was offered so far has got there by now, so that a plan for the time to come is all it takes.
+// After an unplanned change: a pure delay may have become a link that needs offers in order. All packets offered so far
+// have arrived there, so that a plan for the future suffices.
 void Network::replan_lookahead() {
     for (Connection& c : connections_)
         if (c.defers_data && !may_defer_data(c)) stop_deferring(c);
     for (Hop& hop : hops_) hop.leads = Leads::ToTheClock;
     held_ahead_.clear();
     plan_lookahead();
-    // What waited without an event may now wait for the clock.
+    // A packet that waited without an event may now wait for the clock.
     for (std::uint32_t i = 0; i < links_.size(); ++i)
         if (links_[i].next_event() < kNever) events_.schedule(link_source(i), links_[i].next_event());
 }
 
-// Whether what the subflows of a connection bring may be put into order afterwards. Not where each acknowledgement has
-// to know its DATA_ACK as it leaves: for the window that it tells, a record of packets, an agent, or because all data
-// is sent by all; nor where it may not be clear afterwards in which order the clock would have come to what arrives at
-// the same time.
+// True if the arrivals on the subflows of a connection may be put into order afterwards. Not if each acknowledgement
+// needs its DATA_ACK when it leaves: for the receive window, a capture of packets, an agent, or data sent on all
+// subflows. Nor if the order of arrivals at the same time could be unknown afterwards.
 bool Network::may_defer_data(const Connection& c) const {
     if (!c.is_multipath() || c.signals_addresses || c.reassembly.is_limited() || c.copies != Copies::None ||
         c.captured || !agents_.empty())
         return false;
-    // What takes no time on its last link may come behind what would have come after it.
+    // Without delay on its last link, a packet may be processed behind one that should follow it.
     const auto takes_no_time = [](const EventSpec& change) { return change.delay == Nanos(0); };
     const auto becomes_other = [](const EventSpec& change) { return change.rate || change.loss_model; };
     const auto has_change = [&](std::uint32_t link, const auto& is_it) {
@@ -132,7 +131,8 @@ bool Network::may_defer_data(const Connection& c) const {
         if (links_[last].may_take_no_time() || has_change(last, takes_no_time)) return false;
         for (std::uint32_t hop = s.ack_route; hop < s.ack_route + s.ack_hops; ++hop)
             if (!links_[hops_[hop].link].is_predictable()) return false;
-        // Those that share it are either all ahead of the clock or none is, and what tells their packets apart stays.
+        // Subflows that share the last link must all be ahead of the clock or none, and the order of their packets must
+        // stay known.
         for (std::uint32_t other = c.first_subflow; other < i; ++other) {
             const Subflow& o = subflows_[other];
             if (hops_[o.route + o.hops - 1].link != last) continue;
@@ -142,7 +142,7 @@ bool Network::may_defer_data(const Connection& c) const {
     return true;
 }
 
-// From now on each acknowledgement knows its DATA_ACK, and those under way learn theirs.
+// From now on each acknowledgement carries its DATA_ACK, including those under way.
 void Network::stop_deferring(Connection& c) {
     for (Link& link : links_) {
         link.for_each_held([&](Packet& p) {
@@ -154,8 +154,8 @@ void Network::stop_deferring(Connection& c) {
     c.defers_data = false;
 }
 
-// Fills held_ahead_ so that every link comes after those it leads to: packets further down the road go on first. Hops
-// that would close a circle wait for the clock instead.
+// Fills held_ahead_ so that every link comes after the links it leads to: downstream packets are carried first. If the
+// hops form a circle, all hops wait for the clock instead.
 void Network::order_held_links() {
     std::vector<std::vector<std::uint32_t>> next(links_.size());
     std::vector<bool> holds(links_.size(), false);
@@ -189,7 +189,7 @@ void Network::order_held_links() {
     for (Hop& hop : hops_) hop.leads = Leads::ToTheClock;
 }
 
-// Returns how many went on.
+// Returns the number of packets that were carried.
 std::int64_t Network::carry_held_packets() {
     std::int64_t count = 0;
     for (const std::uint32_t link : held_ahead_) {

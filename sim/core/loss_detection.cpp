@@ -1,5 +1,5 @@
-// The part of SubflowSender that finds losses by time: RACK-TLP. Source: RFC 8985; Linux tcp_recovery.c where the RFC
-// leaves a choice.
+// The part of SubflowSender that detects losses by time: RACK-TLP.
+// Source: RFC 8985; Linux tcp_recovery.c where the RFC leaves a choice.
 #include <algorithm>
 
 #include "sender_controller.h"
@@ -20,7 +20,7 @@ TimerOutcome SubflowSender::on_timer(Nanos now, const Siblings& siblings, const 
         }
     }
     if (probe_deadline_ <= now) {
-        // Where the timeout is due at the same time, the probe replaces it (RFC 8985 section 7.2).
+        // If the timeout expires at the same time, the probe replaces it (RFC 8985 section 7.2).
         probe_deadline_ = kNever;
         outcome.wants_probe = true;
     } else if (rto_deadline_ <= now) {
@@ -34,10 +34,10 @@ TimerOutcome SubflowSender::on_timer(Nanos now, const Siblings& siblings, const 
 bool SubflowSender::detect_losses_by_time(Nanos now) {
     reordering_deadline_ = kNever;
     if (loss_scan_ < snd_una_) loss_scan_ = snd_una_;
-    const std::uint32_t latest = latest_delivered_[0];  // transmissions numbered below latest - 1 have been overtaken
+    const std::uint32_t latest = latest_delivered_[0];  // transmissions below latest - 1 have been overtaken
     bool found = false;
-    // RFC 8985 sets the timer for the last of the packets that are waited for, here it is the first: each expiry then
-    // decides about at least one packet, none is looked at twice, and those that follow have their own turn.
+    // RFC 8985 sets the timer for the last of the pending packets, this code for the first: each expiry then decides
+    // about at least one packet, no packet is examined twice, and later packets get their own expiry.
     while (loss_scan_ != snd_nxt_) {
         const SentPacket& packet = packets_[loss_scan_];
         if (packet.flags() == kInPipe) {
@@ -115,7 +115,7 @@ SeqRange SubflowSender::reported_duplicate(std::uint32_t cumulative, std::span<c
 }
 
 void SubflowSender::adapt_reordering_window(SeqRange duplicate) {
-    // A probe that was not needed comes twice, too, and says nothing of reordering (Linux tcp_dsack_seen).
+    // An unnecessary probe also arrives twice and does not indicate reordering (Linux tcp_dsack_seen).
     if (probe_ == Probe::Last && duplicate.end == probe_end_) return;
     if (is_duplicate_round_ && snd_una_ < duplicate_round_end_) return;
     is_duplicate_round_ = true;
@@ -128,7 +128,7 @@ void SubflowSender::adapt_reordering_window(SeqRange duplicate) {
 bool SubflowSender::judge_probe(const AckOutcome& ack, SeqRange duplicate) {
     if (snd_una_ < probe_end_) return false;
     const bool was_needless = probe_ == Probe::New || duplicate.end == probe_end_;
-    // An acknowledgement of the end that repeats an earlier one and carries no news: original and probe both arrived.
+    // A repeated acknowledgement of the end without news: original and probe both arrived.
     const bool is_plain_duplicate = !ack.has_advanced && ack.newly_delivered == 0;
     if (was_needless || snd_una_ > probe_end_ || is_plain_duplicate) {
         const bool has_repaired = !was_needless && snd_una_ > probe_end_;
@@ -148,7 +148,7 @@ Transmission SubflowSender::probe_with_last(Nanos now, const TransportOptions& o
     const std::uint32_t seq = snd_nxt_ - 1;
     SentPacket& packet = packets_[seq];
     SF_VALIDATE(has_outstanding() && (packet.flags() & kInPipe));
-    // It counts once in the pipe, as the copy before it is lost or will be a duplicate.
+    // It counts once in the pipe, because the previous copy is lost or will be a duplicate.
     --pipe_;
     if (has_monitor_) monitor_->on_replaced(packet.transmission);
     packet.set(now, packet.flags() | kRetransmitted);

@@ -1,4 +1,4 @@
-// What happened at points in time, kept until it is taken.
+// Events of a run at points in time, kept until they are taken.
 #pragma once
 
 #include <algorithm>
@@ -21,33 +21,33 @@ enum class MarkKind : std::uint8_t {
     LinkUp,
     LinkDown,
     LinkChange,
-    Penalised,         // its window was halved because what it holds blocks the connection's window
-    MetaTimeout,       // of a flow: the data-level head is retransmitted
+    Penalised,         // the subflow's window was halved because its data blocks the connection's window
+    MetaTimeout,       // of a flow: the first packet without DATA_ACK is sent again
     Action,            // a learning agent acted; only while its steps are recorded
     ControllerChange,  // of a flow
-    ScriptedDrop,      // a data packet was dropped because the scenario says so
-    Announced,         // its address was, by the peer: ADD_ADDR
-    Refused,           // it was, by the peer, when it was to be opened
-    Stale,             // its connection binds no data to it any more, until it is heard of
-    Marked,            // its window was reduced because queues had marked packets
+    ScriptedDrop,      // a data packet was dropped by order of the scenario
+    Announced,         // the peer announced the subflow's address: ADD_ADDR
+    Refused,           // the peer refused to open the subflow
+    Stale,             // the connection binds no data to the subflow until its next acknowledgement
+    Marked,            // the window was reduced because queues had marked packets
 };
 
-// Something that happened at a point in time. `owner` indexes links for the Link kinds, flows for Completed,
-// MetaTimeout and ControllerChange, else subflows.
+// An event at a point in time. `owner` is the index of a link for the Link kinds, of a flow for Completed, MetaTimeout
+// and ControllerChange, and of a subflow otherwise.
 struct Mark {
     Nanos time;
-    // Window after it in packets; seconds since the start for Completed, waited for MetaTimeout; the packet's sequence
-    // number in its subflow for ScriptedDrop, how often it was before for Announced
+    // Window after the event in packets; Completed: seconds since the start; MetaTimeout: the timeout in seconds;
+    // ScriptedDrop: sequence number of the packet in its subflow; Announced: number of earlier announcements
     double value = 0;
     std::uint32_t owner = 0;
     MarkKind kind = MarkKind::Loss;
 };
 
-// Bounded: what does not fit is counted, and not kept.
+// Bounded: marks beyond the capacity are counted and discarded.
 class MarkLog {
 public:
     static constexpr std::size_t kCapacity = std::size_t{1} << 16;
-    // What it takes, whatever the scenario.
+    // Memory of a log, whatever the scenario.
     static constexpr std::size_t kBytes = kCapacity * sizeof(Mark);
 
     MarkLog() { marks_.reserve(kCapacity); }
@@ -59,12 +59,12 @@ public:
             ++lost_;
         }
     }
-    // Those since the last call, in order of time.
+    // Marks since the last call, in order of time.
     std::vector<Mark> take() {
         std::vector<Mark> taken;
         taken.reserve(kCapacity);
         taken.swap(marks_);
-        // Completions are noted when the last packet is carried to its receiver, ahead of what happens meanwhile.
+        // A completion is recorded when the last packet is carried to its receiver, ahead of earlier events.
         std::ranges::stable_sort(taken, {}, [](const Mark& m) { return std::tuple(m.time, m.kind, m.owner); });
         return taken;
     }

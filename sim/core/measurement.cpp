@@ -12,7 +12,7 @@ double ratio(double part, double whole) {
     return whole > 0 ? part / whole : 0.0;
 }
 
-// The counters of a sender now, or when its flow had ended: with the acknowledgements that were still on their way.
+// Counters of a sender now, or at the end of its flow, including the acknowledgements still under way at the end.
 SenderStats active_stats(const Network& network, const Subflow& s) {
     const Nanos ended_at = network.connections()[s.connection].ended_at;
     if (s.at_end) return *s.at_end;

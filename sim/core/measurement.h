@@ -1,4 +1,4 @@
-// Figures of the measured interval, from warm-up to now: what was counted since it began.
+// Results of the measured interval, from the end of the warm-up until now: differences of counters.
 #pragma once
 
 #include <bit>
@@ -15,15 +15,15 @@ namespace subflow {
 class Network;
 struct Subflow;
 
-// Where the data packets and datagrams of the interval are: in_flight_at_start + sent = delivered + dropped + what is
-// in flight now (Network::packets_in_flight()). Each is counted by itself.
+// Data packets and datagrams of the interval: in_flight_at_start + sent = delivered + dropped + packets in flight now
+// (Network::packets_in_flight()). Each term is counted independently.
 struct PacketBalance {
     std::int64_t in_flight_at_start = 0;
     std::int64_t sent = 0;       // retransmissions included
-    std::int64_t delivered = 0;  // that got to the far end, whether anybody needed them or not
+    std::int64_t delivered = 0;  // reached the far end, including duplicates
     std::int64_t dropped = 0;    // by the network
-    std::int64_t lost = 0;       // dropped, of those that were sent in the interval
-    std::int64_t acked = 0;      // of which the sender learned in the interval that they arrived; 0 of datagrams
+    std::int64_t lost = 0;       // dropped packets that were sent in the interval
+    std::int64_t acked = 0;      // reported to the sender in the interval as arrived; datagrams: 0
 
     double loss_ratio() const { return sent > 0 ? static_cast<double>(lost) / static_cast<double>(sent) : 0; }
     PacketBalance& operator+=(const PacketBalance& other) {
@@ -40,24 +40,25 @@ struct PacketBalance {
 struct SubflowResult {
     double throughput_bps = 0;
     double goodput_bps = 0;
-    double mean_cwnd_pkts = 0;         // while established, also after the flow has ended
+    double mean_cwnd_pkts = 0;         // while established, including the time after the end of the flow
     double active_mean_cwnd_pkts = 0;  // while established and the flow active; NaN if it never was
     double mean_rtt_s = 0;             // NaN without samples
     double loss_ratio = 0;             // packets.lost / packets.sent
     std::int64_t retransmits = 0;
     std::int64_t timeouts = 0;
-    std::int64_t marked_pkts = 0;      // that got to the far end with the mark of a queue
-    std::int64_t mark_reductions = 0;  // of the window, because of them
+    std::int64_t marked_pkts = 0;      // reached the far end with the mark of a queue
+    std::int64_t mark_reductions = 0;  // reductions of the window because of marks
     PacketBalance packets;
-    double schedule_share = 0;  // of the packets that the connection handed out; NaN without, or over a single path
+    // of the packets handed out by the connection; NaN without packets or over a single path
+    double schedule_share = 0;
 };
 
 struct FlowResult {
     double goodput_bps = 0;
     double completion_s = 0;        // since the flow's start; NaN while incomplete
-    double active_s = 0;            // part of the measured interval from its start until it ended
-    double active_goodput_bps = 0;  // over that part; 0 if there is none
-    double start_s = 0;             // NaN if it never started
+    double active_s = 0;            // measured interval between the start and the end of the flow
+    double active_goodput_bps = 0;  // over active_s; 0 if active_s is 0
+    double start_s = 0;             // NaN if the flow never started
     double mean_rtt_s = 0;
     double p95_rtt_s = 0;
     double loss_ratio = 0;
@@ -65,9 +66,9 @@ struct FlowResult {
     std::int64_t marked_pkts = 0;
     std::int64_t mark_reductions = 0;
     std::int64_t retransmits = 0;
-    std::int64_t reinjections = 0;   // packets handed to a subflow although they had been sent before
-    std::int64_t duplicates = 0;     // arrivals discarded because another packet had brought the same data
-    double mean_hol_blocking_s = 0;  // that packets waited for earlier ones; NaN if none was delivered
+    std::int64_t reinjections = 0;   // packets handed to a subflow that had been sent before
+    std::int64_t duplicates = 0;     // arrivals discarded because their data had already arrived
+    double mean_hol_blocking_s = 0;  // mean wait of packets for earlier ones; NaN without deliveries
     std::int64_t max_reorder_queue_bytes = 0;
 };
 
@@ -94,8 +95,7 @@ public:
     }
     std::uint64_t count() const { return count_; }
     void clear() { *this = RttHistogram(); }
-    // The value below which `fraction` of the samples lie, in seconds, interpolated within its bucket. 0 without
-    // samples.
+    // Value in seconds below which `fraction` of the samples lie, interpolated within its bucket. 0 without samples.
     double quantile_s(double fraction) const;
     std::size_t heap_bytes() const { return heap_bytes_of(buckets_); }
 
@@ -113,23 +113,23 @@ private:
         return (static_cast<std::size_t>(octave - kLowestOctave) << kSubBits) + within;
     }
 
-    // Makes room for a bucket and returns where it is.
+    // Makes room for a bucket and returns its position.
     [[gnu::noinline]] std::size_t widen(std::size_t bucket);
 
-    // Of the octaves that samples lie in, and those between: a flow's are few, and flows may be many.
+    // Covers the octaves from the smallest to the largest sample: a flow uses few octaves, and flows may be many.
     std::vector<std::uint32_t> buckets_;
     std::size_t first_ = 0;  // bucket
     std::uint64_t count_ = 0;
 };
 
-// Data packets or datagrams that a subflow has sent since the start, retransmissions included.
+// Data packets or datagrams sent by a subflow since the start, including retransmissions.
 std::int64_t sent_pkts(const Network& network, const Subflow& s);
 
-// Reads a network and changes nothing of it.
+// Does not change the network.
 class Measurement {
 public:
     Measurement() = default;
-    // The interval begins now. What is sent after `sent_after` belongs to it.
+    // The interval begins now. Packets sent after `sent_after` belong to it.
     explicit Measurement(const Network& network, Nanos sent_after = Nanos(-1));
     Nanos sent_after() const { return sent_after_; }
     void add_rtt(std::uint32_t flow, Nanos rtt) { rtts_[flow].add(rtt); }
@@ -171,7 +171,7 @@ private:
     Nanos from_{};
     Nanos sent_after_{-1};
     std::vector<RttHistogram> rtts_;  // [flow]
-    // Counters when it began
+    // Counters at the start of the interval
     std::vector<SubflowBaseline> subflows_;
     std::vector<FlowBaseline> flows_;
     std::vector<LinkBaseline> links_;

@@ -38,7 +38,7 @@ void Medium::note(std::uint32_t station, bool wants, Nanos now) {
     if (wants && !s.wants && !s.is_sending) {
         s.counts_from = std::max(s.idle_at, now);
         if (s.options.kind == AccessKind::Contention) {
-            // slots begin with the idle time of the medium
+            // slots begin when the medium becomes idle
             const Nanos first = s.idle_at + kDifs;
             const std::int64_t slots = now > first ? (now - first + kSlot - Nanos(1)) / kSlot : 0;
             s.counts_from = first + kSlot * slots;
@@ -125,7 +125,7 @@ void Medium::begin(std::uint32_t station, Nanos now, Nanos end) {
         }
         if (!hear(other.options, s.options)) continue;
         if (other.is_sending)
-            other.idle_at = std::max(other.idle_at, end);  // it counts from there once it has sent
+            other.idle_at = std::max(other.idle_at, end);  // counts from there after its own access
         else
             pause_until(other, end, now);
     }

@@ -1,4 +1,4 @@
-// What several link directions share: only one of them can send at a time.
+// A medium that several link directions share: only one of them can send at a time.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@ namespace subflow {
 
 enum class AccessKind : std::uint8_t {
     Contention,  // listen, wait a random number of slots, collide: Wi-Fi
-    Turns,       // a scheduler asks one after the other
+    Turns,       // a scheduler polls one station after the other
 };
 
-// How a link direction gets at its medium, and what it sends then.
+// Access of a link direction to its medium, and the packets of an access.
 struct AccessOptions {
-    std::uint32_t medium = 0;  // which one, by any number
+    std::uint32_t medium = 0;  // any number, equal for all links of a medium
     AccessKind kind = AccessKind::Contention;
-    std::uint32_t aggregation = 1;  // packets that are sent together, at most
-    Nanos airtime{};                // none of them begins later than this after the first
-    Nanos overhead{};               // of an access beside its packets: preamble, headers, acknowledgement
-    std::uint32_t window_min = 15;  // of contention, in slots
+    std::uint32_t aggregation = 1;  // largest number of packets sent together
+    Nanos airtime{};                // no packet begins later than this after the first
+    Nanos overhead{};               // of an access besides its packets: preamble, headers, acknowledgement
+    std::uint32_t window_min = 15;  // contention window, in slots
     std::uint32_t window_max = 1023;
-    std::uint32_t group = 0;  // of contention: who has another one is hidden; 0: hears all, and all hear it
+    std::uint32_t group = 0;  // contention: groups are hidden from each other; 0: hears all, and all hear it
 };
 
 // 802.11 at 5 GHz: IEEE 802.11-2020 table 17-21 (slot, SIFS), section 10.3.2.3.7 (DIFS), table 9-155 (retries).
@@ -32,15 +32,16 @@ inline constexpr Nanos kDifs{34'000};
 inline constexpr std::uint32_t kMostRetries = 7;
 
 // Contention is the distributed coordination function with the conventions of Bianchi 2000 ("Performance analysis of
-// the IEEE 802.11 distributed coordination function"): a station that has something to send waits for an idle medium
-// and counts down a uniform number of slots; the others stop counting while it sends, which counts as one slot; those
-// that begin in the same slot collide, double their windows, and try again. DEVIATION: a station whose queue was empty
-// counts down as well before its first packet.
+// the IEEE 802.11 distributed coordination function"). A station with packets waits for an idle medium and counts down
+// a uniform number of slots; the others stop counting while it sends, which counts as one slot. Stations that begin in
+// the same slot collide, double their windows, and try again.
+// DEVIATION: a station whose queue was empty counts down as well before its first packet.
 //
-// Stations of different groups do not hear each other: they count on while the other sends, and what overlaps anywhere
-// is lost to both, as to a receiver between them (Tobagi and Kleinrock 1975, "Packet switching in radio channels: Part
-// II - The hidden terminal problem in carrier sense multiple-access"). DEVIATION: the acknowledgement, which a hidden
-// station would hear, is a part of what overlaps; how long an access takes follows from the mean size of what waits.
+// Stations of different groups do not hear each other: they keep counting while the other sends, and any overlap is
+// lost for both, as for a receiver between them (Tobagi and Kleinrock 1975, "Packet switching in radio channels: Part
+// II - The hidden terminal problem in carrier sense multiple-access").
+// DEVIATION: the acknowledgement, which a hidden station would hear, is a part of the access that may overlap; the
+// duration of an access follows from the mean size of the waiting packets.
 class Medium {
 public:
     // Returns the number of the station.
@@ -48,24 +49,24 @@ public:
 
     std::uint32_t station_count() const { return static_cast<std::uint32_t>(stations_.size()); }
     std::uint32_t link_of(std::uint32_t station) const { return stations_[station].link; }
-    // When the station will send if no other does before; kNever: it has nothing to send.
+    // Time at which the station sends if no other sends before; kNever: it has no packets.
     Nanos access_at(std::uint32_t station) const;
 
-    // Says whether the station has something to send.
+    // Updates whether the station has packets to send.
     void note(std::uint32_t station, bool wants, Nanos now);
     // The stations that send now: one, or several that collide.
     std::vector<std::uint32_t> senders(Nanos now) const;
-    // One station sent alone, until `end`.
+    // The station was the only sender, until `end`.
     void on_sent(std::uint32_t station, Nanos now, Nanos end);
-    // Several did. Returns those that give up what they tried to send.
+    // Several stations sent and collided. Returns those that discard their packets.
     std::vector<std::uint32_t> on_collision(const std::vector<std::uint32_t>& stations, Nanos now, Nanos end);
 
-    // Whether any are hidden from each other. Then what a station sends is lost or not at its end, and these two take
-    // the place of on_sent() and on_collision().
+    // True if some stations are hidden from each other. An access is then lost or received at its end, and begin() and
+    // end() replace on_sent() and on_collision().
     bool has_hidden() const { return has_hidden_; }
     bool is_sending(std::uint32_t station) const { return stations_[station].is_sending; }
     void begin(std::uint32_t station, Nanos now, Nanos end);
-    // It was sent, has to be sent again, or is given up.
+    // The access was received, must be repeated, or its packets are discarded.
     enum class Outcome : std::uint8_t { Sent, Again, GivenUp };
     Outcome end(std::uint32_t station);
 
@@ -83,10 +84,10 @@ private:
         std::uint32_t backoff = 0;  // slots to count down from counts_from
         std::uint32_t retries = 0;
         bool wants = false;
-        bool is_sending = false;  // where some are hidden
-        bool is_hit = false;      // what it sends overlaps with something
+        bool is_sending = false;  // only with hidden stations
+        bool is_hit = false;      // its access overlaps with another
         Nanos ends_at{};
-        Nanos idle_at{};  // when the last that it hears ends
+        Nanos idle_at{};  // end of the latest access that it hears
         Nanos counts_from{};
     };
 

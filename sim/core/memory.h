@@ -1,4 +1,4 @@
-// How much a value keeps on the heap.
+// Heap memory of a value.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,8 @@
 
 namespace subflow {
 
-// Bytes as they were asked for, without what the heap rounds up. A type that keeps something there says how much by its
-// own heap_bytes(); one that forgets to does not compile where it is counted. What is shared with others, as policies
-// are, is not counted.
+// Requested bytes, without the rounding of the allocator. A type with heap memory reports it by heap_bytes(); without
+// this function, it does not compile where it is counted. Shared objects, for example policies, are not counted.
 template <class T>
 std::size_t heap_bytes(const T& value);
 template <class T>
@@ -54,7 +53,7 @@ std::size_t heap_bytes(const std::variant<T...>& value) {
     return std::visit([](const auto& each) { return heap_bytes(each); }, value);
 }
 
-// Of several values together.
+// Sum over several values.
 template <class... T>
 std::size_t heap_bytes_of(const T&... values) {
     return (heap_bytes(values) + ...);

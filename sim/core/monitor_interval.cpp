@@ -10,7 +10,7 @@ namespace subflow {
 
 double IntervalRecord::throughput_pps() const {
     const double acks_s = to_seconds(last_ack_at - first_ack_at);
-    // The packets of the first acknowledgement came in the time before it.
+    // The packets of the first acknowledgement arrived before this period.
     if (first_ack_at < last_ack_at) return (delivered_pkts - first_ack_pkts) / acks_s;
     return delivered_pkts / length_s();
 }
@@ -30,7 +30,7 @@ void IntervalMonitor::begin(const IntervalPlan& plan, double rate_pps, std::uint
 }
 
 IntervalMonitor::Open* IntervalMonitor::interval_of(std::uint32_t number) {
-    // A handful at most is open, and most news is of the oldest.
+    // At most a handful of intervals is open, and most news concerns the oldest.
     for (std::uint32_t pos = open_.begin_pos(); pos != open_.end_pos(); ++pos) {
         Open& interval = open_[pos];
         if (number < interval.first) return nullptr;
@@ -148,7 +148,7 @@ void IntervalMonitor::check_invariants(std::uint32_t in_pipe) const {
         const IntervalRecord& record = interval.record;
         SF_ASSERT(record.delivered_pkts + record.lost_pkts <= record.sent_pkts);
         SF_ASSERT(record.first_ack_pkts <= record.delivered_pkts);
-        // One begins where the other ends, in time and in numbers; only the last one goes on.
+        // Each interval begins at the end of the previous one, in time and in numbers; only the last one is open-ended.
         const bool is_last = pos + 1 == open_.end_pos();
         SF_ASSERT((record.end == kNever) == is_last);
         SF_ASSERT(is_last || (record.end >= open_[pos + 1].record.begin && interval.first < open_[pos + 1].first));

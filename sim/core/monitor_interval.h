@@ -1,9 +1,9 @@
-// Monitor intervals: sending at one rate for a while and learning what became of exactly these packets.
+// Monitor intervals: a controller sends at one rate for a while and learns the fate of exactly these packets.
 //
-// The fate of a packet belongs to the interval in which it was sent, whenever that fate is known; so do RTT samples.
-// A subflow numbers its transmissions, retransmissions included, so an interval is a range of these numbers, and it is
-// finished once each of them has been delivered or marked lost. Source: Dong et al., "PCC Vivace", NSDI 2018, section
-// 4; Gilad et al., "MPCC", CoNEXT 2020.
+// The fate of a packet belongs to the interval in which it was sent, whenever that fate becomes known; so do RTT
+// samples. A subflow numbers its transmissions, including retransmissions, so that an interval is a range of these
+// numbers. It is finished when each of them has been delivered or marked lost.
+// Source: Dong et al., "PCC Vivace", NSDI 2018, section 4; Gilad et al., "MPCC", CoNEXT 2020.
 #pragma once
 
 #include <cstdint>
@@ -16,60 +16,60 @@
 
 namespace subflow {
 
-// What a controller wants of the interval that begins with the packet about to leave, besides the rate, which it sets
-// in the window.
+// Plan of a controller for the interval that begins with the next packet. The controller sets the rate in the window.
 struct IntervalPlan {
-    Nanos length{1};                // it ends with the first packet that leaves this long after its begin,
-    std::uint32_t min_packets = 1;  // but has that many at least
-    std::int32_t tag = 0;           // the controller's own: comes back with the record
+    Nanos length{1};                // ends with the first packet that leaves this long after the begin,
+    std::uint32_t min_packets = 1;  // and contains at least this number of packets
+    std::int32_t tag = 0;           // chosen by the controller, and returned with the record
 };
 
 // The length of an interval that lasts until a decision ends it.
 inline constexpr Nanos kOpenEnd{kNever.value / 2};
 
-// An interval, so far or finished. NaN: nothing to tell it from.
+// An interval, finished or in progress. NaN: unknown.
 struct IntervalRecord {
     std::uint32_t number = 0;  // counts the intervals of the subflow
     std::int32_t tag = 0;
-    Nanos begin{};        // when its first packet left
-    Nanos end = kNever;   // when the first packet of the next one left
-    Nanos finished_at{};  // when the last fate was known
-    double rate_pps = 0;  // that was asked for; 0: unpaced
+    Nanos begin{};        // departure of its first packet
+    Nanos end = kNever;   // departure of the first packet of the next interval
+    Nanos finished_at{};  // time at which the last fate became known
+    double rate_pps = 0;  // requested rate; 0: unpaced
     std::uint32_t sent_pkts = 0;
     std::uint32_t delivered_pkts = 0;
     std::uint32_t lost_pkts = 0;
-    bool is_app_limited = false;  // there was nothing to send for part of it
+    bool is_app_limited = false;  // the sender ran out of data for part of it
 
     // Acknowledgements of its packets: the first and the last one, and the smoothed RTT after each
     Nanos first_ack_at = kNever;
     Nanos last_ack_at{};
     Nanos first_srtt{};
     Nanos last_srtt{};
-    std::uint32_t first_ack_pkts = 0;  // of its packets delivered by the first one
+    std::uint32_t first_ack_pkts = 0;  // packets of the interval that the first one delivered
 
-    // RTT samples against the time at which their packets left
+    // RTT samples as a function of the departure of their packets
     std::uint32_t rtt_samples = 0;
     double rtt_mean_s = std::numeric_limits<double>::quiet_NaN();
     double rtt_min_s = std::numeric_limits<double>::quiet_NaN();
-    double rtt_gradient = std::numeric_limits<double>::quiet_NaN();        // least squares, s/s; of three and more
-    double rtt_gradient_error = std::numeric_limits<double>::quiet_NaN();  // standard error of it
+    double rtt_gradient = std::numeric_limits<double>::quiet_NaN();        // least squares, s/s; needs three samples
+    double rtt_gradient_error = std::numeric_limits<double>::quiet_NaN();  // its standard error
 
-    double utility = std::numeric_limits<double>::quiet_NaN();  // if the controller computes one: set in on_interval()
+    double utility = std::numeric_limits<double>::quiet_NaN();  // if the controller computes it, in on_interval()
 
     double length_s() const { return to_seconds(end - begin); }
-    // Sent over the time of sending: what the rate came to.
+    // Packets sent per second of the interval: the actual rate.
     double send_rate_pps() const { return sent_pkts / length_s(); }
-    // Delivered over the time of the acknowledgements; over that of sending where there was but one.
+    // Packets delivered per second between first and last acknowledgement; with one acknowledgement, per second of the
+    // interval.
     double throughput_pps() const;
-    // Of those sent; 1 if none of them was ever heard of.
+    // Lost share of the packets sent; 1 if no packet was acknowledged.
     double loss_ratio() const { return sent_pkts == 0 ? 0 : static_cast<double>(lost_pkts) / sent_pkts; }
 };
 
-// The intervals of one subflow. Told by the sender of every transmission and of its fate.
+// The intervals of one subflow. The sender reports every transmission and its fate.
 class IntervalMonitor {
 public:
-    // Whether the packet about to leave begins an interval: there is none yet, the current one has lasted long enough,
-    // or end_now() was called.
+    // True if the next packet begins an interval: no interval is open, the current one has lasted long enough, or
+    // end_now() was called.
     bool wants_plan(Nanos now) const {
         return open_.empty() || is_cut_ || (now >= due_ && open_.back().record.sent_pkts >= min_packets_);
     }
@@ -77,56 +77,56 @@ public:
     void begin(const IntervalPlan& plan, double rate_pps, std::uint32_t number, Nanos now);
     // A transmission of the current interval leaves.
     void on_send() { ++open_.back().record.sent_pkts; }
-    // The packet that leaves next begins an interval.
+    // The next packet begins an interval.
     void end_now() { is_cut_ = true; }
 
     // The fate of transmission `number`.
     void on_delivered(std::uint32_t number, Nanos now);
     void on_lost(std::uint32_t number);
-    // It had been marked lost and was not: nothing is known of it now.
+    // The transmission was marked lost by mistake: its fate is unknown again.
     void on_found(std::uint32_t number);
-    // It was replaced by a later one before its fate was known, and never will have one.
+    // A later transmission replaced it before its fate was known; it will have no fate.
     void on_replaced(std::uint32_t number);
-    // The acknowledgement at `now`, whose deliveries have been told, is for a packet that left at `sent`; the smoothed
-    // RTT after it is `srtt`.
+    // The acknowledgement at `now`, whose deliveries have been reported, is for a packet that left at `sent`; `srtt`:
+    // the smoothed RTT after it.
     void on_rtt(Nanos sent, Nanos rtt, Nanos now, Nanos srtt);
-    // There is room for packets and nothing to send.
+    // The window has room, but the sender has no packets.
     void mark_app_limited() {
         if (!open_.empty()) open_.back().record.is_app_limited = true;
     }
 
-    // Whether the oldest interval is finished: it has ended, and the fate of all its packets is known; or nothing at
-    // all was heard of them for `patience` after its end, and they count as lost.
+    // True if the oldest interval is finished: it has ended, and the fate of all its packets is known; or no packet was
+    // acknowledged for `patience` after its end, and all packets count as lost.
     bool has_finished(Nanos now, Nanos patience) const;
-    // When that patience is over; kNever: something was heard, or it has not ended.
+    // End of that wait; kNever: a packet was acknowledged, or the interval has not ended.
     Nanos patience_ends(Nanos patience) const;
-    // Takes it. Only if has_finished().
+    // Takes the oldest interval. Requires has_finished().
     IntervalRecord take_finished(Nanos now);
 
-    // Nobody waits for what is open any more: the next packet begins an interval.
+    // Discards the open intervals: the next packet begins an interval.
     void forget_open() {
         open_.reset();
         is_cut_ = false;
     }
 
-    // Keeps a record, utility included, for observers: the latest, and as many as fit until they are taken.
+    // Stores a record, including its utility, for observers: the latest one, and as many as fit until they are taken.
     void keep(const IntervalRecord& record);
     bool has_latest() const { return kept_count_ != 0; }
     const IntervalRecord& latest() const { return latest_; }
-    // Those kept since the last call, in order.
+    // Records stored since the last call, in order.
     std::vector<IntervalRecord> take_records();
-    // The records of a predecessor on the same subflow come before its own, and the numbers go on.
+    // The records of a predecessor on the same subflow precede its own, and the numbers continue.
     void continue_records(IntervalMonitor&& predecessor);
-    // Kept and dropped from the oldest on for want of room.
+    // Records discarded for lack of space, the oldest first.
     std::int64_t records_lost() const { return records_lost_; }
     std::uint32_t open_count() const { return open_.size(); }
-    // Throws InternalError unless the books balance. The transmissions in the network, `in_pipe` of them numbered from
-    // first_open() on, are those whose fate the open intervals wait for.
+    // Throws InternalError unless the counters balance: the open intervals wait for the fate of exactly the
+    // transmissions in the network, `in_pipe` of them from first_open() on.
     void check_invariants(std::uint32_t in_pipe) const;
-    // The first transmission of the oldest open interval. Only if there is one.
+    // The first transmission of the oldest open interval. Requires an open interval.
     std::uint32_t first_open() const { return open_.front().first; }
 
-    // Records that are kept until they are taken.
+    // Largest number of stored records.
     static constexpr std::uint32_t kRecordCapacity = 1 << 12;
     std::size_t heap_bytes() const { return heap_bytes_of(open_, records_); }
 
@@ -141,11 +141,11 @@ private:
 
         bool is_decided() const { return record.delivered_pkts + record.lost_pkts >= record.sent_pkts; }
     };
-    // The interval of a transmission; nullptr: it was taken already.
+    // The interval of a transmission; nullptr if it was taken already.
     Open* interval_of(std::uint32_t number);
     static void settle(Open& interval);
 
-    Ring<Open> open_{4};  // the last one is the current one
+    Ring<Open> open_{4};  // the last one is current
     Nanos due_{};
     std::uint32_t min_packets_ = 1;
     std::uint32_t begun_ = 0;
