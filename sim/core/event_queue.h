@@ -37,7 +37,6 @@ public:
 
     // True if the sources are so many that data of the next one has probably left the processor's caches.
     bool has_many() const { return pending_.size() > kSearched && heap_.size() > 4; }
-    // Only while it has: the sources of four events of which one comes after the first, unless that makes another one
     // Sources of four events, the likeliest first. One of them comes after the first event, unless that event schedules
     // an earlier one. Requires has_many().
     std::array<std::uint32_t, 4> next_four() const {

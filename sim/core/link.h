@@ -122,8 +122,8 @@ public:
     }
     void pass() { ++stats_.packets_out; }
 
-    // Time at which the first held packet reaches the far end; kNever if no packet is under way. A link that
-    // is not predictable knows only the arrivals of packets that serve() has processed.
+    // Time at which the first held packet reaches the far end; kNever if no packet is under way. On a link
+    // that is not predictable, packets count only after serve() has processed them.
     Nanos next_arrival() const { return in_flight_.empty() ? kNever : in_flight_.front().arrival; }
 
     // Takes the first held packet. Requires that the time of next_arrival() has come.

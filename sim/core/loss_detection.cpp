@@ -166,7 +166,7 @@ void SubflowSender::begin_probe(Probe probe, Nanos now, const TransportOptions& 
     probe_end_ = snd_nxt_;
     probe_deadline_ = kNever;
     ++stats_.tail_probes;
-    restart_rto(now, options);  // RFC 8985 section 7.3: the probe gets its chance first
+    restart_rto(now, options);  // RFC 8985 section 7.3: the probe precedes the timeout
 }
 
 }  // namespace subflow

@@ -118,7 +118,7 @@ private:
 
     // Covers the octaves from the smallest to the largest sample: a flow uses few octaves, and flows may be many.
     std::vector<std::uint32_t> buckets_;
-    std::size_t first_ = 0;  // bucket
+    std::size_t first_ = 0;  // first bucket in `buckets_`
     std::uint64_t count_ = 0;
 };
 

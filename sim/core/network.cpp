@@ -11,14 +11,14 @@ namespace subflow {
 
 namespace {
 
-// Bounds on what happens between two moments at which a run may be stopped
+// Bounds on the number of events and the time between two possible stops of a run
 constexpr std::int64_t kFewEvents = 4096;
 constexpr std::int64_t kManyEvents = 16384;
 constexpr Nanos kFirstStride{1'000'000};
 constexpr Nanos kLongestStride{1'000'000'000};
 
 Controller controller_of(const FlowSpec& flow) {
-    // A source of datagrams has no window; the default keeps its record uniform.
+    // A datagram source has no window; the default controller keeps its record uniform.
     return make_controller(sends_datagrams(flow.kind) ? AlgorithmChoice{"newreno", {}} : flow.controller);
 }
 
@@ -49,7 +49,7 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
         }
         if (sends_datagrams(flow.kind))
             connection.datagrams = DatagramSource(flow.kind, flow.datagrams, seed, flow.name);
-        // A packet keeps its size on the wire, and room for a byte at least.
+        // A packet keeps its size on the wire, and has at least one byte of payload.
         const std::int64_t option =
             flow.kind == FlowKind::Mptcp ? std::min(scenario.transport.dss_option.value, scenario.mss.value - 1) : 0;
         const std::int64_t payload = scenario.mss.value - option;
@@ -114,8 +114,8 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
         if (connections_[flow].defers_data) deferring_.push_back(flow);
     }
     plan_lookahead();
-    // Without a warm-up the measured interval is the whole run, what happens at its very start included. Otherwise
-    // these are the figures of a run that is stopped within the warm-up.
+    // Without a warm-up, the measured interval is the whole run, including its first instant. Otherwise these are the
+    // results of a run that is stopped within the warm-up.
     measurement_ = Measurement(*this);
     is_warming_up_ = scenario.warmup > Nanos(0);
 }
@@ -126,8 +126,8 @@ Network& Network::operator=(const Network&) = default;
 Network& Network::operator=(Network&&) noexcept = default;
 Network::~Network() = default;
 
-// Everything up to and including now has happened, and an event of the scenario comes before whatever else happens at
-// its time: one nanosecond later is the first time at which the scenario could have had the change, too.
+// All events up to and including now have been processed, and an event of the scenario precedes other events at its
+// time: one nanosecond later is the first time at which the scenario could contain the change.
 Nanos Network::apply(std::span<const EventSpec> changes) {
     if (is_waiting()) throw ScenarioError("an agent waits for its action, and nothing can change until it acts");
     for (const EventSpec& change : changes) check_event(*scenario_, change);
@@ -152,8 +152,7 @@ Nanos Network::apply(std::span<const EventSpec> changes) {
 bool Network::run_until(Nanos until, std::int64_t& max_events) {
     if (is_waiting()) return false;
     if (is_warming_up_ && scenario_->warmup <= until) {
-        // The measured interval is (warm-up, end]: like the samples, it counts what happens at its end, not at its
-        // start.
+        // The measured interval is (warm-up, end]: like the samples, it includes events at its end, not at its start.
         if (!process_events(scenario_->warmup, max_events)) return false;
         begin_measurement();
         is_warming_up_ = false;
@@ -164,9 +163,9 @@ bool Network::run_until(Nanos until, std::int64_t& max_events) {
 bool Network::process_events(Nanos until, std::int64_t& max_events) {
     for (;;) {
         const Nanos change = timeline_.next_at();
-        // Packets are carried ahead up to what the caller wants to see, and to just before the next change.
+        // Packets are carried ahead up to the end requested by the caller, and to just before the next change.
         const Nanos end = std::min(until, change - Nanos(1));
-        bool has_reached = now_ > end;  // another change at this very time
+        bool has_reached = now_ > end;  // another change at the same time
         while (!has_reached) {
             if (max_events <= 0) return false;
             horizon_ = std::min(end, now_ + stride_);
@@ -175,18 +174,18 @@ bool Network::process_events(Nanos until, std::int64_t& max_events) {
             max_events -= events;
             if (is_waiting()) [[unlikely]]
                 return false;
-            // Short enough for a caller that counts events, long enough not to be felt
+            // Short enough for a caller that counts events, long enough to keep the overhead low
             if (events < kFewEvents && stride_ < kLongestStride) stride_ = stride_ * 2;
             if (events > kManyEvents) stride_ = stride_ / 2;
         }
         if (change > until) return true;
         now_ = change;
         on_timeline();
-        stride_ = kFirstStride;  // whatever begins now may be a thousand times as much as what went on before
+        stride_ = kFirstStride;  // after the change, events may be a thousand times as frequent as before
     }
 }
 
-// Processes every event up to the horizon, where the clock then stands.
+// Processes every event up to the horizon, and advances the clock to it.
 std::int64_t Network::process_stretch() {
     std::int64_t events = carry_held_packets();
     for (; events_.next_time() <= horizon_; ++events) {
@@ -201,8 +200,8 @@ std::int64_t Network::process_stretch() {
     return events;
 }
 
-// In a large network an event finds nothing of what it needs in the processor's caches: it is fetched while the one
-// before is processed. For the likeliest that goes as far as the link that its packet gets to.
+// In a large network, the data of an event is not in the processor's caches: it is prefetched while the previous event
+// is processed. For the likeliest next event, the prefetch includes the link that its packet reaches.
 SF_INLINE void Network::fetch_next() const {
     const std::array<std::uint32_t, 4> sources = events_.next_four();
     for (const std::uint32_t source : sources)
@@ -250,7 +249,7 @@ Nanos Network::on_link_event(std::uint32_t link_index) {
         if (link.station() != nullptr) access_medium(link_index);
         link.take_dropped([this](const Packet& p) { on_dropped(p, now_); });
     }
-    if (link.next_arrival() > now_) return link.next_event();  // a change put the arrival off, or a queue was served
+    if (link.next_arrival() > now_) return link.next_event();  // a change delayed the arrival, or a queue was served
     Packet packet = link.take_arrival();
     if (events_.has_many()) {
         const Packet* const later = link.held_after(1);
@@ -313,7 +312,7 @@ Nanos Network::on_ack_timer(std::uint32_t index) {
     return s.receiver.ack_deadline();
 }
 
-// Something was learned of a subflow. Whether its agent now acts before anything leaves.
+// News about a subflow has arrived. Returns true if its agent acts before any packet leaves.
 bool Network::calls_agent(std::uint32_t subflow) {
     if (!agents_.has_news(*this, subflow)) return false;
     schedule_agent(agents_.index_steering(subflow));
@@ -322,7 +321,7 @@ bool Network::calls_agent(std::uint32_t subflow) {
 
 Nanos Network::on_epoch(std::uint32_t agent) {
     const std::optional<std::uint32_t> changed = agents_.on_epoch(agents_reach(), agent);
-    if (agents_[agent].is_waiting) horizon_ = now_;  // everything else that happens now still does
+    if (agents_[agent].is_waiting) horizon_ = now_;  // all other events of this time are still processed
     if (changed) fill(connections_[*changed]);
     return agents_[agent].due;
 }
@@ -335,13 +334,13 @@ void Network::act(std::uint32_t agent, std::span<const float> action) {
 
 void Network::start_flow(std::uint32_t flow) {
     Connection& c = connections_[flow];
-    if (now_ >= scenario_->flows[flow].stop) return;  // the start jitter outlasted it
+    if (now_ >= scenario_->flows[flow].stop) return;  // the start jitter exceeded the lifetime
     c.is_started = true;
     c.started_at = now_;
     if (c.is_multipath()) start_meta_timer(flow);
     if (sends_datagrams(c.kind)) return start_datagrams(c.first_subflow);
     const bool has_handshake = scenario_->transport.handshake;
-    // The first subflow is the connection: `start` is when its first packet leaves. The others join afterwards.
+    // The first subflow establishes the connection: its first packet leaves at `start`. The others join afterwards.
     c.waits_to_join = has_handshake && c.is_multipath();
     if (has_handshake) {
         begin_handshake(c.first_subflow);
@@ -364,7 +363,7 @@ void Network::stop_flow(std::uint32_t flow) {
     c.is_stopped = true;
     c.datagrams.stop();
     c.data_end = std::min(c.data_end, c.data_nxt);
-    if (c.data_end == 0) {  // nothing is under way; datagrams are nobody's to wait for
+    if (c.data_end == 0) {  // no data is under way, and datagram flows do not wait for arrivals
         c.ended_at = now_;
         return;
     }
@@ -401,10 +400,10 @@ void Network::change_controller(const EventSpec& change) {
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
         Subflow& s = subflows_[i];
         note_end(s);
-        // A seed of its own, whichever change of which incarnation this is
+        // A separate seed for each change and incarnation
         const std::uint64_t seed = combine64(s.random_stream ^ hash_name("controller"), s.incarnation);
         s.sender.change_controller(controller, combine64(seed, static_cast<std::uint64_t>(now_.value)), now_);
-        // What was agreed on when it opened stays; what the packets say is the sender's own affair.
+        // The mode negotiated at the opening stays; the controller determines the codepoint.
         s.ecn_field = Packet::bits_of(capable_by(s.ecn, ecn_use_of(controller)));
     }
     c.is_coupled = is_coupled(controller) && c.is_multipath();
@@ -421,11 +420,11 @@ void Network::change_priority(const EventSpec& change) {
     fill(c);
 }
 
-// Where there are backups, the only subflow with room is not always the one to take.
+// With backups, the scheduler may not use the only subflow with room.
 void Network::note_backups(Connection& c) {
     const std::span all = std::span(subflows_).subspan(c.first_subflow, c.subflow_count);
     c.has_backups = std::ranges::any_of(all, &Subflow::is_backup);
-    // Over one path there is nothing to schedule, whatever the scheduler would rather wait for.
+    // A single path needs no scheduling, even if the scheduler would wait.
     c.is_work_conserving = !c.is_multipath() || (!c.has_backups && is_work_conserving(c.scheduler));
 }
 
@@ -456,7 +455,7 @@ Nanos Network::base_rtt(const Subflow& s) const {
     return rtt;
 }
 
-// A sender for the subflow's current incarnation, with a seed of its own: not that of its packets or its predecessors.
+// A sender for the subflow's current incarnation, with a seed that differs from those of its packets and predecessors.
 SubflowSender Network::make_sender(const Controller& controller, const Connection& c, const Subflow& s) const {
     const std::uint64_t seed = combine64(s.random_stream ^ hash_name("controller"), s.incarnation);
     SubflowSender sender(controller, scenario_->transport, seed, scenario_->packet_bits());
@@ -495,7 +494,7 @@ void Network::close_subflow(std::uint32_t index) {
     s.join_at = kNever;
     s.opening = {};
     if (!s.is_established) {
-        // An answer to what was sent so far opens nothing any more.
+        // Answers to earlier packets no longer open the subflow.
         if (was_opening) s.incarnation = static_cast<std::uint8_t>((s.incarnation + 1) & kIncarnationMask);
         return;
     }
@@ -505,7 +504,7 @@ void Network::close_subflow(std::uint32_t index) {
     s.sender.account_cwnd(now_);
     reinject(c, s, true);
     marks_.add(now_, MarkKind::Closed, index, s.sender.window().cwnd_pkts);
-    // What comes after is a new TCP: no window, no RTT, sequence numbers from zero. The counters go on.
+    // The successor is a new TCP connection: no window, no RTT, sequence numbers from zero. Only the counters continue.
     SubflowSender predecessor = std::move(s.sender);
     s.incarnation = static_cast<std::uint8_t>((s.incarnation + 1) & kIncarnationMask);
     const Controller controller =

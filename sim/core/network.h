@@ -1,4 +1,4 @@
-// The state of a simulated network and the clock that moves it.
+// The state of a simulated network, and the clock that advances it.
 #pragma once
 
 #include <array>
@@ -27,139 +27,140 @@ struct SubflowInterval {
     IntervalRecord record;
 };
 
-// Copyable: a copy is a snapshot, and running the copy gives bit for bit what the original would. Any number of
-// networks live side by side; the Scenario must outlive them.
+// Copyable: a copy is a snapshot, and its run equals that of the original bit for bit. Networks are independent of each
+// other; the Scenario must outlive them.
 class Network {
 public:
     // Throws ScenarioError if the scenario is not usable.
     Network(const Scenario& scenario, std::uint64_t seed);
 
-    // Compiled once, in network.cpp, and not by each file that has a network.
+    // Compiled once, in network.cpp, instead of in each file that uses a network.
     Network(const Network&);
     Network(Network&&) noexcept;
     Network& operator=(const Network&);
     Network& operator=(Network&&) noexcept;
     ~Network();
 
-    // Processes every event up to and including `until`; the clock then stands there. Returns whether it does: agents
-    // that wait for their actions (is_waiting()) stop it before.
+    // Processes every event up to and including `until`, and advances the clock to this time. Returns false if agents
+    // that wait for their actions (is_waiting()) stop it earlier.
     bool run_until(Nanos until) {
         std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
         return run_until(until, unlimited);
     }
-    // The same, but also stops soon after `max_events` events, which are subtracted from it. Wherever it stops,
-    // everything can be read, and the next call goes on from there: the run is the same, however it is cut.
+    // The same, but also stops soon after `max_events` events, which are subtracted from it. After any stop, all state
+    // can be read, and the next call continues from there: the result of the run does not depend on the stops.
     bool run_until(Nanos until, std::int64_t& max_events);
 
-    // Makes these changes, whose `at` does not matter, one nanosecond from now, behind whatever the scenario has for
-    // that time. From then on everything is bit for bit as if they had been the last events of the scenario at that
-    // time. Returns that time. Throws ScenarioError, and changes nothing, if one is not usable or agents wait for their
-    // actions.
+    // Applies these changes one nanosecond from now, after all events of the scenario at that time; their `at` is
+    // ignored. From then on, the run equals bit for bit a run in which they were the last events of the scenario at
+    // that time. Returns that time. Throws ScenarioError, without changing anything, if a change is not usable or
+    // agents wait for their actions.
     Nanos apply(std::span<const EventSpec> changes);
 
-    // Those made by now, in order.
+    // Changes applied so far, in order.
     const std::vector<EventSpec>& live_changes() const { return timeline_.live_changes(); }
 
     Nanos now() const { return now_; }
     const Scenario& scenario() const { return *scenario_; }
     std::uint64_t seed() const { return seed_; }
 
-    // Hash over every delivery, drop and timeout so far: equal for equal (scenario, seed, version), whatever the chunks
-    // of run_until, the threads or the build type.
+    // Hash over all deliveries, drops and timeouts so far. Equal for equal (scenario, seed, version), whatever the
+    // stops of run_until, the threads or the build type.
     std::uint64_t signature() const;
     // Data packets and datagrams that reached their destination host.
     std::int64_t packets_delivered() const { return packets_delivered_; }
-    // [subflow] Data packets and datagrams that are on links now, each counted where it is.
+    // [subflow] Data packets and datagrams on links now, counted by a scan of the links.
     std::vector<std::int64_t> packets_in_flight() const;
-    // Packets offered to links, ACKs included: what the work of a run is proportional to.
+    // Packets offered to links, including ACKs. The work of a run is proportional to this number.
     std::int64_t link_crossings() const;
 
     SubflowResult subflow_result(std::size_t index) const { return measurement_.subflow_result(*this, index); }
     FlowResult flow_result(std::size_t index) const { return measurement_.flow_result(*this, index); }
     LinkResult link_result(std::size_t index) const { return measurement_.link_result(*this, index); }
 
-    // For observers; nothing here may be changed.
+    // For observers, which must not change anything.
     std::vector<Link>& links() { return links_; }
     const std::vector<Link>& links() const { return links_; }
     const std::vector<Medium>& media() const { return media_; }
     const std::vector<Subflow>& subflows() const { return subflows_; }
     const std::vector<Connection>& connections() const { return connections_; }
 
-    // Marks since the last call; the log is bounded, and what did not fit is counted by marks_lost().
+    // Marks since the last call; the log is bounded, and marks_lost() counts the marks beyond its capacity.
     std::vector<Mark> take_marks() { return marks_.take(); }
     std::int64_t marks_lost() const { return marks_.lost(); }
 
-    // The monitor intervals that were finished since the last call, of all subflows that send by them, in the order in
-    // which they were. Bounded per subflow (IntervalMonitor::kRecordCapacity); what did not fit, from the oldest on, is
-    // counted by intervals_lost().
+    // The monitor intervals finished since the last call, of all subflows that use them, in the order of their end.
+    // Bounded per subflow (IntervalMonitor::kRecordCapacity); intervals_lost() counts the discarded ones, the oldest
+    // first.
     std::vector<SubflowInterval> take_intervals();
     std::int64_t intervals_lost() const;
 
-    // From now on the controllers and schedulers of all flows say why they do what they do: see decision.h. Changes
-    // nothing of what happens. Each subflow and each connection of several has a log of its own; a copy of the network
-    // has copies of them.
+    // From now on, the controllers and schedulers of all flows record reasons for their decisions (decision.h). Does
+    // not change the run. Each subflow and each multipath connection has a log; a copy of the network copies the logs.
     void record_decisions(const DecisionLog::Limits& limits);
-    // Empties the logs. Without record_decisions() there is nothing in them.
+    // Empties the logs. They stay empty without record_decisions().
     DecisionTable take_decisions();
-    // The rules of the scripts that run here or have run, which decisions name besides those of all_rules(): a number
-    // of kScriptHooks for each. What is there stays where it is.
+    // Rules of the scripts that run here or have run, which decisions name besides those of all_rules(): kScriptHooks
+    // rules per script. Later scripts are appended, so that positions stay valid.
     std::vector<const RuleInfo*> script_rules() const;
     const std::vector<std::shared_ptr<const ScriptProgram>>& scripts() const { return programs_; }
-    // Whose a controller or scheduler written as text is: a flow's, and one of its subflows' by position.
+    // Owner of a script: a flow for a scheduler, and also the position of the subflow for a controller.
     struct Owner {
         std::uint32_t flow = 0;
         std::optional<std::uint32_t> subflow;
     };
     std::optional<Owner> owner_of_script(const void* script) const;
-    // How full the fullest log is: 1 is its capacity.
+    // Fill level of the fullest log; 1 is its capacity.
     double decisions_fill() const;
-    // Decisions since the start that their log had no room for.
+    // Decisions since the start that were discarded because their log was full.
     std::int64_t decisions_lost() const;
 
-    // From now on the packets of a flow are noted as they leave and reach its hosts, up to `capacity` that have not
-    // been taken. Changes nothing of what happens; a copy of the network has a copy of what is noted.
+    // From now on, the packets of a flow are recorded when they leave and reach its hosts, up to `capacity` records
+    // that have not been taken. Does not change the run; a copy of the network copies the records.
     void capture_packets(std::uint32_t flow, std::size_t capacity);
-    // Those until now, of all flows that are captured, in order of time.
+    // Takes the records until now, of all captured flows, in order of time.
     PacketTable take_packets();
-    // Packets that there was no room for between two calls.
+    // Packets that were not recorded because the log was full.
     std::int64_t packets_not_captured() const;
 
-    // Learning agents whose decider is Outside: run_until() stops, not having reached its end, when some of them have
-    // to act, all at that instant; each then needs act() before it can go on.
+    // True if learning agents with an Outside decider have to act. run_until() then stops before its end, at the time
+    // at which all of these agents act; each needs a call of act() before the run can continue.
     bool is_waiting() const { return agents_.is_waiting(); }
     const std::vector<Agent>& agents() const { return agents_.all(); }
-    // `action`: [acting, action_width], brought within its bounds.
+    // `action`: [acting, action_width], clamped to its bounds.
     void act(std::uint32_t agent, std::span<const float> action);
-    // From now on what agents see, do and earn is kept until it is taken; their actions are marks as well. Changes
-    // nothing of what happens, and does nothing without agents.
+    // From now on, the observations, actions and rewards of agents are kept until they are taken; their actions also
+    // become marks. Does not change the run, and has no effect without agents.
     void record_agent_steps() { agents_.record_steps(); }
     AgentStepTable take_agent_steps() { return agents_.take_steps(); }
-    // Decisions that there was no room for between two calls.
+    // Decisions that were discarded because the table was full.
     std::int64_t agent_steps_lost() const { return agents_.steps_lost(); }
-    // The agent that steers a subflow; nullptr: none does.
+    // The agent that controls a subflow; nullptr if no agent does.
     const Agent* agent_steering(std::uint32_t subflow) const { return agents_.steering(subflow); }
-    // What the agent that steers a subflow earned in its latest epoch with an action; none before the second decision.
+    // Reward of the agent that controls a subflow for its latest epoch with an action; empty before the second
+    // decision.
     std::optional<double> latest_reward(std::uint32_t subflow) const { return agents_.latest_reward(subflow); }
-    // For whoever stops between epochs: ends the one under way, for an observation and a reward of now. Returns whether
-    // there is any: an action without its reward, half as old as the one before got, and a subflow to see.
+    // Ends the current epoch early, for callers that stop between epochs: the agent gets an observation and a reward of
+    // now. Returns false if no action waits for its reward, if the epoch has lasted less than half the length of the
+    // previous one, or if no subflow is visible.
     bool end_epoch(std::uint32_t agent) { return agents_.end_epoch(agents_reach(), agent); }
-    // Whether a subflow has something to send or to repair.
+    // True if a subflow has data to send or to repair.
     bool is_under_way(const Subflow& s) const {
         const Connection& c = connections_[s.connection];
         return s.is_established && c.is_started && c.data_una < c.data_end;
     }
-    // Whether it is there for a learning agent: that, and it has measured an RTT.
+    // True if a learning agent can observe a subflow: it is under way and has an RTT sample.
     bool can_be_seen(const Subflow& s) const { return is_under_way(s) && s.sender.rtt().has_sample(); }
 
-    // For whoever runs many networks by turns, each a little, so that none finds in the processor's caches what it left
-    // there: has it fetch what the next events read. Changes nothing. What one level names has to be there before the
-    // next is asked for, so that the fetching of several networks overlaps.
+    // Prefetches the memory that the next events read. For callers that run many networks in turn, a little at a time,
+    // so that each finds its data evicted from the processor's caches. A level reads pointers that the previous one
+    // fetched: calling one level for all networks before the next overlaps their fetches. Does not change the run.
     static constexpr std::uint32_t kFetchLevels = 4;
     void fetch_ahead(std::uint32_t level) const;
 
-    // What it keeps on the heap, the scenario and policies aside.
+    // Heap memory, without the scenario and policies.
     std::size_t heap_bytes() const;
-    // The link direction, or else the flow with its subflows, that keeps most of it.
+    // The link direction or flow, including its subflows, with most heap memory.
     struct Fullest {
         bool is_link = false;
         std::uint32_t index = 0;
@@ -168,16 +169,16 @@ public:
     Fullest fullest() const;
 
     // Throws InternalError unless packets are conserved on every link and for every subflow, windows and sequence
-    // numbers make sense, every byte was delivered once, and no event was left behind. Builds with SUBFLOW_VALIDATE
-    // check senders and event order as they go, too.
+    // numbers are consistent, every byte was delivered once, and no event remains in the past. Builds with
+    // SUBFLOW_VALIDATE also check senders and the order of events during the run.
     void check_invariants() const;
 
 private:
-    // What lies at the end of a link for the packets of one subflow.
+    // Destination at the end of a link for the packets of one subflow.
     enum class Leads : std::uint8_t {
-        ToTheClock,  // something whose next step depends on what else happens by then: packets wait on the link
-        ToNextHop,   // a link that may be offered them ahead of the clock
-        ToReceiver,  // a receiving end that may take them ahead of the clock
+        ToTheClock,  // its next step depends on other events until then: packets wait on the link
+        ToNextHop,   // a link that can be offered packets ahead of the clock
+        ToReceiver,  // a receiver that can process packets ahead of the clock
     };
     struct Hop {
         std::uint32_t link = 0;
@@ -203,7 +204,7 @@ private:
     bool may_defer_data(const Connection& connection) const;
     void stop_deferring(Connection& connection);
     void hear(Connection& connection, Subflow& s, std::uint32_t position);
-    // Makes sure that data_una is what the acknowledgements so far say.
+    // Updates data_una from all acknowledgements so far.
     void learn_data_acks(Connection& connection) {
         if (connection.heard_acks != 0) settle_heard(connection);
     }
@@ -245,7 +246,7 @@ private:
     void give_up(std::uint32_t subflow);
     void begin_joins(Connection& connection);
 
-    // network_paths.cpp: addresses that are announced and taken back
+    // network_paths.cpp: addresses that are announced and withdrawn
     void change_address(const EventSpec& change);
     std::optional<std::uint32_t> carrier(const Connection& connection, std::uint32_t other_than) const;
     void announce(std::uint32_t subflow);
@@ -276,7 +277,7 @@ private:
     void access_medium(std::uint32_t link);
     void end_hidden(Medium& medium);
     void on_data(const Packet& packet, Subflow& s, Connection& c, Nanos at);
-    // Not inlined: what it keeps in registers would have those of carry_on() on the stack.
+    // Not inlined: its registers would force those of carry_on() onto the stack.
     [[gnu::noinline]] void on_ack(const Packet& packet, Subflow& s, Connection& c);
     void take_data(Connection& c, std::uint32_t ordinal, std::uint32_t data_seq, Nanos at);
     void send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at);
@@ -286,7 +287,7 @@ private:
     void start_datagrams(std::uint32_t subflow);
     void send_datagrams(std::uint32_t subflow);
 
-    // Hands packets to subflows for as long as windows, data and scheduler allow.
+    // Hands packets to subflows while windows, data and scheduler permit.
     void fill(Connection& connection);
     void fill_single_path(Connection& connection);
     void fill_one(Connection& connection, Subflow& s, std::uint32_t index);
@@ -305,9 +306,9 @@ private:
     static bool is_usable(const Subflow& s) {
         return s.is_established && !s.is_potentially_failed && s.sender.state() != SenderState::Loss;
     }
-    // Whether a subflow may be handed a packet now. Where there are several, data is bound to one ahead of its pacing
-    // and waits there, as in Linux, so that a scheduler sees what each already has to do; alone, it waits in the
-    // connection.
+    // True if a subflow can be handed a packet now. With several subflows, data is bound to one before its pacing
+    // allows it and waits there, as in Linux, so that a scheduler sees the backlog of each; with one subflow, data
+    // waits in the connection.
     bool has_room(const Connection& c, const Subflow& s) const {
         return s.sender.has_room() && (c.is_multipath() || s.sender.pacing_allows(now_));
     }
@@ -317,7 +318,7 @@ private:
                                                  Reason* why);
     void describe_candidates(const Connection& c, std::uint64_t sent_on);
     Candidate describe_candidate(const Connection& c, const Subflow& s) const;
-    bool has_active(const Connection& connection) const;  // a usable subflow that is no backup
+    bool has_active(const Connection& connection) const;  // a usable subflow that is not a backup
     void bar_backups(const Connection& connection);
     SendMoment describe_send(const Connection& connection, bool is_reinjection) const;
     std::vector<OwnedLog> decision_logs() const;
@@ -325,13 +326,13 @@ private:
     void record_choice(Connection& connection, std::uint32_t data_seq, std::optional<std::size_t> choice);
     void record_only_choice(Connection& connection, std::uint32_t data_seq, std::size_t choice);
     void record_copy(Connection& connection, std::uint32_t data_seq, std::size_t position);
-    // Not inlined: nearly always there is no capture, and its callers are the path of every packet.
+    // Not inlined: captures are rare, and the callers are on the path of every packet.
     [[gnu::noinline]] void note_packet(Connection& connection, const Packet& packet, Station station, Nanos at);
 
-    // network_ecn.cpp: marks, and what the ends tell each other of them
+    // network_ecn.cpp: marks, and their reports between the ends
     void agree_on_ecn(Subflow& s, const Connection& c, const Controller& controller);
     void attend_to_packets(Subflow& s, const Connection& c);
-    // Whether what a packet says has to be looked at, where packets of its kind are.
+    // True if a packet needs the slow path, for subflows whose `looks` include its kind.
     static bool is_unusual_data(const Packet& packet, const Subflow& s, const Connection& c) {
         return packet.transmission >= Packet::bits_of(Ecn::Marked) || s.marks.echoes || c.captured;
     }
@@ -349,7 +350,7 @@ private:
     void reinject(Connection& connection, const Subflow& from, bool is_closed);
     void send_again(Connection& connection, std::size_t position, std::uint32_t data_seq);
 
-    // network_meta.cpp: what the connection as a whole does when its window or a subflow stalls
+    // network_meta.cpp: reactions of the connection when its window or a subflow stalls
     void act_when_blocked(Connection& connection);
     void penalise_holders(Connection& connection, std::size_t fast);
     bool is_held_up_elsewhere(const Connection& connection, std::size_t fast) const;
@@ -358,7 +359,7 @@ private:
     Nanos shortest_meta_timeout() const;
     Nanos meta_timeout(const Connection& connection) const;
 
-    // network_push.cpp: what is bound to subflows ahead of their windows
+    // network_push.cpp: data that is bound to subflows ahead of their windows
     Socket describe_socket(const Subflow& s) const;
     SocketsView describe_sockets(const Connection& connection);
     void push_pending(Connection& connection);
@@ -368,7 +369,7 @@ private:
     void send_all_again(Connection& connection);
     Nanos on_push_timer(std::uint32_t flow);
 
-    // What agents ask of the network, and what they are told.
+    // Interface to learning agents.
     LearningAgents::Reach agents_reach() { return {*this, subflows_, marks_}; }
     void schedule_agent(std::uint32_t agent) { events_.schedule(agent_source(agent), agents_[agent].due); }
     bool calls_agent(std::uint32_t subflow);
@@ -380,7 +381,7 @@ private:
     Sibling describe_sibling(const Subflow& s) const;
     Siblings gather_siblings(Connection& connection, std::uint32_t self);
 
-    // A sum, so that it does not depend on how far ahead of the clock which packet was carried.
+    // A sum, so that it does not depend on the order in which packets are carried ahead of the clock.
     void mix_signature(Nanos at, std::uint32_t subflow, std::uint32_t seq) {
         signature_ += mix64(static_cast<std::uint64_t>(at.value) ^ static_cast<std::uint64_t>(seq) << 32 ^
                             static_cast<std::uint64_t>(subflow) << 20);
@@ -391,8 +392,8 @@ private:
     std::uint64_t seed_;
     Nanos now_{};
     std::uint64_t signature_ = 0;
-    Nanos stride_{1'000'000};  // from one horizon to the next
-    Nanos horizon_{};          // nothing is carried further ahead of the clock than this
+    Nanos stride_{1'000'000};  // length of the next stretch, from one horizon to the next
+    Nanos horizon_{};          // limit of carrying packets ahead of the clock
     std::int64_t packets_delivered_ = 0;
 
     EventQueue events_;
@@ -407,13 +408,13 @@ private:
     std::vector<Hop> hops_;                  // of all paths, one after the other
     std::vector<std::uint32_t> held_ahead_;  // links that may hold packets for the next segment, downstream ones first
 
-    std::vector<std::uint32_t> deferring_;  // flows that defer_data, or did
+    std::vector<std::uint32_t> deferring_;  // flows that defer, or deferred, their data
 
     std::vector<AckExtension> ack_extensions_;
-    std::vector<EcnOption> ecn_options_;   // of ACKs with extensions, by their slots; only where receivers count marks
-    Ring<std::uint32_t> free_extensions_;  // the one that was freed first is used first: ACKs then read slots in order
+    std::vector<EcnOption> ecn_options_;   // by slots of ack_extensions_; only if receivers count marks
+    Ring<std::uint32_t> free_extensions_;  // in order of release, so that ACKs then read slots in order
 
-    std::vector<std::shared_ptr<const ScriptProgram>> programs_;  // each once, in the order of the scenario
+    std::vector<std::shared_ptr<const ScriptProgram>> programs_;  // without duplicates, in the order of the scenario
 
     Timeline timeline_;
     bool is_warming_up_ = false;
@@ -421,7 +422,7 @@ private:
     MarkLog marks_;
     LearningAgents agents_;
 
-    // Scratch space of one call, kept here because clearing an array of 32 for two subflows costs more than using it
+    // Scratch space of one call. A member, because clearing an array of 32 for two subflows costs more than using it.
     std::array<Candidate, kMaxSubflows> candidates_;
     std::array<Socket, kMaxSubflows> sockets_;
 };

@@ -1,16 +1,15 @@
-// The part of Network that speaks of marks: which packets can be marked, what a receiver reports, what its sender
-// hears.
+// The ECN part of Network: the packets that can be marked, the reports of receivers, and their processing by senders.
 //
 // Source: RFC 3168 section 6.1, RFC 8257 section 3, RFC 9768 section 3; Linux tcp_ecn_send, tcp_ecn_check_ce,
-// tcp_ecn_accept_cwr, dctcp_ece_ack_update, tcp_accecn_process. Pure ACKs and the packets of handshakes cannot be
-// marked, nor can retransmissions where the report does not say which packet was marked (RFC 3168 section 6.1.5); where
-// it does they can, as in Linux (RFC 8311, draft-ietf-tcpm-generalized-ecn).
+// tcp_ecn_accept_cwr, dctcp_ece_ack_update, tcp_accecn_process. Pure ACKs and handshake packets cannot be marked.
+// Retransmissions can be marked only if the report identifies the marked packet (RFC 3168 section 6.1.5), as in Linux
+// (RFC 8311, draft-ietf-tcpm-generalized-ecn).
 #include "cc/controllers.h"
 #include "network.h"
 
 namespace subflow {
 
-// Both ends are told by the packets of the handshake, before any data: what comes of it is known when they are made.
+// The handshake negotiates ECN before any data; its result is known when the two ends are made.
 void Network::agree_on_ecn(Subflow& s, const Connection& c, const Controller& controller) {
     s.ecn = ecn_mode(*scenario_, scenario_->flows[s.connection], ecn_use_of(controller));
     s.ecn_field = Packet::bits_of(capable_by(s.ecn, ecn_use_of(controller)));
@@ -20,7 +19,8 @@ void Network::agree_on_ecn(Subflow& s, const Connection& c, const Controller& co
     attend_to_packets(s, c);
 }
 
-// Says which packets are looked at: nearly all have nothing to say, and finding that out is to cost nearly nothing.
+// Determines the packets that need the slow path: nearly all carry no news, and the check for it must cost nearly
+// nothing.
 void Network::attend_to_packets(Subflow& s, const Connection& c) {
     int looks = s.ecn == EcnMode::Off ? kNoLooks : kArrivals | kAnswers;
     if (tells_of_answers(s.ecn) && s.sender.owes_cwr()) looks |= kDepartures;
@@ -28,14 +28,14 @@ void Network::attend_to_packets(Subflow& s, const Connection& c) {
     s.looks = static_cast<std::uint8_t>(c.captured ? kAllLooks : looks);
 }
 
-// The sender has reduced its window, of which the next packet tells the receiver.
+// The sender has reduced its window; its next packet reports this to the receiver.
 void Network::on_reduced(MarkKind why, std::uint32_t index, double cwnd_pkts) {
     marks_.add(now_, why, index, cwnd_pkts);
     Subflow& s = subflows_[index];
     attend_to_packets(s, connections_[s.connection]);
 }
 
-// A data packet leaves. Returns its number with what it says of marks.
+// A data packet leaves. Returns its transmission number with its ECN bits.
 std::uint32_t Network::looked_at_data(Packet packet, Sent which, Subflow& s, Connection& c) {
     if (which == Sent::First && tells_of_answers(s.ecn) && s.sender.owes_cwr()) {
         packet.set_ecn_flags(1);
@@ -46,7 +46,7 @@ std::uint32_t Network::looked_at_data(Packet packet, Sent which, Subflow& s, Con
     return packet.transmission;
 }
 
-// A packet is there at the receiver's end, at `at`.
+// A data packet reaches the receiver at `at`.
 void Network::look_at_arrival(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
     note_packet(c, packet, Station::Receiver, at);
     const bool is_marked = packet.ecn() == Ecn::Marked;
@@ -58,7 +58,7 @@ void Network::look_at_arrival(const Packet& packet, Subflow& s, Connection& c, N
         case EcnMode::Classic:
             if (packet.ecn_flags() != 0) {
                 seen.echoes = false;
-                // Its window may have become very small: it is not to wait for a second packet.
+                // The window may now be very small: the sender must not wait for a second packet.
                 s.receiver.acknowledge_next_at_once(packet.sent_time);
             }
             if (is_marked && !seen.echoes) {
@@ -75,7 +75,8 @@ void Network::look_at_arrival(const Packet& packet, Subflow& s, Connection& c, N
             s.receiver.acknowledge_next_at_once(packet.sent_time);
             break;
         case EcnMode::Accurate:
-            // An ACK for every second packet at least: none reports more than two marks (RFC 9768 section 3.2.2.5.1).
+            // With an ACK for at least every second packet, no ACK reports more than two marks (RFC 9768 section
+            // 3.2.2.5.1).
             seen.marked_pkts += is_marked;
             seen.has_news |= is_marked;
             s.receiver.say((kAceStart + seen.marked_pkts) & kAceMask);
@@ -84,7 +85,7 @@ void Network::look_at_arrival(const Packet& packet, Subflow& s, Connection& c, N
     attend_to_packets(s, c);
 }
 
-// What came before, and waits for its ACK, is acknowledged as unmarked, or as marked (RFC 8257 section 3.2).
+// Acknowledges the packets before a change of the mark separately, with the earlier state (RFC 8257 section 3.2).
 void Network::ack_before_change(Subflow& s, Connection& c, std::uint32_t index, Nanos at) {
     if (c.defers_data) s.lane.add(at, DataLane::kNothing, c.arrival_turn++);
     send_ack(s, c, index, at);
@@ -105,7 +106,7 @@ std::uint32_t Network::make_extension(const AckExtension& content) {
 // An ACK leaves. Returns its extension.
 std::uint32_t Network::looked_at_ack(Packet ack, Subflow& s, Connection& c, Nanos at) {
     if (s.ecn == EcnMode::Accurate) {
-        // The option takes room in the header: it goes with news (RFC 9768 section 3.2.3.3).
+        // The option occupies space in the header: it is sent only with news (RFC 9768 section 3.2.3.3).
         if (s.marks.has_news && ack.extension == kNoExtension)
             ack.extension = make_extension({SackBlocks{}, c.reassembly.advertise()});
         if (ack.extension != kNoExtension) {
@@ -119,10 +120,10 @@ std::uint32_t Network::looked_at_ack(Packet ack, Subflow& s, Connection& c, Nano
     return ack.extension;
 }
 
-// An ACK is there.
+// An ACK reaches the sender.
 void Network::look_at_answer(const Packet& ack, Subflow& s, Connection& c) {
     note_packet(c, ack, Station::Sender, now_);
-    // One that others have overtaken would be read as many marks.
+    // An overtaken ACK would be read as many marks.
     if (s.ecn == EcnMode::Off || !is_current(s, ack) || !s.is_established || ack.number() < s.acks_heard) return;
     EcnEcho echo{.flags = ack.ecn_flags()};
     const bool is_extended = ack.extension != kNoExtension;
@@ -134,7 +135,7 @@ void Network::look_at_answer(const Packet& ack, Subflow& s, Connection& c) {
     s.sender.hear_marks(echo, ack.seq, is_extended, c.payload_bytes);
 }
 
-// What the headers of a packet that is noted say of marks.
+// ECN fields in the headers of a captured packet.
 EcnHeader Network::ecn_header(const Packet& p, const Subflow& s) const {
     constexpr std::uint8_t kAe = 4;
     constexpr std::uint8_t kCwr = 2;
@@ -144,19 +145,19 @@ EcnHeader Network::ecn_header(const Packet& p, const Subflow& s) const {
         case PacketKind::Datagram:
             break;
         case PacketKind::Data:
-            // Of the other direction, from which no data comes, there is nothing to count.
+            // The other direction carries no data, so that its counter keeps the initial value.
             header.flags = s.ecn == EcnMode::Accurate ? kAceStart : p.ecn_flags() != 0 ? kCwr : 0;
             break;
         case PacketKind::Ack:
             header.flags = p.ecn_flags();
-            // It may have left before its subflow was set up anew, with other ECN.
+            // The ACK may have left before the subflow was reopened with another ECN mode.
             if (p.extension < ecn_options_.size()) {
                 header.has_option = ecn_options_[p.extension].is_there;
                 header.bytes = ecn_options_[p.extension].bytes;
             }
             break;
         case PacketKind::Handshake: {
-            // RFC 3168 section 6.1.1; RFC 9768 section 3.1.1, table 2: neither the SYN nor its answer can be marked
+            // RFC 3168 section 6.1.1; RFC 9768 section 3.1.1, table 2: neither SYN nor SYN-ACK can be marked
             const auto step = static_cast<HandshakeStep>(p.seq);
             const FlowSpec& flow = scenario_->flows[s.connection];
             const EcnMode asked = s.ecn == EcnMode::Off && flow.ecn ? scenario_->transport.ecn : s.ecn;

@@ -1,11 +1,10 @@
-// The part of Network that opens subflows by packets: SYN, SYN-ACK and ACK, and one ACK more for a further subflow.
+// The part of Network that opens subflows by packets: SYN, SYN-ACK and ACK, and an additional ACK for further subflows.
 //
-// The end that has the data opens, as an upload does. Source: RFC 9293 section 3.5, RFC 8684 sections 3.1 and 3.2;
-// Linux tcp_v4_connect, tcp_rcv_synsent_state_process, tcp_retransmit_timer, mptcp_finish_join. What Linux does
-// besides:
-// - The SYN-ACK has a timer of its own. It goes off when the SYN that is sent again arrives, which is answered in any
-//   case, and is left out.
-// - SYN packets weigh 60 to 80 bytes there, here what an ACK weighs.
+// The end with the data opens, as in an upload.
+// Source: RFC 9293 section 3.5, RFC 8684 sections 3.1 and 3.2; Linux tcp_v4_connect, tcp_rcv_synsent_state_process,
+// tcp_retransmit_timer, mptcp_finish_join. Differences from Linux:
+// - The SYN-ACK has no timer: in Linux, it expires about when the retransmitted SYN arrives, which is answered anyway.
+// - SYN packets have the size of an ACK, instead of 60 to 80 bytes.
 #include <algorithm>
 
 #include "network.h"
@@ -14,12 +13,12 @@ namespace subflow {
 
 namespace {
 
-// tcp_syn_linear_timeouts, tcp_syn_retries: the first timeout and the four after it take a second each, every later one
-// twice as long as the one before. Thus a SYN is sent again after 1, 2, 3, 4, 5, 7, 11, 19, 35 and 67 s with six
-// retries, and given up after 131 s. Linux 6.5 and later.
+// tcp_syn_linear_timeouts, tcp_syn_retries: the first timeout and the next four take a second each, every later one
+// twice as long as the previous one. With six retries, a SYN is therefore sent again after 1, 2, 3, 4, 5, 7, 11, 19, 35
+// and 67 s, and given up after 131 s. Linux 6.5 and later.
 constexpr int kLinearTimeouts = 4;
 
-// Whether what is opened is a further subflow of a connection that is there.
+// True if an opening subflow joins an existing connection.
 bool is_join(const Connection& c) {
     return c.is_multipath() && !c.waits_to_join;
 }
@@ -34,8 +33,8 @@ void Network::begin_handshake(std::uint32_t index) {
     send_handshake(index, HandshakeStep::Syn, now_, now_);
 }
 
-// A packet of the sender's is there. Both ends are told of a handshake by its packets only, so that a SYN that comes
-// late is answered like any other; the answer opens nothing.
+// A handshake packet reaches the receiver. The ends learn of a handshake only by its packets, so that a late SYN is
+// answered like any other; its answer opens nothing.
 void Network::on_handshake_at_receiver(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
     note_packet(c, packet, Station::Receiver, at);
     mix_signature(at, packet.subflow, packet.seq);
@@ -81,7 +80,7 @@ void Network::on_handshake_at_sender(const Packet& packet, Subflow& s, Connectio
     establish(packet.subflow);
 }
 
-// The answer is overdue.
+// The answer has not arrived in time.
 void Network::on_handshake_timeout(std::uint32_t index) {
     Subflow& s = subflows_[index];
     const TransportOptions& options = scenario_->transport;
@@ -97,8 +96,8 @@ void Network::on_handshake_timeout(std::uint32_t index) {
     send_handshake(index, HandshakeStep::Syn, now_, now_);
 }
 
-// Nobody answers. Without its first subflow there is no connection: connect() has failed, nothing else joins, and the
-// flow is over with nothing sent. A further subflow is missing from then on, unless an event opens it again.
+// All retries failed. Without its first subflow, the connection fails like connect(): nothing joins, and the flow ends
+// without data. A further subflow stays closed, unless an event opens it again.
 void Network::give_up(std::uint32_t index) {
     Subflow& s = subflows_[index];
     close_subflow(index);
@@ -106,8 +105,8 @@ void Network::give_up(std::uint32_t index) {
     if (s.ordinal == 0 && connections_[s.connection].data_nxt == 0) stop_flow(s.connection);
 }
 
-// The first data has been acknowledged: the peer is known to speak MPTCP. Source: RFC 8684 section 3.1, Linux
-// check_fully_established
+// The first data has been acknowledged, which confirms that the peer supports MPTCP.
+// Source: RFC 8684 section 3.1, Linux check_fully_established
 void Network::begin_joins(Connection& c) {
     c.waits_to_join = false;
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {

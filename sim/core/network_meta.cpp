@@ -1,5 +1,5 @@
-// The part of Network that acts when a connection as a whole stalls: its window or its send buffer is full of what one
-// subflow holds, or nothing is DATA_ACKed for too long.
+// The part of Network that acts when a connection as a whole stalls: data on one subflow fills its window or its send
+// buffer, or no DATA_ACK arrives for too long.
 #include <algorithm>
 #include <span>
 
@@ -9,7 +9,7 @@ namespace subflow {
 
 namespace {
 
-// A tighter watch than this would cost more than being late by it.
+// Shortest interval of checks: a shorter one would cost more than the delay it avoids.
 constexpr Nanos kLeastWatch{10'000'000};
 
 }  // namespace
@@ -19,12 +19,12 @@ bool Network::has_room(const Connection& c) const {
     return std::ranges::any_of(all, [&](const Subflow& s) { return is_usable(s) && has_room(c, s); });
 }
 
-// New data is kept from leaving. If some subflow has room all the same, it takes over what the others hold up.
+// New data is blocked. If a subflow still has room, it repeats the data that blocks the connection.
 // Source: Raiciu et al., NSDI 2012, section 4.2; Linux mptcp_rcv_buf_optimization.
 void Network::act_when_blocked(Connection& c) {
     learn_data_acks(c);
     const bool retransmits = retransmits_when_blocked(c.scheduler);
-    // With a full send buffer nothing is wrong with the window: it is the application that has to wait.
+    // A full send buffer is not a problem of the window: the application has to wait.
     const bool may_penalise = penalises(c.scheduler) && c.data_nxt >= c.right_edge;
     if ((!retransmits && !may_penalise) || c.data_una == c.data_nxt) return;
     if (!has_room(c)) return;
@@ -42,11 +42,12 @@ void Network::act_when_blocked(Connection& c) {
     tell_blocked_retransmission(c.scheduler, *fast);
 }
 
-// Halves the windows of slower subflows that hold the head of the line, once per round trip of the fast one.
+// Halves the windows of slower subflows that hold the first packet without DATA_ACK, once per round trip of the fast
+// one.
 void Network::penalise_holders(Connection& c, std::size_t fast) {
     Subflow& f = subflows_[c.first_subflow + fast];
-    // DEVIATION: Linux takes the RTT of a subflow without a sample for nil, and halves the windows of all others with
-    // each packet until it has one.
+    // DEVIATION: Linux uses an RTT of 0 for a subflow without a sample, and halves the windows of all others with each
+    // packet until it has a sample.
     if (!f.sender.rtt().has_estimate()) return;
     const Nanos srtt = f.sender.rtt().srtt();
     if (now_ - f.penalised_others_at < srtt) return;
@@ -60,8 +61,8 @@ void Network::penalise_holders(Connection& c, std::size_t fast) {
     }
 }
 
-// Whether the head of the line is worth a second copy: those who hold it are much slower, or have next to no window to
-// repair it with. The first one that says so, or that is nearly as fast, decides.
+// True if the first packet without DATA_ACK is worth a second copy: its subflows are much slower, or their windows are
+// too small to repair it. The first subflow with a small window, or nearly as fast, decides.
 bool Network::is_held_up_elsewhere(const Connection& c, std::size_t fast) const {
     const Nanos srtt = subflows_[c.first_subflow + fast].sender.rtt().srtt();
     bool is_slow = false;
@@ -86,8 +87,8 @@ Nanos Network::shortest_meta_timeout() const {
 }
 
 // Source: Linux mptcp_set_rto.
-// DEVIATION: Linux takes the timeouts with their back-off as they are at the last acknowledgement, so that a subflow
-// that has been dead for a minute puts off what the others could repair. Here back-off is each subflow's own affair.
+// DEVIATION: Linux uses the timeouts with back-off as of the last acknowledgement, so that a subflow that has been dead
+// for a minute delays repairs by the others. Here, back-off affects only its subflow.
 Nanos Network::meta_timeout(const Connection& c) const {
     const TransportOptions& options = scenario_->transport;
     Nanos longest{};
@@ -98,8 +99,8 @@ Nanos Network::meta_timeout(const Connection& c) const {
     return longest > Nanos(0) ? longest * 2 : options.rto_initial * 2;
 }
 
-// Acknowledgements only leave word of when they came. Hence the timer looks again at least as often as the shortest
-// timeout that there can be: an acknowledgement may have shortened the one it was set to.
+// Acknowledgements only record their time. The timer therefore checks at least as often as the shortest possible
+// timeout: an acknowledgement may have shortened the timeout since the timer was set.
 Nanos Network::on_meta_timer(std::uint32_t flow) {
     Connection& c = connections_[flow];
     if (c.pushes_ahead) return on_push_timer(flow);
@@ -119,7 +120,7 @@ Nanos Network::on_meta_timer(std::uint32_t flow) {
     timer.backed_off = std::min(timeout * 2, std::max(scenario_->transport.rto_max, timeout));
     marks_.add(now_, MarkKind::MetaTimeout, flow, to_seconds(timeout));
     const std::uint64_t sent_on = c.sent_on[c.data_una];
-    // What waits among the reinjections goes out as soon as it can.
+    // A packet among the reinjections is sent anyway as soon as possible.
     if ((sent_on & Connection::kQueued) == 0 && has_room(c)) {
         if (const std::optional<std::size_t> choice = consult_scheduler(c, c.data_una, sent_on, nullptr)) {
             if (c.decisions) {
@@ -136,13 +137,13 @@ Nanos Network::on_meta_timer(std::uint32_t flow) {
 void Network::end_if_delivered(Connection& c, Nanos at) {
     if (c.reassembly.next() <= c.final_data_seq || c.ended_at < kNever) return;
     c.ended_at = at;
-    if (c.final_data_seq != c.last_data_seq) return;  // stopped before its end
+    if (c.final_data_seq != c.last_data_seq) return;  // stopped before all data was sent
     c.completed_at = at;
     marks_.add(at, MarkKind::Completed, static_cast<std::uint32_t>(&c - connections_.data()),
                to_seconds(at - c.started_at));
 }
 
-// Nothing has arrived by now that is not in the lanes: what is beyond the horizon waits on its link.
+// All arrivals until now are in the lanes: packets beyond the horizon wait on their links.
 void Network::settle_all() {
     for (const std::uint32_t flow : deferring_) {
         Connection& c = connections_[flow];
@@ -152,7 +153,7 @@ void Network::settle_all() {
     }
 }
 
-// Like Subflow::note_end(), of flows that may have one: what has arrived by now is known afterwards.
+// Like Subflow::note_end(), for flows that have an end: first settles the arrivals until now.
 void Network::note_end(Subflow& s) {
     Connection& c = connections_[s.connection];
     if (s.at_end || c.final_data_seq == Reassembly::kUnlimited) return;

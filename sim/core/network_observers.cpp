@@ -1,4 +1,4 @@
-// The part of Network that has what its subflows and connections are asked to keep: intervals, decisions, packets.
+// The part of Network that collects records of subflows and connections: intervals, decisions, packets.
 #include <algorithm>
 
 #include "cc/controllers.h"
@@ -30,11 +30,11 @@ void Network::record_decisions(const DecisionLog::Limits& limits) {
         if (!c.is_multipath()) continue;
         if (!c.decisions) c.decisions.emplace();
         c.decisions->set_limits(limits);
-        c.is_full = false;  // where it is true, the scheduler's choices are not worth a record
+        c.is_full = false;  // while it is true, choices of the scheduler are not recorded
     }
 }
 
-// Those of the subflows, then those of the connections.
+// Logs of the subflows, then those of the connections.
 std::vector<OwnedLog> Network::decision_logs() const {
     std::vector<OwnedLog> logs;
     std::uint32_t owner = 0;
@@ -121,7 +121,7 @@ std::int64_t Network::packets_not_captured() const {
     return lost;
 }
 
-// They are used in turn.
+// Extensions are used in order of their slots.
 void Network::fetch_extensions(std::uint32_t first) const {
     fetch_some(&ack_extensions_[first], ack_extensions_.size() - first, 1024);
 }

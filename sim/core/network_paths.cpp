@@ -1,9 +1,9 @@
-// The part of Network that is a path manager: addresses that become known later, by which further subflows join, and
-// that are taken back.
+// The path manager in Network: addresses that are announced later, by which further subflows join, and that are
+// withdrawn.
 //
-// The end that opens subflows is the one that has the data, as in network_handshake.cpp; addresses are announced by the
-// other one. Source: RFC 8684 section 3.4; Linux net/mptcp/pm.c (mptcp_pm_add_timer, mptcp_pm_add_addr_received,
-// mptcp_pm_rm_addr_received), pm_kernel.c (mptcp_pm_create_subflow_or_signal_addr). What differs:
+// The end with the data opens subflows, as in network_handshake.cpp; the other end announces addresses.
+// Source: RFC 8684 section 3.4; Linux net/mptcp/pm.c (mptcp_pm_add_timer, mptcp_pm_add_addr_received,
+// mptcp_pm_rm_addr_received), pm_kernel.c (mptcp_pm_create_subflow_or_signal_addr).
 // DEVIATION: an announcement that has arrived is not repeated, even if its echo is lost: a repetition would be echoed
 // and change nothing.
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace subflow {
 
 namespace {
 
-// net.mptcp.add_addr_timeout, and how often an announcement is repeated (ADD_ADDR_RETRANS_MAX)
+// net.mptcp.add_addr_timeout, and the number of repetitions of an announcement (ADD_ADDR_RETRANS_MAX)
 constexpr Nanos kLongestAnnouncement{120'000'000'000};
 constexpr int kMostRepetitions = 3;
 
@@ -35,7 +35,8 @@ void Network::change_address(const EventSpec& change) {
     }
 }
 
-// The subflow that carries what one end tells the other: the first that is there, `other_than` only if it is alone.
+// The subflow that carries signals between the ends: the first established one, `other_than` only if it is the only
+// one.
 std::optional<std::uint32_t> Network::carrier(const Connection& c, std::uint32_t other_than) const {
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i)
         if (subflows_[i].is_established && i != other_than) return i;
@@ -51,8 +52,8 @@ void Network::announce(std::uint32_t index) {
     send_announcement(index);
 }
 
-// Waits for as long as the slowest subflow would for an acknowledgement, and twice as long each time. Before there is a
-// connection nothing can be announced.
+// Waits for the longest retransmission timeout of the subflows, doubled with each repetition. Before the connection is
+// established, nothing can be announced.
 void Network::send_announcement(std::uint32_t index) {
     Subflow& s = subflows_[index];
     const Connection& c = connections_[s.connection];
@@ -80,7 +81,7 @@ void Network::on_announcement_timeout(std::uint32_t index) {
     s.join_at = kNever;
 }
 
-// The peer takes an address back, and resets what it has there.
+// The peer withdraws an address and resets its subflow.
 void Network::withdraw(std::uint32_t index) {
     Subflow& s = subflows_[index];
     Connection& c = connections_[s.connection];
@@ -96,7 +97,7 @@ void Network::withdraw(std::uint32_t index) {
     send_handshake(index, HandshakeStep::Reset, now_, now_);
 }
 
-// What the peer has to say of its addresses has arrived by the subflow `by`.
+// A signal of the peer about its addresses has arrived on the subflow `by`.
 void Network::on_signal(const Packet& packet, std::uint32_t by) {
     const auto step = static_cast<HandshakeStep>(packet.seq);
     const Connection& c = connections_[subflows_[by].connection];
@@ -124,7 +125,8 @@ void Network::take_address(std::uint32_t index) {
     open_subflow(index);
 }
 
-// Whether the connection may have one further subflow. Source: Linux mptcp_pm_get_limit_extra_subflows
+// True if the connection may have another subflow.
+// Source: Linux mptcp_pm_get_limit_extra_subflows
 bool Network::may_join(const Connection& c) const {
     const std::optional<std::uint32_t>& limit = scenario_->flows[subflows_[c.first_subflow].connection].subflow_limit;
     if (!limit) return true;

@@ -1,7 +1,6 @@
 // The part of Network that binds data to subflows ahead of their windows, as mainline Linux does: each subflow is a TCP
-// with a queue of its own, which sends from it and repairs what it loses by itself. The connection steps in when
-// nothing was DATA_ACKed for as long as its subflows wait for their timers, when a subflow is stale, or when one is
-// closed.
+// connection with a queue, from which it sends and repairs its losses. The connection acts when no DATA_ACK arrived
+// within the timers of its subflows, when a subflow is stale, or when one is closed.
 #include <algorithm>
 #include <cmath>
 
@@ -34,7 +33,7 @@ Socket Network::describe_socket(const Subflow& s) const {
 SocketsView Network::describe_sockets(const Connection& c) {
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
         Subflow& s = subflows_[c.first_subflow + i];
-        s.sender.timer_deadline(now_, scenario_->transport);  // what has just happened sets its timers
+        s.sender.timer_deadline(now_, scenario_->transport);  // sets its timers after the latest changes
         sockets_[i] = describe_socket(s);
     }
     return {.sockets = std::span(sockets_).first(c.subflow_count),
@@ -43,7 +42,7 @@ SocketsView Network::describe_sockets(const Connection& c) {
             .overhead_bytes = scenario_->transport.tso ? 0 : LinuxMptcp::kPacketOverhead};
 }
 
-// Where a packet goes; nothing: it waits, as does all that is behind it.
+// Position of the subflow for a packet; empty if this packet and all later ones wait.
 std::optional<std::size_t> Network::choose_to_push(Connection& c, std::uint32_t data_seq) {
     const SocketsView view = describe_sockets(c);
     auto& scheduler = std::get<LinuxMptcp>(c.scheduler);
@@ -51,7 +50,7 @@ std::optional<std::size_t> Network::choose_to_push(Connection& c, std::uint32_t 
     SendMoment moment{.now = now_, .is_reinjection = data_seq < c.data_nxt, .sockets = &view};
     if (!c.decisions) return scheduler.select({}, moment);
     describe_candidates(c, 0);
-    // Available is whoever has room in its send buffer, usable is whoever is open and not stale.
+    // Available: room in the send buffer. Usable: open and not stale.
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
         candidates_[i].is_usable = view.sockets[i].is_open && !scheduler.is_stale(i);
         candidates_[i].is_available = candidates_[i].is_usable && scheduler.has_memory(view, i);
@@ -62,7 +61,7 @@ std::optional<std::size_t> Network::choose_to_push(Connection& c, std::uint32_t 
     return choice;
 }
 
-// Hands out one packet, what has to be sent again first. Returns whether there was one and a subflow took it.
+// Hands out one packet, reinjections first. Returns true if a packet was left and a subflow took it.
 bool Network::push_next(Connection& c) {
     if (!c.reinjections.empty()) learn_data_acks(c);
     while (!c.reinjections.empty() && c.reinjections.front() < c.data_una) c.reinjections.pop_front();
@@ -86,8 +85,9 @@ bool Network::push_next(Connection& c) {
 void Network::push_pending(Connection& c) {
     bool has_pushed = false;
     while (push_next(c)) has_pushed = true;
-    // The timer of the connection begins anew with each acknowledgement that moves on, for as long as was found out
-    // last, and with what is pushed while it stands still. Source: Linux __mptcp_clean_una, __mptcp_push_pending
+    // The timer of the connection restarts with each acknowledgement that advances data_una, with the latest duration,
+    // and with a push while it is stopped.
+    // Source: Linux __mptcp_clean_una, __mptcp_push_pending
     learn_data_acks(c);
     MetaTimer& timer = c.meta_timer;
     if (c.data_una == timer.una_when_set && (timer.due < kNever || !has_pushed)) return;
@@ -108,8 +108,8 @@ void Network::set_push_timer(Connection& c) {
     events_.schedule(meta_timer_source(static_cast<std::uint32_t>(&c - connections_.data())), timer.due);
 }
 
-// All that is not DATA_ACKed goes out again from the start, wherever it is now. Source: Linux
-// __mptcp_retransmit_pending_data
+// Sends all data without DATA_ACK again from the start, wherever it is now.
+// Source: Linux __mptcp_retransmit_pending_data
 void Network::send_all_again(Connection& c) {
     learn_data_acks(c);
     std::get<LinuxMptcp>(c.scheduler).end_burst();
@@ -129,7 +129,7 @@ Nanos Network::on_push_timer(std::uint32_t flow) {
     timer.looks_at = timer.due;
     if (timer.due > now_) return timer.due;
 
-    // It begins anew before anything else, for as long as before.
+    // The timer restarts first, with the same duration.
     timer.una_when_set = c.data_una;
     set_push_timer(c);
     auto& scheduler = std::get<LinuxMptcp>(c.scheduler);
@@ -143,7 +143,8 @@ Nanos Network::on_push_timer(std::uint32_t flow) {
     if (choice && c.data_una != c.data_nxt) {
         ++timer.expiries;
         marks_.add(now_, MarkKind::MetaTimeout, flow, to_seconds(timer.patience));
-        // What is left of the fragment that the application wrote; fragments follow each other from the start.
+        // The rest of the fragment that the application wrote; fragments follow each other from the start of the
+        // stream.
         const std::uint32_t count = std::max(LinuxMptcp::kFragmentBytes / c.payload_bytes, 1u);
         const std::uint32_t left = count - c.data_una % count;
         const std::uint32_t end = c.data_nxt - c.data_una > left ? c.data_una + left : c.data_nxt;

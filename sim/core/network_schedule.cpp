@@ -1,4 +1,4 @@
-// The part of Network that decides which subflow carries what: scheduling, reinjection, the connection-level window.
+// The part of Network that assigns data to subflows: scheduling, reinjection, the connection-level window.
 #include <algorithm>
 #include <limits>
 
@@ -29,7 +29,7 @@ Candidate Network::describe_candidate(const Connection& c, const Subflow& s) con
 SendMoment Network::describe_send(const Connection& c, bool is_reinjection) const {
     constexpr double kEndless = std::numeric_limits<double>::infinity();
     const bool is_limited = c.right_edge != Reassembly::kUnlimited;
-    // What the application has written and nobody has taken yet: as much as the send buffer has room for.
+    // End of the data that the application has written, as limited by the send buffer.
     const std::uint64_t written = std::min(std::uint64_t{c.data_end}, std::uint64_t{c.data_una} + c.send_buffer_pkts);
     const bool is_endless = c.data_end == Reassembly::kUnlimited && c.send_buffer_pkts == Reassembly::kUnlimited;
     return {.now = now_,
@@ -44,7 +44,8 @@ bool Network::has_active(const Connection& c) const {
     return std::ranges::any_of(all, [](const Subflow& s) { return !s.is_backup && is_usable(s); });
 }
 
-// Nothing goes to a backup while another subflow is usable. Source: RFC 8684 section 3.3.8.
+// Backups carry no data while another subflow is usable.
+// Source: RFC 8684 section 3.3.8.
 void Network::bar_backups(const Connection& c) {
     if (!has_active(c)) return;
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
@@ -52,7 +53,7 @@ void Network::bar_backups(const Connection& c) {
     }
 }
 
-// The subflows as they are for a packet that was sent on those in `sent_on`.
+// Describes the subflows for a packet that was already sent on those in `sent_on`.
 void Network::describe_candidates(const Connection& c, std::uint64_t sent_on) {
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
         candidates_[i] = describe_candidate(c, subflows_[c.first_subflow + i]);
@@ -62,15 +63,15 @@ void Network::describe_candidates(const Connection& c, std::uint64_t sent_on) {
     bool has_fresh = false;
     for (std::uint32_t i = 0; i < c.subflow_count; ++i)
         has_fresh |= candidates_[i].is_usable && !candidates_[i].has_sent_this;
-    // A packet goes out again on a subflow it was sent on only if no other is usable (Linux MPTCP's path mask).
+    // A packet is sent again on the same subflow only if no other is usable (Linux MPTCP's path mask).
     if (!has_fresh) return;
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) candidates_[i].is_available &= !candidates_[i].has_sent_this;
 }
 
-// What the scheduler chooses for a packet that was sent on the subflows in `sent_on`; `why` as in SendMoment.
+// The scheduler's choice for a packet that was already sent on the subflows in `sent_on`; `why` as in SendMoment.
 std::optional<std::size_t> Network::consult_scheduler(Connection& c, std::uint32_t data_seq, std::uint64_t sent_on,
                                                       Reason* why) {
-    // What is outstanding counts where the window or the send buffer is limited, and where it is put on record.
+    // The outstanding data matters if the window or the send buffer is limited, and for records.
     if (c.decisions || c.send_buffer_pkts != Reassembly::kUnlimited) learn_data_acks(c);
     describe_candidates(c, sent_on);
     const std::span all = std::span(candidates_).first(c.subflow_count);
@@ -93,7 +94,7 @@ void Network::record_copy(Connection& c, std::uint32_t data_seq, std::size_t pos
     record_choice(c, data_seq, position);
 }
 
-// What the scheduler was asked to explain has become its answer.
+// Adds the scheduler's choice to the current draft, whose reason the scheduler has filled in, and keeps it.
 void Network::record_choice(Connection& c, std::uint32_t data_seq, std::optional<std::size_t> choice) {
     Decision& decision = c.decisions->current_draft();
     decision.data_seq = data_seq;
@@ -111,7 +112,7 @@ void Network::record_choice(Connection& c, std::uint32_t data_seq, std::optional
     c.decisions->keep_draft();
 }
 
-// The scheduler was not asked: it would have taken the only subflow that had room.
+// The scheduler was not queried: it would have chosen the only subflow with room.
 void Network::record_only_choice(Connection& c, std::uint32_t data_seq, std::size_t choice) {
     Decision& decision = c.decisions->draft(Cause::Schedule, now_);
     decision.reason.rule = &kOnlyAvailable;
@@ -123,14 +124,14 @@ void Network::record_only_choice(Connection& c, std::uint32_t data_seq, std::siz
     c.decisions->keep_draft();
 }
 
-// A packet that was sent before goes out by the subflow at that position.
+// Sends a packet again on the subflow at that position.
 void Network::send_again(Connection& c, std::size_t position, std::uint32_t data_seq) {
     ++c.reinjected_pkts;
     c.changed = Connection::kAll;
     if (c.is_multipath()) {
         const std::uint64_t here = std::uint64_t{1} << position;
         std::uint64_t& sent_on = c.sent_on[data_seq];
-        // It comes here again because it has been everywhere: its mask begins anew (Linux MPTCP's path_mask).
+        // The packet was already sent on all subflows: its mask restarts (Linux MPTCP's path_mask).
         if (sent_on & here) sent_on &= Connection::kReinjected | Connection::kQueued;
         sent_on |= here;
     }
@@ -141,8 +142,8 @@ void Network::send_again(Connection& c, std::size_t position, std::uint32_t data
 
 void Network::reinject(Connection& c, const Subflow& from, bool is_closed) {
     learn_data_acks(c);
-    // Where every subflow carries everything, the others send all of it anyway.
-    // DEVIATION: Linux reinjects there as well, and so sends on its best path again what that has carried already.
+    // If every subflow carries all data, the others send it anyway.
+    // DEVIATION: Linux also reinjects in this case, and so its best path sends data again that it has already carried.
     if (c.pushes_ahead) {
         send_all_again(c);
     } else if (c.copies != Copies::Queued) {
@@ -150,7 +151,7 @@ void Network::reinject(Connection& c, const Subflow& from, bool is_closed) {
             if (data_seq < c.data_una) return;
             if (c.is_multipath()) {
                 std::uint64_t& sent_on = c.sent_on[data_seq];
-                // After a timeout once each is enough; after a close there is no one else to repeat it.
+                // After a timeout, one reinjection is enough; after a close, no other subflow repeats it.
                 if ((sent_on & Connection::kReinjected) && !is_closed) return;
                 sent_on |= Connection::kReinjected;
                 if (sent_on & Connection::kQueued) return;
@@ -160,7 +161,7 @@ void Network::reinject(Connection& c, const Subflow& from, bool is_closed) {
         });
     }
     if (!is_closed || !c.is_multipath()) return;
-    // What is opened in its place has not sent any of it.
+    // The subflow that replaces it has sent none of this data.
     for (std::uint32_t seq = c.sent_on.begin_pos(); seq != c.sent_on.end_pos(); ++seq)
         c.sent_on[seq] &= ~(std::uint64_t{1} << from.ordinal);
 }

@@ -7,16 +7,16 @@
 namespace subflow {
 
 namespace {
-// Distinct draws for data and ACKs of one subflow, and for its incarnations.
+// Distinct draws for data and ACKs of a subflow, and for its incarnations.
 std::uint64_t draw_for(const Subflow& s, const Packet& p) {
     return s.random_stream ^ mix64((static_cast<std::uint64_t>(p.incarnation()) << 40) |
                                    (static_cast<std::uint64_t>(p.kind()) << 32) | p.number());
 }
 }  // namespace
 
-// Moves a packet that reaches the `hop`-th link of a route at `at`, as far ahead of the clock as nothing else has a say
-// in what becomes of it: see lookahead.cpp. Written out in each of its callers, where the packet is made: in most cases
-// it then exists in registers only.
+// Carries a packet that reaches the `hop`-th link of a route at `at`, as far ahead of the clock as no other event can
+// affect it: see lookahead.cpp. Inlined in each of its callers, where the packet is made: in most cases it then exists
+// only in registers.
 template <PacketKind kKind>
 SF_INLINE void Network::carry(std::uint32_t hop, Packet& packet, Subflow& s, Connection& c, Nanos at) {
     for (;;) {
@@ -30,7 +30,7 @@ SF_INLINE void Network::carry(std::uint32_t hop, Packet& packet, Subflow& s, Con
             if (verdict == Verdict::Kept) {
                 attend(here.link);
             } else if (verdict == Verdict::Marked) {
-                const Packet copy = packet;  // so that the packet itself need not have an address
+                const Packet copy = packet;  // so that the packet itself does not need an address
                 carry_marked<kKind>(hop, copy, s, c);
             } else {
                 on_dropped<kKind>(packet.seq, packet.extension, packet.subflow, packet.sent_time, at);
@@ -46,7 +46,7 @@ SF_INLINE void Network::carry(std::uint32_t hop, Packet& packet, Subflow& s, Con
     }
 }
 
-// A link has accepted a packet, which gets to its far end at `at`. Returns false if it goes on to the next link at
+// A link has accepted a packet, which reaches its far end at `at`. Returns false if it continues to the next link at
 // once.
 template <PacketKind kKind>
 SF_INLINE bool Network::has_left(Hop here, const Packet& packet, Subflow& s, Connection& c, Nanos at) {
@@ -66,7 +66,7 @@ SF_INLINE bool Network::has_left(Hop here, const Packet& packet, Subflow& s, Con
     return false;
 }
 
-// Goes on with a packet that the `hop`-th link of a route has accepted and marked.
+// Carries a packet further that the `hop`-th link of a route has accepted and marked.
 template <PacketKind kKind>
 void Network::carry_marked(std::uint32_t hop, Packet packet, Subflow& s, Connection& c) {
     packet.mark();
@@ -94,12 +94,12 @@ SF_INLINE void Network::receive(const Packet& packet, Subflow& s, Connection& c,
     }
 }
 
-// A packet that has waited on a link goes on: to the next link, or to where it was going.
+// Carries a packet that has waited on a link to the next link or to its destination.
 void Network::carry_on(Packet& packet, Nanos at) {
     Subflow& s = subflows_[packet.subflow];
     Connection& c = connections_[s.connection];
     ++packet.hop;
-    // Most are data, and nearly all others ACKs.
+    // Most packets are data, and nearly all others are ACKs.
     if (packet.kind() == PacketKind::Data) [[likely]] {
         if (packet.hop == s.hops) return receive<PacketKind::Data>(packet, s, c, at);
         return carry<PacketKind::Data>(s.route + packet.hop, packet, s, c, at);
@@ -162,8 +162,8 @@ void Network::retransmit_lost(Connection& c, Subflow& s, std::uint32_t index) {
     while (s.sender.may_retransmit(now_)) transmit_again(c, s, index, s.sender.retransmit(now_, scenario_->transport));
 }
 
-// What waits for the pacing of a subflow leaves as soon as that allows. What was acknowledged meanwhile, because
-// another subflow has carried it, too, does not need to.
+// True if packets wait for the pacing of a subflow. Removes packets that were acknowledged meanwhile because another
+// subflow has carried them, too.
 bool Network::has_queued(Connection& c, Subflow& s) {
     if (s.sender.has_queued() && c.reinjected_pkts != 0) learn_data_acks(c);
     while (s.sender.has_queued() && s.sender.next_queued() < c.data_una) s.sender.take_queued();
@@ -199,7 +199,7 @@ void Network::fill(Connection& c) {
         while (send_next(c)) {
         }
     }
-    // What is left over when everything was handed out
+    // Data that remains after all packets were handed out
     const bool has_data = !c.reinjections.empty() || has_new_data(c);
     if (!has_data && c.data_nxt < c.data_end && c.is_multipath()) [[unlikely]]
         act_when_blocked(c);
@@ -208,7 +208,7 @@ void Network::fill(Connection& c) {
         Subflow& s = subflows_[i];
         if (!s.is_established) continue;
         const bool has_room_left = has_room(c, s);
-        // One that has room and is not given what there is has been passed over by the scheduler.
+        // A subflow that still has room while data is left was skipped by the scheduler.
         if (s.sender.follows_supply() && (!has_data || has_room_left)) [[unlikely]]
             s.sender.note_out_of_data();
         is_full &= !has_room_left && !s.sender.has_lost_or_queued();
@@ -224,7 +224,7 @@ bool Network::has_new_data(Connection& c) {
     return c.has_new_data();
 }
 
-// What fill() comes to when all was full and one subflow has been heard of: none of the others is looked at.
+// Shortcut of fill() after an acknowledgement on one subflow of a full connection: the other subflows are not examined.
 SF_INLINE void Network::fill_one(Connection& c, Subflow& s, std::uint32_t index) {
     if (s.sender.has_lost_or_queued()) [[unlikely]]
         return fill(c);
@@ -239,7 +239,7 @@ SF_INLINE void Network::fill_one(Connection& c, Subflow& s, std::uint32_t index)
     events_.schedule(timer_source(index), s.sender.timer_deadline(now_, scenario_->transport));
 }
 
-// What the general loop below comes to for a connection of one subflow, without asking a scheduler.
+// Shortcut of fill() for a connection of one subflow, without a scheduler.
 void Network::fill_single_path(Connection& c) {
     const std::uint32_t index = c.first_subflow;
     Subflow& s = subflows_[index];
@@ -249,14 +249,16 @@ void Network::fill_single_path(Connection& c) {
     const std::uint32_t end = std::min(c.data_end, c.right_edge);
     while (c.data_nxt < end && s.sender.may_send(now_))
         transmit(c, s, index, s.sender.send_new(c.data_nxt++, now_, scenario_->transport));
-    // A full receive window is not the application's doing: as in Linux, the path is judged by what it is given.
+    // A full receive window does not mean that the application is the limit: as in Linux, the path is judged by its
+    // current data.
     if (c.data_nxt >= c.data_end) [[unlikely]]
         s.sender.note_out_of_data();
     events_.schedule(timer_source(index), s.sender.timer_deadline(now_, scenario_->transport));
 }
 
-// A tail loss probe. New data if there is some; over several paths that is the scheduler's to place, and what it has
-// not handed to this subflow is not for the probe, which then repeats the last packet. Source: RFC 8985 section 7.3.
+// A tail loss probe with new data, if any. Over several paths, the scheduler places new data; the probe then sends only
+// data that this subflow has queued, or repeats the last packet.
+// Source: RFC 8985 section 7.3.
 void Network::send_probe(std::uint32_t index) {
     Subflow& s = subflows_[index];
     Connection& c = connections_[s.connection];
@@ -268,7 +270,7 @@ void Network::send_probe(std::uint32_t index) {
 }
 
 bool Network::send_next(Connection& c) {
-    // Reinjections first; those that have been acknowledged meanwhile are done.
+    // Reinjections first, without those that have been acknowledged meanwhile.
     if (!c.reinjections.empty()) [[unlikely]]
         learn_data_acks(c);
     while (!c.reinjections.empty() && c.reinjections.front() < c.data_una) c.reinjections.pop_front();
@@ -292,7 +294,7 @@ bool Network::send_next(Connection& c) {
     return true;
 }
 
-// Binds a packet to the subflow at that position, where it leaves at once unless pacing holds it back.
+// Binds a packet to the subflow at that position. It leaves at once unless pacing delays it.
 SF_INLINE void Network::hand_over(Connection& c, std::size_t position, std::uint32_t data_seq) {
     const auto index = static_cast<std::uint32_t>(c.first_subflow + position);
     Subflow& s = subflows_[index];
@@ -304,7 +306,7 @@ SF_INLINE void Network::hand_over(Connection& c, std::size_t position, std::uint
     }
 }
 
-// The same where others may wait for window or pacing already.
+// The same for subflows where other packets may already wait for window or pacing.
 void Network::hand_over_in_turn(Connection& c, std::size_t position, std::uint32_t data_seq) {
     const auto index = static_cast<std::uint32_t>(c.first_subflow + position);
     Subflow& s = subflows_[index];
@@ -315,14 +317,15 @@ void Network::hand_over_in_turn(Connection& c, std::size_t position, std::uint32
     }
 }
 
-// Each subflow goes through the stream by itself: it sends what others carry before anything new, so that none depends
-// on what happens to another, and a new packet goes to the scheduler's choice of those that are through with all before
-// it. Once a packet is acknowledged nobody needs to send it any more. Source: Linux mptcp_redundant.c
+// Each subflow traverses the stream independently: it sends the packets of other subflows before new data, so that none
+// depends on the progress of another. A new packet goes to the scheduler's choice among the subflows that have sent all
+// earlier ones. Acknowledged packets are skipped.
+// Source: Linux mptcp_redundant.c
 void Network::send_everywhere(Connection& c) {
     do {
         for (std::uint32_t position = 0; position < c.subflow_count; ++position) {
             send_copies(c, position);
-            // A copy that found no room at once is not made up for.
+            // A copy that finds no room at once is not sent later.
             if (c.copies == Copies::Now) subflows_[c.first_subflow + position].copied_below = c.data_nxt;
         }
     } while (send_next(c));
@@ -342,10 +345,12 @@ void Network::send_copies(Connection& c, std::uint32_t position) {
     }
 }
 
-// Position of the subflow for a packet that already went out on those in `sent_on`; subflow_count if there is none now.
+// Position of the subflow for a packet that was already sent on those in `sent_on`; subflow_count if no subflow is
+// available.
 SF_INLINE std::size_t Network::choose_subflow(Connection& c, std::uint32_t data_seq, std::uint64_t sent_on) {
     const Subflow* const subflows = &subflows_[c.first_subflow];
-    // While windows are full, an ACK makes room on one subflow: most calls find that one, and then none.
+    // While windows are full, an ACK makes room on one subflow: most calls find this subflow, and the next call finds
+    // no room.
     std::size_t available = 0;
     std::size_t last = c.subflow_count;
     for (std::size_t i = 0; i < c.subflow_count; ++i) {
@@ -361,7 +366,7 @@ SF_INLINE std::size_t Network::choose_subflow(Connection& c, std::uint32_t data_
 }
 
 SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
-    // Ahead of the clock the timer of a delayed ACK has not had its turn.
+    // Ahead of the clock, the timer of a delayed ACK has not been processed yet.
     if (s.receiver.ack_deadline() < at) [[unlikely]]
         send_delayed_ack(s, c, packet.subflow, s.receiver.ack_deadline());
     const std::uint32_t arrived = c.payload_of(packet.data_seq);
@@ -416,7 +421,7 @@ void Network::send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at)
     ack.set_tag(PacketKind::Ack, s.incarnation);
     if (s.receiver.has_sack_blocks() || c.reassembly.is_limited()) [[unlikely]] {
         ack.extension = make_extension({s.receiver.take_sack_blocks(), c.reassembly.advertise()});
-        if (s.ecn == EcnMode::Accurate) s.looks |= kAcks;  // the option goes with it
+        if (s.ecn == EcnMode::Accurate) s.looks |= kAcks;  // the ACK also carries the option
     }
     if ((s.looks & kAcks) != 0) [[unlikely]]
         ack.extension = looked_at_ack(ack, s, c, at);
@@ -463,7 +468,7 @@ void Network::on_ack(const Packet& packet, Subflow& s, Connection& c) {
     fill(c);
 }
 
-// The acknowledgement came `at`.
+// `at`: time at which the acknowledgement arrived.
 void Network::on_data_ack(Connection& c, std::uint32_t data_ack, Nanos at) {
     if (data_ack <= c.data_una) return;
     c.data_una = data_ack;
@@ -474,9 +479,9 @@ void Network::on_data_ack(Connection& c, std::uint32_t data_ack, Nanos at) {
     c.sent_on.pop_front(data_ack - c.sent_on.begin_pos());
 }
 
-// An acknowledgement that names its place in the lane.
+// Processes an acknowledgement that carries its position in the lane.
 SF_INLINE void Network::hear(Connection& c, Subflow& s, std::uint32_t position) {
-    constexpr std::uint32_t kAtOnce = 64;  // settled: many for a call, and few enough to be in the cache
+    constexpr std::uint32_t kAtOnce = 64;  // settled together: enough to amortise a call, and few enough for the cache
     s.lane.hear(position, now_);
     if (++c.heard_acks >= kAtOnce || c.waits_to_join) [[unlikely]]
         settle_heard(c);
@@ -504,7 +509,7 @@ SF_INLINE void Network::settle(Connection& c, std::uint32_t ordinal, DataLane::A
     arrival.next = c.reassembly.next();
 }
 
-// In order, what arrived before then.
+// Settles the arrivals before `end`, in order.
 void Network::settle_before(Connection& c, Nanos end) {
     Subflow* const subflows = &subflows_[c.first_subflow];
     DataLanes lanes(c.subflow_count, [&](std::uint32_t i) -> DataLane& { return subflows[i].lane; });
@@ -512,7 +517,7 @@ void Network::settle_before(Connection& c, Nanos end) {
 }
 
 SF_INLINE Sibling Network::describe_sibling(const Subflow& s) const {
-    // A path without any delay may round to an RTT of nil, which no rate can be computed from.
+    // Without any delay, the RTT of a path may round to 0, from which no rate can be computed.
     const Nanos srtt = std::max(s.sender.rtt().srtt(), Nanos(1));
     return {.cwnd_pkts = s.sender.effective_cwnd_pkts(),
             .srtt_s = to_seconds(srtt),
@@ -551,7 +556,7 @@ Siblings Network::gather_siblings(Connection& c, std::uint32_t self) {
     }
     view.all = c.siblings;
     view.known_rates = c.rates;
-    // All are there, and whatever happens to them from now on is noted.
+    // All subflows are included, and every later change of one sets its bit in `changed`.
     const bool is_kept = c.siblings.size() == c.subflow_count && !c.calls_agent;
     c.changed = is_kept ? 1u << (self - c.first_subflow) : Connection::kAll;
     return view;
@@ -574,7 +579,7 @@ void Network::send_datagrams(std::uint32_t index) {
     carry<PacketKind::Datagram>(s.route, packet, s, c, now_);
 }
 
-// A packet of a handshake leaves at `at`, by the way of the data or that of the ACKs.
+// A packet of a handshake leaves at `at`, on the forward path or on the path of the ACKs.
 void Network::send_handshake(std::uint32_t index, HandshakeStep step, Nanos echo, Nanos at, std::uint32_t address) {
     Subflow& s = subflows_[index];
     Connection& c = connections_[s.connection];
@@ -585,7 +590,7 @@ void Network::send_handshake(std::uint32_t index, HandshakeStep step, Nanos echo
     packet.subflow = index;
     packet.size = static_cast<std::uint16_t>(kHeaderBytes.value);
     packet.set_tag(PacketKind::Handshake, s.incarnation);
-    // Each end counts its own: what the other one has sent is not known before it arrives.
+    // Each end counts only its own packets: it does not know those of the other end before they arrive.
     packet.transmission = 2 * s.handshake_pkts[packet.goes_back()]++ + packet.goes_back();
     if (c.captured) [[unlikely]]
         note_packet(c, packet, packet.goes_back() ? Station::Receiver : Station::Sender, at);
