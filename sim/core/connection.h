@@ -76,7 +76,7 @@ struct Connection {
     bool is_stopped = false;                                // sends no new data any more
     Ring<std::uint64_t> sent_on;       // [data_una, data_nxt): mask of subflows, kReinjected, kQueued; multipath only
     Ring<std::uint32_t> reinjections;  // data numbers to send again on another subflow
-    std::int64_t reinjected_pkts = 0;  // packets handed to a subflow that had been sent before
+    std::int64_t reinjected_pkts = 0;  // packets that were handed to a subflow again
     Nanos data_acked_at{};             // time of the latest DATA_ACK progress, or of the start; multipath only
     MetaTimer meta_timer;
     std::int64_t copied_pkts = 0;  // copies handed out for schedulers that use all subflows at once

@@ -113,7 +113,7 @@ private:
         slots_ = std::move(larger);
     }
 
-    std::vector<ScriptStep> slots_;  // as many as a power of two
+    std::vector<ScriptStep> slots_;  // the size is a power of two
     StepWriter writer_;              // of the draft
     bool is_written_ = false;
     std::uint32_t begin_ = 0;

@@ -89,7 +89,7 @@ public:
     std::size_t heap_bytes() const { return heap_bytes_of(heap_, pending_); }
 
 private:
-    // Size of a heap in which entries are searched. Pacing advances a timer with every other packet, and each
+    // Largest heap in which superseded entries are searched. Pacing advances a timer with every other packet, and each
     // superseded entry would stay for a retransmission timeout.
     static constexpr std::size_t kSearched = 512;
 

@@ -49,8 +49,7 @@ struct SubflowResult {
     std::int64_t marked_pkts = 0;      // reached the far end with the mark of a queue
     std::int64_t mark_reductions = 0;  // reductions of the window because of marks
     PacketBalance packets;
-    // of the packets handed out by the connection; NaN without packets or over a single path
-    double schedule_share = 0;
+    double schedule_share = 0;  // of the packets handed out; NaN without packets or over a single path
 };
 
 struct FlowResult {
@@ -66,7 +65,7 @@ struct FlowResult {
     std::int64_t marked_pkts = 0;
     std::int64_t mark_reductions = 0;
     std::int64_t retransmits = 0;
-    std::int64_t reinjections = 0;   // packets handed to a subflow that had been sent before
+    std::int64_t reinjections = 0;   // packets that were handed to a subflow again
     std::int64_t duplicates = 0;     // arrivals discarded because their data had already arrived
     double mean_hol_blocking_s = 0;  // mean wait of packets for earlier ones; NaN without deliveries
     std::int64_t max_reorder_queue_bytes = 0;
