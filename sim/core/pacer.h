@@ -1,4 +1,4 @@
-// Spaces a sender's packets evenly, one by one or in bursts.
+// Spaces the packets of a sender evenly, either singly or in bursts.
 #pragma once
 
 #include <algorithm>
@@ -8,12 +8,13 @@
 
 namespace subflow {
 
-// How many packets Linux hands to a network card as one, for it to cut them up: what a millisecond of the rate holds,
-// and more where the peer is near. `min_rtt`: kNever before the first sample; `mss_bytes`: payload of a packet.
-// Source: Linux tcp_tso_autosize, tcp_tso_segs, bbr_min_tso_segs: BBR is the one that paces by default there, so that
-// its lower bound holds.
-// DEVIATION: Linux waits with a burst that the window cuts short where an acknowledgement is about to make room for
-// more (tcp_tso_should_defer). Here what has room leaves.
+// Packets per burst: Linux hands that many to a network card as one buffer for segmentation (TSO). A burst holds the
+// data of one millisecond at the pacing rate, and more for a short RTT. `min_rtt`: kNever before the first sample;
+// `mss_bytes`: payload of a packet.
+// Source: Linux tcp_tso_autosize, tcp_tso_segs, bbr_min_tso_segs. The lower bound is the one of BBR, because only BBR
+// paces by default in Linux.
+// DEVIATION: Linux delays a burst that the window cuts short if the next ACK is about to open the window
+// (tcp_tso_should_defer). Here the packets that fit leave at once.
 inline std::uint32_t burst_pkts(double rate_pps, Nanos min_rtt, double mss_bytes) {
     constexpr int kPacingShift = 10;                // sk_pacing_shift: 1 / 1024 s
     constexpr int kRttLog = 9;                      // tcp_tso_rtt_log: halved for each 512 us of the round trip
@@ -27,8 +28,8 @@ inline std::uint32_t burst_pkts(double rate_pps, Nanos min_rtt, double mss_bytes
     return static_cast<std::uint32_t>(std::max<std::uint64_t>(std::min(bytes, kMostBytes) / mss, rate < kSlow ? 1 : 2));
 }
 
-// Remembers when the next packet may leave: one interval after the one before. Fractions of a nanosecond are carried
-// over, so that the rate is exact; time in which nothing was sent is not made up for.
+// Computes the earliest time for the next packet, one interval after the previous packet. Fractions of a nanosecond are
+// carried over, so that the rate is exact. Idle time gives no credit for a later burst.
 class Pacer {
 public:
     bool allows(Nanos now) const { return next_ <= now; }
@@ -40,15 +41,15 @@ public:
             next_ = now;
             fraction_ns_ = 0;
         }
-        // No slower than a packet per hour: an interval has to fit the clock.
+        // At least one packet per hour: the interval has to fit the clock.
         const double interval_ns = fraction_ns_ + (rate_pps > 1 / 3600.0 ? 1e9 / rate_pps : 3600e9);
         const auto whole_ns = static_cast<std::int64_t>(interval_ns);
         next_ += Nanos(whole_ns);
         fraction_ns_ = interval_ns - static_cast<double>(whole_ns);
     }
 
-    // The same where up to `most` packets leave at a time: the next burst waits for as long as these would have taken
-    // one by one. What is left of a burst for want of data may follow at any time before that.
+    // Likewise for bursts of up to `most` packets: the next burst starts after the time that single packets would have
+    // taken. The rest of a burst that ran out of data may leave at any time before then.
     void on_send_in_burst(Nanos now, double rate_pps, std::uint32_t most) {
         if (left_in_burst_ == 0) left_in_burst_ = most;
         const Nanos began = next_;
@@ -57,7 +58,7 @@ public:
         burst_until_ = next_;
         if (--left_in_burst_ != 0) next_ = began;
     }
-    // Nothing more belongs to the burst under way.
+    // Ends the current burst early.
     void end_burst() {
         if (left_in_burst_ == 0) return;
         left_in_burst_ = 0;
@@ -68,7 +69,7 @@ private:
     Nanos next_{};
     double fraction_ns_ = 0;           // the exact time is this much later; below 1
     Nanos burst_until_{};              // when the next burst may begin
-    std::uint32_t left_in_burst_ = 0;  // packets that still may leave with those before
+    std::uint32_t left_in_burst_ = 0;  // packets that may still leave in this burst
 };
 
 }  // namespace subflow

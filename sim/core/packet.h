@@ -1,4 +1,4 @@
-// What travels over links.
+// Packets on links, in 32 bytes each.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,13 @@ namespace subflow {
 
 enum class PacketKind : std::uint8_t { Data, Ack, Datagram, Handshake };
 
-// The packets that open a subflow and tell of addresses, by their `seq`. Those with an odd number go the way of the
-// ACKs.
+// Packets that open a subflow or announce addresses, stored in `seq`. Odd values travel in the direction of the ACKs.
 enum class HandshakeStep : std::uint8_t {
     Syn,
     SynAck,
     Ack,
     JoinAck,  // answers the ACK of a further subflow, which carries nothing before (RFC 8684 section 3.2)
-    // What the receiving end says of its addresses, whose number is the `data_seq` (RFC 8684 section 3.4)
+    // Announcements by the receiving end; `data_seq` is the address identifier (RFC 8684 section 3.4)
     AddAddrEcho,
     AddAddr,
     RemoveAddr = 7,
@@ -29,35 +28,35 @@ enum class Ecn : std::uint8_t { NotCapable, Ect1, Ect0, Marked };
 inline constexpr std::uint32_t kNoExtension = 0xffffffff;
 inline constexpr std::uint8_t kIncarnationMask = 0x3f;
 
-// Kept by value in the rings of the links: copying 32 bytes per hop is cheaper than chasing an id into a pool, and a
-// link's packets lie side by side in memory. Sequence numbers count packets of one MSS (the last of a transfer may be
-// shorter).
+// Stored by value in the rings of the links: copying 32 bytes per hop is cheaper than a look-up in a pool, and the
+// packets of a link are contiguous in memory. Sequence numbers count packets of one MSS (the last packet of a transfer
+// may be shorter).
 struct Packet {
     Nanos sent_time;        // data: when this copy left the sender; ACK: the echo of it (RFC 7323 timestamps)
     std::uint32_t seq = 0;  // data: subflow sequence number; ACK: next expected one (cumulative)
-    // data: which transmission of the subflow this is; ACK: the number of this one. Above kNumberBits, where a flow
-    // speaks of marks: data: the ECN field and whether its TCP header has CWR; ACK: AE, CWR and ECE.
+    // data: number of this transmission on the subflow; ACK: number of this ACK. Bits above kNumberBits, in flows with
+    // ECN: data: the ECN field and the CWR flag of the TCP header; ACK: AE, CWR and ECE.
     std::uint32_t transmission = 0;
     std::uint32_t subflow = 0;   // index into Network's subflows
     std::uint32_t data_seq = 0;  // data: connection-level number; ACK: next expected one (the DATA_ACK)
-    // ACK: slot in Network's pool of SACK blocks and window updates; data: how many ACKs its sender has heard of, for
-    // which the echo of a timestamp stands in reality (RFC 7323)
+    // ACK: slot in Network's pool of SACK blocks and window updates; data: number of ACKs that the sender had received,
+    // which replaces the echoed timestamp of real TCP (RFC 7323)
     std::uint32_t extension = kNoExtension;
     std::uint16_t size = 0;  // bytes on the wire
     std::uint8_t hop = 0;    // links crossed so far
     std::uint8_t tag = 0;    // kind and incarnation
 
     PacketKind kind() const { return static_cast<PacketKind>(tag & 3); }
-    // Of the subflow: packets of a closed predecessor are ignored.
+    // Of the subflow: packets of an earlier, closed subflow are ignored.
     std::uint8_t incarnation() const { return tag >> 2; }
-    // One byte for both: as bit-fields each copy of a packet would first read what it overwrites.
+    // One byte for both: writing a bit-field would first read the byte that it overwrites.
     void set_tag(PacketKind kind, std::uint8_t incarnation) {
         tag = static_cast<std::uint8_t>(static_cast<std::uint8_t>(kind) | incarnation << 2);
     }
     static constexpr int kNumberBits = 29;
     static constexpr std::uint32_t kNumberMask = (1u << kNumberBits) - 1;
     std::uint32_t number() const { return transmission & kNumberMask; }
-    // What of ECN the header of TCP says: of data 1 for CWR, of an ACK AE, CWR and ECE as a number of three bits.
+    // ECN flags of the TCP header: 1 for CWR in a data packet; AE, CWR and ECE as a number of three bits in an ACK.
     std::uint8_t ecn_flags() const {
         const std::uint32_t bits = transmission >> kNumberBits;
         return static_cast<std::uint8_t>(kind() == PacketKind::Data ? bits >> 2 : bits);
@@ -67,14 +66,14 @@ struct Packet {
         const std::uint32_t bits = kind() == PacketKind::Data ? ecn | flags << 2 : flags;
         transmission = number() | bits << kNumberBits;
     }
-    // Such a field as it stands in the `transmission` of data.
+    // An ECN field, shifted to its place in the `transmission` of a data packet.
     static constexpr std::uint32_t bits_of(Ecn ecn) { return static_cast<std::uint32_t>(ecn) << kNumberBits; }
     Ecn ecn() const {
         return kind() == PacketKind::Data ? static_cast<Ecn>(transmission >> kNumberBits & 3) : Ecn::NotCapable;
     }
-    // Of data only.
+    // Only for data packets.
     void set_ecn(Ecn ecn) { transmission = (transmission & ~(3u << kNumberBits)) | bits_of(ecn); }
-    // A queue marks it instead of dropping it. Returns false where its sender would not be told.
+    // Marks the packet, as a queue does instead of a drop. Returns false if the packet is not ECN-capable.
     bool mark() {
         if (ecn() == Ecn::NotCapable) return false;
         set_ecn(Ecn::Marked);
@@ -85,7 +84,7 @@ struct Packet {
 
     Packet() = default;
     Packet(const Packet&) = default;
-    // Member by member: a packet just made is in registers, and copying it in blocks would first write it to memory.
+    // Member by member: a new packet is in registers, and a block copy would first write it to memory.
     Packet& operator=(const Packet& p) {
         sent_time = p.sent_time;
         seq = p.seq;

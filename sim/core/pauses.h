@@ -1,4 +1,4 @@
-// Times in which a transmitter stands still and what waits for it stays.
+// Intervals in which a transmitter sends nothing and its queue waits.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@ struct Pause {
     Nanos to{};
 };
 
-// In order, apart from each other. What is being sent when one begins goes on after it where it stopped.
+// Sorted and disjoint. A transmission interrupted by a pause continues afterwards where it stopped.
 class Pauses {
 public:
     explicit Pauses(std::vector<Pause> pauses) : pauses_(std::move(pauses)) {}
 
-    // When work of `duration` that begins at `start` is done.
+    // End of a transmission of `duration` that begins at `start`.
     Nanos end_of(Nanos start, Nanos duration) const {
         auto next = std::ranges::upper_bound(pauses_, start, {}, &Pause::to);
         for (; next != pauses_.end() && start + duration > next->from; ++next) {
@@ -29,7 +29,7 @@ public:
         }
         return start + duration;
     }
-    // When it works, at `time` or after it.
+    // The first time at or after `time` outside all pauses.
     Nanos working_at(Nanos time) const {
         const auto next = std::ranges::upper_bound(pauses_, time, {}, &Pause::to);
         return next != pauses_.end() && next->from <= time ? next->to : time;

@@ -1,5 +1,5 @@
-// A set of sequence numbers kept as sorted disjoint half-open ranges: what a receiver holds out of order, what a sender
-// knows to have been SACKed.
+// A set of sequence numbers, stored as sorted disjoint half-open ranges: the packets that a receiver holds out of
+// order, or those that SACK blocks have reported to a sender.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct SeqRange {
     friend bool operator==(SeqRange, SeqRange) = default;
 };
 
-// A sorted vector rather than a tree: there are few ranges, new ones nearly always join or follow the last one, and
+// A sorted vector rather than a tree: the ranges are few, new ones nearly always join or follow the last one, and
 // repair removes from the front, which only moves an offset.
 class RangeSet {
 public:
@@ -64,7 +64,7 @@ public:
         return add(added, [](std::uint32_t, std::uint32_t) {});
     }
 
-    // Forgets everything below `seq`.
+    // Removes all members below `seq`.
     void erase_below(std::uint32_t seq) {
         while (!empty() && front().end <= seq) ++first_;
         if (!empty() && front().begin < seq) ranges_[first_].begin = seq;
@@ -77,7 +77,7 @@ public:
         }
     }
 
-    // Gives back what it takes beyond room for the ranges that are there.
+    // Frees memory beyond the needs of the present ranges.
     void shrink() {
         ranges_.erase(ranges_.begin(), ranges_.begin() + offset());
         first_ = 0;
@@ -87,7 +87,8 @@ public:
 
 private:
     std::ptrdiff_t offset() const { return static_cast<std::ptrdiff_t>(first_); }
-    // The first range that touches or follows `seq`: mostly one of the last, which the processor then guesses.
+    // The first range that touches or follows `seq`. Most often one of the last three, so that the branch predictor
+    // succeeds.
     std::vector<SeqRange>::iterator first_touching(std::uint32_t seq) {
         const auto begin = ranges_.begin() + offset();
         auto end = ranges_.end();

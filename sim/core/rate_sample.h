@@ -1,4 +1,4 @@
-// How fast the network delivers, measured at each acknowledgement. Source: draft-cheng-iccrg-delivery-rate-estimation.
+// Delivery rate of the network, measured at each ACK. Source: draft-cheng-iccrg-delivery-rate-estimation.
 #pragma once
 
 #include <algorithm>
@@ -11,27 +11,27 @@
 
 namespace subflow {
 
-// One acknowledgement that delivered something, in whatever state the sender is, seen through the most recently sent
-// packet that it delivered.
+// An ACK that delivered at least one packet, in any sender state. Packet-specific fields describe the most recently
+// sent packet among those delivered.
 struct DeliverySample {
     Nanos now{};
-    Nanos rtt{};   // of that packet; a delayed ACK does not lengthen it as it does the smoothed RTT
+    Nanos rtt{};   // of that packet; unlike the smoothed RTT, a delayed ACK does not lengthen it
     Nanos srtt{};  // of the subflow
     double newly_delivered_pkts = 0;
-    double newly_lost_pkts = 0;              // marked lost because of this acknowledgement
-    double newly_marked_pkts = 0;            // that the receiver newly reports as marked by queues
-    double inflight_pkts = 0;                // after it (RFC 6675 pipe)
-    double prior_inflight_pkts = 0;          // before it
-    std::uint64_t delivered_pkts = 0;        // of the subflow so far, these included
-    std::uint64_t prior_delivered_pkts = 0;  // when that packet left
-    Nanos interval{};                        // what delivering the difference took; 0: too short to tell a rate
-    double inflight_at_send_pkts = 0;        // when that packet left, itself included
-    double lost_since_send_pkts = 0;         // marked lost from then on
-    bool is_app_limited = false;             // the packet left after the application had let the pipe run dry
-    bool is_cwnd_limited = false;            // the window was in full use in this round trip or the one before
+    double newly_lost_pkts = 0;              // marked lost because of this ACK
+    double newly_marked_pkts = 0;            // newly reported by the receiver as marked by queues
+    double inflight_pkts = 0;                // after the ACK (RFC 6675 pipe)
+    double prior_inflight_pkts = 0;          // before the ACK
+    std::uint64_t delivered_pkts = 0;        // of the subflow so far, including these
+    std::uint64_t prior_delivered_pkts = 0;  // when that packet was sent
+    Nanos interval{};                        // time of these deliveries; 0: too short for a rate
+    double inflight_at_send_pkts = 0;        // when that packet was sent, including itself
+    double lost_since_send_pkts = 0;         // marked lost since then
+    bool is_app_limited = false;             // sent after the application ran out of data to fill the pipe
+    bool is_cwnd_limited = false;            // the window was fully used in this round trip or the previous one
     bool in_recovery = false;                // fast recovery
     bool in_loss = false;                    // recovery from a timeout
-    Reason* why = nullptr;                   // to be filled in, if anybody asks
+    Reason* why = nullptr;                   // to be filled in; null if decisions are not recorded
 
     bool has_rate() const { return interval > Nanos(0); }
     // Packets per second. Only if has_rate().
@@ -42,20 +42,20 @@ struct DeliverySample {
 
 // A packet that has just been marked lost.
 struct LostPacket {
-    Nanos now{};  // of the latest acknowledgement, by which or after which it was
+    Nanos now{};  // of the latest ACK
     std::uint32_t seq = 0;
     std::uint64_t delivered_pkts = 0;        // of the subflow so far
-    std::uint64_t prior_delivered_pkts = 0;  // when it left
-    double inflight_at_send_pkts = 0;        // when it left, itself included
-    double lost_since_send_pkts = 0;         // marked lost from then on, itself included
+    std::uint64_t prior_delivered_pkts = 0;  // when the packet was sent
+    double inflight_at_send_pkts = 0;        // when the packet was sent, including itself
+    double lost_since_send_pkts = 0;         // marked lost since then, including itself
     bool is_app_limited = false;             // as in DeliverySample
 };
 
-// The state behind the samples: a stamp per outstanding packet, renewed by each transmission of it.
+// State behind the samples: a stamp per outstanding packet, renewed by each transmission of the packet.
 class DeliverySampler {
 public:
-    // Packet `seq`, the next new one or an outstanding one again, leaves a sender that has `pipe` others in the network
-    // and has marked so many lost. `was_idle`: nothing was outstanding.
+    // Packet `seq`, new or retransmitted, leaves the sender; `pipe`: other packets in flight; `marked_lost`: packets
+    // marked lost so far; `was_idle`: no packet was outstanding.
     void on_send(std::uint32_t seq, bool was_idle, Nanos now, std::uint32_t pipe, std::int64_t marked_lost) {
         if (was_idle) first_sent_ = delivered_at_ = now;
         const Stamp stamp(first_sent_, delivered_at_, now, delivered_, pipe + 1, marked_lost, is_app_limited());
@@ -66,7 +66,8 @@ public:
         }
     }
 
-    // Begins in the middle: counting of deliveries starts now. Outstanding packets follow, from `first` on.
+    // Starts in the middle of a connection: deliveries count from now. The outstanding packets follow, starting at
+    // `first`.
     void begin(std::uint32_t first, Nanos now) {
         stamps_.reset(first);
         first_sent_ = delivered_at_ = now;
@@ -75,14 +76,14 @@ public:
         stamps_.push_back(Stamp(sent, delivered_at_, sent, 0, pipe, marked_lost, false));
     }
 
-    // An acknowledgement arrives at a sender with `pipe` packets in the network, which has marked so many lost.
+    // An ACK arrives at a sender with `pipe` packets in flight and `marked_lost` packets marked lost so far.
     void begin_ack(std::uint32_t pipe, std::int64_t marked_lost) {
         has_newest_ = false;
         prior_pipe_ = pipe;
         prior_marked_lost_ = marked_lost;
     }
 
-    // Packet `seq`, last sent as number `transmission` of the subflow, is delivered by the acknowledgement in hand.
+    // The current ACK delivers packet `seq`, whose last transmission had the number `transmission` on the subflow.
     void on_delivered(std::uint32_t seq, std::uint32_t transmission, bool was_retransmitted) {
         ++delivered_;
         if (has_newest_ && transmission < newest_transmission_) return;
@@ -92,13 +93,14 @@ public:
         newest_ = stamps_[seq];
     }
 
-    // The cumulative acknowledgement moved to `seq`.
+    // The cumulative ACK moved to `seq`.
     void forget_below(std::uint32_t seq) {
         while (stamps_.begin_pos() != seq) stamps_.pop_front();
     }
 
-    // The sample of the acknowledgement in hand, which delivered something and after which so many are marked lost.
-    // `echoed_rtt` is what its timestamp says: a packet that was sent twice cannot tell which of the two arrived.
+    // The sample of the current ACK, which delivered at least one packet; `marked_lost`: packets marked lost after it.
+    // `echoed_rtt`: RTT from the echoed timestamp, needed for retransmitted packets, where the transmission is
+    // ambiguous.
     DeliverySample sample(Nanos now, Nanos echoed_rtt, std::int64_t marked_lost) {
         if (delivered_ > app_limited_until_) app_limited_until_ = 0;  // the bubble has passed through the network
         delivered_at_ = now;
@@ -114,14 +116,14 @@ public:
         sample.lost_since_send_pkts = newest_.lost_since(marked_lost);
         sample.is_app_limited = newest_.is_app_limited;
         min_rtt_ = std::min(min_rtt_, sample.rtt);
-        // The slower of the two: sends may be bunched by us, ACKs by the network.
+        // The longer of the two intervals: the sender may bunch data, and the network may bunch ACKs.
         const Nanos interval = std::max(newest_.sent - newest_.first_sent, now - newest_.delivered_at);
-        // Nothing is delivered in less than a round trip: what seems so is a retransmission that was not needed.
+        // No delivery takes less than a round trip: a shorter interval comes from a spurious retransmission.
         if (interval >= min_rtt_) sample.interval = interval;
         return sample;
     }
 
-    // Outstanding packet `seq` has been marked lost, as the last of so many.
+    // Outstanding packet `seq` has been marked lost; `marked_lost` includes it.
     LostPacket lost(std::uint32_t seq, Nanos now, std::int64_t marked_lost) const {
         const Stamp& stamp = stamps_[seq];
         return {.now = now,
@@ -133,7 +135,7 @@ public:
                 .is_app_limited = stamp.is_app_limited != 0};
     }
 
-    // There is room for more than the `pipe` packets in the network, and no data to fill it.
+    // The window allows more than the `pipe` packets in flight, but the application supplies no data.
     void mark_app_limited(std::uint32_t pipe) { app_limited_until_ = std::max<std::uint64_t>(delivered_ + pipe, 1); }
     bool is_app_limited() const { return app_limited_until_ != 0; }
 
@@ -144,7 +146,7 @@ private:
         Nanos first_sent{};    // the send of the packet whose delivery opens the interval
         Nanos delivered_at{};  // the last delivery before this send
         Nanos sent{};
-        std::uint64_t delivered = 0;  // by then
+        std::uint64_t delivered = 0;  // before this send
         std::uint32_t marked_lost = 0;
         std::uint32_t inflight : 31 = 0;
         std::uint32_t is_app_limited : 1 = 0;
@@ -159,7 +161,7 @@ private:
               marked_lost(static_cast<std::uint32_t>(lost)),
               inflight(pipe & 0x7FFF'FFFF),
               is_app_limited(is_limited) {}
-        // Less than nothing, where what had been marked lost was found again, is nothing.
+        // Negative if packets marked lost were delivered after all; 0 then.
         double lost_since(std::int64_t lost) const {
             const auto grown = static_cast<std::int32_t>(static_cast<std::uint32_t>(lost) - marked_lost);
             return std::max(grown, 0);
@@ -168,7 +170,7 @@ private:
     static_assert(sizeof(Stamp) == 40);
 
     std::uint64_t delivered_ = 0;
-    std::uint64_t app_limited_until_ = 0;  // this many deliveries end the bubble; 0: there is none
+    std::uint64_t app_limited_until_ = 0;  // the bubble ends at this number of deliveries; 0: no bubble
     Nanos delivered_at_{};
     Nanos first_sent_{};
     Nanos min_rtt_ = kNever;

@@ -4,18 +4,18 @@
 
 namespace subflow {
 
-// Left out of what Linux does: the compression of SACKs (tcp_comp_sack_delay_ns, at most 1 ms), and the ACK at once of
-// a packet with PSH that the application reads before the next one comes.
+// Omitted behaviour of Linux: the compression of SACKs (tcp_comp_sack_delay_ns, at most 1 ms), and the immediate ACK of
+// a packet with PSH that the application reads before the next packet arrives.
 
-// What is not the next packet after at most half of the shortest delay: the sender starts, comes back from a pause,
-// repairs what was not lost, or packets come slowly. Source: Linux tcp_event_data_recv, tcp_enter_quickack_mode
+// Handles every packet except new data that arrives within half of the shortest delay: the sender starts, resumes after
+// a pause, retransmits spuriously, or sends slowly. Source: Linux tcp_event_data_recv, tcp_enter_quickack_mode
 void SubflowReceiver::adapt_to_gap(bool is_new, std::uint32_t payload, Nanos gap, const ReceiveBuffer& buffer,
                                    const TransportOptions& options) {
     const Nanos shortest = options.delayed_ack_timeout;
     const bool is_first = delayed_ack_timeout_ == Nanos(0);
     if (is_first) window_ = buffer.initial_window();
     if (is_first || !is_new || gap > timeout(options)) {
-        // The sender waits for every ACK.
+        // In these cases the sender waits for every ACK.
         const auto in_window = static_cast<std::uint32_t>(
             std::min<std::int64_t>(window_ / (2 * std::max<std::int64_t>(payload, 1)), options.quick_acks));
         quick_acks_left_ = std::max(quick_acks_left_, std::min(std::max(in_window, 2u), options.quick_acks));
@@ -28,7 +28,7 @@ void SubflowReceiver::adapt_to_gap(bool is_new, std::uint32_t payload, Nanos gap
 bool SubflowReceiver::measure_rtt(Nanos now) {
     const bool was_timed = timed_from_ < kNever;
     if (was_timed) {
-        // After a pause it would be the pause.
+        // After a pause, the sample would measure the pause.
         const Nanos sample = std::max(now - timed_from_, Nanos(1));
         rtt_ = rtt_ > Nanos(0) ? std::min(sample, rtt_ * 2) : sample;
         if (first_rtt_ == Nanos(0)) first_rtt_ = rtt_;

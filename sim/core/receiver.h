@@ -1,4 +1,4 @@
-// The receiving ends: per subflow (what to acknowledge) and per connection (in-order delivery to the application).
+// The receiving ends: acknowledgements per subflow, and in-order delivery to the application per connection.
 #pragma once
 
 #include <algorithm>
@@ -23,10 +23,10 @@ struct SackBlocks {
     std::uint32_t count = 0;
 };
 
-// What an ACK carries when there is more to say than two numbers.
+// Contents of an ACK beyond the two cumulative numbers.
 struct AckExtension {
     SackBlocks sack;
-    std::uint32_t right_edge = 0;  // one past the last packet the receive buffer has room for
+    std::uint32_t right_edge = 0;  // one past the last packet that fits into the receive buffer
 };
 
 // Subflow level: reassembles sequence numbers and decides when to acknowledge.
@@ -38,7 +38,7 @@ public:
         bool has_rtt = false;  // rtt() is new
     };
 
-    // A packet with `payload` bytes. `acks_heard`: how many ACKs its sender had heard of when it left.
+    // A packet with `payload` bytes arrives. `acks_heard`: ACKs that its sender had received when the packet left.
     SF_INLINE Decision on_data(std::uint32_t seq, std::uint32_t payload, Nanos sent_time, std::uint32_t acks_heard,
                                Nanos now, ReceiveBuffer& buffer, const TransportOptions& options) {
         Decision decision;
@@ -72,16 +72,16 @@ public:
         }
         return decision;
     }
-    // The answer to a handshake leaves: an ACK before the first one.
+    // The answer to a handshake leaves; it counts as the ACK before the first one.
     void begin(Nanos now) { timed_from_ = now; }
-    // The timer of a delayed ACK goes off: the packet that would have come in time did not.
+    // The timer of a delayed ACK expires: the next packet did not arrive in time.
     // Source: Linux tcp_delack_timer_handler
     void on_delay_over(const TransportOptions& options) {
         delayed_ack_timeout_ = std::min(delayed_ack_timeout_ * 2, timeout(options));
     }
-    // The latest round trip, from an ACK to a packet that left after it was heard of; nil: none was measured.
-    // Source: Linux tcp_rcv_rtt_measure_ts. Linux takes a sample from each packet, smooths those that are above the
-    // last one and takes those below as they are; one per round trip needs no smoothing.
+    // The latest RTT, measured from an ACK to a packet sent after its arrival; nil before the first sample.
+    // Source: Linux tcp_rcv_rtt_measure_ts. Linux takes a sample from each packet, smooths samples above the last one
+    // and adopts smaller ones directly; one sample per round trip needs no smoothing.
     Nanos rtt() const { return rtt_; }
 
     std::uint32_t rcv_nxt() const { return rcv_nxt_; }
@@ -95,25 +95,24 @@ public:
         ack_deadline_ = kNever;
         return echo_;
     }
-    // Its number, and beside it what it says of marks.
+    // Number of the next ACK, with the ECN flags in the upper bits.
     std::uint32_t next_ack() { return next_ack_++; }
-    // What the ACKs from now on say of marks: AE, CWR and ECE.
+    // Sets the ECN flags of all further ACKs: AE, CWR and ECE.
     void say(std::uint32_t ecn_flags) {
         next_ack_ = (next_ack_ & Packet::kNumberMask) | ecn_flags << Packet::kNumberBits;
     }
-    // The packet that comes next, which left at `sent_time`, is acknowledged at once.
+    // The next packet, sent at `sent_time`, is acknowledged at once.
     void acknowledge_next_at_once(Nanos sent_time) {
         if (unacked_ != 0) return;
         echo_ = sent_time;
         unacked_ = 1;
     }
-    // Packets wait for their acknowledgement.
+    // True while packets wait for their acknowledgement.
     bool owes_ack() const { return unacked_ != 0; }
-    // The next two packets are acknowledged at once where ACKs are delayed as in Linux (tcp_enter_quickack_mode).
+    // Where ACKs are delayed as in Linux, the next two packets are acknowledged at once (tcp_enter_quickack_mode).
     void quicken() { quick_acks_left_ = std::max(quick_acks_left_, 2u); }
 
-    // The duplicate that came last, once (RFC 2883 section 4), then the most recently changed block (RFC 2018 section
-    // 4).
+    // The latest duplicate, once (RFC 2883 section 4), then the most recently changed blocks (RFC 2018 section 4).
     SackBlocks take_sack_blocks() {
         SackBlocks out;
         if (duplicate_.end != 0) [[unlikely]]
@@ -127,9 +126,9 @@ public:
     std::size_t heap_bytes() const { return heap_bytes_of(out_of_order_); }
 
 private:
-    static constexpr std::uint32_t kLeastPayload = 128;  // that opens the window
+    static constexpr std::uint32_t kLeastPayload = 128;  // smallest payload that opens the window
 
-    // How long the ACK for a packet that came just now may wait for another one; nil: not at all.
+    // Longest delay of the ACK for a packet that arrives now; nil for an immediate ACK.
     // Source: Linux tcp_event_data_recv, tcp_grow_window, tcp_send_delayed_ack
     SF_INLINE Nanos linux_ack_delay(bool is_new, std::uint32_t payload, Nanos now, const ReceiveBuffer& buffer,
                                     const TransportOptions& options) {
@@ -141,7 +140,8 @@ private:
         } else {
             adapt_to_gap(is_new, payload, gap, buffer, options);
         }
-        // The window opens by two packets for each that comes, and the sender is told at once: it may be waiting.
+        // The window opens by two packets per arrival. The ACK leaves at once, because the sender may be waiting for
+        // it.
         if (window_ < buffer.clamp() && payload >= kLeastPayload) {
             window_ = std::min(window_ + 2 * std::int64_t{payload}, buffer.clamp());
             quick_acks_left_ |= 1;
@@ -153,7 +153,7 @@ private:
         }
         if (delayed_ack_timeout_ <= shortest) [[likely]]
             return delayed_ack_timeout_;
-        // TCP_DELACK_MAX bounds it where the spacing asks for more, and so does a round trip.
+        // TCP_DELACK_MAX and one round trip bound a delay derived from the packet spacing.
         constexpr Nanos kLongest(200'000'000);
         const Nanos longest = first_rtt_ > Nanos(0) ? std::min(first_rtt_, kLongest) : kLongest;
         return std::min(delayed_ack_timeout_, std::max(shortest, longest));
@@ -161,11 +161,11 @@ private:
     void adapt_to_gap(bool is_new, std::uint32_t payload, Nanos gap, const ReceiveBuffer& buffer,
                       const TransportOptions& options);
     bool measure_rtt(Nanos now);
-    // The retransmission timeout of the receiving end, which has measured one round trip with the handshake.
+    // Retransmission timeout of the receiving end, whose only RTT sample comes from the handshake.
     Nanos timeout(const TransportOptions& options) const {
         return first_rtt_ > Nanos(0) ? first_rtt_ + std::max(first_rtt_ * 2, options.rto_min) : options.rto_initial;
     }
-    // Stores an out-of-order packet; false if it was there already.
+    // Stores an out-of-order packet; false for a duplicate.
     bool hold(std::uint32_t seq);
     void merge_in_order();
     void report_first(SeqRange block);
@@ -173,37 +173,37 @@ private:
     std::uint32_t rcv_nxt_ = 0;
     std::uint32_t unacked_ = 0;  // packets received since the last ACK
     std::uint32_t quick_acks_left_ = 0;
-    std::uint32_t next_ack_ = 0;  // as its packet has it: counting one up leaves what is said beside the number
+    std::uint32_t next_ack_ = 0;  // with ECN flags in the upper bits, which an increment keeps
     Nanos echo_{};
     Nanos ack_deadline_ = kNever;
     // Linux only
-    std::uint32_t timed_ack_ = 0;  // a packet whose sender has heard of this ACK ends the measured round trip
+    std::uint32_t timed_ack_ = 0;  // a packet whose sender has received this ACK ends the measured round trip
     Nanos last_arrival_ = Nanos(-kNever.value);  // none yet
-    Nanos delayed_ack_timeout_{};                // adapts to the spacing of the packets; nil before the first
-    Nanos timed_from_ = kNever;                  // when what it answers came
+    Nanos delayed_ack_timeout_{};                // adapts to the packet spacing; nil before the first packet
+    Nanos timed_from_ = kNever;                  // start of the RTT measurement: arrival of the acknowledged packet
     Nanos rtt_{};
     Nanos first_rtt_{};
-    std::int64_t window_ = 0;  // as far as it has opened: rcv_ssthresh
+    std::int64_t window_ = 0;  // present size of the window: rcv_ssthresh
     RangeSet out_of_order_;
     std::array<SeqRange, 3> recent_{};
     std::uint32_t recent_count_ = 0;
     SeqRange duplicate_;  // not yet reported; empty: none
 };
 
-// Connection level: holds data that arrived ahead of order and hands the rest on.
+// Connection level: holds out-of-order data and delivers data in order.
 //
-// What head-of-line blocking costs is counted packet by packet, from arrival to delivery: the integral of what is held
-// would give the same mean in the end, but would charge a wait to the intervals in which it went by and not to the one
-// in which the packet was delivered.
+// Head-of-line blocking is counted per packet, from arrival to delivery. The integral of the held data has the same
+// mean over a whole run, but it would charge a wait to the intervals in which it passed, not to the interval of the
+// delivery.
 class Reassembly {
 public:
     explicit Reassembly(std::uint32_t limit_pkts = kUnlimited) : limit_pkts_(limit_pkts), right_edge_(limit_pkts) {}
 
     static constexpr std::uint32_t kUnlimited = 0xffffffff;
 
-    // Takes packet `data_seq` of `payload` bytes that came by subflow `origin` of the connection at `at`. For every
-    // packet that is now in order, calls deliver(data_seq, origin), which answers with its payload. Returns false for a
-    // duplicate.
+    // Packet `data_seq` of `payload` bytes arrives at `at` on subflow `origin` of the connection. Calls
+    // deliver(data_seq, origin), which returns the payload in bytes, for each packet that is now in order. Returns
+    // false for a duplicate.
     template <class Deliver>
     SF_INLINE bool on_data(std::uint32_t data_seq, std::uint32_t payload, std::uint8_t origin, Nanos at,
                            Deliver&& deliver) {
@@ -239,16 +239,16 @@ public:
     std::uint32_t next() const { return held_.begin_pos(); }
     std::uint32_t held_pkts() const { return held_pkts_; }
     std::int64_t held_bytes() const { return held_bytes_; }
-    // The most since the last restart_max().
+    // Maximum since the last restart_max().
     std::int64_t max_held_bytes() const { return max_held_bytes_; }
     void restart_max() { max_held_bytes_ = held_bytes_; }
-    // How long the packets delivered so far were held, all of them together.
+    // Total waiting time of all delivered packets.
     double waited_s() const { return waited_ns_ * 1e-9; }
-    // Arrivals discarded because another packet had brought the same data.
+    // Arrivals discarded because another packet had delivered the same data.
     std::int64_t duplicates() const { return duplicates_; }
     bool is_limited() const { return limit_pkts_ != kUnlimited; }
 
-    // One past the last packet the sender may send: buffer less what waits out of order, and it never shrinks.
+    // One past the last packet that the sender may send: the buffer minus the out-of-order data. It never shrinks.
     // Source: RFC 8684 section 3.3.4 (one window for all subflows, relative to the DATA_ACK).
     std::uint32_t advertise() {
         if (is_limited()) right_edge_ = std::max(right_edge_, next() + limit_pkts_ - held_pkts_);
@@ -261,14 +261,14 @@ public:
 private:
     static constexpr std::uint64_t kMissing = ~std::uint64_t{0};
 
-    // From next(): when the packet arrived (ns, in 56 bits) and by which subflow (in 8), or kMissing
+    // Starts at next(): arrival time (ns, in 56 bits) and subflow (8 bits) of each packet, or kMissing
     Ring<std::uint64_t> held_;
     std::uint32_t held_pkts_ = 0;
     std::uint32_t limit_pkts_;
     std::uint32_t right_edge_;
     std::int64_t held_bytes_ = 0;
     std::int64_t max_held_bytes_ = 0;
-    double waited_ns_ = 0;  // as a fraction: the sum over many packets may exceed 64 bits of nanoseconds
+    double waited_ns_ = 0;  // floating point: the sum over many packets may exceed 64 bits of nanoseconds
     std::int64_t duplicates_ = 0;
 };
 

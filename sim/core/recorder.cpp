@@ -13,14 +13,14 @@ namespace subflow {
 
 namespace {
 
-using Named = std::pair<std::string_view, std::string_view>;  // with its unit
+using Named = std::pair<std::string_view, std::string_view>;  // name and unit
 
 // The columns of each scope, in the order in which sample() fills them.
 constexpr Named kFlowColumns[] = {
     {"goodput_bps", "bit/s"},
     {"recv_buffer_bytes", "B"},
 };
-// Of flows with several subflows only, behind those; and of these subflows.
+// Additional columns of flows with several subflows, and of their subflows.
 constexpr Named kMultipathColumns[] = {
     {"reorder_queue_bytes", "B"},
     {"hol_blocking_s", "s"},
@@ -38,7 +38,7 @@ constexpr Named kSubflowColumns[] = {
     {"pacing_rate_bps", "bit/s"},
     {"losses_pkts", "pkt"},
 };
-// Of subflows whose controller sends by monitor intervals: the latest interval that was finished.
+// Subflows whose controller works with monitor intervals: values of the latest finished interval.
 constexpr Named kIntervalColumns[] = {
     {"interval_rate_bps", "bit/s"},
     {"interval_throughput_bps", "bit/s"},
@@ -48,9 +48,9 @@ constexpr Named kIntervalColumns[] = {
     {"interval_rtt_gradient", ""},
     {"utility", ""},
 };
-// Of subflows whose ends speak of marks, and of links that may mark.
+// Subflows whose ends negotiated ECN, and links that may mark.
 constexpr Named kMarksColumn[] = {{"marks_pkts", "pkt"}};
-// Of flows that a learning agent steers as a whole or with others, or else of each of their subflows.
+// Flows whose learning agent controls all subflows together; otherwise each of their subflows.
 constexpr Named kRewardColumn[] = {{"reward", ""}};
 constexpr Named kLinkColumns[] = {
     {"queue_pkts", "pkt"},
@@ -62,7 +62,7 @@ std::int64_t drops_of(const LinkStats& s) {
     return s.drops_queue + s.drops_random + s.drops_down + s.drops_scripted;
 }
 
-// Over all subflows of a connection that has several.
+// Packets handed to all subflows of a multipath connection.
 std::int64_t handed_pkts(const Network& network, const Connection& c) {
     if (!c.is_multipath()) return 0;
     std::int64_t pkts = 0;
@@ -71,20 +71,20 @@ std::int64_t handed_pkts(const Network& network, const Connection& c) {
     return pkts;
 }
 
-// Whether the subflow has a sender whose state says anything.
+// True while the subflow is established and its connection is active.
 bool is_alive(const Network& network, const Subflow& s) {
     return s.is_established && network.connections()[s.connection].is_active(network.now());
 }
 
-// The end of the last interval in which a round trip was measured, the one that ends now included. The first is that
-// of the handshake.
+// End of the last interval with an RTT sample, including the interval that ends now. The first sample comes from the
+// handshake.
 Nanos measured_at(const Network& network, const Subflow& s, const Recorder::Position::SubflowCounters& last) {
     if (!is_alive(network, s) || !s.sender.rtt().has_estimate()) return kNever;
     const bool is_new = last.rtt_at == kNever || s.sender.stats().rtt_samples != last.rtt_samples;
     return is_new ? network.now() : last.rtt_at;
 }
 
-// Whether a flow has a reward, or its subflows have one each.
+// True if the agent computes its reward at this scope, flow or subflow.
 bool has_reward(const AgentInfo* agent, TraceScope scope) {
     return agent != nullptr && (agent->scope == AgentScope::Subflow) == (scope == TraceScope::Subflow);
 }
@@ -137,7 +137,7 @@ Recorder::Recorder(const Network& network, Nanos interval) : interval_(interval)
         add(TraceScope::Subflow, i, kSubflowColumns);
         if (c.is_multipath()) add(TraceScope::Subflow, i, kShareColumn);
         if (has_reward(network, i, TraceScope::Subflow)) add(TraceScope::Subflow, i, kRewardColumn);
-        // Of the controller it starts with: columns do not come and go with an event that changes it.
+        // Depends on the initial controller: an event that changes the controller does not change the columns.
         has_intervals_[i] = network.subflows()[i].sender.monitor() ? 1 : 0;
         if (has_marks_[i] != 0) add(TraceScope::Subflow, i, kMarksColumn);
         if (has_intervals_[i] != 0) add(TraceScope::Subflow, i, kIntervalColumns);
@@ -154,7 +154,7 @@ Recorder::Recorder(const Network& network, Nanos interval) : interval_(interval)
 }
 
 bool Recorder::run_until(Network& network, Nanos until, std::int64_t& max_events) {
-    // Filling some ten columns takes about as long as an event.
+    // Filling about ten columns takes as long as one event.
     const auto events_per_sample = 1 + static_cast<std::int64_t>(columns_.size() / 10);
     for (;;) {
         const auto next = static_cast<std::int64_t>(count_.load(std::memory_order_relaxed)) + 1;
@@ -201,7 +201,7 @@ Recorder::Position Recorder::position() const {
 
 void Recorder::move_to(const Position& position, const Network& network) {
     const Nanos same = same_until(network.live_changes());
-    // The first sample that another history left, or none.
+    // The first sample recorded in a different history.
     std::size_t first_unknown = known_;
     if (same < kNever) first_unknown = std::min(known_, static_cast<std::size_t>((same - Nanos(1)) / interval_));
     if (first_unknown < position.count) {
@@ -277,7 +277,7 @@ void Recorder::sample(const Network& network) {
         put_state(sender.rtt().has_sample(), to_seconds(sender.rtt().min_rtt()));
         put_state(true, sender.pipe());
         const double pacing_pps = sender.window().pacing_pps;
-        put_state(pacing_pps > 0, pacing_pps * wire_bits);  // NaN: clocked by ACKs
+        put_state(pacing_pps > 0, pacing_pps * wire_bits);  // NaN: ACK-clocked
         put(static_cast<double>(sender.stats().marked_lost - last_.subflows[i].marked_lost));
         const Connection& c = network.connections()[s.connection];
         if (c.is_multipath()) {
@@ -311,7 +311,7 @@ void Recorder::sample(const Network& network) {
     read_counters(network);
     if (same_until(network.live_changes()) > network.now()) {
         known_ = std::max(known_, k + 1);
-    } else {  // this is another history than that of what lies ahead
+    } else {  // the recorded samples ahead belong to another history
         known_ = k + 1;
         changes_ = network.live_changes();
     }

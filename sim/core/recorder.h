@@ -12,7 +12,7 @@
 
 namespace subflow {
 
-// Throws ScenarioError unless the network can be sampled that often.
+// Throws ScenarioError unless the interval is greater than 0.
 void check_interval(Nanos interval);
 
 enum class TraceScope : std::uint8_t { Flow, Subflow, Link };
@@ -25,15 +25,15 @@ struct TraceColumn {
     std::string_view unit;
 };
 
-// Sample k stands for time (k + 1) * interval: rates are means over the interval that ends there, the rest is the state
-// at that instant. NaN is a gap. The state of a sender has one unless the subflow is established and its flow has not
-// ended; round-trip times have one, too, in intervals without a sample that begin more than a retransmission timeout
-// after the last interval with one: an acknowledgement would have come by then (RFC 6298). One thread records; others
-// may read the first `count()` samples of any column at the same time, because columns never move and the count is
-// published after the values.
+// Sample k describes the time (k + 1) * interval: rates are means over the interval that ends then, all other columns
+// are states at that instant. NaN is a gap. The columns of a sender's state contain gaps until the subflow is
+// established and after its flow ends. RTT columns also contain gaps in intervals without a sample that begin more than
+// one retransmission timeout after the last interval with one: by then an ACK would have arrived (RFC 6298). One thread
+// records. Other threads may read the first `count()` samples of any column at the same time, because columns never
+// move and the count is published after the values.
 class Recorder {
 public:
-    // Where it stands: what a state of the network needs beside it for the next sample to be as it would have been.
+    // State of the recorder: together with a state of the network, it lets recording resume with identical samples.
     struct Position {
         struct FlowCounters {
             std::int64_t delivered_bytes = 0;
@@ -49,7 +49,7 @@ public:
             std::int64_t handed_pkts = 0;
             std::int64_t marked_pkts = 0;
             std::int64_t rtt_samples = 0;
-            Nanos rtt_at = kNever;  // end of the last interval in which a round trip was measured; kNever: of none
+            Nanos rtt_at = kNever;  // end of the last interval with an RTT sample; kNever before the first
         };
         struct LinkCounters {
             std::int64_t drops = 0;
@@ -58,7 +58,7 @@ public:
         };
 
         std::size_t count = 0;  // samples taken
-        // Counters at the last one
+        // Counters at the last sample
         std::vector<FlowCounters> flows;
         std::vector<SubflowCounters> subflows;
         std::vector<LinkCounters> links;
@@ -68,47 +68,47 @@ public:
 
     // Throws ScenarioError unless the interval is greater than 0.
     Recorder(const Network& network, Nanos interval);
-    // Goes its own way from there, with the samples so far.
+    // An independent copy, with the samples so far.
     Recorder(const Recorder& other);
 
-    // How many columns a recorder of this scenario has.
+    // Number of columns for this scenario.
     static std::size_t column_count(const Scenario& scenario);
     std::size_t heap_bytes() const { return heap_bytes_of(data_, last_); }
 
-    // Runs the network to `until`, sampling on the way, within `max_events` as in Network::run_until; taking a sample
-    // counts as well.
+    // Runs the network to `until` and records samples within `max_events`, as in Network::run_until; each sample counts
+    // as events as well.
     bool run_until(Network& network, Nanos until, std::int64_t& max_events);
 
     Nanos interval() const { return interval_; }
     const std::vector<TraceColumn>& columns() const { return columns_; }
     std::size_t count() const { return count_.load(std::memory_order_acquire); }
     std::span<const float> values(std::size_t column) const { return {data_.data() + column * capacity_, count()}; }
-    // The mean of a column over that time: a sample counts for the part of it that lies in its interval, a gap for
-    // nothing. NaN if there are only gaps.
+    // Mean of a column over a time range, weighted by the overlap with each sample's interval; gaps do not count. NaN
+    // if all samples are gaps.
     double mean(std::size_t column, Nanos from, Nanos until) const;
     Position position() const;
-    // After the network was put to another state of the same scenario, earlier or later, which came with that position:
-    // samples are then those until there. One that was taken before, by this recorder and in the same history, is kept
-    // for that even while it lies in the future; one that was not is NaN.
+    // Call after the network was set to another state of the same scenario, earlier or later, with its recorder
+    // position. The samples then end at that position. Samples that this recorder took in the same history are kept,
+    // even beyond the position; unknown samples are NaN.
     void move_to(const Position& position, const Network& network);
 
 private:
     void sample(const Network& network);
     void read_counters(const Network& network);
-    // Up to when a network with these live changes did what left the samples.
+    // End of the common history: a network with these live changes produced the same samples until then.
     Nanos same_until(const std::vector<EventSpec>& changes) const;
     float* at(std::size_t column, std::size_t sample) { return data_.data() + column * capacity_ + sample; }
 
     Nanos interval_;
     std::vector<TraceColumn> columns_;
-    std::vector<std::uint8_t> has_intervals_;  // [subflow] there are columns of them
+    std::vector<std::uint8_t> has_intervals_;  // [subflow] true if it has interval columns
     std::vector<std::uint8_t> has_marks_;      // [subflow] likewise
     std::size_t capacity_ = 0;
     std::vector<float> data_;  // column after column
     std::atomic<std::size_t> count_ = 0;
-    Position last_;  // but for the count
+    Position last_;  // without the count
 
-    // Samples that there are of one history, those after count_ included, and the live changes that made it.
+    // Recorded samples of one history, including those after count_, and the live changes of that history.
     std::size_t known_ = 0;
     std::vector<EventSpec> changes_;
 };

@@ -1,4 +1,4 @@
-// Repetition of what a radio link damages, below the transport: it makes packets late instead of losing them.
+// Link-layer retransmission of damaged packets on a radio link: delays packets instead of losing them.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace subflow {
 
-// Each attempt fails with probability `loss`, independently of all others, and the next comes `delay` later; after
-// `attempts` of them the packet is lost. So loss^attempts of all packets are lost, and a packet is late by n delays
-// with probability loss^n (1 - loss). Source: HARQ of LTE, 3GPP TS 36.321 section 5.3.2 (8 ms, 4 attempts).
+// Each attempt fails with probability `loss`, independently of all others. The next attempt follows after `delay`, and
+// the packet is lost after `attempts` failures. A share of loss^attempts of all packets is lost, and a packet is late
+// by n delays with probability loss^n (1 - loss). Source: HARQ of LTE, 3GPP TS 36.321 section 5.3.2 (8 ms, 4 attempts).
 struct RetransmissionOptions {
     double loss = 0;
     Nanos delay{};
     std::uint32_t attempts = 1;
 };
 
-// How many attempts of a packet fail, at most all of them, by a draw with 64 random bits.
+// Number of failed attempts of a packet, at most options.attempts, drawn from 64 random bits.
 inline std::uint32_t failed_attempts(const RetransmissionOptions& options, std::uint64_t bits) {
     std::uint32_t failed = 0;
     while (failed < options.attempts && to_unit_interval(combine64(bits, failed)) < options.loss) ++failed;

@@ -1,5 +1,5 @@
-// A double-ended queue addressed by ever-growing positions; the storage of everything that lives between "sent" and
-// "done".
+// A double-ended queue addressed by ever-growing positions, for example for the packets between send and
+// acknowledgement.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,14 @@
 
 namespace subflow {
 
-// Elements occupy positions [begin, end). A position names the same element for as long as it lives, so other objects
-// can refer to it by number. Capacity is a power of two that doubles when full, from nothing on, as most rings of most
-// flows stay empty: after warm-up nothing allocates. std::deque was the alternative: its two-level lookup costs twice
-// on the hot path and its blocks keep allocating.
+// Elements occupy positions [begin, end). A position identifies the same element for its whole life, so that other
+// objects can store the number. The capacity is a power of two that doubles when full. It starts at 0, because most
+// rings of most flows stay empty; after warm-up, no push allocates. std::deque would double the cost of a look-up on
+// the hot path, and its blocks keep allocating.
 template <class T>
 class Ring {
 public:
-    // `capacity`: of the first allocation.
+    // `capacity`: size of the first allocation, in elements.
     explicit Ring(std::uint32_t capacity = 16) : first_capacity_(std::bit_ceil(capacity)) {}
     Ring(const Ring& other) : mask_(other.mask_), first_capacity_(other.first_capacity_) {
         if (other.capacity() != 0) copy_slots(other, other.capacity());
@@ -54,7 +54,7 @@ public:
         return slots_[end_++ & mask_];
     }
 
-    // The slot that push_slot() will give next.
+    // The slot that push_slot() returns next.
     T& next_slot() {
         if (size() == capacity()) [[unlikely]]
             grow();
@@ -66,24 +66,24 @@ public:
         begin_ += count;
     }
 
-    // Has the first allocation now.
+    // Makes the first allocation now.
     void reserve() {
         if (capacity() == 0) grow();
     }
 
-    // Gives back what it takes beyond room for `count` elements, or for those that are there.
+    // Frees memory beyond the larger of `count` and size() elements.
     void shrink(std::uint32_t count = 0) {
         const std::uint32_t enough = std::bit_ceil(std::max({count, size(), first_capacity_}));
         if (capacity() > enough) copy_slots(*this, enough);
     }
 
-    // Has the processor fetch some slots from `pos` on.
+    // Prefetches some slots, starting at `pos`.
     void fetch_from(std::uint32_t pos) const {
         const std::uint32_t first = pos & mask_;
         fetch_some(slots_.get() + first, capacity() - first, kFetchedBytes);
     }
 
-    // Drops every element at `pos` and behind it.
+    // Drops all elements at `pos` and later positions.
     void truncate(std::uint32_t pos) {
         SF_VALIDATE(pos - begin_ <= size());
         end_ = pos;

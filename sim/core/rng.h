@@ -1,7 +1,7 @@
-// Counter-based randomness: a draw is a pure function of (seed, what it is for, which one).
+// Counter-based randomness: a draw is a pure function of the seed, the purpose and a counter.
 //
-// There is no generator state to advance, so what is drawn for one packet does not depend on how many others were
-// drawn for before it: adding a flow, or forking a run, leaves every other flow's draws as they were.
+// Without a generator state, the draw for one packet does not depend on earlier draws for other packets: an additional
+// flow or a forked run does not change the draws of other flows.
 #pragma once
 
 #include <bit>
@@ -22,8 +22,8 @@ constexpr std::uint64_t combine64(std::uint64_t a, std::uint64_t b) {
     return mix64(a ^ mix64(b));
 }
 
-// FNV-1a. Streams are keyed by names, not by positions, so that inserting a link or flow does not renumber the others'
-// draws.
+// FNV-1a. Streams are keyed by names, not by positions, so that an inserted link or flow does not renumber the draws of
+// others.
 constexpr std::uint64_t hash_name(std::string_view name) {
     std::uint64_t h = 0xcbf29ce484222325ULL;
     for (const char c : name) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
@@ -42,7 +42,7 @@ public:
 
     std::uint64_t next() { return combine64(seed_, ++count_); }
     double uniform() { return to_unit_interval(next()); }
-    // One of 0, 1, ..., n - 1, each as likely. Only for n > 0.
+    // Uniform in 0, 1, ..., n - 1. Only for n > 0.
     std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(uniform() * static_cast<double>(n)); }
 
 private:
@@ -50,12 +50,12 @@ private:
     std::uint64_t count_ = 0;
 };
 
-// Exponential with mean 1: -ln(u) of a uniform u in (0, 1], at most 53 ln 2 = 36.7. The logarithm is made of sums,
-// products and quotients alone, because those of the libraries differ in their last digits from platform to platform.
+// Exponential with mean 1: -ln(u) of a uniform u in (0, 1], at most 53 ln 2 = 36.7. The logarithm uses only sums,
+// products and quotients, because library logarithms differ in their last digits between platforms.
 constexpr double unit_exponential(std::uint64_t bits) {
     constexpr double kLn2 = 0.693147180559945309417232121458;
     constexpr double kSqrt2 = 1.414213562373095048801688724210;
-    // u = scaled / 2^53 = fraction * 2^(exponent - 53), all of it exact
+    // u = scaled / 2^53 = fraction * 2^(exponent - 53), exactly
     const std::uint64_t scaled = (bits >> 11) + 1;
     int exponent = static_cast<int>(std::bit_width(scaled)) - 1;
     double fraction = static_cast<double>(scaled) / static_cast<double>(std::uint64_t{1} << exponent);
@@ -63,8 +63,8 @@ constexpr double unit_exponential(std::uint64_t bits) {
         fraction /= 2;
         ++exponent;
     }
-    // ln f = 2 atanh s = 2 s (1 + s^2/3 + s^4/5 + ...) with s = (f - 1) / (f + 1), |s| < 0.172: what comes after eleven
-    // terms is below the last digit.
+    // ln f = 2 atanh s = 2 s (1 + s^2/3 + s^4/5 + ...) with s = (f - 1) / (f + 1), |s| < 0.172: the terms after the
+    // eleventh are below the last digit.
     const double s = (fraction - 1) / (fraction + 1);
     double series = 0;
     for (int k = 21; k >= 1; k -= 2) series = series * (s * s) + 1.0 / k;

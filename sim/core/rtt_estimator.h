@@ -14,16 +14,16 @@ namespace subflow {
 class RttEstimator {
 public:
     bool has_sample() const { return min_rtt_ < kNever; }
-    // There is a smoothed RTT: of data, or so far of the handshake alone.
+    // True once a smoothed RTT exists, from data or from the handshake.
     bool has_estimate() const { return has_sample() || srtt_ > Nanos(0); }
     Nanos srtt() const { return srtt_; }
     Nanos rttvar() const { return rttvar_; }
     Nanos min_rtt() const { return min_rtt_; }
-    // The least sample since this was asked last; kNever: there was none.
+    // Minimum of the samples since the last call; kNever without a sample.
     Nanos take_least() { return std::exchange(least_, kNever); }
 
-    // The round trip of the handshake. It does not count for the minimum: its packets are small, and what controllers
-    // are told in Linux (pkts_acked) begins with data.
+    // The RTT of the handshake. It does not count for the minimum: handshake packets are small, and Linux reports
+    // samples to controllers (pkts_acked) only for data.
     void add_handshake(Nanos rtt, const TransportOptions& options) {
         srtt_ = rtt;
         rttvar_ = rtt / 2;
@@ -48,10 +48,10 @@ public:
         if (rtt < min_rtt_) min_rtt_ = rtt;
     }
 
-    // The same, and what the Linux rule keeps besides: the largest 4 rttvar of each round trip, but at least rto_min,
-    // raises the margin of the timeout at once, and a smaller one lowers it by a quarter of the difference per round
-    // trip. An RTT that falls moves rttvar by 1/32 only, so that it does not lengthen the timeout.
-    // `snd_una` is the cumulative acknowledgement that the sample came with.
+    // Likewise, with the additional state of the Linux rule: the largest 4 rttvar of each round trip, but at least
+    // rto_min, raises the margin of the timeout at once. A smaller one lowers the margin by a quarter of the difference
+    // per round trip. A falling RTT moves rttvar by only 1/32 of the error, so that it does not lengthen the timeout.
+    // `snd_una`: the cumulative ACK of the sample.
     void add_sample_linux(Nanos rtt, std::uint32_t snd_una, std::uint32_t snd_nxt, const TransportOptions& options) {
         least_ = std::min(least_, rtt);
         if (!has_sample()) [[unlikely]] {
@@ -79,9 +79,9 @@ public:
         }
     }
 
-    // RFC 6298 (2.3), (2.4), (5.5): srtt + 4 rttvar within [rto_min, rto_max], doubled per back-off.
-    // The clock granularity G of the RFC is the nanosecond of simulated time: nil.
-    // The Linux rule: srtt plus the margin, which is at least rto_min.
+    // RFC 6298 (2.3), (2.4), (5.5): srtt + 4 rttvar within [rto_min, rto_max], doubled per back-off. The clock
+    // granularity G of the RFC is nil, because simulated time counts nanoseconds. The Linux rule: srtt plus the margin,
+    // which is at least rto_min.
     Nanos rto(const TransportOptions& options, int backoffs) const {
         Nanos rto = options.rto_initial;
         if (has_estimate()) [[likely]]
@@ -91,24 +91,24 @@ public:
         return rto < options.rto_max ? rto : options.rto_max;
     }
 
-    // When a timeout is over that begins now.
+    // Expiry of a timeout that begins now.
     Nanos expiry(Nanos now, const TransportOptions& options, int backoffs) const {
         const Nanos timeout = rto(options, backoffs);
         if (tick_ns_ == 0) [[likely]]
             return now + timeout;
         return wheel_expiry(now, timeout, Nanos(tick_ns_));
     }
-    // The clock of its host ticks; nil: it is exact.
+    // Tick of the host's timer wheel; nil for an exact clock.
     void set_tick(Nanos tick) { tick_ns_ = static_cast<std::uint32_t>(tick.value); }
 
 private:
     Nanos srtt_{};
     Nanos rttvar_{};
     Nanos min_rtt_ = kNever;
-    Nanos least_ = kNever;         // of those that nobody has taken
-    Nanos margin_{};               // Linux rule: what the timeout adds to srtt
+    Nanos least_ = kNever;         // since the last take_least()
+    Nanos margin_{};               // Linux rule: timeout minus srtt
     Nanos round_margin_{};         // the largest 4 rttvar of this round trip
-    std::uint32_t round_end_ = 0;  // an acknowledgement beyond it begins the next round trip
+    std::uint32_t round_end_ = 0;  // an ACK beyond it begins the next round trip
     std::uint32_t tick_ns_ = 0;
 };
 

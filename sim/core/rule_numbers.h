@@ -1,15 +1,14 @@
-// Numbers that go into rules of several algorithms. One that is a single algorithm's stands beside its rules.
+// Numbers that appear in the rules of several algorithms. Those of a single algorithm are declared beside its rules.
 #pragma once
 
 #include <string_view>
 
 namespace subflow {
 
-// A number that goes into a rule. No aggregate: two names one after the other shall not be taken for one and its
-// meaning.
+// A number in a rule. No aggregate: otherwise a list of two names could initialise one number as name and meaning.
 struct RuleNumber {
-    std::string_view name;     // with its unit: "acked_pkts"
-    std::string_view meaning;  // in a few words, for people; one for each name
+    std::string_view name;     // including the unit: "acked_pkts"
+    std::string_view meaning;  // a few words for people; unique per name
 
     constexpr RuleNumber() = default;
     constexpr RuleNumber(std::string_view called, std::string_view means) : name(called), meaning(means) {}

@@ -1,4 +1,4 @@
-// Every rule by which anything in the core decides.
+// All rules behind decisions of the core.
 #pragma once
 
 #include <span>
@@ -7,8 +7,8 @@
 
 namespace subflow {
 
-// The sender's own rules, then those of the controllers and of the schedulers, each once. The position of a rule is its
-// number in a DecisionTable; only another version has another order.
+// The rules of the sender, then those of controllers and schedulers, each once. The position of a rule is its number in
+// a DecisionTable; the order changes only between versions.
 std::span<const RuleInfo* const> all_rules();
 
 }  // namespace subflow

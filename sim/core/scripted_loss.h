@@ -1,4 +1,4 @@
-// Loss by a script: the packets that a lecture or a test of recovery wants lost, and no others.
+// Scripted loss: drops exactly the packets that a lecture or a recovery test names.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +13,15 @@
 
 namespace subflow {
 
-// One of the data packets or datagrams of a subflow that get to a link at `after` or later, counted from 1. They are
-// counted as they come: retransmissions too, and what is lost on the link in other ways.
+// One of a subflow's data packets or datagrams that reach a link at `after` or later, counted from 1. Retransmissions
+// and packets lost on the link for other reasons count as well.
 struct ScriptedDrop {
     std::uint32_t subflow = 0;  // of all subflows of the scenario, in the order of its flows
     std::int64_t number = 1;
     Nanos after{};
 };
 
-// The script of one link direction. A value: a copy goes on where the original stands.
+// The script of one link direction. A copy continues from the state of the original.
 class ScriptedLoss {
 public:
     explicit ScriptedLoss(std::vector<ScriptedDrop> drops) {
@@ -37,7 +37,7 @@ public:
         }
     }
 
-    // Whether this packet, which gets to the link at `at`, is one of them. Each is asked about once, in order.
+    // True if this packet, which reaches the link at `at`, is to be dropped. Call once per packet, in order.
     bool takes(const Packet& packet, Nanos at) {
         if (packet.kind() == PacketKind::Ack || packet.kind() == PacketKind::Handshake) return false;
         bool is_taken = false;
@@ -59,7 +59,7 @@ private:
         std::uint32_t subflow = 0;
         Nanos after{};
         std::int64_t seen = 0;
-        std::vector<std::int64_t> numbers;  // still to come, descending
+        std::vector<std::int64_t> numbers;  // remaining numbers, descending
 
         std::size_t heap_bytes() const { return heap_bytes_of(numbers); }
     };

@@ -108,7 +108,7 @@ Transmission SubflowSender::retransmit(Nanos now, const TransportOptions& option
     retransmissions_.push_back({seq, packet.transmission});
     if (first_retransmission_ == kNever) first_retransmission_ = now;
     ++unproven_retransmissions_;
-    // As in Linux: the head of the line gets the full timeout from each of its transmissions.
+    // As in Linux: each transmission of the first outstanding packet restarts the full timeout.
     if (seq == snd_una_) restart_rto(now, options);
     ++stats_.retransmits;
     count_sent(now);
@@ -139,7 +139,7 @@ SF_INLINE void SubflowSender::add_rtt_sample(Nanos rtt, const TransportOptions& 
     ++stats_.rtt_samples;
 }
 
-// RFC 6298 section 5, (5.2) and (5.3): the cumulative acknowledgement moved.
+// RFC 6298 section 5, (5.2) and (5.3): the cumulative ACK moved.
 SF_INLINE void SubflowSender::restart_rto_after_advance(Nanos now, const TransportOptions& options) {
     backoffs_ = 0;
     if (has_outstanding()) [[likely]] {
@@ -169,20 +169,21 @@ template <bool kAsksWhy>
 SF_INLINE void SubflowSender::grow_window(const AckSample& sample, const Siblings& siblings) {
     visit_inline(
         [&]<class C>(C& controller) SF_INLINE_LAMBDA {
-            // Where nobody asks, the controllers' reasons are not even compiled.
+            // Without recorded decisions, the code for the controllers' reasons is not even compiled.
             if (!kAsksWhy && sample.why != nullptr) SF_UNREACHABLE();
             if constexpr (GrowsPerAck<C>) controller.on_ack(window_, sample, siblings);
         },
         static_cast<AnyController&>(*controller_));
 }
 
-// What on_ack() below comes to when packets arrive in order and nothing is missing.
+// Fast path of on_ack() below, for packets in order without gaps.
 SF_INLINE AckOutcome SubflowSender::on_ordinary_ack(const Ack& ack) {
     account_cwnd(ack.now);
     const std::uint32_t count = ack.cumulative - snd_una_;
     const SentPacket& last = packets_[ack.cumulative - 1];
     latest_delivered_[0] = last.transmission + 1;
-    latest_delivered_[1] = latest_delivered_[2] = last.transmission;  // or less: nothing that old is outstanding
+    // or lower: no packet with such a low number is outstanding
+    latest_delivered_[1] = latest_delivered_[2] = last.transmission;
     latest_sent_time_ = last.sent_time();
     latest_rtt_ = ack.now - last.sent_time();
     reordering_deadline_ = kNever;
@@ -211,7 +212,7 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
     return outcome;
 }
 
-// In this order: what arrived, how long it took, what is lost, what that does to the window, by how much it grows.
+// In this order: deliveries, RTT sample, loss detection, reduction of the window, growth of the window.
 AckOutcome SubflowSender::on_ack_step_by_step(const Ack& ack) {
     AckOutcome outcome;
     account_cwnd(ack.now);
@@ -248,8 +249,8 @@ AckOutcome SubflowSender::on_ack_step_by_step(const Ack& ack) {
         if (!governs_recovery_) update_recovery_window(outcome, losses.found, ack.now, ack.options);
     } else if (outcome.has_advanced && state_before != SenderState::Recovery && state_before != SenderState::Reduced &&
                sample.is_cwnd_limited && (marks_.at_once || !answers(sample))) {
-        // Duplicate ACKs do not grow the window (RFC 5681 section 3.1; Linux tcp_may_raise_cwnd), nor do those that
-        // tell of marks (RFC 3168 section 6.1.2).
+        // Duplicate ACKs do not grow the window (RFC 5681 section 3.1; Linux tcp_may_raise_cwnd), nor do ACKs that
+        // report marks (RFC 3168 section 6.1.2).
         decide(Cause::Ack, ack.now, sender_rules::kUnexplained, [&](Reason* why) {
             sample.why = why;
             grow_window<true>(sample, ack.siblings);
@@ -262,7 +263,7 @@ AckOutcome SubflowSender::on_ack_step_by_step(const Ack& ack) {
     return outcome;
 }
 
-// Books what arrived. Returns the range that is reported as received twice.
+// Records the deliveries. Returns the range that the receiver reports as duplicate.
 SF_INLINE SeqRange SubflowSender::deliver_acknowledged(const Ack& ack, AckOutcome& outcome) {
     if (samples_delivery_) [[unlikely]]
         sample_cumulative(ack.cumulative);
@@ -313,8 +314,8 @@ SF_INLINE void SubflowSender::tell_every_ack(AckSample& sample, const Siblings& 
     });
 }
 
-// RFC 6675 section 5: the recovery point is acknowledged, or there was nothing to recover from. A loss state just goes
-// on growing from where it is.
+// RFC 6675 section 5: the recovery point is acknowledged, or the recovery was spurious. The loss state continues to
+// grow from its present window.
 void SubflowSender::leave_recovery(const Ack& ack, SeqRange duplicate, AckSample& sample, LossVerdict& losses,
                                    AckOutcome& outcome) {
     const bool is_groundless = undo_cwnd_ != 0 && is_recovery_groundless(outcome, ack.echo, duplicate);
@@ -338,7 +339,7 @@ void SubflowSender::leave_recovery(const Ack& ack, SeqRange duplicate, AckSample
     if (outcome.ended_overshoot) give_memory_back();
 }
 
-// A slow start that went too far had twice as much in flight as there will be again soon, half of it lost.
+// An overshooting slow start had twice the sustainable window in flight and lost half of it.
 void SubflowSender::give_memory_back() {
     packets_.shrink(static_cast<std::uint32_t>(window_.cwnd_pkts) + 1);
     retransmissions_.shrink();
@@ -357,7 +358,7 @@ SF_INLINE void SubflowSender::reduce_after_loss(const Ack& ack, const LossVerdic
                                                 AckOutcome& outcome) {
     if (losses.found) {
         // One reduction per window: packets sent before the last reduction cannot be found lost here, because all of
-        // them were acknowledged on the way back to Open.
+        // them were acknowledged before the return to Open.
         enter_recovery(ack.now, ack.siblings, ack.options);
         outcome.began_recovery = true;
     } else if (losses.probe_repaired && !has_answered_marks()) [[unlikely]] {
@@ -372,7 +373,7 @@ SF_INLINE void SubflowSender::reduce_after_loss(const Ack& ack, const LossVerdic
     }
 }
 
-// Books the deliveries of a cumulative acknowledgement for the rate sample, before their packets are forgotten.
+// Records the deliveries of a cumulative ACK for the rate sample, before their packets are removed.
 void SubflowSender::sample_cumulative(std::uint32_t cumulative) {
     sampler_.begin_ack(pipe_, stats_.marked_lost);
     for (std::uint32_t seq = snd_una_; seq < cumulative; ++seq) {
@@ -404,7 +405,7 @@ std::uint32_t SubflowSender::advance_past_sacked(std::uint32_t cumulative, Nanos
         if (packet.flags() & kSacked) {
             --sacked_count_;
         } else {
-            // RFC 8985 section 6.2, step 3: it comes after one that was sent later, and was sent once only.
+            // RFC 8985 section 6.2, step 3: it arrives after a packet that was sent later, and was sent only once.
             if (snd_una_ < highest && !(packet.flags() & kRetransmitted)) reordering_seen_ = true;
             deliver(packet, echo, options);
             ++newly_delivered;
@@ -421,7 +422,7 @@ std::uint32_t SubflowSender::apply_sack(std::span<const SeqRange> sack_blocks, N
     const std::uint32_t highest = sacked_.empty() ? snd_una_ : sacked_.back().end;
     for (SeqRange block : sack_blocks) {
         block.begin = std::max(block.begin, snd_una_);
-        if (block.begin >= block.end) continue;  // overtaken by the cumulative acknowledgement
+        if (block.begin >= block.end) continue;  // overtaken by the cumulative ACK
         sacked_.add(block, [&](std::uint32_t begin, std::uint32_t end) {
             for (std::uint32_t seq = begin; seq != end; ++seq) {
                 SentPacket& packet = packets_[seq];
@@ -492,7 +493,7 @@ void SubflowSender::tell_controller(CongestionEvent event, const Siblings& sibli
         event.why = why;
         controller.on_congestion_event(window_, event, siblings);
     });
-    // An event without any delivery since the last one tells nothing about the distance between losses.
+    // Without a delivery since the last event, the distance between losses is unknown.
     if (acked_since_loss_ == 0) return;
     acked_between_losses_ = acked_since_loss_;
     acked_since_loss_ = 0;
@@ -501,7 +502,7 @@ void SubflowSender::tell_controller(CongestionEvent event, const Siblings& sibli
 void SubflowSender::on_timeout(Nanos now, const Siblings& siblings, const TransportOptions& options) {
     SF_ASSERT(has_outstanding());
     account_cwnd(now);
-    // Linux tcp_enter_loss: the recovery has lowered ssthresh for this window of data already.
+    // Linux tcp_enter_loss: the recovery has already lowered ssthresh for this window of data.
     const bool is_within_recovery = options.rto_rule == RtoRule::Linux &&
                                     (state_ == SenderState::Recovery || state_ == SenderState::Reduced) &&
                                     !governs_recovery_;
@@ -531,7 +532,7 @@ void SubflowSender::on_timeout(Nanos now, const Siblings& siblings, const Transp
     decide(Cause::Timeout, now, sender_rules::kTimeout, [&](Reason* why) {
         if (why != nullptr)
             why->set(sender_rules::kTimeout, {static_cast<double>(pipe_), static_cast<double>(backoffs_)});
-        // Linux tcp_enter_loss: what is still on its way does not keep the retransmission from leaving.
+        // Linux tcp_enter_loss: packets still in flight do not delay the retransmission.
         window_.cwnd_pkts = pipe_ + 1;
     });
     round_max_pipe_ = 1;
@@ -545,7 +546,7 @@ void SubflowSender::penalise(Nanos now) {
     account_cwnd(now);
     decide(Cause::Schedule, now, sender_rules::kPenalised, [&](Reason* why) {
         if (why != nullptr) why->set(sender_rules::kPenalised, {window_.cwnd_pkts, window_.ssthresh_pkts});
-        // A subflow in slow start has no idea of its path yet: its ssthresh stays.
+        // A subflow in slow start has no estimate of its path yet: its ssthresh stays.
         if (!window_.in_slow_start()) window_.ssthresh_pkts = std::max(window_.ssthresh_pkts / 2, 2.0);
         window_.cwnd_pkts = std::max(window_.cwnd_pkts / 2, 1.0);
     });
@@ -555,7 +556,7 @@ void SubflowSender::check_invariants() const {
     std::uint32_t in_pipe = 0;
     std::uint32_t lost = 0;
     std::uint32_t sacked = 0;
-    // Beside the packets go the ranges, in order: searching them for each packet took most of the time of long runs.
+    // Walks packets and ranges in parallel: searching the ranges per packet took most of the time of long runs.
     std::size_t range = 0;
     for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq) {
         for (; range < sacked_.size() && sacked_[range].end <= seq; ++range) {
