@@ -11,10 +11,9 @@ namespace subflow {
 // Packets per burst: Linux hands that many to a network card as one buffer for segmentation (TSO). A burst holds the
 // data of one millisecond at the pacing rate, and more for a short RTT. `min_rtt`: kNever before the first sample;
 // `mss_bytes`: payload of a packet.
-// Source: Linux tcp_tso_autosize, tcp_tso_segs, bbr_min_tso_segs. The lower bound is the one of BBR, because only BBR
-// paces by default in Linux.
-// DEVIATION: Linux delays a burst that the window cuts short if the next ACK is about to open the window
-// (tcp_tso_should_defer). Here the packets that fit leave at once.
+// Source: Linux tcp_tso_autosize, tcp_tso_segs, bbr_min_tso_segs. The lower bound is that of BBR, because only BBR
+// paces by default in Linux. DEVIATION: Linux delays a burst that the window cuts short if the next ACK is about to
+// open the window (tcp_tso_should_defer). Here the packets that fit leave at once.
 inline std::uint32_t burst_pkts(double rate_pps, Nanos min_rtt, double mss_bytes) {
     constexpr int kPacingShift = 10;                // sk_pacing_shift: 1 / 1024 s
     constexpr int kRttLog = 9;                      // tcp_tso_rtt_log: halved for each 512 us of the round trip

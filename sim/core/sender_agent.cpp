@@ -1,4 +1,4 @@
-// The part of SubflowSender that an agent speaks to, where the controller has one.
+// The part of SubflowSender that serves the agent of its controller.
 #include "sender_controller.h"
 
 namespace subflow {

@@ -1,4 +1,5 @@
-// How a sender speaks to its controller: for the sources of SubflowSender alone, because it includes them all.
+// Calls from a sender to its controller. Only the sources of SubflowSender include this file, because it includes all
+// controllers.
 #pragma once
 
 #include "cc/controllers.h"

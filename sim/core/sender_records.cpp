@@ -1,4 +1,4 @@
-// The part of SubflowSender that keeps records: monitor intervals, and the reasons of its decisions.
+// The part of SubflowSender that records monitor intervals and the reasons of decisions.
 #include <algorithm>
 #include <utility>
 
@@ -34,7 +34,7 @@ void SubflowSender::tell_intervals(Nanos now, const Siblings& siblings) {
 }
 
 Nanos SubflowSender::interval_patience() const {
-    // Four round trips: what Vivace gives an interval of which nothing is heard.
+    // Four round trips: Vivace's time limit for an interval without feedback.
     return rtt_.has_sample() ? std::max(rtt_.srtt() * 4, Nanos(1)) : kNever;
 }
 
@@ -64,7 +64,8 @@ void SubflowSender::finish_decision(Decision& draft, const RuleInfo& fallback, c
     if (draft.reason.rule == nullptr) {
         const bool is_changed = before.cwnd_pkts != window_.cwnd_pkts ||
                                 before.ssthresh_pkts != window_.ssthresh_pkts ||
-                                before.pacing_pps != window_.pacing_pps;  // what siblings are told is no decision
+                                // the rate advertised to siblings is no decision
+                                before.pacing_pps != window_.pacing_pps;
         if (!is_changed) return;
         draft.reason.rule = &fallback;
     }
@@ -75,7 +76,7 @@ void SubflowSender::finish_decision(Decision& draft, const RuleInfo& fallback, c
     decisions_->keep_draft();
 }
 
-// With what was acknowledged after that: the window stays, unless something came.
+// Includes ACKs after the end of the flow: the integral of cwnd then ends at the last of them.
 SenderStats SubflowSender::stats_at_end(Nanos ended_at) const {
     return ended_at > cwnd_since_ ? stats_at(ended_at) : stats_;
 }

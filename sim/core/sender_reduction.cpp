@@ -1,5 +1,5 @@
-// The part of SubflowSender that brings the window down: over a recovery, and for marks. Source: RFC 6937; RFC 3168
-// section 6.1.2, Linux tcp_enter_cwr.
+// The part of SubflowSender that reduces the window, over a recovery and for marks. Source: RFC 6937; RFC 3168 section
+// 6.1.2, Linux tcp_enter_cwr.
 #include <algorithm>
 #include <cmath>
 
@@ -25,7 +25,7 @@ void SubflowSender::update_recovery_window(const AckOutcome& ack, bool found_los
         return;
     }
     // RFC 6937 section 3.1, PRR with the slow-start reduction bound. RFC 9937 and Linux tcp_cwnd_reduction grant the
-    // extra packet of that bound only to an ACK that moves on without news of further losses.
+    // extra packet of that bound only to an ACK that advances snd_una without finding further losses.
     prr_delivered_ += ack.newly_delivered;
     const double pipe = pipe_;
     double send = 0;
@@ -45,8 +45,8 @@ void SubflowSender::update_recovery_window(const AckOutcome& ack, bool found_los
     });
 }
 
-// How many packets the acknowledgement in hand reports as marked. Where the receiver does not count them, all that it
-// acknowledges.
+// Number of packets that the current ACK reports as marked. If the receiver does not count marks, all packets that the
+// ACK covers count as marked.
 std::uint32_t SubflowSender::take_marks(const AckOutcome& outcome) {
     wants_every_step_ &= kAlways;
     std::uint32_t marked = 0;
@@ -63,7 +63,7 @@ std::uint32_t SubflowSender::take_marks(const AckOutcome& outcome) {
     return marked;
 }
 
-// At most once for each window of data, and nothing of it is ever undone.
+// At most once per window of data; never undone.
 void SubflowSender::answer_marks(const Ack& ack, AckSample& sample, AckOutcome& outcome) {
     begin_rate_reduction(ack.options);
     undo_cwnd_ = 0;
@@ -84,7 +84,7 @@ void SubflowSender::answer_marks(const Ack& ack, AckSample& sample, AckOutcome& 
     tell_recovered(sample, ack.siblings);
 }
 
-// A packet is acknowledged that left after the answer began.
+// The ACK covers a packet that was sent after the reduction began.
 void SubflowSender::end_reduction(AckSample& sample, const Siblings& siblings) {
     decide(Cause::Mark, sample.now, sender_rules::kReductionEnd,
            [&](Reason*) { window_.cwnd_pkts = window_.ssthresh_pkts; });

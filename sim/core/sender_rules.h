@@ -1,4 +1,4 @@
-// The rules by which the sender itself, and not the controller, changes a window.
+// Rules of the sender itself, as opposed to the controller, for changes of the window.
 #pragma once
 
 #include <array>
@@ -107,7 +107,7 @@ inline constexpr RuleInfo kNewController{
     .source = "Linux tcp_reinit_congestion_control",
     .numbers = {number::kCwnd, number::kSsthresh},
 };
-// For what a controller does without saying why. A test keeps it from being needed.
+// For a change by a controller without a recorded reason. A test checks that no controller needs it.
 inline constexpr RuleInfo kUnexplained{
     .name = "unexplained",
     .formula = "",

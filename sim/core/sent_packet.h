@@ -1,4 +1,4 @@
-// What a sender keeps of its transmissions.
+// The sender's records of its transmissions.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace subflow {
 
-// Of each packet that is outstanding. What the flags mean is the sender's business.
+// An outstanding packet. The sender defines the flags.
 class SentPacket {
 public:
     std::uint32_t data_seq = 0;
@@ -23,7 +23,7 @@ private:
     static constexpr int kFlagBits = 8;  // a run ends before 2^50 ns
     std::uint64_t time_and_flags_ = 0;
 };
-static_assert(sizeof(SentPacket) == 16);  // most of what a flow keeps
+static_assert(sizeof(SentPacket) == 16);  // the largest part of a flow's memory
 
 struct Retransmission {
     std::uint32_t seq = 0;

@@ -41,7 +41,7 @@ RunEnd Simulation::run_until(Nanos until, std::int64_t max_events) {
         throw;
     }
     is_sound_ = true;
-    // An early end for want of events or actions is no end yet: the request holds for the call that goes on.
+    // Running out of events or waiting for actions does not consume the interruption: it holds for the next call.
     if (end != RunEnd::Exhausted && end != RunEnd::Waiting) is_interrupted_.store(false, std::memory_order_relaxed);
     return end;
 }
@@ -73,8 +73,8 @@ RunEnd Simulation::advance(Nanos until, std::int64_t max_events) {
     return RunEnd::Interrupted;
 }
 
-// To look costs some ten nanoseconds for each link and subflow: often enough that little is taken meanwhile, seldom
-// enough not to be felt where there are thousands of them.
+// A look costs about ten nanoseconds per link and subflow. The interval limits the growth between two looks, and stays
+// long enough to be negligible with thousands of links and subflows.
 std::optional<RunEnd> Simulation::exceeded(std::int64_t events) {
     events_to_look_ -= events;
     if (events_to_look_ > 0) return std::nullopt;
@@ -95,7 +95,7 @@ Nanos Simulation::apply(std::span<const EventSpec> changes) {
 void Simulation::restore(const Snapshot& snapshot) {
     const Turn turn = claim();
     require_own(snapshot);
-    is_sound_ = false;  // should the copy fail
+    is_sound_ = false;  // in case the copy fails
     failure_.clear();
     failed_script_.reset();
     network_ = snapshot.network;

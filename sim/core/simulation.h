@@ -1,4 +1,4 @@
-// A scenario, the network it describes and the traces of its run, as one object.
+// A simulation: a scenario, its network and the traces of its run.
 #pragma once
 
 #include <atomic>
@@ -18,15 +18,15 @@
 namespace subflow {
 
 enum class RunEnd : std::uint8_t {
-    Reached,      // the time asked for, or the end of the scenario
+    Reached,      // the requested time, or the end of the scenario
     Interrupted,  // by interrupt()
-    Exhausted,    // the events allowed
+    Exhausted,    // max_events
     Waiting,      // for the action of an agent: Network::is_waiting()
     OverEvents,   // RunLimits::link_crossings
     OverMemory,   // RunLimits::memory_bytes
 };
 
-// What a run may take at most.
+// Upper limits of a run.
 struct RunLimits {
     std::int64_t link_crossings = std::numeric_limits<std::int64_t>::max();
     std::size_t memory_bytes = std::numeric_limits<std::size_t>::max();
@@ -37,49 +37,48 @@ struct BusyError : std::logic_error {
     using std::logic_error::logic_error;
 };
 
-// A controller or scheduler that was written as text cannot go on: what it did, where and when.
+// A controller or scheduler written as a script failed; the message contains the error, the place and the time.
 struct ScriptRunError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// One thread at a time uses it, which is checked; interrupt() may come from any other, and so may what reads the
-// samples.
+// Only one thread at a time may use a simulation, which is checked. Any thread may call interrupt() and read samples.
 class Simulation {
 public:
-    // A state to come back to: for the simulation it was taken from and for those forked off it.
+    // A state for restore(), valid for the simulation that made it and for its forks.
     struct Snapshot {
         std::shared_ptr<const Scenario> scenario;
         Network network;
         Recorder::Position position;
 
-        // What it takes, the scenario aside, which they all share.
+        // Memory of the snapshot in bytes, without the shared scenario.
         std::size_t bytes() const { return sizeof(Snapshot) + heap_bytes_of(network, position); }
     };
 
     static constexpr std::int64_t kUnlimitedEvents = std::numeric_limits<std::int64_t>::max();
-    // Events between two looks at the request to stop: milliseconds, even where an event takes a microsecond.
+    // Events between two checks for an interruption: a few milliseconds, even if an event takes a microsecond.
     static constexpr std::int64_t kEventsPerLook = std::int64_t{1} << 14;
 
-    // Throws ScenarioError if the scenario is not usable, and ScriptRunError if a script cannot even begin.
+    // Throws ScenarioError if the scenario is not usable, and ScriptRunError if a script fails at its start.
     Simulation(Scenario scenario, std::uint64_t seed, Nanos sample_interval);
 
-    // Runs to `until` or the end of the scenario, whichever comes first, sampling on the way. Ended early, it can be
-    // read, and the next call goes on from there as if nothing had happened. Throws InternalError if an invariant is
-    // broken, ScriptRunError if a script cannot go on, and std::bad_alloc if memory runs out: this object then stands
-    // half-way through an event and only restore() makes it usable again; other simulations are not touched.
+    // Runs to `until` or the end of the scenario, whichever comes first, and records samples. After an early end, the
+    // simulation can be read, and the next call resumes without any difference. Throws InternalError if an invariant is
+    // broken, ScriptRunError if a script fails, and std::bad_alloc if memory runs out. The failed event then leaves an
+    // inconsistent state, and only restore() makes the object usable again; other simulations are not affected.
     RunEnd run_until(Nanos until, std::int64_t max_events = kUnlimitedEvents);
 
-    // From now on run_until() ends soon after the run has taken more than that: some hundredths of a second of work
-    // later, and with a ring that has just doubled its size. Without a call there are no limits.
+    // Makes run_until() end soon after the run exceeds these limits: some hundredths of a second of work later, and
+    // with rings that may just have doubled. Without a call the run is unlimited.
     void set_limits(const RunLimits& limits) {
         const Turn turn = claim();
         limits_ = limits;
     }
-    // What it takes now, traces included.
+    // Present memory in bytes, including traces.
     std::size_t memory_bytes() const { return network_.heap_bytes() + recorder_.heap_bytes(); }
 
-    // The right to use it, for as long as the object lives. Whoever calls something of network() or recorder(), and may
-    // not be alone, holds one; the calls of this class that change or copy the simulation take it themselves.
+    // Exclusive use of the simulation during the lifetime of the object. Callers of network() or recorder() hold one if
+    // other threads may use the simulation; methods that change or copy the simulation take one themselves.
     class Turn {
     public:
         explicit Turn(std::atomic<bool>& is_busy);
@@ -90,22 +89,22 @@ public:
     private:
         std::atomic<bool>& is_busy_;
     };
-    // Throws BusyError while another thread has it.
+    // Throws BusyError while another thread holds a turn.
     [[nodiscard]] Turn claim() const { return Turn(is_busy_); }
 
-    // Makes these changes now, in fact one nanosecond later: see Network::apply(). Throws ScenarioError, and changes
-    // nothing, if one is not usable or the run is over.
+    // Applies these changes now, in fact one nanosecond later: see Network::apply(). Throws ScenarioError without any
+    // change if one is not usable or the run has ended.
     Nanos apply(std::span<const EventSpec> changes);
 
-    // Ends the run_until() that is under way in another thread, or else the next one, within kEventsPerLook events.
+    // Ends the present run_until() of another thread, or else the next one, within kEventsPerLook events.
     void interrupt() { is_interrupted_.store(true, std::memory_order_relaxed); }
 
     Nanos duration() const { return scenario_->duration; }
     Nanos now() const { return network_.now(); }
     bool is_finished() const { return now() >= duration(); }
-    // Why it is of no further use; empty while it is.
+    // Reason why the simulation is unusable; empty while it is usable.
     std::string_view failure() const;
-    // The script that failed, by its name, and in which line; nothing: none did.
+    // Name and line of the script that failed; empty if none failed.
     const std::optional<std::pair<std::string, std::uint32_t>>& failed_script() const { return failed_script_; }
 
     Network& network() { return network_; }
@@ -119,12 +118,12 @@ public:
         require_sound();
         return {scenario_, network_, recorder_.position()};
     }
-    // Continuing from here gives bit for bit what followed the snapshot, also after a failure. Samples until then that
-    // this object has not taken itself are NaN. Throws ScenarioError for a foreign snapshot.
+    // Continues exactly as the original run did after the snapshot, bit for bit, also after a failure. Samples before
+    // the snapshot are NaN unless this object took them. Throws ScenarioError for a foreign snapshot.
     void restore(const Snapshot& snapshot);
-    // Another simulation, which stands at that state, with the samples that this one would have after restore(), and
-    // goes on by itself. Marks, records of intervals, agents and decisions that had not been taken by then are there
-    // for it to take, too: each run has all of its own. Throws ScenarioError for a foreign snapshot.
+    // A new, independent simulation in the state of the snapshot, with the samples that this object would have after
+    // restore(). Both runs return the marks, interval records, agent steps and decisions that were pending at the
+    // snapshot. Throws ScenarioError for a foreign snapshot.
     std::unique_ptr<Simulation> fork(const Snapshot& snapshot) const;
 
 private:
@@ -135,18 +134,18 @@ private:
     std::optional<RunEnd> exceeded(std::int64_t events);
     std::string describe(const ScriptFailure& failure) const;
 
-    // At a fixed address: networks point to it. Shared, against the rule, with forks and snapshots, none of which is
-    // the one to outlive the others; a copy for each would make them strangers to each other's snapshots, and cost what
-    // a scenario with its delivery traces does.
+    // At a fixed address: networks point to it. Contrary to the rule, forks and snapshots share the scenario, because
+    // any of them may live longest. Separate copies would invalidate snapshots between forks and cost the memory of a
+    // scenario with its delivery traces.
     std::shared_ptr<const Scenario> scenario_;
     Network network_;
     Recorder recorder_;
     RunLimits limits_;
-    std::int64_t events_to_look_ = 0;  // until the limits are looked at again
+    std::int64_t events_to_look_ = 0;  // until the next check of the limits
     std::atomic<bool> is_interrupted_ = false;
     mutable std::atomic<bool> is_busy_ = false;
-    bool is_sound_ = true;  // not while an event is under way, nor after it failed
-    std::string failure_;   // what an invariant said; empty: memory ran out
+    bool is_sound_ = true;  // false during an event and after a failed one
+    std::string failure_;   // message of the broken invariant; empty if memory ran out
     std::optional<std::pair<std::string, std::uint32_t>> failed_script_;
 };
 

@@ -1,4 +1,4 @@
-// What happens at times that are known beforehand.
+// Events at times that are known beforehand.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace subflow {
 
-// The starts and stops of flows and the changes of a scenario, and changes that come while it runs, in order of time.
+// Starts and stops of flows, changes of a scenario, and live changes during the run, in order of time.
 class Timeline {
 public:
     enum class Kind : std::uint8_t { FlowStart, FlowStop, Change, LiveChange };
@@ -24,13 +24,13 @@ public:
     Timeline() = default;
     Timeline(const Scenario& scenario, std::uint64_t seed);
 
-    // When the next entry is due; kNever: there is none.
+    // Time of the next entry; kNever at the end.
     Nanos next_at() const { return next_ < entries_.size() ? entries_[next_].at : kNever; }
     Entry take_next() { return entries_[next_++]; }
 
-    // Makes these changes, whose `at` does not matter, at that time, after whatever is planned for it already.
+    // Schedules these changes for time `at`, ignoring their own `at`, after all entries planned for that time.
     void add(std::span<const EventSpec> changes, Nanos at);
-    // Those added so far, in order.
+    // The added changes, in order.
     const std::vector<EventSpec>& live_changes() const { return live_changes_; }
 
     std::size_t heap_bytes() const { return heap_bytes_of(entries_, live_changes_); }

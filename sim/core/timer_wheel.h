@@ -1,4 +1,4 @@
-// When a timer of Linux goes off: at a tick of its clock, and the longer it takes, the coarser.
+// Expiry of a Linux timer: at a tick of its clock; long timeouts have a coarser resolution.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,10 @@
 
 namespace subflow {
 
-// The wheel has levels of 64 slots; a slot of one stands for eight of the one before. A timer is put into the slot
-// after the one that it ends in, so it is late by up to an eighth of its length and never early. Ticks are counted from
-// the start of the run. Source: Linux kernel/time/timer.c (calc_index)
+// The wheel has levels of 64 slots, each eight times as long as those of the level below. A timer fires in the slot
+// after its expiry, so that it is late by up to an eighth of its length and never early. Ticks count from the start of
+// the run.
+// Source: Linux kernel/time/timer.c (calc_index)
 inline Nanos wheel_expiry(Nanos now, Nanos timeout, Nanos tick) {
     constexpr std::int64_t kSlots = 64;
     constexpr int kLevels = 9;

@@ -1,4 +1,4 @@
-// A transmitter behind a token bucket: it may save up what it does not send, and then sends faster for a while.
+// A transmitter with a token bucket: unused rate accumulates as tokens, which allow faster bursts.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +10,13 @@
 namespace subflow {
 
 struct TokenBucketOptions {
-    Bytes burst{};                     // that can be saved up
-    BitsPerSec peak = kUnlimitedRate;  // at which it sends while there are tokens
+    Bytes burst{};                     // size of the bucket
+    BitsPerSec peak = kUnlimitedRate;  // sending rate while tokens last
 };
 
-// Tokens are bytes; they come at the rate of the link, up to `burst`. A packet begins as soon as there are as many as
-// it has bytes (one that is larger than the bucket: as soon as that is full) and leaves at the peak rate. In any
-// interval t no more than burst + rate * t bytes begin. Source: Linux's tbf, man tc-tbf(8); RFC 2697 for the meter.
+// Tokens are bytes. They arrive at the rate of the link, up to `burst`. A packet begins once the tokens cover its size
+// (or the bucket is full, for a packet larger than the bucket) and leaves at the peak rate. In any interval t, at most
+// burst + rate * t bytes begin. Source: Linux's tbf, man tc-tbf(8); RFC 2697 for the meter.
 class TokenBucket {
 public:
     TokenBucket(const TokenBucketOptions& options, BitsPerSec rate)
@@ -25,7 +25,7 @@ public:
           peak_nanos_per_byte_(std::isinf(options.peak.value) ? 0 : 8e9 / options.peak.value),
           tokens_(burst_) {}
 
-    // When a packet that reaches the transmitter at `ready` has left; the times of successive calls do not decrease.
+    // Departure time of a packet that reaches the transmitter at `ready`. `ready` must not decrease between calls.
     Nanos departure(Bytes size, Nanos ready) {
         const auto bytes = static_cast<double>(size.value);
         const double needed = std::min(bytes, burst_);
@@ -40,13 +40,13 @@ public:
         return start + sending_time(size);
     }
 
-    // How long before its departure a packet began.
+    // Transmission time of a packet at the peak rate.
     Nanos sending_time(Bytes size) const {
         return Nanos(static_cast<std::int64_t>(static_cast<double>(size.value) * peak_nanos_per_byte_));
     }
 
-    // Packets of so many bytes that were to begin after `now` are gone. Behind one another the bucket was never full in
-    // between, so that it is as it would have been without them.
+    // Returns the tokens of packets with `bytes` bytes in total that were to begin after `now` and are removed. Back to
+    // back, these packets never let the bucket fill, so that the state equals one without them.
     void take_back(Bytes bytes, Nanos now) {
         const double later = static_cast<double>((counted_at_ - now).value) * bytes_per_nano_;
         tokens_ = std::min(burst_, tokens_ + static_cast<double>(bytes.value) - later);

@@ -13,7 +13,7 @@ std::uint64_t stream_of(std::uint64_t seed, std::string_view purpose, std::strin
     return combine64(combine64(seed, hash_name(purpose)), hash_name(name));
 }
 
-// Exponential with that mean, to the nearest nanosecond.
+// Exponential with that mean, rounded to the nearest nanosecond.
 Nanos exponential(std::uint64_t stream, std::uint64_t purpose, std::uint64_t ordinal, double mean_ns) {
     const double drawn = mean_ns * unit_exponential(combine64(combine64(stream, purpose), ordinal));
     return Nanos(static_cast<std::int64_t>(drawn + 0.5));
@@ -38,7 +38,7 @@ void DatagramSource::start(Nanos now) {
     burst_end_ = is_bursty_ ? now + draw(Draw::On, bursts_++, static_cast<double>(mean_on_.value)) : kNever;
     on_before_burst_ = Nanos(0);
     sent_since_start_ = 0;
-    // A Poisson process has no packet at its beginning: the first comes after a gap like all others.
+    // A Poisson process does not start with a packet: the first packet follows after a gap like all others.
     due_ = is_poisson_ ? draw(Draw::Gap, gaps_++, interval_ns_) : Nanos(0);
     plan();
 }
@@ -51,7 +51,7 @@ bool DatagramSource::wake() {
         if (is_poisson_) {
             due_ += draw(Draw::Gap, gaps_++, interval_ns_);
         } else {
-            // Computed from the number of the packet, so that the rate is exact.
+            // Computed from the packet number, so that the rate is exact.
             due_ = Nanos(static_cast<std::int64_t>(static_cast<double>(sent_since_start_) * interval_ns_));
         }
     }
@@ -59,8 +59,8 @@ bool DatagramSource::wake() {
     return sends;
 }
 
-// To the next packet if the burst lasts until then, else to the start of the next burst, where this is asked again: a
-// step per burst, however many of them have no packet.
+// Plans the next packet if the burst lasts until then, else a wake-up at the start of the next burst: one step per
+// burst, however many bursts are empty.
 void DatagramSource::plan() {
     const Nanos departure = burst_start_ + (due_ - on_before_burst_);
     sends_at_wake_ = departure < burst_end_;
@@ -88,7 +88,7 @@ std::vector<Arrival> poisson_arrivals(const ArrivalSpec& spec, std::uint64_t see
         at += exponential(stream, kGap, k, static_cast<double>(spec.mean_gap.value));
         if (at >= spec.until) break;
         Nanos lifetime = spec.lifetime;
-        // A flow that would not even live for a nanosecond has been there all the same.
+        // A lifetime of at least one nanosecond, so that even the shortest flow exists.
         if (spec.is_lifetime_exponential && lifetime < kNever)
             lifetime = std::max(Nanos(1), exponential(stream, kLifetime, k, static_cast<double>(lifetime.value)));
         arrivals.push_back({at, lifetime});

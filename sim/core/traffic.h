@@ -1,4 +1,4 @@
-// When flows arrive and when datagrams leave: seeded processes that know nothing of networks.
+// Arrival times of flows and sending times of datagrams: seeded processes without a network.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,27 @@
 
 namespace subflow {
 
-// The sending times of a Cbr or OnOff flow. A value: a copy goes on as the original would.
+// Sending times of a Cbr or OnOff flow. A copy continues like the original.
 //
-// An on-off source is on from its start, for an exponential time; then it is silent for another, and so on. Packets
-// leave at equal (or exponential) distances of the time it was on: what was left of a distance when a burst ended is
-// waited out at the beginning of the next, so that the mean rate is rate * on / (on + off) however short the bursts
-// are. Packet k of a burst thus never strays from its grid. A constant-rate source is one whose first burst never ends.
+// An on-off source starts with an on-period of exponential length, followed by an off-period of exponential length, and
+// so on. Packets leave at equal (or exponential) distances of on-time: an unfinished distance continues in the next
+// on-period, so that the mean rate is rate * on / (on + off) even for short bursts. Packet k of a burst thus never
+// leaves its grid. A constant-rate source has a single, endless burst.
 class DatagramSource {
 public:
     DatagramSource() = default;
-    // Draws are functions of (seed, name of the flow, how many came before).
+    // Draws are functions of the seed, the name of the flow and the number of previous draws.
     DatagramSource(FlowKind kind, const DatagramSpec& spec, std::uint64_t seed, std::string_view name);
 
-    // Begins to send, or begins anew: nothing is caught up on, and the draws go on.
+    // Starts or restarts sending: no missed packets are sent, and the draws continue.
     void start(Nanos now);
     void stop() { wake_at_ = kNever; }
 
-    // When wake() wants to be called next; kNever: not before the next start().
+    // Next time for wake(); kNever until the next start().
     Nanos wake_at() const { return wake_at_; }
-    // Only when wake_at() has come: goes on to the next packet or burst. True if a packet leaves now.
+    // Call at wake_at(): advances to the next packet or burst. True if a packet leaves now.
     bool wake();
-    // Packets that left so far.
+    // Packets sent so far.
     std::uint64_t sent() const { return sent_; }
 
 private:
@@ -40,7 +40,7 @@ private:
     Nanos draw(Draw what, std::uint64_t ordinal, double mean_ns) const;
 
     std::uint64_t stream_ = 0;
-    double interval_ns_ = 0;  // mean distance of two packets
+    double interval_ns_ = 0;  // mean distance between packets
     Nanos mean_on_ = kNever;
     Nanos mean_off_{};
     bool is_bursty_ = false;
@@ -50,20 +50,20 @@ private:
     bool sends_at_wake_ = false;
     Nanos burst_start_{};
     Nanos burst_end_{};
-    Nanos on_before_burst_{};  // time it was on since start(), without this burst
-    Nanos due_{};              // the time on at which the next packet leaves
+    Nanos on_before_burst_{};  // on-time since start(), without this burst
+    Nanos due_{};              // on-time at which the next packet leaves
     std::uint64_t sent_since_start_ = 0;
     std::uint64_t sent_ = 0;
     std::uint64_t bursts_ = 0;
     std::uint64_t gaps_ = 0;
 };
 
-// Flows that arrive as a Poisson process.
+// Flows with Poisson arrivals.
 struct ArrivalSpec {
     Nanos mean_gap{};
-    Nanos from{};            // the process begins here; the first flow comes one gap later
-    Nanos until = kNever;    // none arrives at or after it
-    std::int64_t limit = 0;  // at most that many
+    Nanos from{};            // start of the process; the first flow arrives one gap later
+    Nanos until = kNever;    // no arrivals at or after this time
+    std::int64_t limit = 0;  // maximum number of arrivals
     Nanos lifetime = kNever;
     bool is_lifetime_exponential = false;  // then `lifetime` is the mean
 };
@@ -73,13 +73,12 @@ struct Arrival {
     Nanos lifetime = kNever;
 };
 
-// The arrivals in order of time. Functions of (seed, name, ordinal): the first k stay what they are whatever the end
-// and the limit, and other flows do not change them. Throws ScenarioError unless the mean gap is in (0, 1e6] s and
-// there is an end or a limit.
+// Arrivals in order of time. Functions of (seed, name, ordinal): the first k do not depend on the end, the limit or
+// other flows. Throws ScenarioError unless the mean gap is in (0, 1e6] s and an end or a limit is set.
 std::vector<Arrival> poisson_arrivals(const ArrivalSpec& spec, std::uint64_t seed, std::string_view name);
 
-// When something that works for an exponential time and fails for another is out of service, from its start in working
-// order on: times in order, which depend on the seed and its name alone.
+// Outages of a component with exponential times to failure and to repair, working at the start. Sorted by time; they
+// depend only on the seed and the name.
 std::vector<Pause> random_outages(std::string_view name, std::uint64_t seed, Nanos mean_up, Nanos mean_down,
                                   Nanos until);
 

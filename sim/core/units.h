@@ -1,4 +1,4 @@
-// Strong types for the quantities the simulator computes with: mixing units does not compile.
+// Strong types for the quantities of the simulator: mixed units do not compile.
 #pragma once
 
 #include <compare>
@@ -7,7 +7,7 @@
 
 namespace subflow {
 
-// A value of representation `Rep` in the unit named by `Tag`. Sums stay in the unit, ratios leave it.
+// A value of representation `Rep` in the unit `Tag`. Sums keep the unit, ratios are plain numbers.
 template <class Tag, class Rep>
 struct Quantity {
     Rep value{};
@@ -26,18 +26,18 @@ struct Quantity {
     constexpr Quantity& operator-=(Quantity other) { return value -= other.value, *this; }
 };
 
-// Simulated time, and spans of it, in integer nanoseconds: sums are exact and order is total.
+// Simulated time and durations, in integer nanoseconds: sums are exact and the order is total.
 using Nanos = Quantity<struct NanosTag, std::int64_t>;
 using Bytes = Quantity<struct BytesTag, std::int64_t>;
 using BitsPerSec = Quantity<struct BitsPerSecTag, double>;
 
-// Later than any instant a run can reach; "no deadline". Half the range, so that adding a span cannot overflow.
+// Later than any instant of a run; "no deadline". Half the range, so that adding a duration cannot overflow.
 inline constexpr Nanos kNever{std::numeric_limits<std::int64_t>::max() / 2};
 inline constexpr BitsPerSec kUnlimitedRate{std::numeric_limits<double>::infinity()};
-// In results: there is nothing to tell the quantity from.
+// In results: the quantity could not be determined.
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// Of a span that is not negative: to divide takes a look at the sign.
+// For durations that are not negative: a division would handle the sign.
 constexpr Nanos half(Nanos span) {
     return Nanos(span.value >> 1);
 }
@@ -75,7 +75,7 @@ constexpr BitsPerSec operator""_Gbps(unsigned long long v) {
 }
 }  // namespace literals
 
-// Of a run, and of all times in it: sums of some of them stay far from the limits of 64 bits of nanoseconds.
+// Limit of a run and of all times in it: sums of a few of them stay far below 2^63 nanoseconds.
 inline constexpr Nanos kMaxDuration = from_seconds(1e6);
 constexpr bool is_time(Nanos time) {
     return time >= Nanos(0) && time <= kMaxDuration;

@@ -1,4 +1,4 @@
-// Visiting a variant without a table of functions.
+// Visits a variant without a table of functions.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace subflow {
 
-// As std::visit, but a chain of comparisons, which compilers make a jump of: libstdc++ calls through a table as soon as
-// there are more than eleven alternatives, and nothing is inlined there. For what is done per packet.
+// Like std::visit, but as a chain of comparisons, which compilers turn into a jump. With more than eleven alternatives,
+// libstdc++ calls through a table, which prevents inlining. For calls per packet.
 template <std::size_t kFirst = 0, class Visitor, class Variant>
 SF_INLINE decltype(auto) visit_inline(Visitor&& visit, Variant& variant) {
     if constexpr (kFirst + 1 == std::variant_size_v<std::remove_const_t<Variant>>) {

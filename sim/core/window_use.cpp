@@ -1,4 +1,4 @@
-// The part of SubflowSender that keeps the window true: unused windows, pauses, reductions without ground.
+// The part of SubflowSender that handles unused windows, idle periods and spurious reductions.
 #include <algorithm>
 
 #include "sender_controller.h"
@@ -6,7 +6,7 @@
 namespace subflow {
 
 namespace {
-// Linux tcp_current_ssthresh: what slow start may regain of a window that shrinks for want of use.
+// Linux tcp_current_ssthresh: slow start may regain three quarters of a window that decays without use.
 void keep_three_quarters(Window& window) {
     window.ssthresh_pkts = std::max(window.ssthresh_pkts, 0.75 * window.cwnd_pkts);
 }
@@ -60,8 +60,8 @@ bool SubflowSender::is_recovery_groundless(const AckOutcome& ack, Nanos echo, Se
         if (unproven_retransmissions_ == 0) return true;
     }
     if (!ack.has_advanced || echo >= first_retransmission_) return false;
-    // In a fast recovery another loss may be real: as long as retransmissions are under way, that is open (Linux
-    // tcp_try_undo_partial). After a timeout the first sign suffices (tcp_try_undo_loss).
+    // In fast recovery another loss may be real while retransmissions are in flight (Linux tcp_try_undo_partial). After
+    // a timeout the first sign suffices (tcp_try_undo_loss).
     return state_ == SenderState::Loss || snd_una_ >= recovery_point_ || retransmissions_.empty();
 }
 
@@ -77,7 +77,7 @@ void SubflowSender::undo_reduction() {
             if constexpr (FollowsUndo<C>) controller.on_undo(window_);
         },
         static_cast<AnyController&>(*controller_));
-    // What was marked lost and has not been sent again is under way after all.
+    // Packets marked lost and not retransmitted are in flight after all.
     for (std::uint32_t seq = snd_una_; seq != snd_nxt_ && lost_pending_ != 0; ++seq) {
         SentPacket& packet = packets_[seq];
         if (packet.flags() != kLost) continue;

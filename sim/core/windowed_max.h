@@ -1,4 +1,4 @@
-// The largest or the least of the recent values of a series, in constant space.
+// The maximum or minimum of recent values of a series, in constant space.
 #pragma once
 
 #include <array>
@@ -8,25 +8,24 @@
 
 namespace subflow {
 
-// Remembers three candidates: the largest value of the window, the largest after it, the largest after that (or the
-// least ones). When the first grows too old the second takes over. The second is chosen no earlier than a quarter of
-// the window after the first, the third half a window after it, so that the successors are not all about to expire as
-// well. At most, then, the answer is a little below the maximum of the window; it is never above. Source: K. Nichols'
-// algorithm, as in Linux lib/win_minmax.c. A queue of all candidates was the alternative: exact, and without a bound on
-// its size.
+// Stores three candidates: the maximum of the window, the maximum after it, and the maximum after that (likewise for
+// minima). When the first candidate expires, the second replaces it. The second is chosen no earlier than a quarter of
+// the window after the first, the third half a window after it, so that the candidates do not expire together. The
+// result may be slightly below the true maximum, never above it. Source: K. Nichols' algorithm, as in Linux
+// lib/win_minmax.c. A queue of all candidates would be exact, but of unbounded size.
 template <class Beats>
 class WindowedExtreme {
 public:
-    // `window` in the unit of the times that follow.
+    // `window`: in the unit of the times passed to add().
     explicit WindowedExtreme(std::uint32_t window) : window_(window) {}
 
-    // Before there is any: 0 of the largest, infinity of the least.
+    // Before the first value: 0 for the maximum, infinity for the minimum.
     double value() const { return candidates_[0].value; }
 
-    // From the next value on.
+    // Takes effect with the next value.
     void set_window(std::uint32_t window) { window_ = window; }
 
-    // A value at `time`; times do not decrease.
+    // Adds a value at `time`; times must not decrease.
     void add(std::uint32_t time, double value) {
         const Candidate now{value, time};
         if (Beats{}(value, candidates_[0].value) || time - candidates_[2].time > window_) {

@@ -1,8 +1,8 @@
-// What a learning agent is to the simulator: whom it serves, what it sees, what it may do, and when.
+// Description of a learning agent to the simulator: its scope, observations, actions and epochs.
 //
-// An agent acts at decision epochs. What it sees covers the epoch that ends; what it does takes effect at once; the
-// reward of an action is measured over the epoch that follows it. All of it is told from acknowledgements at the
-// sending end, so it does not depend on how a run is cut into pieces.
+// An agent acts at decision epochs. Its observation covers the epoch that ends, its action takes effect at once, and
+// the reward of the action is measured over the following epoch. All values derive from ACKs at the sending end, so
+// that they do not depend on the division of a run into calls.
 #pragma once
 
 #include <concepts>
@@ -15,31 +15,31 @@
 
 namespace subflow {
 
-// What decides together, as one agent.
+// The subflows for which one agent decides.
 enum class AgentScope : std::uint8_t {
-    Host,        // all flows that a host sends; one flow is served per epoch, in turn
+    Host,        // all flows that a host sends; each epoch serves one flow, in turn
     Connection,  // the subflows of a connection
-    Subflow,     // each subflow by itself
+    Subflow,     // each subflow separately
 };
 
-// When an epoch ends.
+// Condition that ends an epoch.
 enum class EpochKind : std::uint8_t {
     Time,     // after a fixed time; a host serves each of its flows once in that time
-    Rtt,      // after the longest smoothed RTT of the subflows that act, but not before that fixed time
-    Packets,  // once the fate of so many packets of the subflow is known
-    Own,      // when the controller says so (ChoosesEpochs)
+    Rtt,      // after the longest smoothed RTT of the acting subflows, but at least that fixed time
+    Packets,  // once this number of the subflow's packets is delivered or lost
+    Own,      // when the controller requests it (ChoosesEpochs)
 };
 
 struct EpochPlan {
     EpochKind kind = EpochKind::Time;
-    Nanos time{};                  // of Time; the least of Rtt
-    std::uint32_t packets = 0;     // of Packets
-    std::uint32_t history = 1;     // records of the past that an observation holds, the latest first
-    double reference_bps = 10e6;   // the least that rates are scaled by (EpochSample::reference_pps)
-    Nanos memory{10'000'000'000};  // for so long the extremes hold that rates and RTTs are scaled by
+    Nanos time{};                  // for Time; minimum for Rtt
+    std::uint32_t packets = 0;     // for Packets
+    std::uint32_t history = 1;     // past records in an observation, latest first
+    double reference_bps = 10e6;   // lower bound of the reference rate (EpochSample::reference_pps)
+    Nanos memory{10'000'000'000};  // window for the extremes that scale rates and RTTs
 };
 
-// One number that an agent sees of a subflow, or that it does to one.
+// One number of an observation or an action of a subflow.
 struct NumberInfo {
     std::string_view name;
     std::string_view unit;  // "1" for ratios
@@ -51,15 +51,15 @@ struct NumberInfo {
 struct AgentInfo {
     AgentScope scope = AgentScope::Subflow;
     std::span<const NumberInfo> features;            // of each subflow, in each record
-    std::span<const NumberInfo> actions;             // of each subflow that acts, within [minimum, maximum]
-    std::span<const std::string_view> choices = {};  // instead: an action is one of these, by its number
-    float neutral_choice = 0;                        // the one that changes nothing; of numbers that is 0
+    std::span<const NumberInfo> actions;             // of each acting subflow, within [minimum, maximum]
+    std::span<const std::string_view> choices = {};  // instead: an action is the index of one of these
+    float neutral_choice = 0;                        // choice without effect; for numeric actions the value 0
     std::string_view reward;                         // formula, for people
 
     std::size_t action_width() const { return choices.empty() ? actions.size() : 1; }
 };
 
-// What happened on one subflow in the epoch that ends. NaN: nothing to tell it from, ever.
+// Measurements of one subflow over the epoch that ends. NaN: no measurement so far.
 struct EpochSample {
     std::uint32_t flow = 0;
     bool is_multipath = false;  // of an MPTCP flow
@@ -68,25 +68,25 @@ struct EpochSample {
     double length_s = 0;
     double sent_pps = 0;       // transmissions, retransmissions included
     double delivered_pps = 0;  // newly acknowledged
-    double loss_ratio = 0;     // lost / (lost + acknowledged), of what became known in the epoch
-    double rtt_s = std::numeric_limits<double>::quiet_NaN();  // mean of the epoch's samples, else the last one known
+    double loss_ratio = 0;     // lost / (lost + acknowledged), of packets resolved in the epoch
+    double rtt_s = std::numeric_limits<double>::quiet_NaN();  // mean of the epoch's samples, else the last known value
     double rtt_dev_s = std::numeric_limits<double>::quiet_NaN();  // smoothed mean deviation (RFC 6298)
-    // The least of those samples. What judges queues reads this: a receiver that waits before it acknowledges raises
-    // the mean of a slow sender as a queue does.
+    // Minimum of those samples. Rules about queues use it, because delayed ACKs raise the mean RTT of a slow sender as
+    // a queue does.
     double least_rtt_s = std::numeric_limits<double>::quiet_NaN();
-    double min_rtt_s = std::numeric_limits<double>::quiet_NaN();  // the least within EpochPlan::memory
-    double rtt_change_s = 0;                                      // of least_rtt_s, against the epoch before
+    double min_rtt_s = std::numeric_limits<double>::quiet_NaN();  // minimum within EpochPlan::memory
+    double rtt_change_s = 0;                                      // of least_rtt_s since the previous epoch
     double cwnd_pkts = 0;
-    double cwnd_change_pkts = 0;  // against the epoch before
-    double rate_pps = 0;          // at which it paces; 0: clocked by ACKs
-    double schedule_share = 0;    // of the packets that the connection handed out in the epoch
-    double utility = std::numeric_limits<double>::quiet_NaN();  // of controllers that have one
+    double cwnd_change_pkts = 0;  // since the previous epoch
+    double rate_pps = 0;          // pacing rate; 0: ACK-clocked
+    double schedule_share = 0;    // share of the packets that the connection sent in the epoch
+    double utility = std::numeric_limits<double>::quiet_NaN();  // only for controllers with a utility
 
-    // The largest delivery rate of an epoch within EpochPlan::memory, but at least EpochPlan::reference_bps: what rates
-    // are scaled by.
+    // Scale for rates: the largest delivery rate of an epoch within EpochPlan::memory, but at least
+    // EpochPlan::reference_bps.
     double reference_pps = 0;
-    double packet_bits = 0;   // of a full packet on the wire
-    double payload_bits = 0;  // of it, for the application
+    double packet_bits = 0;   // full packet on the wire
+    double payload_bits = 0;  // payload of a full packet
 
     double goodput_bps() const { return delivered_pps * payload_bits; }
     double reference_bdp_pkts() const { return reference_pps * min_rtt_s; }

@@ -13,7 +13,7 @@ void AgentStepLog::add(const AgentStep& step, std::span<const float> observation
 }
 
 AgentStepTable AgentStepLog::take() {
-    // A copy, so that the memory stays for what comes.
+    // A copy, so that the log keeps its memory for later steps.
     AgentStepTable taken = table_;
     table_.steps.clear();
     table_.numbers.clear();

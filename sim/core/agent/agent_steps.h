@@ -1,4 +1,4 @@
-// What learning agents saw, did and earned in a run, kept until it is taken.
+// Log of the learning agents' observations, actions and rewards in a run.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@
 
 namespace subflow {
 
-// A subflow as an agent saw it when it decided. What is not defined is NaN.
+// A subflow in an agent's observation at a decision. Undefined values are NaN.
 struct AgentStep {
     static constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
     Nanos at{};
     std::uint32_t agent = 0;
-    std::uint32_t number = 0;  // decisions of the agent before this one
+    std::uint32_t number = 0;  // number of earlier decisions of the agent
     std::uint32_t subflow = 0;
-    bool is_acting = false;  // the agent decided for the subflow; else it was only seen
-    float value = kNone;     // that the policy gave the decision
+    bool is_acting = false;  // true: the agent decided for the subflow; false: the subflow was only observed
+    float value = kNone;     // the policy's value estimate at the decision
     float reward = kNone;    // of the epoch that ended; undefined at the first decision
     // Of that epoch on this subflow: EpochSample in SI units
     float epoch_s = kNone;
@@ -34,14 +34,14 @@ struct AgentStep {
     // Around the action
     float cwnd_before_pkts = kNone;
     float cwnd_after_pkts = kNone;
-    float rate_before_bps = kNone;  // pacing, on the wire; 0: clocked by ACKs
+    float rate_before_bps = kNone;  // pacing, on the wire; 0: ACK-clocked
     float rate_after_bps = kNone;
 };
 
-// Steps in order of time, those of a decision together, with the numbers that were seen and done.
+// Steps in order of time, with the rows of a decision together, and their observations and actions.
 struct AgentStepTable {
-    std::uint32_t width = 0;         // of observations, as the agent that sees most needs; the others' ends are NaN
-    std::uint32_t action_width = 0;  // likewise; undefined where a subflow was only seen
+    std::uint32_t width = 0;         // widest observation of all agents; shorter ones end with NaN
+    std::uint32_t action_width = 0;  // likewise; undefined for subflows only observed
     std::vector<AgentStep> steps;
     std::vector<float> numbers;  // [steps, width + action_width]
 
@@ -54,10 +54,10 @@ struct AgentStepTable {
     }
 };
 
-// Fills such a table. Bounded: decisions that there is no room for are counted, and not kept.
+// Fills a step table of bounded size: decisions beyond the bound are only counted.
 class AgentStepLog {
 public:
-    // What it takes at most, whatever the scenario.
+    // Upper limit of the memory, for any scenario.
     static constexpr std::size_t kMostBytes = std::size_t{1} << 24;
 
     AgentStepLog(std::uint32_t width, std::uint32_t action_width) {
@@ -66,7 +66,7 @@ public:
     }
 
     std::size_t row_bytes() const { return sizeof(AgentStep) + (table_.width + table_.action_width) * sizeof(float); }
-    // Whether there is room for a decision of so many rows; if not, it is lost.
+    // True if a decision of so many rows fits; otherwise counts it as lost.
     bool has_room(std::size_t rows) {
         if ((table_.size() + rows) * row_bytes() <= kMostBytes) return true;
         ++lost_;
@@ -75,7 +75,7 @@ public:
     void add(const AgentStep& step, std::span<const float> observation, std::span<const float> action);
 
     std::vector<AgentStep>& steps() { return table_.steps; }
-    // What came since the last call.
+    // Returns the steps since the last call.
     AgentStepTable take();
     std::int64_t lost() const { return lost_; }
     std::size_t heap_bytes() const { return heap_bytes_of(table_.steps, table_.numbers); }

@@ -1,4 +1,4 @@
-// The learning agents of a network: counts their epochs, shows them their subflows, does what they say.
+// The learning agents of a network: measures their epochs, builds their observations, executes their actions.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace subflow {
 class Network;
 struct Subflow;
 
-// Stands beside the network, which says when something has happened, sees to it that on_epoch() is called when an agent
-// is due (Agent::due), and sends what an action has made room for. A value: copied with its network.
+// Works beside the network, which reports events, calls on_epoch() when an agent is due (Agent::due), and sends packets
+// after an action has opened a window. A copy of the network copies this object.
 class LearningAgents {
 public:
-    // What agents work on: the network as they see it, the senders that they steer, and where that is noted.
+    // The parts of a network that agents use: the network to observe, the senders to control, and the log of marks.
     struct Reach {
         const Network& network;
-        std::span<Subflow> subflows;  // all of it
+        std::span<Subflow> subflows;  // all subflows of the network
         MarkLog& marks;
     };
 
@@ -32,24 +32,24 @@ public:
     bool empty() const { return agents_.empty(); }
     const std::vector<Agent>& all() const { return agents_; }
     const Agent& operator[](std::uint32_t index) const { return agents_[index]; }
-    // The one that steers a subflow; nullptr: none does.
+    // The agent that controls a subflow, or nullptr.
     const Agent* steering(std::uint32_t subflow) const {
         return agent_of_[subflow] == kNoAgent ? nullptr : &agents_[agent_of_[subflow]];
     }
     std::uint32_t index_steering(std::uint32_t subflow) const { return agent_of_[subflow]; }
-    // Some wait for an action from outside.
+    // True while an agent waits for an external action.
     bool is_waiting() const { return waiting_ != 0; }
 
-    // A subflow was established. Returns whether the agent that steers it is now due at some time.
+    // A subflow was established. Returns true if its agent is now due at a known time.
     bool note_joined(const Network& network, std::uint32_t subflow);
-    // Something was learned of a subflow whose agent acts on news. Returns whether it does so now, before anything
+    // New information about a subflow whose agent acts on news. Returns true if the agent acts now, before any packet
     // leaves.
     bool has_news(const Network& network, std::uint32_t subflow);
-    // An agent may be due. Returns the flow whose windows it has changed.
+    // An agent may be due. Returns the flow whose windows changed, if any.
     std::optional<std::uint32_t> on_epoch(const Reach& reach, std::uint32_t index);
-    // The action for one that waits. Returns the flow whose windows it has changed.
+    // Executes the action of a waiting agent. Returns the flow whose windows changed.
     std::uint32_t act(const Reach& reach, std::uint32_t index, std::span<const float> action);
-    // Ends the epoch under way: see Network::end_epoch().
+    // Ends the present epoch: see Network::end_epoch().
     bool end_epoch(const Reach& reach, std::uint32_t index);
 
     std::optional<double> latest_reward(std::uint32_t subflow) const;
@@ -79,8 +79,8 @@ private:
     void note_effects(const Reach& reach, std::uint32_t index);
 
     std::vector<Agent> agents_;
-    std::vector<std::uint32_t> agent_of_;  // [subflow] the one that steers it
-    std::uint32_t waiting_ = 0;            // whose action has to come from outside
+    std::vector<std::uint32_t> agent_of_;  // [subflow] the agent that controls it
+    std::uint32_t waiting_ = 0;            // agents that wait for an external action
     std::vector<EpochSample> samples_;     // scratch space
     std::optional<AgentStepLog> steps_;
 };

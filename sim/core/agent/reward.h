@@ -1,4 +1,4 @@
-// Rewards that several agents share.
+// Rewards shared by several agents.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace subflow {
 
-// ln(goodput in Mbit/s), with a floor where nothing arrived: one packet in the epoch, where an epoch is known.
+// ln(goodput in Mbit/s). Without deliveries, a floor applies: one packet per epoch if the epoch is known.
 inline constexpr double kLeastMbps = 0.01;
 
 inline double log_goodput(double goodput_bps) {
@@ -20,7 +20,7 @@ inline double least_goodput_bps(const EpochSample& sample) {
     return sample.length_s > 0 ? sample.payload_bits / sample.length_s : 0;
 }
 
-// Sum over flows of the logarithm of the goodput of all subflows of each. The samples of a flow stand side by side.
+// Sum over flows of ln(goodput of the flow). The samples of a flow must be adjacent.
 inline double proportional_fairness(std::span<const EpochSample> samples) {
     double sum = 0;
     for (std::size_t i = 0; i < samples.size();) {

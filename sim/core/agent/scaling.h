@@ -1,4 +1,4 @@
-// How what an agent sees is brought to the size of 1.
+// Scaling of observations to a magnitude of about 1.
 #pragma once
 
 #include <algorithm>
@@ -8,12 +8,12 @@
 
 namespace subflow {
 
-// A ratio r >= 0 as ln(1 + min(r, 10)): small ratios nearly as they are, large ones compressed.
+// Maps a ratio r >= 0 to ln(1 + min(r, 10)): small ratios nearly unchanged, large ones compressed.
 inline constexpr double kLargestRatio = 10;
 inline constexpr float kScaledMaximum = 2.3978953F;  // ln 11, to the last digit of a float or one above
 
 inline float scaled(double ratio) {
-    if (!(ratio > 0)) return 0;  // nothing is known yet, or nothing happened
+    if (!(ratio > 0)) return 0;  // unknown so far, or zero
     return static_cast<float>(natural_log(1 + std::min(ratio, kLargestRatio)));
 }
 

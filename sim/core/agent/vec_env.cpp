@@ -146,7 +146,7 @@ void VecEnv::work() {
 void VecEnv::step_next(std::unique_lock<std::mutex>& lock) {
     const std::uint32_t env = sent_.front();
     sent_.pop_front();
-    // The nearest waits for its last level, the one behind it for the level before, and so on.
+    // The next environment fetches the last level, the environment behind it the level before, and so on.
     for (std::uint32_t i = 0; i < Network::kFetchLevels && i < sent_.size(); ++i)
         episodes_[sent_[i]].network->fetch_ahead(Network::kFetchLevels - 1 - i);
     lock.unlock();
@@ -170,7 +170,7 @@ void VecEnv::make_step(std::uint32_t env) {
         std::ranges::fill(part_of(mask, env), std::uint8_t{0});
         std::ranges::fill(part_of(finished, env), std::uint8_t{0});
     } else {
-        SF_ASSERT(!terminated[env] && !truncated[env]);  // an episode that has ended must be followed by another
+        SF_ASSERT(!terminated[env] && !truncated[env]);  // after an episode has ended, load() must start another
         carry_out_actions(env);
     }
     std::ranges::fill(part_of(acting, env), std::uint8_t{0});
@@ -211,7 +211,7 @@ void VecEnv::carry_out_actions(std::uint32_t env) {
     }
 }
 
-// What an agent sees goes into its slots.
+// Writes an agent's observation into its slots.
 void VecEnv::show(std::uint32_t env, const Agent& each, std::uint32_t first_slot) {
     const std::size_t first = std::size_t{env} * shape_.slots + first_slot;
     std::ranges::fill(part_of(mask, env).subspan(first_slot, each.members().size()), std::uint8_t{0});
@@ -258,7 +258,7 @@ void VecEnv::tell_truth(std::uint32_t env, const EpochSample& sample, std::uint3
     told.beside_pps = rate(before.beside_pkts, now.beside_pkts);
 }
 
-// Subflows that have gone since their agent acted last are there no more, and it may never act again to show that.
+// Clears the mask of subflows that have gone since their agent acted last. The agent may never act again.
 void VecEnv::note_absent(std::uint32_t env) {
     const Episode& e = episodes_[env];
     const Network& network = *e.network;
@@ -274,7 +274,7 @@ void VecEnv::note_absent(std::uint32_t env) {
     }
 }
 
-// The flows' shares of the time since the last step: sum of ln(goodput in Mbit/s).
+// Team reward since the last step: sum over the flows of ln(goodput in Mbit/s).
 void VecEnv::reward_team(std::uint32_t env) {
     Episode& e = episodes_[env];
     const Network& network = *e.network;
