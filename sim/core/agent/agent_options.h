@@ -1,4 +1,4 @@
-// The options that controllers with a learning agent have in common, each with defaults of its own.
+// Options shared by controllers with a learning agent, each with its own defaults.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,10 @@ struct EpochDefaults {
     double history = 1;
 };
 
-// The option that is a rate of which nothing is sent.
+// Key of the reference rate, which scales rates and is never a sending rate.
 inline constexpr std::string_view kReferenceRate = "reference_rate";
 
-// Options of what every agent needs: who decides, the history it sees and what rates are scaled by.
+// Options for the observations of all agents: policy, history and scaling of rates.
 constexpr std::array<OptionInfo, 4> observation_options(double history) {
     return {
         OptionInfo{
@@ -59,7 +59,7 @@ constexpr std::array<OptionInfo, 4> observation_options(double history) {
     };
 }
 
-// And those of one whose epochs are counted for it.
+// Likewise, with the options of agents whose epochs the simulator counts.
 constexpr auto agent_options(const EpochDefaults& defaults) {
     const std::array epochs{
         OptionInfo{
@@ -90,7 +90,7 @@ constexpr auto agent_options(const EpochDefaults& defaults) {
     return joined(epochs, observation_options(defaults.history));
 }
 
-// For a controller that says itself when an epoch ends.
+// For a controller that ends its epochs by its own rule.
 inline EpochPlan read_own_plan(const Options& options) {
     return {.kind = EpochKind::Own,
             .history = static_cast<std::uint32_t>(options.number("history")),

@@ -1,4 +1,4 @@
-// Who decides for a learning agent.
+// Sources of a learning agent's decisions: neutral, random, a trained policy, or the caller.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,12 @@
 
 namespace subflow {
 
-// What an agent sees when it has to act.
+// An agent's observation at a decision.
 struct Observation {
-    // [subflows, width] row by row: the subflows that are there now, each with `history` records of its features, the
-    // latest first.
+    // [subflows, width] one row per present subflow, each with `history` records of its features, latest first.
     std::span<const float> rows;
     std::uint32_t width = 0;
-    std::span<const std::uint32_t> acting;  // rows that an action is wanted for, ascending; one at least
+    std::span<const std::uint32_t> acting;  // rows that need an action, ascending; at least one
 
     std::uint32_t subflows() const { return width == 0 ? 0 : static_cast<std::uint32_t>(rows.size() / width); }
     std::span<const float> row(std::uint32_t i) const {
@@ -25,33 +24,32 @@ struct Observation {
     }
 };
 
-// A function from observations to actions that somebody has learned. Immutable: shared by any number of networks and
-// threads. Each of these has a workspace of its own, for the function to keep intermediate results in.
+// A learned function from observations to actions. Immutable: shared by any number of networks and threads, each of
+// which has a separate workspace for intermediate results.
 class Policy {
 public:
     using Workspace = std::vector<float>;
 
     virtual ~Policy() = default;
-    // Name of the controller it was made for.
+    // Name of the controller that the policy was trained for.
     virtual std::string_view controller() const = 0;
-    // Throws ScenarioError, which says what does not fit, unless it can serve that agent with observations of so many
-    // records.
+    // Throws ScenarioError with the mismatch unless the policy fits that agent with observations of `history` records.
     virtual void require_fit(const AgentInfo& agent, std::uint32_t history) const = 0;
-    // Writes [acting, action_width] to `action`; for choices, their numbers. Allocates only in `space`, and only the
-    // first time. Returns how good the function thinks the observation (with that action) is: NaN if it does not say.
+    // Writes [acting, action_width] to `action`; for choices, their indices. Allocates only in `space`, and only at the
+    // first call. Returns the value estimate of the observation (with that action), or NaN if the policy has none.
     virtual double act(const Observation& observation, Workspace& space, std::span<float> action) const = 0;
 };
 
 enum class DeciderKind : std::uint8_t {
-    Neutral,  // the action that changes nothing
-    Random,   // uniform over what is allowed, by the run's seed: what an agent has to survive
+    Neutral,  // the action without effect
+    Random,   // uniform over the allowed actions, from the run's seed: a stress test for controllers
     Trained,  // a policy
-    Outside,  // whoever holds the network: it stops and waits for Network::act()
+    Outside,  // the owner of the network: the run stops and waits for Network::act()
 };
 
 struct Decider {
     DeciderKind kind = DeciderKind::Neutral;
-    std::shared_ptr<const Policy> policy;  // of Trained only
+    std::shared_ptr<const Policy> policy;  // for Trained only
 };
 
 }  // namespace subflow

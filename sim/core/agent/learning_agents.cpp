@@ -10,8 +10,8 @@ namespace subflow {
 
 namespace {
 
-// How long an agent waits before it looks again for subflows that have an RTT, and, where packets are counted, for the
-// first of them to come back.
+// Shortest interval between checks for subflows with an RTT, and the same for packet-counting agents, which wait for
+// the first ACKs.
 constexpr Nanos kShortestRetry{10'000'000};
 constexpr Nanos kPatience{1'000'000'000};
 
@@ -123,7 +123,7 @@ bool LearningAgents::has_news(const Network& network, std::uint32_t subflow) {
     const Subflow& s = network.subflows()[subflow];
     const bool is_due = agent.plan().kind == EpochKind::Own ? s.sender.wants_action()
                                                             : feedback_of(network, agent) >= agent.feedback_goal;
-    // Of a transfer that is done there is nothing to decide, but acknowledgements still come.
+    // After a transfer is complete, ACKs still arrive, but no decision is left.
     if (!is_due || !network.can_be_seen(s)) return false;
     if (!agent.is_waiting) set_due(agent, network.now(), Nanos(0));
     return true;
@@ -150,7 +150,7 @@ std::optional<std::uint32_t> LearningAgents::on_epoch(const Reach& reach, std::u
     return carry_out(reach, index);
 }
 
-// The flow of a host that is served next: by their numbers, from the one after that which was served last.
+// The next flow that a host's agent serves: by number, starting after the flow served last.
 std::optional<std::uint32_t> LearningAgents::next_in_turn(const Network& network, const Agent& agent) {
     for (const bool wraps : {false, true}) {
         for (const Agent::Member& m : agent.members()) {
@@ -161,8 +161,7 @@ std::optional<std::uint32_t> LearningAgents::next_in_turn(const Network& network
     return std::nullopt;
 }
 
-// Ends the epoch of the subflows whose turn it is and puts together what the agent sees. Returns whether any of them
-// is there to act.
+// Ends the epoch of the subflows to be served and builds the observation. Returns true if at least one of them can act.
 bool LearningAgents::observe(const Reach& reach, Agent& agent) {
     const Network& network = reach.network;
     auto& members = agent.members();
@@ -190,7 +189,7 @@ bool LearningAgents::observe(const Reach& reach, Agent& agent) {
     for (std::size_t i = 0; i < members.size(); ++i) {
         Agent::Member& m = members[i];
         if (!m.is_counted) continue;
-        // A host's other flows are seen as they were when it was their turn.
+        // The other flows of a host appear as observed at their own last turn.
         if (!is_host || acts(m) || (!m.acts && network.now() - m.begun_at >= agent.plan().time)) {
             m.sample = take_sample(reach, agent, m);
             SubflowSender& seer = reach.subflows[m.acts ? m.subflow : actor].sender;
@@ -218,7 +217,7 @@ void LearningAgents::begin_counting(const Network& network, Agent::Member& m) {
     m.begun_at = m.joined_at;
 }
 
-// The subflow's part of what its connection handed out in the epoch.
+// The subflow's share of the packets that its connection sent in the epoch.
 double LearningAgents::share_of_handed(const Agent& agent, const Agent::Member& m) {
     double sum = 0;
     for (const Agent::Member& other : agent.members()) {
@@ -227,7 +226,7 @@ double LearningAgents::share_of_handed(const Agent& agent, const Agent::Member& 
     return sum > 0 ? m.handed_pkts / sum : 0;
 }
 
-// The rates since some time, from what had been counted by then.
+// Computes the rates between two readings of the counters.
 void LearningAgents::measure(EpochSample& e, const Agent::Counters& then, const Agent::Counters& now, Nanos length) {
     e.length_s = to_seconds(std::max(length, Nanos(1)));
     const double delivered = now.delivered_pkts - then.delivered_pkts;
@@ -239,7 +238,7 @@ void LearningAgents::measure(EpochSample& e, const Agent::Counters& then, const 
     if (rtts > 0) e.rtt_s = (now.rtt_seconds - then.rtt_seconds) / rtts;
 }
 
-// A host's flows are seen at intervals of their own; the reward is about what all of them did since the last decision.
+// A host's flows are observed at separate times, but the reward covers all of them since the last decision.
 EpochSample LearningAgents::since_last_decision(const Network& network, Agent::Member& m) {
     EpochSample e = m.sample;
     const Agent::Counters now = count(network.subflows()[m.subflow].sender);
@@ -250,7 +249,7 @@ EpochSample LearningAgents::since_last_decision(const Network& network, Agent::M
     return e;
 }
 
-// What happened on a subflow in the epoch that ends now; the next one begins.
+// Measures the epoch of a subflow that ends now, and begins the next epoch.
 EpochSample LearningAgents::take_sample(const Reach& reach, const Agent& agent, Agent::Member& m) const {
     const Network& network = reach.network;
     Subflow& s = reach.subflows[m.subflow];
@@ -266,7 +265,7 @@ EpochSample LearningAgents::take_sample(const Reach& reach, const Agent& agent, 
     e.rtt_s = m.is_known ? last.rtt_s : to_seconds(s.sender.rtt().srtt());
     measure(e, m.at_begin, now, network.now() - m.begun_at);
     e.rtt_dev_s = to_seconds(s.sender.rtt().rttvar());
-    // Of a subflow that another agent steers, that one takes the least.
+    // take_least_rtt() is reserved for the controlling agent.
     const Agent* const steering = agent_of_[m.subflow] == kNoAgent ? &agent : &agents_[agent_of_[m.subflow]];
     const Nanos least = steering == &agent ? s.sender.take_least_rtt() : kNever;
     e.least_rtt_s = least != kNever ? to_seconds(std::max(least, Nanos(1))) : m.is_known ? last.least_rtt_s : e.rtt_s;
@@ -288,7 +287,7 @@ EpochSample LearningAgents::take_sample(const Reach& reach, const Agent& agent, 
     return e;
 }
 
-// What the agent has decided happens, and its next epoch begins.
+// Executes the agent's decision and begins its next epoch.
 std::uint32_t LearningAgents::carry_out(const Reach& reach, std::uint32_t index) {
     const Nanos now = reach.network.now();
     Agent& agent = agents_[index];
@@ -330,7 +329,7 @@ std::uint32_t LearningAgents::carry_out(const Reach& reach, std::uint32_t index)
     return flow;
 }
 
-// The flows that share the epochs of an agent.
+// Number of flows that share the epochs of an agent.
 std::int64_t LearningAgents::served_flows(const Network& network, const Agent& agent) {
     if (agent.info().scope != AgentScope::Host) return 1;
     std::int64_t count = 0;
@@ -355,7 +354,7 @@ std::uint32_t LearningAgents::act(const Reach& reach, std::uint32_t index, std::
 bool LearningAgents::end_epoch(const Reach& reach, std::uint32_t index) {
     Agent& agent = agents_.at(index);
     if (agent.is_waiting || agent.decisions < 2) return false;
-    // What was cut short says little of its action, and however short it is, it would count as much as a whole epoch.
+    // A short epoch measures its action poorly, but would have the weight of a whole epoch.
     const bool is_long_enough = reach.network.now() - agent.decided_at >= Nanos(agent.length.value / 2);
     return is_long_enough && observe(reach, agent);
 }
@@ -371,7 +370,7 @@ void LearningAgents::record_steps() {
     steps_.emplace(width, static_cast<std::uint32_t>(action_width));
 }
 
-// The decision that is about to be carried out. Returns whether it was kept.
+// Logs the decision before its execution. Returns true if it fitted into the log.
 bool LearningAgents::note_decision(const Reach& reach, std::uint32_t index) {
     const Agent& agent = agents_[index];
     const Observation seen = agent.observation();
@@ -382,7 +381,7 @@ bool LearningAgents::note_decision(const Reach& reach, std::uint32_t index) {
                    .number = agent.decisions,
                    .value = static_cast<float>(agent.value())};
     if (agent.decisions > 0) step.reward = static_cast<float>(agent.reward());
-    std::size_t next = 0;  // of the acting rows, which are in order
+    std::size_t next = 0;  // index into the acting rows, which are sorted
     for (std::uint32_t row = 0; row < seen.subflows(); ++row) {
         const Agent::Member& m = agent.members()[agent.member_of(row)];
         const EpochSample& sample = m.sample;
@@ -406,7 +405,7 @@ bool LearningAgents::note_decision(const Reach& reach, std::uint32_t index) {
     return true;
 }
 
-// What the decision that was kept last came to.
+// Adds the resulting windows to the decision logged last.
 void LearningAgents::note_effects(const Reach& reach, std::uint32_t index) {
     const Agent& agent = agents_[index];
     std::vector<AgentStep>& steps = steps_->steps();

@@ -1,4 +1,4 @@
-// Alternative backoff: a queue that marks packets is short, so that less has to be given up for the link to stay busy.
+// Alternative backoff: a queue that marks packets is short, so that a smaller reduction suffices to keep the link busy.
 // Source: RFC 8511.
 #pragma once
 
@@ -19,11 +19,11 @@ constexpr OptionInfo abe_option(std::string_view key) {
     };
 }
 
-// As an option of controllers that answer a mark as they answer a loss.
+// An option of controllers that answer a mark like a loss.
 class OptionalAbe {
 public:
     static constexpr OptionInfo kOption = abe_option("abe");
-    // Beside NewReno's among the options of `uncoupled`, which need names of their own.
+    // A separate name, because `uncoupled` has this option beside that of NewReno.
     static constexpr OptionInfo kOptionOfCubic = abe_option("abe_cubic");
     static constexpr RuleInfo kReduction{
         .name = "alternative_backoff",

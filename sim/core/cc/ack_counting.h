@@ -1,4 +1,4 @@
-// What the increases of the coupled controllers count: packets acknowledged, or acknowledgements.
+// Unit of the increases of coupled controllers: ACKed packets or ACKs.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ public:
 
     explicit AckCounting(const Options& options) : by_ack_(options.choice(kOption.key) == kChoices[1]) {}
 
-    // What an acknowledgement counts for, when slow start leaves it this many packets.
+    // Count of an ACK; acked_pkts: its packets beyond slow start.
     double counted(double acked_pkts) const { return by_ack_ ? std::min(acked_pkts, 1.0) : acked_pkts; }
 
 private:

@@ -1,4 +1,4 @@
-// A window that a learning agent steers: what drl-cc, dql-mptcp and clean-slate have in common.
+// A window controlled by a learning agent: common base of drl-cc, dql-mptcp and clean-slate.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,11 @@
 
 namespace subflow {
 
-// Until the agent's first action, slow start up to the first loss; then the window is what the agent made it. Losses
-// are repaired and do not change it. After a timeout, slow start leads from one packet back to it.
+// Slow start runs until the agent's first action or the first loss; then the agent sets the window. Losses are
+// retransmitted and do not change the window. After a timeout, slow start returns from one packet to the agent's
+// window.
 // Source: Xu et al., "Experience-driven congestion control", JSAC 2019, section III: the kernel's hook sets the window,
-// loss recovery stays TCP's.
+// and TCP keeps its loss recovery.
 class AgentWindow {
 public:
     static constexpr RuleInfo kFirstLoss{
@@ -42,8 +43,8 @@ public:
 
     static constexpr std::array<std::string_view, 2> kDelayPrices{"linear", "log"};
 
-    // Terms that the papers' rewards do not have. With them alone, windows far beyond what the queues hold look nearly
-    // as good as those that just fill the links, and agents learn to overload.
+    // Additional terms beyond the papers' rewards. Without them, windows far beyond the queues' capacity score nearly
+    // as well as windows that just fill the links, and agents learn to overload the path.
     static constexpr std::array kRewardOptions{
         OptionInfo{
             .key = "loss_weight",
@@ -99,7 +100,7 @@ public:
     void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
         const double before = window.cwnd_pkts;
         if (event.kind == CongestionKind::Timeout) {
-            // Once the agent has acted ssthresh is its window, also while one timeout follows another.
+            // After the agent's first action, ssthresh is the agent's window, also during repeated timeouts.
             if (std::isinf(window.ssthresh_pkts)) window.ssthresh_pkts = std::max(before / 2, 1.0);
             if (event.why != nullptr) event.why->set(kBackAfterTimeout, {window.ssthresh_pkts});
         } else if (has_acted_) {
@@ -111,7 +112,8 @@ public:
     }
 
 protected:
-    // The window becomes what the agent says. An action that does not lower it leaves the way back from a timeout open.
+    // Sets the window to the agent's value. During slow start after a timeout, a value at or above the present window
+    // only raises the target of that slow start.
     void steer(Window& window, double cwnd_pkts) {
         has_acted_ = true;
         const bool is_on_its_way = !std::isinf(window.ssthresh_pkts) && window.in_slow_start();
@@ -120,7 +122,7 @@ protected:
         window.cwnd_pkts = cwnd_pkts;
     }
 
-    // What losses and queues cost.
+    // Penalty for losses and queueing delay.
     double price(std::span<const EpochSample> samples) const {
         double price = 0;
         for (const EpochSample& sample : samples) {
@@ -133,7 +135,7 @@ protected:
         return price;
     }
 
-    // BDP_ref, what windows are measured by.
+    // BDP_ref, the unit of windows.
     static double reference_bdp_pkts(const ActionMoment& moment) {
         return moment.reference_pps * to_seconds(moment.min_rtt);
     }
@@ -148,8 +150,9 @@ private:
 };
 
 // The action of drl-cc and dql-mptcp: w + a max(w/2, 2), a in [-1, 1], within [2, 10 BDP_ref].
-// DEVIATION: the papers say "change of the window" without a scale; the one that moves small and large windows alike.
-// Of a single packet the receiver delays each ACK, which looks like a queue: who lowers the window for it stays there.
+// DEVIATION: the papers define a "change of the window" without a scale; this scale changes small and large windows
+// alike. The minimum is 2, because the receiver delays the ACK of a single packet. That delay resembles a queue, and an
+// agent that lowers the window because of it would stay there.
 class RelativeWindow : public AgentWindow {
 public:
     static constexpr double kMostBdps = 10;

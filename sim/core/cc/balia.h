@@ -63,10 +63,10 @@ public:
     }
     bool sees_every_ack() const { return kernel_ || hystart_.is_watching(); }
 
-    // alpha of the own subflow: the rate of the fastest over its own, >= 1.
+    // alpha of the own subflow: the fastest rate over the own rate, >= 1.
     static double alpha(const Siblings& siblings) { return siblings.rates().fastest_pps / siblings.own().rate_pps(); }
 
-    // Growth of the window per packet acknowledged in congestion avoidance, in packets.
+    // Growth of the window per ACKed packet in congestion avoidance, in packets.
     static double increase_per_ack(const Siblings& siblings) {
         return increase_per_ack(siblings, alpha(siblings), siblings.rates().total_pps);
     }
@@ -75,7 +75,7 @@ public:
         return siblings.coupled_increase(total_rate) * ((1 + a) / 2) * ((4 + a) / 5);
     }
 
-    // What an event takes from a window, in packets: from a half to three quarters of it.
+    // Reduction at a congestion event, in packets: half to three quarters of the window.
     static double decrease(double cwnd_pkts, double alpha) { return cwnd_pkts / 2 * std::min(alpha, 1.5); }
     static double decrease(double cwnd_pkts, const Siblings& siblings, bool kernel_int) {
         return decrease(cwnd_pkts, alpha_of_decrease(siblings, kernel_int));

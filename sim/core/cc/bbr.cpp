@@ -7,7 +7,7 @@
 namespace subflow {
 
 namespace {
-constexpr double kMaxEpochPkts = 1 << 20;  // an epoch of excess acknowledgements this long starts afresh
+constexpr double kMaxEpochPkts = 1 << 20;  // longer epochs of excess ACKs restart
 }  // namespace
 
 void Bbr::on_start(Window& window, std::uint64_t seed) {
@@ -27,7 +27,7 @@ void Bbr::on_delivery(Window& window, const DeliverySample& sample, const Siblin
     update_gains();
 
     if (!has_seen_rtt_) {
-        // The first sample replaces the guess, downwards too.
+        // The first sample replaces the initial guess, even if the rate falls.
         has_seen_rtt_ = true;
         const double srtt_s = to_seconds(std::max(sample.srtt, Nanos(1'000)));
         window.pacing_pps = kHighGain * kPacingMargin * window.cwnd_pkts / srtt_s;
@@ -50,14 +50,14 @@ void Bbr::explain(Reason& why, const DeliverySample& sample, double target) cons
 void Bbr::update_rate(const DeliverySample& sample) {
     begins_round_ = false;
     if (!sample.has_rate()) return;
-    // A round trip ends when a packet is delivered that left after the previous one had ended.
+    // A round trip ends with the delivery of a packet that left after the previous round trip had ended.
     if (sample.prior_delivered_pkts >= round_end_delivered_) {
         round_end_delivered_ = sample.delivered_pkts;
         ++round_;
         begins_round_ = true;
         conserves_packets_ = false;
     }
-    // What an idle application or a cut window delivered is a lower bound: it may raise the estimate, not age it.
+    // A rate from an idle application or a reduced window is a lower bound: it may raise the estimate, but not age it.
     const bool was_cut =
         sample.prior_delivered_pkts >= cut_from_delivered_ && sample.prior_delivered_pkts <= cut_until_delivered_;
     const double rate_pps = sample.rate_pps();
@@ -83,13 +83,14 @@ void Bbr::update_aggregation(const Window& window, const DeliverySample& sample)
     excess_[excess_index_] = std::max(excess_[excess_index_], excess);
 }
 
-// What has to be in flight for that many products to be in the network. Linux: bbr_inflight, bbr_quantization_budget.
+// Packets that have to be in flight so that the network holds `gain` bandwidth-delay products. Linux: bbr_inflight,
+// bbr_quantization_budget.
 double Bbr::inflight_target(const Window& window, double gain) const {
     const double product = gain * bdp_pkts();
     if (!has_linux_quanta_) return product;
     const double least = window.pacing_pps < kSlowPps ? 1 : 2;
     const double quantum = std::clamp(std::floor(window.pacing_pps / kQuantaPerSecond), least, kMaxQuantumPkts);
-    // Even, so that delayed ACKs of two packets leave none behind; a little more while probing, for short pipes.
+    // Even, so that delayed ACKs of two packets leave no rest; slightly more during probes, for short pipes.
     const double target = 2 * std::ceil((std::ceil(product) + kQuanta * quantum) / 2);
     return mode_ == Mode::ProbeBw && cycle_index_ == 0 ? target + 2 : target;
 }
@@ -103,11 +104,11 @@ void Bbr::update_cycle(const Window& window, const DeliverySample& sample) {
     const bool is_full_length = sample.now - cycle_at_ > min_rtt_;
     bool is_over = is_full_length;
     if (pacing_gain_ > 1) {
-        // Probe until the pipe has held that much, unless it cannot.
+        // Probe until that much is in flight, unless losses prevent it.
         is_over = is_full_length &&
                   (sample.newly_lost_pkts > 0 || sample.prior_inflight_pkts >= inflight_target(window, pacing_gain_));
     } else if (pacing_gain_ < 1) {
-        // Drain no longer than it takes.
+        // Drain no longer than needed.
         is_over = is_full_length || sample.prior_inflight_pkts <= inflight_target(window, 1);
     }
     if (!is_over) return;
@@ -128,7 +129,7 @@ void Bbr::check_full_pipe(const DeliverySample& sample) {
 void Bbr::check_drain(Window& window, const DeliverySample& sample) {
     if (mode_ == Mode::Startup && has_filled_pipe()) {
         mode_ = Mode::Drain;
-        // BBR does not use it; others read from it that slow start is over.
+        // BBR does not use ssthresh; it signals the end of slow start to other readers.
         window.ssthresh_pkts = window_target(window, 1);
     }
     if (mode_ == Mode::Drain && sample.inflight_pkts <= inflight_target(window, 1)) enter_probe_bw(sample.now);
@@ -136,7 +137,7 @@ void Bbr::check_drain(Window& window, const DeliverySample& sample) {
 
 void Bbr::enter_probe_bw(Nanos now) {
     mode_ = Mode::ProbeBw;
-    // Any phase but the draining one, so that flows which began together do not probe together.
+    // A random phase except the draining one, so that flows which began together do not probe together.
     const std::uint32_t draw = draws_.below(kCycle.size() - 1);
     cycle_index_ = static_cast<std::uint8_t>(draw == 0 ? 0 : draw + 1);
     cycle_at_ = now;
@@ -148,7 +149,7 @@ void Bbr::update_min_rtt(Window& window, const DeliverySample& sample) {
         min_rtt_ = std::max(sample.rtt, Nanos(1));
         min_rtt_at_ = sample.now;
     }
-    // The queue that this flow keeps hides the propagation delay: let it drain, unless idleness has just done so.
+    // The flow's own queue hides the propagation delay: it has to drain, unless an idle period has just drained it.
     if (has_expired && !restarts_from_idle_ && mode_ != Mode::ProbeRtt) {
         save_cwnd(window);
         mode_ = Mode::ProbeRtt;
@@ -203,7 +204,7 @@ void Bbr::update_gains() {
 
 void Bbr::set_pacing(Window& window, double gain) const {
     const double rate_pps = gain * kPacingMargin * max_rate_.value();
-    // While the pipe fills, estimates that are still low must not slow the flow down.
+    // While the pipe fills, low estimates must not slow the flow down.
     if (rate_pps > 0 && (has_filled_pipe() || rate_pps > window.pacing_pps)) window.pacing_pps = rate_pps;
 }
 
@@ -213,7 +214,7 @@ double Bbr::set_cwnd(Window& window, const DeliverySample& sample) {
     double cwnd = std::max(window.cwnd_pkts - sample.newly_lost_pkts, 1.0);
     const bool is_recovering = sample.in_recovery || sample.in_loss;
     if (sample.in_recovery && !was_recovering_) {
-        // First round trip of recovery: a packet out for each packet that arrived.
+        // First round trip of recovery: one packet out for each delivered packet.
         conserves_packets_ = true;
         round_end_delivered_ = sample.delivered_pkts;
         cwnd = conserved;
@@ -232,7 +233,7 @@ double Bbr::set_cwnd(Window& window, const DeliverySample& sample) {
             target += std::min(std::max(excess_[0], excess_[1]), max_rate_.value() * kMaxAggregation_s);
             cwnd = std::min(cwnd + acked, target);
         } else if (cwnd < target || static_cast<double>(sample.delivered_pkts) < initial_cwnd_) {
-            cwnd += acked;  // the first ACKs know too little to end the growth
+            cwnd += acked;  // too early to end the growth
         }
         cwnd = std::max(cwnd, kMinCwnd);
     }
@@ -242,7 +243,7 @@ double Bbr::set_cwnd(Window& window, const DeliverySample& sample) {
 }
 
 void Bbr::save_cwnd(const Window& window) {
-    // A window already cut, by recovery or on purpose, is not one to come back to.
+    // A window already reduced, by recovery or on purpose, must not be restored later.
     const bool is_whole = !was_recovering_ && mode_ != Mode::ProbeRtt;
     saved_cwnd_ = is_whole ? window.cwnd_pkts : std::max(saved_cwnd_, window.cwnd_pkts);
 }
@@ -253,7 +254,7 @@ void Bbr::on_congestion_event(Window& window, const CongestionEvent& event, cons
     if (event.kind != CongestionKind::Timeout) return;
     was_recovering_ = true;
     conserves_packets_ = false;
-    full_rate_pps_ = 0;  // whether the pipe is full is to be seen anew, if it was not known yet
+    full_rate_pps_ = 0;  // a full pipe has to be detected again, if not yet found
 }
 
 void Bbr::on_idle_restart(Window& window, Nanos now, Reason* why) {
@@ -262,7 +263,7 @@ void Bbr::on_idle_restart(Window& window, Nanos now, Reason* why) {
     epoch_at_ = now;
     epoch_acked_ = 0;
     if (mode_ == Mode::ProbeBw) {
-        set_pacing(window, 1);  // at the bottleneck's rate at once, and no faster
+        set_pacing(window, 1);  // at the bottleneck rate at once, and no faster
     } else if (mode_ == Mode::ProbeRtt) {
         leave_probe_rtt_if_done(window, now);
     }

@@ -1,6 +1,6 @@
-// BBR, version 1: a model of the path (bottleneck rate, propagation delay) instead of loss as the signal.
+// BBR, version 1: controlled by a model of the path (bottleneck rate, propagation delay), not by losses.
 // Source: Cardwell, Cheng, Gunn, Yeganeh, Jacobson, "BBR: Congestion-Based Congestion Control", ACM Queue 14(5), 2016;
-// Linux tcp_bbr.c for what the paper leaves open.
+// Linux tcp_bbr.c for details that the paper omits.
 #pragma once
 
 #include <array>
@@ -97,17 +97,17 @@ public:
     };
     static constexpr bool kGovernsRecovery = true;
 
-    // 2 / ln 2 = 2.885 is the least gain that lets the rate double every round trip, and its inverse drains in one
-    // what it has queued. In Linux's steps of 1/256, where the former is rounded up.
+    // 2 / ln 2 = 2.885 is the minimum gain that lets the rate double in each round trip; its inverse drains the
+    // resulting queue in one round trip. In Linux's steps of 1/256, with the gain rounded up.
     static constexpr double kHighGain = 739.0 / 256;
     static constexpr double kDrainGain = 88.0 / 256;
     static constexpr std::array kCycle{1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
     static constexpr double kCwndGain = 2;
-    static constexpr double kPacingMargin = 0.99;  // a little below the rate, so that no queue lasts
+    static constexpr double kPacingMargin = 0.99;  // slightly below the rate, so that no queue persists
     static constexpr double kMinCwnd = 4;          // enough to keep ACKs coming
-    static constexpr double kQuanta = 3;           // beyond the product: in the hosts, or under a delayed ACK
-    // Linux's goal for a segmentation quantum: a millisecond's worth (sk_pacing_shift: 1/1024 s), two packets at least,
-    // and one below 1.2 Mbit/s (bbr_min_tso_rate), counted in payload of 1448 bytes; at most 64 kB.
+    static constexpr double kQuanta = 3;           // beyond the product: in the hosts, or held back by delayed ACKs
+    // Linux's target for a segmentation quantum: one millisecond of data (sk_pacing_shift: 1/1024 s), at least two
+    // packets, or one below 1.2 Mbit/s (bbr_min_tso_rate), counted in payload of 1448 bytes; at most 64 kB.
     static constexpr double kQuantaPerSecond = 1024;
     static constexpr double kSlowPps = 1.2e6 / 8 / 1448;
     static constexpr double kMaxQuantumPkts = 44;
@@ -117,8 +117,8 @@ public:
     static constexpr double kFullPipeGrowth = 1.25;
     static constexpr int kFullPipeRounds = 3;
     static constexpr int kAggregationWindowRounds = 5;
-    static constexpr double kMaxAggregation_s = 0.1;  // of the rate
-    static constexpr Nanos kInitialRtt{1'000'000};    // assumed until there is a sample
+    static constexpr double kMaxAggregation_s = 0.1;  // at the measured rate
+    static constexpr Nanos kInitialRtt{1'000'000};    // assumed before the first sample
 
     explicit Bbr(const Options& options)
         : has_ack_aggregation_(options.number("ack_aggregation") != 0),
@@ -153,7 +153,7 @@ private:
     void leave_probe_rtt_if_done(Window& window, Nanos now);
     void save_cwnd(const Window& window);
     void set_pacing(Window& window, double gain) const;
-    // Returns the window that it aims at; NaN while packets are conserved.
+    // Returns the target window; NaN during packet conservation.
     double set_cwnd(Window& window, const DeliverySample& sample);
     void explain(Reason& why, const DeliverySample& sample, double target) const;
 
@@ -164,7 +164,7 @@ private:
     double cwnd_gain_ = kHighGain;
     Draws draws_;
 
-    // The path: the largest delivery rate of ten round trips, the smallest RTT of ten seconds
+    // The path: the maximum delivery rate of ten round trips, the minimum RTT of ten seconds
     WindowedMax max_rate_{kRateWindowRounds};
     Nanos min_rtt_ = kNever;
     Nanos min_rtt_at_{};
@@ -180,7 +180,7 @@ private:
     std::uint8_t cycle_index_ = 0;
     Nanos cycle_at_{};
 
-    // PROBE_RTT: packets sent while the window is cut on purpose say nothing of the rate
+    // PROBE_RTT: packets sent under the reduced window do not measure the rate
     Nanos probe_rtt_done_at_ = kNever;
     bool probe_rtt_round_done_ = false;
     std::uint64_t cut_from_delivered_ = 0;
@@ -192,7 +192,7 @@ private:
     bool was_recovering_ = false;  // fast recovery or loss, as of the last sample
     bool conserves_packets_ = false;
 
-    // Packets acknowledged beyond what the rate accounts for, and the largest such excess of five to ten rounds
+    // Packets ACKed beyond the estimated rate, and the largest such excess of five to ten rounds
     Nanos epoch_at_{};
     double epoch_acked_ = 0;
     std::array<double, 2> excess_{};

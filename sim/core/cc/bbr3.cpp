@@ -5,7 +5,7 @@
 
 namespace subflow {
 
-// ------------------------------------------------------------------------------------------------------- what is told
+// ------------------------------------------------------------------------------------------------------ notifications
 
 void Bbr3::on_start(Window& window, std::uint64_t seed) {
     draws_ = Draws(seed);
@@ -39,7 +39,7 @@ void Bbr3::on_delivery(Window& window, const DeliverySample& sample, const Sibli
     bw_ = std::min(max_rate_, bw_shortterm_);
 
     if (!has_seen_rtt_) {
-        // The first sample replaces the guess, downwards too.
+        // The first sample replaces the initial guess, even if the rate falls.
         has_seen_rtt_ = true;
         window.pacing_pps = kStartupGain * initial_cwnd_ / to_seconds(std::max(sample.srtt, Nanos(1'000)));
     }
@@ -55,7 +55,8 @@ void Bbr3::on_lost(const Window& window, const LostPacket& packet) {
     last_lost_seq_ = packet.seq;
     note_loss(window, packet.delivered_pkts);
     if (!is_probe_sample_ || !is_too_high(packet.lost_since_send_pkts, packet.inflight_at_send_pkts)) return;
-    // Section 5.5.10.2: where in flight the losses came to the threshold. A packet here is one, no burst of several.
+    // Section 5.5.10.2: the packets in flight at which the losses reached the threshold. A packet here is a single
+    // segment, not a burst.
     const double in_flight_before = packet.inflight_at_send_pkts - 1;
     const double lost_before = packet.lost_since_send_pkts - 1;
     const double at_loss =
@@ -73,8 +74,8 @@ void Bbr3::on_lost(const Window& window, const LostPacket& packet) {
 void Bbr3::on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
     save_cwnd(window);
     if (event.why != nullptr) event.why->set(bbr3_rules::kNoReduction, {saved_cwnd_});
-    // DEVIATION: the draft saves for the undo here after a fast retransmit, too, which would keep what the losses that
-    // led to it have already changed; note_loss has saved it before.
+    // DEVIATION: the draft also saves the undo state here after a fast retransmit, after the losses have already
+    // changed it; note_loss has saved it before.
     if (event.kind != CongestionKind::Timeout) return;
     save_for_undo();
     was_recovering_ = true;
@@ -107,7 +108,7 @@ void Bbr3::on_idle_restart(Window& window, Nanos now, Reason* why) {
     }
 }
 
-// ------------------------------------------------------------------------------------------------- what is in flight
+// ------------------------------------------------------------------------------------------------- packets in flight
 
 double Bbr3::pacing_gain() const {
     switch (state_) {
@@ -135,7 +136,7 @@ double Bbr3::bdp_multiple(double bw, double gain) const {
     return min_rtt_ == kNever ? initial_cwnd_ : gain * bw * to_seconds(min_rtt_);
 }
 
-// What has to be in flight to keep hosts busy that send and receive in quanta. "QuantizationBudget".
+// Packets that have to be in flight to keep hosts busy that send and receive in quanta. "QuantizationBudget".
 double Bbr3::with_quanta(double pkts) const {
     const double enough = std::max({pkts, kQuanta * quantum_, kMinCwnd});
     return state_ == State::Up ? enough + 2 : enough;
@@ -180,7 +181,7 @@ void Bbr3::update_congestion_signals(const Window& window, const DeliverySample&
 }
 
 void Bbr3::update_rate(const DeliverySample& sample) {
-    // A round trip ends when a packet is delivered that left after the previous one had ended.
+    // A round trip ends with the delivery of a packet that left after the previous round trip had ended.
     begins_round_ = sample.prior_delivered_pkts >= round_end_delivered_;
     if (begins_round_) {
         start_round(sample.delivered_pkts);
@@ -222,7 +223,7 @@ void Bbr3::check_full_pipe() {
 }
 
 void Bbr3::check_startup_done(const DeliverySample& sample) {
-    // Linux has the same test, at the end of each round trip of recovery: bbr_check_loss_too_high_in_startup.
+    // Linux has the same test at the end of each round trip of recovery: bbr_check_loss_too_high_in_startup.
     if (state_ == State::Startup && !has_filled_pipe_ && begins_loss_round_ && sample.in_recovery &&
         lost_ranges_ >= kStartupLossRanges && is_too_high(sample.lost_since_send_pkts, sample.inflight_at_send_pkts)) {
         undo_state_ = State::Startup;
@@ -248,7 +249,7 @@ void Bbr3::start_down(Nanos now, std::uint64_t delivered) {
     is_loss_in_round_ = false;
     bw_latest_ = inflight_latest_ = 0;
     up_acked_per_packet_ = kNoBound;
-    // Flows that began together are not to probe together.
+    // Prevents simultaneous probes of flows that began together.
     rounds_since_probe_ = draws_.below(2);
     probe_wait_ = from_seconds(kShortestProbeWait_s + draws_.uniform());
     cycle_at_ = now;
@@ -305,14 +306,14 @@ void Bbr3::update_cycle(const Window& window, const DeliverySample& sample) {
     }
 }
 
-// "AdaptLongTermModel". Returns whether it has decided what comes next.
+// "AdaptLongTermModel". Returns true if it has set the next state.
 bool Bbr3::adapt_long_term_model(const Window& window, const DeliverySample& sample) {
     if (feedback_ == Feedback::Starting && begins_round_) feedback_ = Feedback::Probing;
     if (feedback_ == Feedback::Stopping && begins_round_) {
         is_probe_sample_ = false;
         feedback_ = Feedback::None;
         if (is_probe_bw() && !is_limited_ && cycle_rates_[1] > 0) {
-            // The cycle of rates advances. One without any leaves the one before in place.
+            // Advances the cycle of rates. A cycle without a rate keeps the previous one.
             cycle_rates_ = {cycle_rates_[1], 0};
         }
         if (is_probe_bw() && stopped_early_ && !was_too_high_) {
@@ -359,7 +360,7 @@ bool Bbr3::is_time_to_go_down(const Window& window, const DeliverySample& sample
         return true;
     }
     if (sample.is_cwnd_limited && window.cwnd_pkts >= inflight_longterm_) {
-        reset_full_pipe(rate_);  // the rate says nothing of the path: the bound holds it down
+        reset_full_pipe(rate_);  // the rate does not measure the path: the bound limits it
         return false;
     }
     return is_full_now_;
@@ -440,7 +441,7 @@ void Bbr3::save_for_undo() {
 }
 
 void Bbr3::save_cwnd(const Window& window) {
-    // A window already cut, by recovery or on purpose, is not one to come back to.
+    // A window already reduced, by recovery or on purpose, must not be restored later.
     const bool is_whole = !was_recovering_ && state_ != State::ProbeRtt;
     saved_cwnd_ = is_whole ? window.cwnd_pkts : std::max(saved_cwnd_, window.cwnd_pkts);
 }
@@ -449,11 +450,11 @@ void Bbr3::save_cwnd(const Window& window) {
 
 void Bbr3::set_pacing(Window& window, double gain) const {
     const double rate_pps = gain * kPacingMargin * bw_;
-    // While the pipe fills, estimates that are still low must not slow the flow down.
+    // While the pipe fills, low estimates must not slow the flow down.
     if (rate_pps > 0 && (has_filled_pipe_ || rate_pps > window.pacing_pps)) window.pacing_pps = rate_pps;
 }
 
-// Returns the window that it aims at: "max_inflight".
+// Returns the target window: "max_inflight".
 double Bbr3::set_cwnd(Window& window, const DeliverySample& sample) const {
     const double target = with_quanta(bdp_multiple(bw_, cwnd_gain()) + extra_acked_.value());
     double cwnd = window.cwnd_pkts;

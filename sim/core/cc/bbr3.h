@@ -1,5 +1,5 @@
-// BBR, version 3: the model of the path that version 1 has, and bounds on it that losses draw.
-// Source: draft-ietf-ccwg-bbr-06 and its editors' copy of August 2026, whose names stand in quotes where they differ.
+// BBR, version 3: the path model of version 1, with bounds derived from losses.
+// Source: draft-ietf-ccwg-bbr-06 and its editors' copy of August 2026, whose names appear in quotes if they differ.
 #pragma once
 
 #include <array>
@@ -129,7 +129,7 @@ public:
     };
     static constexpr bool kGovernsRecovery = true;
 
-    static constexpr double kStartupGain = 2.77;  // 4 ln 2: the least that lets the rate double every round trip
+    static constexpr double kStartupGain = 2.77;  // 4 ln 2: the minimum that lets the rate double in each round trip
     static constexpr double kDrainGain = 0.5;
     static constexpr double kDownGain = 0.9;
     static constexpr double kUpGain = 1.25;
@@ -137,7 +137,7 @@ public:
     static constexpr double kUpCwndGain = 2.25;
     static constexpr double kProbeRttCwndGain = 0.5;
     static constexpr double kPacingMargin = 0.99;
-    static constexpr double kBeta = 0.7;   // what is left at least after a round trip with losses
+    static constexpr double kBeta = 0.7;   // minimum share that remains after a round trip with losses
     static constexpr double kMinCwnd = 4;  // "MinPipeCwnd"
     static constexpr double kQuanta = 3;
     static constexpr double kQuantum_s = 1e-3;
@@ -153,7 +153,7 @@ public:
     static constexpr Nanos kMinRttWindow{10'000'000'000};
     static constexpr Nanos kProbeRttInterval{5'000'000'000};
     static constexpr Nanos kProbeRttTime{200'000'000};
-    static constexpr Nanos kInitialRtt{1'000'000};  // assumed until there is a sample
+    static constexpr Nanos kInitialRtt{1'000'000};  // assumed before the first sample
 
     explicit Bbr3(const Options& options)
         : loss_threshold_(options.number("loss_threshold")),
@@ -179,7 +179,7 @@ public:
 
 private:
     static constexpr double kNoBound = std::numeric_limits<double>::infinity();
-    // What the acknowledgements that come in say of probing.
+    // Phase of bandwidth probing to which the present ACKs belong.
     enum class Feedback : std::uint8_t { None, Refilling, Starting, Probing, Stopping };
 
     bool is_probe_bw() const { return state_ >= State::Down && state_ <= State::Up; }
@@ -236,15 +236,15 @@ private:
     Draws draws_;
 
     // The path
-    std::array<double, 2> cycle_rates_{};  // largest delivery rate of the cycle before and of this one
+    std::array<double, 2> cycle_rates_{};  // largest delivery rates of the previous and the present cycle
     double max_rate_ = 0;
-    double bw_ = 0;  // bounded by what losses say
+    double bw_ = 0;  // bounded after losses
     double bw_shortterm_ = kNoBound;
     double inflight_shortterm_ = kNoBound;
     double inflight_longterm_ = kNoBound;
     Nanos min_rtt_ = kNever;
     Nanos min_rtt_at_{};
-    Nanos recent_min_rtt_ = kNever;  // "probe_rtt_min_delay": of five seconds
+    Nanos recent_min_rtt_ = kNever;  // "probe_rtt_min_delay": over five seconds
     Nanos recent_min_rtt_at_{};
     bool has_recent_expired_ = false;
     bool has_seen_rtt_ = false;
@@ -253,8 +253,8 @@ private:
     std::uint32_t round_ = 0;
     std::uint64_t round_end_delivered_ = 0;
     bool begins_round_ = false;
-    bool is_limited_ = false;  // the sample in hand is of a packet sent by an idle application or a cut window
-    double rate_ = 0;          // of the sample in hand; 0: it tells none
+    bool is_limited_ = false;  // the sample's packet was sent by an idle application or under a reduced window
+    double rate_ = 0;          // of the present sample; 0: no rate
 
     // This round trip, for losses
     double bw_latest_ = 0;
@@ -293,18 +293,18 @@ private:
     bool was_recovering_ = false;  // fast recovery or loss, as of the last sample
     double quantum_ = kMinQuantumPkts;
 
-    // What a loss changed, in case there was none
+    // State before a loss, to be restored if the loss was spurious
     State undo_state_ = State::Drain;  // Startup or Up; else: losses changed no state
     double undo_bw_shortterm_ = 0;
     double undo_inflight_shortterm_ = 0;
     double undo_inflight_longterm_ = 0;
 
-    // Packets acknowledged beyond what the rate accounts for
+    // Packets ACKed beyond the estimated rate
     Nanos aggregation_at_{};
     double aggregation_acked_ = 0;
     WindowedMax extra_acked_{1};
 
-    const RuleInfo* turn_ = nullptr;  // what a loss changed since the last acknowledgement
+    const RuleInfo* turn_ = nullptr;  // state change by a loss since the last ACK
 };
 static_assert(CongestionController<Bbr3>);
 

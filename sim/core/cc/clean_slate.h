@@ -1,4 +1,4 @@
-// Clean-slate RL: one agent per connection sets all its windows, with nothing of TCP's left but the repair of losses.
+// Clean-slate RL: one agent per connection sets all its windows; only loss recovery remains from TCP.
 #pragma once
 
 #include <array>
@@ -9,9 +9,9 @@
 namespace subflow {
 
 // Source: Yu, Xu, Zhao, Tang, "MPLibra: Complementing the Benefits of Classic and Learning-Based Multipath Congestion
-// Control", the baseline of section II: one monitor interval for all subflows, reward ln sum x_i. How many there are is
-// for the policy to say: the paper's is made for a fixed number.
-// DEVIATION: the length of that interval is not given; the longest smoothed RTT.
+// Control", the baseline of section II: one monitor interval for all subflows, reward ln sum x_i. The policy determines
+// the number of subflows: the paper's policy has a fixed number.
+// DEVIATION: the paper omits the length of that interval; here it is the longest smoothed RTT.
 class CleanSlate : public AgentWindow {
 public:
     static constexpr auto kOptions =

@@ -1,4 +1,4 @@
-// Confluence: a learned agent multiplies the own window of each subflow, within bounds that hold whatever it learned.
+// Confluence: a learned agent multiplies the window of each subflow, within bounds that hold for any policy.
 #pragma once
 
 #include <algorithm>
@@ -109,31 +109,31 @@ inline constexpr std::array kAll{&kGrow,  &kQueueBegins, &kStartLoss, &kChoice, 
 
 }  // namespace confluence_rules
 
-// One policy for all subflows of all flows. What it sees of a subflow has no absolute unit, so that it may stand for
-// any; what it sees of the siblings is pooled, so that there may be any number of them.
+// One policy for all subflows of all flows. The features of a subflow have no absolute unit, so that they fit any path.
+// The features of the siblings are pooled, so that their number does not matter.
 // Source: docs/algorithms/confluence.md
 class Confluence {
 public:
     static constexpr double kLeastPkts = 2;
-    static constexpr double kPacingGain = 1.1;  // a little more than the window needs: the window decides
+    static constexpr double kPacingGain = 1.1;  // slightly above the window's rate, so that the window is the limit
     static constexpr double kStartGain = 2;
-    static constexpr double kQueueBegins = 1.25;  // of the lowest RTT
-    static constexpr double kCapRates = 2;        // windowed maximum rates times the present RTT
-    static constexpr double kCapPkts = 4;         // beyond them
-    static constexpr double kEpochPkts = 20;      // of an epoch, at least
-    static constexpr std::int64_t kMostRtts = 5;  // of an epoch, whatever came back
-    static constexpr double kFewPkts = 10;        // fewer tell the agent nothing
-    // Who holds a window that fills nothing learns nothing: it grows, faster and faster, until there is a queue.
-    static constexpr double kNoQueue = 0.03;  // of the lowest RTT
+    static constexpr double kQueueBegins = 1.25;  // relative to the minimum RTT
+    static constexpr double kCapRates = 2;        // times the windowed maximum rate and the present RTT
+    static constexpr double kCapPkts = 4;         // in addition
+    static constexpr double kEpochPkts = 20;      // minimum per epoch
+    static constexpr std::int64_t kMostRtts = 5;  // maximum length of an epoch, for any number of packets
+    static constexpr double kFewPkts = 10;        // with fewer, an epoch carries no information
+    // A window that fills no queue yields no information: the window grows at an increasing rate until a queue appears.
+    static constexpr double kNoQueue = 0.03;  // relative to the minimum RTT
     static constexpr double kStep = 0.02;
     static constexpr double kMostProbe = 0.3;
-    // Who has as much elsewhere leaves a queue to those who fill it.
-    static constexpr double kFilled = 0.08;  // of the lowest RTT, on average
+    // A subflow whose connection has enough capacity elsewhere yields a queue to the flows that fill it.
+    static constexpr double kFilled = 0.08;  // relative to the minimum RTT, on average
     static constexpr double kNoGrip = 0.3;
     static constexpr double kMostYield = 0.1;
-    static constexpr double kSlowGain = 1.0 / 16;  // of what it knows of long ago
-    static constexpr double kPoolGain = 1.0 / 8;   // of the books on siblings
-    static constexpr std::size_t kPooled = 8;      // siblings that are told apart
+    static constexpr double kSlowGain = 1.0 / 16;  // of the long-term averages
+    static constexpr double kPoolGain = 1.0 / 8;   // of the averages about siblings
+    static constexpr std::size_t kPooled = 8;      // siblings with separate statistics
 
     static constexpr std::array<double, 7> kExponents{-1, -0.3, -0.1, 0, 0.1, 0.3, 1};
     static constexpr std::array<std::string_view, 7> kChoices{"halve", "-0.3", "-0.1",  "keep",
@@ -237,9 +237,9 @@ public:
             "connection's rate over its fair share, the true queue and the loss beyond the links' own",
     };
 
-    // The agent's window holds in recovery, too.
+    // The agent's window also applies in recovery.
     static constexpr bool kGovernsRecovery = true;
-    // Marks are seen by the agent, and answered by what it does.
+    // The agent observes marks and answers them by its actions.
     static constexpr EcnUse kEcn{.answers = true, .at_once = true};
 
     explicit Confluence(const Options& options)
@@ -254,7 +254,7 @@ public:
     EpochPlan epoch_plan() const { return plan_; }
     bool wants_action() const { return is_due_; }
 
-    // The most that a window may be once the start is over.
+    // Maximum window after the start phase.
     static double cap_pkts(double max_rate_pps, double srtt_s) {
         return std::max(kCapRates * max_rate_pps * srtt_s + kCapPkts, kLeastPkts);
     }
@@ -356,7 +356,7 @@ public:
         record[21] = scaled_change(others_rtt_);
     }
 
-    // Who trains knows more than this, and pays by that.
+    // A simple reward; a trainer has more information and computes its own.
     double reward(std::span<const EpochSample> samples) const {
         const EpochSample& own = samples.front();
         const double rate = std::max(own.delivered_pps / own.reference_pps, 1e-3);
@@ -389,7 +389,7 @@ public:
         last_exponent_ = is_few ? 0 : exponent;
         exponents_ = {exponents_[1], last_exponent_};
         wanted_pkts_ = std::clamp(wanted_pkts_, kLeastPkts, is_safe_ ? cap_pkts(max_rate_pps_, srtt_s) : kMostPkts);
-        // A timeout's single packet stands until something is heard.
+        // After a timeout, the single packet stays until the first feedback.
         if (moment.is_in_loss) is_returning_ = true;
         if (moment.why != nullptr) {
             if (is_few && !multiplies_lia_)
@@ -453,7 +453,7 @@ private:
         if (ack.why != nullptr) ack.why->set(confluence_rules::kGrow, {ack.acked_pkts});
     }
 
-    // What the agent wants, as far as it may be.
+    // Sets the agent's window, within its bounds.
     void settle(Window& window, double acked_pkts, double srtt_s) {
         const bool knows_rate = is_safe_ && max_rate_pps_ > 0 && srtt_s > 0;
         const double most = knows_rate ? std::min(wanted_pkts_, cap_pkts(max_rate_pps_, srtt_s)) : wanted_pkts_;
@@ -469,21 +469,22 @@ private:
         if (srtt_s > 0) window.pacing_pps = (is_starting_ ? kStartGain : kPacingGain) * window.cwnd_pkts / srtt_s;
     }
 
-    // The queue changed so much over the epoch. What was done as it began shows in its end and in the next.
+    // Correlates the queue's change over the epoch with the last two actions, because an action takes effect in its own
+    // epoch and the next.
     void follow(double queue_change) {
         const double done = exponents_[0] + exponents_[1];
         moved_ += kSlowGain * (done * done - moved_);
         followed_ += kSlowGain * (done * queue_change - followed_);
     }
-    // The RTT of one who fills a queue alone grows as the window does.
+    // Measures the control over the queue: the RTT of a flow that fills a queue alone grows like its window.
     double grip() const {
         constexpr double kHardlyMoved = 1e-4;
         if (moved_ < kHardlyMoved) return 0;
         return std::clamp(followed_ / (moved_ * kLn2 * (1 + slow_queue_)), -1.0, 1.0);
     }
 
-    // What the siblings are to this one, as its epoch ends: how much of the connection it carries, and which of them
-    // have queues that move with its own, because they wait in the same one.
+    // Pools the statistics of the siblings at the end of an epoch: the own share of the connection's rate, and the
+    // siblings whose queueing delays correlate with the own one because they share a bottleneck.
     void pool(const Siblings& siblings) {
         if (!siblings.has_others()) {
             share_ = together_ = 1;
@@ -534,10 +535,10 @@ private:
     bool is_safe_;
     bool is_starting_ = true;
     bool is_due_ = false;
-    bool is_returning_ = false;  // from a timeout
-    bool is_silent_ = false;     // since one
+    bool is_returning_ = false;  // after a timeout
+    bool is_silent_ = false;     // since a timeout
     double wanted_pkts_ = kLeastPkts;
-    double lia_pkts_ = kLeastPkts;  // the window that LIA would have, once the start is over
+    double lia_pkts_ = kLeastPkts;  // the window of LIA after the start phase
     double lia_factor_ = 1;         // the last action on it
     double max_rate_pps_ = 0;
     double last_exponent_ = 0;
@@ -548,15 +549,15 @@ private:
     double round_pkts_ = 0;
     Nanos round_least_ = kNever;
     double loss_ratio_ = 0;
-    double probes_ = 0;  // in a row
+    double probes_ = 0;  // consecutive
     double yields_ = 0;
-    double queue_ = 0;  // of the last epoch
+    double queue_ = 0;  // in the last epoch
     double queueing_s_ = 0;
     double slow_queue_ = 0;
     double slow_loss_ = 0;
     double queue_swing_ = 0;
     std::array<double, 2> exponents_{};  // of the last two actions
-    double moved_ = 0;                   // mean square of what they did, and of that times what the queue did
+    double moved_ = 0;                   // mean square of their exponents, and mean product with the queue's change
     double followed_ = 0;
     WindowedMax highest_rtt_s_{0};
     double share_ = 1;

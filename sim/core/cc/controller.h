@@ -1,4 +1,4 @@
-// What a congestion controller is: a small value that turns acknowledgements and losses into a window.
+// Concept of a congestion controller: a small value that turns ACKs and losses into a window.
 #pragma once
 
 #include <algorithm>
@@ -19,40 +19,41 @@ namespace subflow {
 
 inline constexpr double kInfiniteSsthresh = std::numeric_limits<double>::infinity();
 
-// The decision: real-valued, in packets. The sender keeps floor(cwnd) packets in flight.
+// The controller's decision: real-valued, in packets. The sender keeps floor(cwnd) packets in flight.
 struct Window {
     double cwnd_pkts = 0;
     double ssthresh_pkts = kInfiniteSsthresh;
-    double pacing_pps = 0;  // packets per second that may leave, evenly spaced; 0: as ACKs clock them out
-    double advertised = 0;  // what siblings are told, for controllers that coordinate by a number: a rate in packets
-                            // per second, unless they say otherwise
+    double pacing_pps = 0;  // pacing rate in packets per second; 0: ACK-clocked
+    // A number for siblings, used by controllers that coordinate by it: a rate in packets per second unless stated
+    // otherwise
+    double advertised = 0;
 
     bool in_slow_start() const { return cwnd_pkts < ssthresh_pkts; }
     bool operator==(const Window&) const = default;
 };
 
-// One acknowledgement, outside recovery.
+// An ACK outside recovery.
 struct AckSample {
     double acked_pkts = 0;  // newly delivered, cumulatively or by SACK
     Nanos rtt{};            // of the packet that triggered it
     Nanos srtt{};
     Nanos min_rtt{};  // of the subflow so far
     Nanos now{};
-    double inflight_pkts = 0;         // after it (RFC 6675 pipe)
-    bool begins_round = false;        // the first to acknowledge a packet sent after the previous round trip ended
+    double inflight_pkts = 0;         // after the ACK (RFC 6675 pipe)
+    bool begins_round = false;        // the first ACK of a packet sent after the previous round trip ended
     bool is_cwnd_limited = true;      // the window, not the application or the scheduler, held packets back
-    bool in_recovery = false;         // before it, in fast recovery; on_ack never sees that
-    std::uint32_t snd_una = 0;        // packet numbers: everything below this one is acknowledged
-    std::uint32_t snd_nxt = 0;        // the next one that has not been sent yet
-    std::uint32_t advanced_pkts = 0;  // by how much it moved snd_una
-    double marked_pkts = 0;           // that the receiver newly reports as marked by queues
-    Reason* why = nullptr;            // to be filled in, if anybody asks
+    bool in_recovery = false;         // the ACK arrived in fast recovery; always false in on_ack
+    std::uint32_t snd_una = 0;        // packet numbers: all below this one are acknowledged
+    std::uint32_t snd_nxt = 0;        // the next one to be sent
+    std::uint32_t advanced_pkts = 0;  // advance of snd_una by this ACK
+    double marked_pkts = 0;           // newly reported by the receiver as marked by queues
+    Reason* why = nullptr;            // to be filled in; null if decisions are not recorded
 };
 
 enum class CongestionKind : std::uint8_t {
     FastRetransmit,
     Timeout,
-    Mark,  // queues have marked packets (RFC 3168): answered as a loss of which nothing needs to be sent again
+    Mark,  // queues have marked packets (RFC 3168): answered like a loss, without a retransmission
 };
 
 // At most one per window of data.
@@ -61,29 +62,29 @@ struct CongestionEvent {
     double inflight_pkts = 0;
     Nanos now{};
     Nanos srtt{};           // 0 before the first sample
-    bool is_exact = false;  // Mark: the receiver says which packets were marked, and not just that some were
-    Reason* why = nullptr;  // to be filled in, if anybody asks
+    bool is_exact = false;  // Mark: the receiver reports the number of marks, not just their presence
+    Reason* why = nullptr;  // to be filled in; null if decisions are not recorded
 };
 
-// What a controller that works by monitor intervals is told of the moment.
+// State of the sender, for calls of controllers with monitor intervals.
 struct IntervalMoment {
     Nanos now{};
     Nanos srtt{};              // 0 before the first sample
     Nanos min_rtt{};           // of the subflow so far; 0 before the first sample
     double packet_bits = 0;    // of a full packet on the wire: a rate of r packets/s takes r * packet_bits of a link
     double inflight_pkts = 0;  // RFC 6675 pipe
-    Reason* why = nullptr;     // to be filled in, if anybody asks
+    Reason* why = nullptr;     // to be filled in; null if decisions are not recorded
 };
 
-// What a controller is told when its agent has acted.
+// State of the sender for on_action().
 struct ActionMoment : IntervalMoment {  // min_rtt is EpochSample::min_rtt_s
     double reference_pps = 0;           // EpochSample::reference_pps
     bool is_in_loss = false;            // after a timeout: the window is growing back to ssthresh
 };
 
-// What a coupled controller may know of each established subflow of its connection, its own included.
+// State of an established subflow of the connection, for coupled controllers; includes the own subflow.
 struct Sibling {
-    double cwnd_pkts = 0;  // effective: ssthresh while in recovery, where the window itself says little
+    double cwnd_pkts = 0;  // effective: ssthresh during recovery, when the window itself is not meaningful
     double srtt_s = 0;     // > 0
     double advertised = 0;
     double window_pkts = 0;                // the window itself
@@ -94,13 +95,13 @@ struct Sibling {
     bool operator==(const Sibling&) const = default;
 };
 
-// What the controllers of a connection keep in common. Source: Linux MPTCP, which has it in the meta socket.
+// Common state of the controllers of a connection. Source: Linux MPTCP, which stores it in the meta socket.
 struct CommonState {
     std::uint64_t lia_alpha = 1;  // KernelLia
-    bool lia_is_stale = false;    // lia_alpha is to be computed anew before it is used
+    bool lia_is_stale = false;    // lia_alpha has to be recomputed before use
 };
 
-// What the coupled formulas are made of: the rate cwnd / srtt of a sibling, and the rate over its srtt.
+// Terms of the coupled formulas: the rate cwnd / srtt of a sibling, and that rate divided by its srtt.
 struct PathRate {
     double pps = 0;
     double per_rtt = 0;
@@ -109,19 +110,19 @@ struct PathRate {
     explicit PathRate(const Sibling& s) : pps(s.rate_pps()), per_rtt(pps / s.srtt_s) {}
 };
 
-// `self` is the own position in the span, which holds only subflows that are established and have an RTT sample.
+// `self` is the own position in the span, which contains only established subflows with an RTT sample.
 struct Siblings {
     std::span<const Sibling> all;
-    std::size_t self = std::numeric_limits<std::size_t>::max();  // beyond the span: not in it yet
-    std::uint32_t absent = 0;                                    // subflows of the connection not in it, a bit each
-    CommonState* common = nullptr;                               // of the connection
-    std::span<const PathRate> known_rates = {};                  // of all, where somebody keeps them; else empty
+    std::size_t self = std::numeric_limits<std::size_t>::max();  // beyond the span: not included yet
+    std::uint32_t absent = 0;                    // subflows of the connection that are missing, one bit each
+    CommonState* common = nullptr;               // of the connection
+    std::span<const PathRate> known_rates = {};  // of all subflows, if maintained; else empty
 
-    // There is another subflow to be coupled with, and enough is known to do so. Without, a coupled controller does
-    // what its single-path ancestor does, to the last bit: its own formulas would only do so up to rounding.
+    // True if coupling is possible: another subflow exists, and the own subflow has an RTT. Otherwise a coupled
+    // controller uses its single-path ancestor, to the last bit: its own formulas would agree only up to rounding.
     bool has_others() const { return all.size() > 1 && self < all.size(); }
     const Sibling& own() const { return all[self]; }
-    // Of the subflows' rates, cwnd / srtt, what the coupled formulas are made of.
+    // Sums and maxima of the subflows' rates cwnd / srtt, used by the coupled formulas.
     struct Rates {
         double total_pps = 0;
         double fastest_pps = 0;
@@ -137,19 +138,19 @@ struct Siblings {
         }
         return r;
     }
-    // The own cwnd / srtt^2 over the square of the total rate: what OLIA and BALIA grow by per packet acknowledged,
-    // but for their corrections.
+    // The own cwnd / srtt^2 over the square of the total rate: the increase of OLIA and BALIA per ACKed packet, without
+    // their corrections.
     double coupled_increase(double total_pps) const {
         return own().cwnd_pkts / (own().srtt_s * own().srtt_s) / (total_pps * total_pps);
     }
-    // What the others advertise, in all.
+    // Sum of the siblings' advertised rates.
     double others_pps() const {
         double sum = 0;
         for (std::size_t i = 0; i < all.size(); ++i)
             if (i != self) sum += all[i].advertised;
         return sum;
     }
-    // The subflows for which is_member(sibling) holds, a bit each: that of the connection's first is 1.
+    // Bit mask of the subflows for which is_member(sibling) holds; the connection's first subflow has bit 1.
     template <class IsMember>
     double mask_of(IsMember&& is_member) const {
         std::uint32_t mask = 0;
@@ -163,63 +164,62 @@ struct Siblings {
     }
 };
 
-// The hooks that a controller may have. The sender calls those it finds.
+// Optional hooks of a controller. The sender calls the hooks that exist.
 
-// on_ack(window, ack, siblings): outside fast recovery, an acknowledgement advanced while the window was the limit.
+// on_ack(window, ack, siblings): outside fast recovery, an ACK advanced snd_una while the window was the limit.
 template <class T>
 concept GrowsPerAck = requires(T controller, Window& window, const AckSample& ack, const Siblings& siblings) {
     controller.on_ack(window, ack, siblings);
 };
 
-// on_delivery(window, sample, siblings): as on_every_ack, but after the sender has judged what is lost, and with the
-// rate at which the network delivers. Senders keep the books behind the samples only for controllers with this hook.
+// on_delivery(window, sample, siblings): like on_every_ack, but after loss detection, and with the delivery rate of the
+// network. Senders maintain delivery samples only for controllers with this hook.
 template <class T>
 concept SamplesDelivery = requires(T controller, Window& window, const DeliverySample& sample,
                                    const Siblings& siblings) { controller.on_delivery(window, sample, siblings); };
 
-// on_lost(window, packet): a packet has just been marked lost, before on_congestion_event or on_delivery tell what
-// comes of it. Only for controllers that sample deliveries.
+// on_lost(window, packet): a packet has just been marked lost, before on_congestion_event or on_delivery. Only for
+// controllers that sample deliveries.
 template <class T>
 concept FollowsLosses =
     requires(T controller, const Window& window, const LostPacket& packet) { controller.on_lost(window, packet); };
 
-// on_undo(window): nothing of what the congestion event was about had been lost; on_recovery_exit follows. A controller
-// that governs recovery takes back what it did itself.
+// on_undo(window): the congestion event was spurious; on_recovery_exit follows. A controller that governs recovery
+// undoes its own changes.
 template <class T>
 concept FollowsUndo = requires(T controller, Window& window) { controller.on_undo(window); };
 
-// on_start(window, seed): once, before the first packet, with the initial window in place. `seed` is the subflow's own,
-// the same in each run with the scenario's; draws come from it by way of Draws (rng.h).
+// on_start(window, seed): once, before the first packet, with the initial window set. `seed` is specific to the subflow
+// and reproducible with the scenario's seed; draws use it through Draws (rng.h).
 template <class T>
 concept FollowsStart =
     requires(T controller, Window& window, std::uint64_t seed) { controller.on_start(window, seed); };
 
-// on_every_ack(window, ack, siblings): before the others, on each ACK that tells of a delivery, in any state and
-// whether or not the window was the limit: to measure, or to leave slow start.
+// on_every_ack(window, ack, siblings): before the other hooks, for each ACK with a delivery, in any state and
+// regardless of the limit: for measurements, or for the exit from slow start.
 template <class T>
 concept SeesEveryAck = requires(T controller, Window& window, const AckSample& ack, const Siblings& siblings) {
     controller.on_every_ack(window, ack, siblings);
 };
 
-// on_recovery_exit(window, ack, siblings): the sender is back in the Open state, with cwnd at ssthresh after a fast
-// recovery.
+// on_recovery_exit(window, ack, siblings): the sender has returned to the Open state, with cwnd at ssthresh after a
+// fast recovery.
 template <class T>
 concept FollowsRecovery = requires(T controller, Window& window, const AckSample& ack, const Siblings& siblings) {
     controller.on_recovery_exit(window, ack, siblings);
 };
 
-// on_idle_restart(window, now, why): a packet is about to leave after the application had nothing to send and
-// everything was acknowledged. Only for controllers that sample deliveries.
+// on_idle_restart(window, now, why): a packet is about to leave after the application was idle and all data was
+// acknowledged. Only for controllers that sample deliveries.
 template <class T>
 concept FollowsIdle =
     requires(T controller, Window& window, Nanos now, Reason* why) { controller.on_idle_restart(window, now, why); };
 
-// plan_interval(window, moment) and on_interval(window, record, moment, siblings): the controller sends by monitor
-// intervals (monitor_interval.h). The first is asked when an interval begins, with the packet about to leave; the
-// controller sets the rate of that interval in the window and says how long it lasts. The second tells of each interval
-// once the fate of all its packets is known, in order; the controller may change the window, put the utility it
-// computed into the record, and answer NextInterval::BeginsNow if what was learned is not to wait for the current
-// interval to end.
+// plan_interval(window, moment) and on_interval(window, record, moment, siblings): the controller uses monitor
+// intervals (monitor_interval.h). plan_interval() is called at the start of an interval, before its first packet; the
+// controller sets the rate in the window and returns the length. on_interval() is called for each interval in order,
+// once all of its packets are delivered or lost. The controller may change the window, add its utility to the record,
+// and return NextInterval::BeginsNow to end the current interval early.
 enum class NextInterval : std::uint8_t { InTurn, BeginsNow };
 template <class T>
 concept MonitorsIntervals = requires(T controller, Window& window, IntervalRecord& record, const IntervalMoment& moment,
@@ -228,17 +228,17 @@ concept MonitorsIntervals = requires(T controller, Window& window, IntervalRecor
     { controller.on_interval(window, record, moment, siblings) } -> std::same_as<NextInterval>;
 };
 
-// kGovernsRecovery: cwnd in fast recovery is the controller's own affair, from the congestion event to the exit; the
-// sender applies neither ssthresh nor proportional rate reduction. A timeout still leaves one packet.
+// kGovernsRecovery: the controller sets cwnd in fast recovery, from the congestion event to the exit; the sender
+// applies neither ssthresh nor proportional rate reduction. A timeout still reduces the window to one packet.
 template <class T>
 concept GovernsRecovery = T::kGovernsRecovery;
 
-// The controller does what a learning agent says (agent/agent_info.h). kAgent describes the agent; the rest:
-// epoch_plan(): when epochs end, by the options given.
-// observe(sample, record): once per epoch and subflow, in order: what the agent is to see of it, kAgent.features.size()
-//   numbers within their bounds. Also asked of this controller for subflows that the agent sees and does not steer.
-// reward(samples): of the epoch, after observe(), from the samples of all that the agent sees.
-// on_action(window, action, moment): the agent has decided; `action` has kAgent.action_width() numbers.
+// The controller executes the actions of a learning agent (agent/agent_info.h), described by kAgent. The functions are:
+// - epoch_plan(): rule for the end of epochs, from the options.
+// - observe(sample, record): once per epoch and subflow, in order: writes kAgent.features.size() numbers within their
+//   bounds. Also called for subflows that the agent observes but does not control.
+// - reward(samples): reward of the epoch, called after observe() with the samples of all observed subflows.
+// - on_action(window, action, moment): executes the agent's action of kAgent.action_width() numbers.
 template <class T>
 concept TakesActions = requires(T controller, const T& same, Window& window, const EpochSample& sample,
                                 std::span<const EpochSample> samples, std::span<float> record,
@@ -250,24 +250,24 @@ concept TakesActions = requires(T controller, const T& same, Window& window, con
     controller.on_action(window, action, moment);
 };
 
-// wants_action(): asked after each acknowledgement and timer; once it holds, on_action() follows at the same time,
-// before any packet leaves, and ends it. epoch_sample(sample): puts what the controller has measured of the epoch
-// itself in place of what the sender counted.
+// wants_action(): called after each ACK and timer; once true, on_action() follows at the same time, before any packet
+// leaves, and resets it. epoch_sample(sample): replaces the sender's measurements of the epoch by those of the
+// controller.
 template <class T>
 concept ChoosesEpochs = TakesActions<T> && requires(const T& controller, EpochSample& sample) {
     { controller.wants_action() } -> std::same_as<bool>;
     controller.epoch_sample(sample);
 };
 
-// kEcn: what a controller has to do with marks, where it is not what follows from its hooks: those that keep a window,
-// and neither govern recoveries nor follow an agent, answer them as they answer a loss.
+// kEcn: response to marks, where the default does not fit. By default, controllers that keep a window, and neither
+// govern recovery nor follow an agent, answer marks like losses.
 template <class T>
 concept SaysEcnUse = requires {
     { T::kEcn } -> std::convertible_to<EcnUse>;
 };
 
-// on_congestion_event sets ssthresh, to which the sender lowers cwnd (fast retransmit) or from below which it
-// slow-starts (timeout). What grows the window or the rate is on_ack, on_delivery, on_interval, or several of them.
+// on_congestion_event sets ssthresh. The sender lowers cwnd to ssthresh (fast retransmit) or slow-starts up to it
+// (timeout). The window or rate grows in on_ack, on_delivery, on_interval, or several of them.
 template <class T>
 concept CongestionController =
     std::copyable<T> && std::constructible_from<T, const Options&> &&
@@ -276,8 +276,8 @@ concept CongestionController =
         controller.on_congestion_event(window, event, siblings);
     } && (GrowsPerAck<T> || SamplesDelivery<T> || MonitorsIntervals<T> || TakesActions<T>);
 
-// What a controller does as it is set up. One that has hooks which it wants only sometimes, by its options or its text,
-// says so by a function of the same name: senders take a longer way for each ACK with some of them.
+// Hooks and properties of a controller as configured. A controller that uses a hook only for some options or scripts
+// defines a function of the same name: some hooks slow down the processing of each ACK.
 namespace set_up {
 
 template <class T>
@@ -325,8 +325,8 @@ inline constexpr RuleInfo kSlowStart{
     .numbers = {number::kAcked, number::kSsthresh},
 };
 
-// Slow start shared by the window-based controllers: one packet per packet acknowledged, up to ssthresh.
-// Returns what is left of the acknowledgement for congestion avoidance, whose rule then is the one to name.
+// Slow start shared by the window-based controllers: one packet per ACKed packet, up to ssthresh. Returns the rest of
+// the ACK for congestion avoidance, whose rule is then the recorded one.
 inline double slow_start(Window& window, double acked_pkts, Reason* why) {
     const double grown = std::min(acked_pkts, std::max(0.0, window.ssthresh_pkts - window.cwnd_pkts));
     if (why != nullptr) why->set(kSlowStart, {acked_pkts, window.ssthresh_pkts});
@@ -334,7 +334,7 @@ inline double slow_start(Window& window, double acked_pkts, Reason* why) {
     return acked_pkts - grown;
 }
 
-// Slow start, where the window is in it. Returns what is left for congestion avoidance.
+// Applies slow start below the threshold. Returns the packets left for congestion avoidance.
 inline double beyond_slow_start(Window& window, const AckSample& ack) {
     return window.in_slow_start() ? slow_start(window, ack.acked_pkts, ack.why) : ack.acked_pkts;
 }

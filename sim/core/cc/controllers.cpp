@@ -8,8 +8,8 @@ namespace subflow {
 
 namespace {
 
-// `uncoupled` is not a controller of its own: every subflow runs the base as if it were alone. Its bases are the
-// single-path controllers of the list; their options are its own, each for its base.
+// `uncoupled` has no algorithm of its own: each subflow runs the base independently. Possible bases are the single-path
+// controllers of the list; `uncoupled` has all of their options, each for its base.
 template <class>
 struct SinglePath;
 

@@ -1,6 +1,6 @@
-// Copa: a target rate of 1 / (delta * queueing delay), approached with a growing step, and a mode in which it holds its
-// own among flows that fill buffers. Source: Arun, Balakrishnan, "Copa: Practical Delay-Based Congestion Control for
-// the Internet", NSDI 2018, section 2.
+// Copa: approaches a target rate of 1 / (delta * queueing delay) with a growing step, and has a competitive mode for
+// buffer-filling cross traffic. Source: Arun, Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the
+// Internet", NSDI 2018, section 2.
 #pragma once
 
 #include <array>
@@ -85,9 +85,9 @@ public:
 
     static constexpr double kMinCwnd = 2;
     static constexpr Nanos kMinRttWindow{10'000'000'000};
-    static constexpr std::int64_t kMaxRttRounds = 4;  // RTTmax is that of the past four round trips
-    static constexpr std::int64_t kModeRounds = 5;    // a queue of Copas alone runs empty once in five
-    static constexpr double kNearlyEmpty = 0.1;       // of the way from RTTmin to RTTmax
+    static constexpr std::int64_t kMaxRttRounds = 4;  // RTTmax covers the past four round trips
+    static constexpr std::int64_t kModeRounds = 5;    // a queue filled only by Copa empties once in five
+    static constexpr double kNearlyEmpty = 0.1;       // relative to the range from RTTmin to RTTmax
     static constexpr int kSteadyRounds = 3;           // in one direction before the velocity doubles
     static constexpr double kPacingGain = 2;
 
@@ -107,7 +107,7 @@ public:
     double min_rtt_s() const { return min_rtt_.value(); }
 
 private:
-    // Times of the windows: ticks of 10 microseconds, which last for half a day until they begin again.
+    // Times of the windowed filters: ticks of 10 microseconds, which wrap after half a day.
     static constexpr std::int64_t kTick = 10'000;
     static std::uint32_t ticks(Nanos time) { return static_cast<std::uint32_t>(time.value / kTick); }
 
@@ -123,7 +123,7 @@ private:
     bool is_competitive_ = false;
     bool is_up_ = true;
     bool lost_in_round_ = false;
-    int steady_rounds_ = 0;  // in which the direction was the same
+    int steady_rounds_ = 0;  // in which the direction did not change
     double cwnd_at_round_ = 0;
     std::uint64_t round_end_delivered_ = 0;
     Nanos nearly_empty_at_{};

@@ -1,9 +1,9 @@
-// CUBIC over several paths, coupled: all subflows together take what one CUBIC would on the best of them. Source: RFC
+// CUBIC coupled over several paths: all subflows together reach the rate of one CUBIC on the best path. Source: RFC
 // 9438 for the curve and RFC 6356 for the goals. MPCubic (Le, Hong, Lee, ICTC 2011), mpCUBIC (Kato et al., WorldCIST
-// 2020) and Coupled CUBIC (Lee et al., CSSE 45(1), 2023) pursue the same; the coupling is derived here: the window of a
-// CUBIC is as C^(1/4), RFC 9438 section 5.1, and that of its Reno-friendly estimate as alpha^(1/2). With s^4 C and s^2
-// alpha on each path a subflow has s times what a CUBIC would have there, so that the sum of the rates is that of the
-// best CUBIC for s = max(x_i) / sum(x_i), whatever the losses are.
+// 2020) and Coupled CUBIC (Lee et al., CSSE 45(1), 2023) have the same goal; the coupling is derived here. The window
+// of a CUBIC scales as C^(1/4), RFC 9438 section 5.1, and that of its Reno-friendly estimate as alpha^(1/2). With s^4 C
+// and s^2 alpha on each path, a subflow reaches s times the rate of a CUBIC on that path. For s = max(x_i) / sum(x_i),
+// the sum of the rates is that of the best CUBIC, for any losses.
 #pragma once
 
 #include <array>
@@ -67,7 +67,7 @@ public:
 
     explicit CoupledCubic(const Options& options) : curve_(options), hystart_(options), abe_(options) {}
 
-    // Of what a CUBIC would have on its path, what each subflow is to have.
+    // Share s of each subflow in the rate of a CUBIC on its path.
     static double share(const Siblings& siblings) {
         if (!siblings.has_others()) return 1;
         const Siblings::Rates rates = siblings.rates();

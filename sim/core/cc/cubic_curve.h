@@ -1,4 +1,4 @@
-// CUBIC's window over time, in real numbers: part of the controllers that follow it. Source: RFC 9438.
+// CUBIC's window over time, in real numbers: part of the controllers that use it. Source: RFC 9438.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,7 @@ inline constexpr RuleInfo kDecrease{
 
 }  // namespace cubic_rules
 
-// With a share s below 1 it is the curve of a flow that is to have s times what a CUBIC would: s^4 C for C and s^2
-// alpha for alpha.
+// A share s below 1 gives the curve of a flow with s times the rate of a CUBIC: s^4 C for C and s^2 alpha for alpha.
 class CubicCurve {
 public:
     static constexpr OptionInfo kFastConvergence{
@@ -40,7 +39,7 @@ public:
 
     explicit CubicCurve(const Options& options) : fast_convergence_(options.number(kFastConvergence.key) != 0) {}
 
-    // Seconds from the start of an epoch until the window is back at w_max. Section 4.2, figure 2.
+    // Seconds from the start of an epoch until the window returns to w_max. Section 4.2, figure 2.
     static double k_s(double w_max_pkts, double cwnd_epoch_pkts, double c = kC) {
         return cube_root(std::max(w_max_pkts - cwnd_epoch_pkts, 0.0) / c);
     }
@@ -55,11 +54,11 @@ public:
     bool has_epoch() const { return has_epoch_; }
     void end_epoch() { has_epoch_ = false; }
 
-    // The first ACK of congestion avoidance.
+    // Called at the first ACK of congestion avoidance.
     void begin_epoch(const Window& window, Nanos now, double share = 1) {
         const double w = window.cwnd_pkts;
         const bool has_lost = w_max_ > 0;
-        if (!has_lost) cwnd_prior_ = w;  // slow start was left without a loss
+        if (!has_lost) cwnd_prior_ = w;  // slow start ended without a loss
         // Sections 4.8 and 4.10: after a timeout or such a slow start, the window is at the inflection point.
         if (!has_lost || is_after_timeout_ || w >= w_max_) w_max_ = w;
         is_after_timeout_ = false;
@@ -71,7 +70,7 @@ public:
         has_epoch_ = true;
     }
 
-    // Another share in the middle of an epoch: the curve goes on from where it is, with its time stretched.
+    // Changes the share within an epoch: the curve continues from the present window, with stretched time.
     void couple(double share, Nanos now) {
         if (!has_epoch_ || share == share_) return;
         const double before = share_ / share;
@@ -82,14 +81,14 @@ public:
         share_ = share;
     }
 
-    // Where the curve and Reno's window are when so many packets are acknowledged in an epoch, and where to go.
+    // Windows of the curve and of Reno after the present ACK, and the target.
     struct Place {
         double t_s;
         double k_s;
         double w_max;
         double w_cubic;
         double w_est;
-        double target;  // a round trip from now, at most half as much again; W_est where Reno is ahead
+        double target;  // one RTT ahead, at most 1.5 times the window; W_est if Reno is ahead
         bool is_reno_ahead;
 
         bool is_concave(const Window& window) const { return window.cwnd_pkts < w_max; }
@@ -104,7 +103,7 @@ public:
     };
     Place advance(const Window& window, const AckSample& ack, double acked_pkts, bool reno_friendly = true) {
         const double w = window.cwnd_pkts;
-        // Section 4.3, figure 4: Reno's own pace once the window before the reduction is reached again
+        // Section 4.3, figure 4: the full rate of Reno once the window before the reduction is reached again
         w_est_ += (w_est_ >= cwnd_prior_ ? 1.0 : kAlpha) * share_ * share_ * acked_pkts / w;
         const double t_s = to_seconds(ack.now - epoch_start_);
         const double w_cubic = window_at(t_s, k_s_, w_max_, c());
@@ -126,11 +125,11 @@ public:
         is_after_timeout_ = event.kind == CongestionKind::Timeout;
     }
 
-    // By how much later the epoch has begun for time to count in which the window was in use. Section 5.8.
+    // Shift of the epoch's start, so that only time with a used window counts. Section 5.8.
     Nanos leave_out_unused_time(const AckSample& ack) {
         Nanos unused{};
         if (was_idle_) {
-            // Nothing was under way from the ACK before until the packet was sent that this one is for.
+            // No packet was in flight from the previous ACK until the send time of the present packet.
             const Nanos sent = ack.now - ack.rtt;
             if (sent > last_ack_) unused = sent - last_ack_;
         } else if (!ack.is_cwnd_limited) {
@@ -148,7 +147,7 @@ private:
     double share_ = 1;
     double w_max_ = 0;  // 0: no loss so far
     double k_s_ = 0;
-    double w_est_ = 0;       // what Reno would have
+    double w_est_ = 0;       // window of Reno
     double cwnd_prior_ = 0;  // before the last reduction
     Nanos epoch_start_{};
     Nanos last_ack_{};

@@ -1,4 +1,4 @@
-// DCTCP: gives up as much of the window as the share of packets that queues have marked. Source: RFC 8257.
+// DCTCP: reduces the window by half the share of marked packets. Source: RFC 8257.
 #pragma once
 
 #include <array>
@@ -7,14 +7,14 @@
 
 namespace subflow {
 
-// The moving average of the share of marked packets. Source: RFC 8257 section 3.3; Linux tcp_dctcp.c
+// Moving average of the share of marked packets. Source: RFC 8257 section 3.3; Linux tcp_dctcp.c
 class MarkedShare {
 public:
     static constexpr RuleNumber kNumber{"marked_share", "moving average of the share of packets that were marked"};
 
     explicit MarkedShare(double gain) : gain_(gain) {}
 
-    // `period`: how long the samples are at least. Returns whether one is complete.
+    // `period`: minimum length of a sample. Returns true if a sample is complete.
     bool on_ack(const AckSample& ack, Nanos period = Nanos(0)) {
         acked_ += ack.acked_pkts;
         marked_ += std::min(ack.marked_pkts, ack.acked_pkts);
@@ -29,7 +29,7 @@ public:
 
 private:
     double gain_;
-    double share_ = 1;  // until more is known, a mark is as good as a loss
+    double share_ = 1;  // before the first sample, a mark counts like a loss
     double acked_ = 0;
     double marked_ = 0;
     std::uint32_t window_end_ = 0;

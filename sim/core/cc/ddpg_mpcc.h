@@ -1,4 +1,4 @@
-// DDPG-MPCC: MPCC of which a learning agent takes the steps. Slow start and probing stay MPCC's.
+// DDPG-MPCC: MPCC with a learning agent that takes the steps. Slow start and probing remain those of MPCC.
 // Source: Pokhrel, Kua, Satish, Ozer, Howe, Walid, "DDPG-MPCC: An Experience Driven Multipath Performance Oriented
 // Congestion Control", Future Internet 2024.
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace subflow {
 
-// A step of the agent is a monitor interval. What it does is judged there: its reward is the utility of that interval,
-// also where probing comes before its next turn.
+// A step of the agent is a monitor interval. The reward of an action is the utility of that interval, even if probing
+// precedes the agent's next turn.
 class DdpgMpcc : public Mpcc {
 public:
     static constexpr std::array<std::string_view, 2> kBases{"loss", "latency"};
@@ -89,8 +89,8 @@ public:
           step_(options.number("step")),
           counts_range_(options.choice("reward") == kRewards[1]) {}
 
-    // The rate that an action leads to. The upper bound is none for a rate that is beyond it already: that of one who
-    // does nothing stays.
+    // New rate after an action. The upper bound does not lower a rate that is already beyond it: a zero action keeps
+    // the rate.
     static double moved_bps(double rate_bps, double change, double reference_bps) {
         const double most_bps = std::max(kMostReferences * reference_bps, rate_bps);
         return std::clamp(rate_bps * (1 + change), kMinRate_bps, std::max(most_bps, kMinRate_bps));
@@ -130,11 +130,11 @@ public:
     }
 
 private:
-    // What is shown relative to the largest so far.
+    // Scales a value relative to the largest so far.
     class Scale {
     public:
         float place(double value) {
-            if (!(value > 0)) return 0;  // nothing happened, or nothing is known
+            if (!(value > 0)) return 0;  // zero or unknown
             largest_ = std::max(largest_, value);
             return static_cast<float>(value / largest_);
         }

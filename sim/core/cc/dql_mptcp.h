@@ -1,4 +1,4 @@
-// DQL-MPTCP: one agent per connection sets the windows of its subflows and the shares of the packets each is handed.
+// DQL-MPTCP: one agent per connection sets the windows of its subflows and their shares of the packets.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace subflow {
 
-// The shares are for the scheduler `goodput`: with theta_n the subflow's delivery rate and z_n the agent's logit, it
-// hands out batches by softmax(z_n + ln theta_n). Other schedulers do not see them.
+// The scheduler `goodput` uses the shares: with theta_n the subflow's delivery rate and z_n the agent's logit, it
+// distributes batches by softmax(z_n + ln theta_n). Other schedulers ignore them.
 // Source: Pokhrel, Walid, "Learning to Harness Bandwidth with Multipath Congestion Control and Scheduling", IEEE TMC
 // 2021, section III.
 class DqlMptcp : public RelativeWindow {
@@ -25,7 +25,7 @@ public:
         .rules = kRules,
     };
 
-    // The paper's six. Ratios x are shown as ln(1 + min(x, 10)).
+    // The paper's six features. Ratios x are shown as ln(1 + min(x, 10)).
     static constexpr std::array kFeatures{
         NumberInfo{"sending_rate", "1", "sending rate / reference rate", 0, kScaledMaximum},
         NumberInfo{"throughput", "1", "acknowledged rate / reference rate", 0, kScaledMaximum},
@@ -46,7 +46,7 @@ public:
             "sum over the subflows of ln(max(goodput in Mbit/s, a packet per epoch)) - loss_weight loss - delay_weight "
             "(rtt / min_rtt - 1)",
     };
-    // Which of the actions is the subflow's logit in the scheduler.
+    // Index of the action that is the subflow's logit in the scheduler.
     static constexpr std::size_t kScheduleAction = 1;
 
     using RelativeWindow::RelativeWindow;

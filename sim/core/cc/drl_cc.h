@@ -1,4 +1,4 @@
-// DRL-CC: one agent sets the windows of all MPTCP flows of a host, and sees its TCP flows as well.
+// DRL-CC: one agent sets the windows of all MPTCP flows of a host, and also observes its TCP flows.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ public:
         .rules = kRules,
     };
 
-    // The paper's five numbers, and two that tell the kinds of flows apart. Ratios x are shown as ln(1 + min(x, 10)).
+    // The paper's five features, and two that distinguish the kinds of flows. Ratios x are shown as ln(1 + min(x, 10)).
     static constexpr std::array kFeatures{
         NumberInfo{"sending_rate", "1", "sending rate / reference rate", 0, kScaledMaximum},
         NumberInfo{"goodput", "1", "acknowledged rate / reference rate", 0, kScaledMaximum},
@@ -54,7 +54,7 @@ public:
         record[6] = sample.is_new ? 1 : 0;
     }
 
-    // Proportional fairness over MPTCP and TCP flows alike.
+    // Proportional fairness over all MPTCP and TCP flows.
     double reward(std::span<const EpochSample> samples) const {
         return proportional_fairness(samples) - price(samples);
     }

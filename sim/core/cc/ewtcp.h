@@ -1,4 +1,4 @@
-// EWTCP, equally-weighted TCP: NewReno on each subflow, weighted so that n of them take as much as one TCP.
+// EWTCP, equally-weighted TCP: NewReno on each subflow, weighted so that n of them get the rate of one TCP.
 #pragma once
 
 #include <array>
@@ -63,7 +63,7 @@ public:
         return 1;
     }
 
-    // Growth of the window per packet acknowledged in congestion avoidance, in packets.
+    // Growth of the window per ACKed packet in congestion avoidance, in packets.
     static double increase_per_ack(double cwnd_pkts, double a) { return a / cwnd_pkts; }
     static double increase_per_ack(double cwnd_pkts, const Siblings& siblings, Weight weight) {
         return increase_per_ack(cwnd_pkts, a(weight, siblings.all.size()));

@@ -1,5 +1,5 @@
-// Leaving slow start before it overflows the queue: two ways to notice that the path is full. Part of CUBIC, and an
-// option of other controllers.
+// Exit from slow start before the queue overflows: two ways to detect a full path. Part of CUBIC, and an option of
+// other controllers.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,16 @@
 
 namespace subflow {
 
-// How much the lowest RTT of a round may exceed the reference before it counts as a queue: an eighth of the reference,
-// within 4 to 16 ms. Source: Linux tcp_cubic.c (HYSTART_DELAY_THRESH), RFC 9406 section 4.2 (RttThresh).
+// Rise of a round's minimum RTT above the reference that counts as a queue: an eighth of the reference, within 4 to 16
+// ms.
+// Source: Linux tcp_cubic.c (HYSTART_DELAY_THRESH), RFC 9406 section 4.2 (RttThresh).
 constexpr Nanos hystart_delay_threshold(Nanos reference) {
     return std::clamp(reference / 8, Nanos(4'000'000), Nanos(16'000'000));
 }
 
-// Two tests per round trip, from a window of 16 packets on: a train of closely spaced ACKs that has lasted for half the
-// lowest RTT, and a lowest RTT of this round above the lowest of all. Source: Ha, Rhee, PFLDNeT 2008; Linux tcp_cubic.c
-// (hystart_update).
+// Two tests per round trip, for windows of at least 16 packets: a train of closely spaced ACKs that lasts for half the
+// minimum RTT, and a minimum RTT of this round above the overall minimum. Source: Ha, Rhee, PFLDNeT 2008; Linux
+// tcp_cubic.c (hystart_update).
 class HyStart {
 public:
     static constexpr RuleInfo kExit{
@@ -36,11 +37,11 @@ public:
     static constexpr double kLowWindow = 16;
     static constexpr std::uint32_t kMinSamples = 8;
     static constexpr Nanos kAckSpacing{2'000'000};
-    // Linux grants a train the time of four segments of the largest offload size at twice the present rate, at most a
-    // millisecond; up to 1 Gbit/s this is the millisecond.
+    // Linux allows a train the time of four segments of the largest offload size at twice the present rate, but at most
+    // a millisecond; up to 1 Gbit/s the limit is the millisecond.
     static constexpr Nanos kAckDelayAllowance{1'000'000};
 
-    // True when slow start should end.
+    // True if slow start should end.
     bool on_ack(const Window& window, const AckSample& ack) {
         if (ack.begins_round) {
             round_start_ = last_ack_ = ack.now;
@@ -74,8 +75,8 @@ private:
     std::uint32_t samples_ = 0;
 };
 
-// A rise of the RTT from round to round leads to Conservative Slow Start, four times slower, which ends slow start
-// after five rounds unless the RTT falls back. For the first slow start only. Source: RFC 9406 section 4.
+// A rise of the RTT from round to round starts Conservative Slow Start, four times slower, which ends slow start after
+// five rounds unless the RTT falls back. Only in the first slow start. Source: RFC 9406 section 4.
 class HyStartPlusPlus {
 public:
     static constexpr RuleInfo kExit{
@@ -105,13 +106,13 @@ public:
 
     bool is_conservative() const { return is_conservative_; }
 
-    // True when slow start should end.
+    // True if slow start should end.
     bool on_ack(const Window& window, const AckSample& ack) {
         if (ack.begins_round) {
             last_round_rtt_ = lowest_rtt_;
             lowest_rtt_ = kNever;
             samples_ = 0;
-            // The part of a round in which it began counts as its first.
+            // The first, partial round counts as a full one.
             if (is_conservative_ && ++conservative_rounds_ >= kCssRounds) {
                 if (ack.why != nullptr)
                     ack.why->set(kExit, {window.cwnd_pkts, static_cast<double>(conservative_rounds_),
@@ -140,15 +141,15 @@ public:
 
 private:
     Nanos lowest_rtt_ = kNever;      // of this round
-    Nanos last_round_rtt_ = kNever;  // lowest of the round before
-    Nanos baseline_rtt_ = kNever;    // below it, the rise that led here was none
+    Nanos last_round_rtt_ = kNever;  // minimum of the previous round
+    Nanos baseline_rtt_ = kNever;    // a lower RTT shows that the rise was spurious
     std::uint32_t samples_ = 0;
     std::uint32_t conservative_rounds_ = 0;
     bool is_conservative_ = false;
 };
 
-// HyStart++ as an option of controllers whose slow start is that of RFC 5681. It is for the first slow start only
-// (RFC 9406 section 4.3): a loss ends it.
+// HyStart++ as an option of controllers with the slow start of RFC 5681. Only for the first slow start (RFC 9406
+// section 4.3): a loss ends it.
 class OptionalHyStart {
 public:
     static constexpr OptionInfo kOption{
@@ -172,7 +173,7 @@ public:
     }
     void on_congestion_event() { hystart_.reset(); }
 
-    // Slow start, where the window is in it. Returns what is left for congestion avoidance.
+    // Applies slow start below the threshold. Returns the packets left for congestion avoidance.
     double beyond_slow_start(Window& window, const AckSample& ack) const {
         if (!hystart_ || !window.in_slow_start()) return subflow::beyond_slow_start(window, ack);
         const double growth = hystart_->slow_start_growth(ack.acked_pkts);

@@ -1,5 +1,5 @@
-// What the congestion controllers of the MPTCP kernel have in common: whole packets, Linux's slow start and Reno, and
-// when they are called.
+// Common parts of the congestion controllers of the MPTCP kernel: whole packets, slow start and Reno as in Linux, and
+// the times of the calls.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 namespace subflow {
 
 // The modules are mptcp_coupled.c (LIA), mptcp_olia.c, mptcp_balia.c and mptcp_wvegas.c of multipath-tcp.org, release
-// 0.92, which is Linux 4.4. There tcp_ack() calls cong_avoid for each acknowledgement that moves snd_una outside
-// recovery, before it judges what the same acknowledgement shows of losses; a loss asks ssthresh and then tells the new
-// state. What is not modelled: the state Disorder between a first duplicate ACK and the recovery, the window's clamp,
-// and that a subflow that joins sets LIA's alpha to its first value for a round trip.
+// 0.92, based on Linux 4.4. Its tcp_ack() calls cong_avoid for each ACK that moves snd_una outside recovery, before
+// loss detection processes the same ACK; a loss calls ssthresh, then reports the new state. Not modelled: the state
+// Disorder between a first duplicate ACK and the recovery, the window's clamp, and the reset of LIA's alpha to its
+// first value for one round trip when a subflow joins.
 class KernelArithmetic {
 public:
     static constexpr std::array<std::string_view, 2> kChoices{"specification", "kernel"};
@@ -44,7 +44,7 @@ public:
         .numbers = {number::kCwnd, number::kSsthresh},
     };
 
-    // The tick of srtt: an eighth of a microsecond (tcp_sock.srtt_us). At least one: there is a sample.
+    // srtt in the kernel's unit, an eighth of a microsecond (tcp_sock.srtt_us). At least 1, because 0 means no sample.
     static std::uint32_t srtt_ticks(Nanos srtt) {
         return static_cast<std::uint32_t>(std::max<std::int64_t>(srtt.value * 8 / 1000, 1));
     }
@@ -60,10 +60,10 @@ public:
     }
     static bool in_slow_start(const Window& window) { return cwnd(window) < ssthresh(window); }
 
-    // An acknowledgement for which the kernel calls cong_avoid.
+    // True for an ACK for which the kernel calls cong_avoid.
     static bool raises_window(const AckSample& ack) { return ack.advanced_pkts != 0 && !ack.in_recovery; }
 
-    // tcp_slow_start: returns what is left of the packets acknowledged.
+    // tcp_slow_start: returns the acknowledged packets beyond the slow start threshold.
     static std::uint32_t slow_start(Window& window, const AckSample& ack) {
         const std::uint32_t before = cwnd(window);
         const std::uint32_t after = std::min(before + ack.advanced_pkts, ssthresh(window));
@@ -99,8 +99,8 @@ public:
         window.cwnd_pkts = after;
     }
 
-    // A step of one packet once `per_packet` ACKs have been counted, and one: LIA's and BALIA's. Returns whether it
-    // was.
+    // Increases the window by one packet after `per_packet` ACKs plus one, as in LIA and BALIA. Returns true after an
+    // increase.
     bool step_after(std::uint32_t per_packet, Window& window) {
         if (count_ < per_packet) {
             ++count_;
@@ -121,23 +121,24 @@ public:
     // tcp_init_cwnd_reduction, tcp_enter_loss
     void begin_reduction() { count_ = 0; }
 
-    // Another subflow as a module sees it, or the own one as it is by now: `siblings` is from before the ACK in hand.
+    // Another subflow as seen by a module, or the own one with its present window: `siblings` is from before the
+    // current ACK.
     struct Path {
         std::uint32_t cwnd = 0;
-        std::uint32_t effective_cwnd = 0;  // in recovery ssthresh
-        std::uint32_t srtt = 0;            // in ticks; 0: not known yet, and not to be counted with
+        std::uint32_t effective_cwnd = 0;  // ssthresh in recovery
+        std::uint32_t srtt = 0;            // in ticks; 0: unknown, so the path is left out
         double told = 0;                   // Sibling::advertised
         bool is_own = false;
     };
     static Path own_path(const Window& window, Nanos srtt, double told = 0) {
         return {cwnd(window), cwnd(window), srtt == Nanos(0) ? 0 : srtt_ticks(srtt), told, true};
     }
-    // After an event that brings no RTT.
+    // After an event without an RTT.
     static Path own_path(const Window& window, const Siblings& siblings) {
         const bool is_known = siblings.self < siblings.all.size();
         return own_path(window, is_known ? from_seconds(siblings.own().srtt_s) : Nanos(0));
     }
-    // In the order of the kernel's list: who joined last comes first (mptcp_add_sock).
+    // In the order of the kernel's list: the latest subflow comes first (mptcp_add_sock).
     template <class Visit>
     static void for_each_path(const Siblings& siblings, const Path& own, Visit&& visit) {
         if (siblings.self >= siblings.all.size() && own.srtt != 0) visit(own);

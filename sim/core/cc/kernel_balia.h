@@ -5,10 +5,10 @@
 
 namespace subflow {
 
-// Increase and decrease are computed ahead, when the window steps, in slow start, at the end of a recovery and at a
-// timeout after ssthresh was asked, and used as they are until then. (Changes of state ask for it, too, but of the
-// subflow, where cong_avoid looks at the connection.) A step takes one ACK more than the rule says; alpha of the
-// decrease is a whole number.
+// Increase and decrease are computed when the window grows, in slow start, at the end of a recovery and at a timeout
+// after the call of ssthresh, and used unchanged until then. (Changes of state also request the computation, but for
+// the subflow, whereas cong_avoid checks the connection.) An increase takes one ACK more than the rule states; alpha of
+// the decrease is an integer.
 class KernelBalia {
 public:
     static constexpr RuleInfo kStep{
@@ -80,8 +80,8 @@ public:
         if (KernelArithmetic::established(siblings) <= 1) {
             KernelArithmetic::halve(window, event);
         } else {
-            // DEVIATION: where less than that is left since, the difference wraps in the kernel and ends all limits;
-            // the window stays as it is here.
+            // DEVIATION: if the window has become smaller than the decrease, the difference wraps in the kernel and
+            // removes all limits; here the window stays.
             const std::uint64_t decrease = plan_.decrease > before ? 0 : plan_.decrease;
             KernelArithmetic::set_ssthresh(window,
                                            static_cast<std::uint32_t>(std::max<std::uint64_t>(before - decrease, 1)));

@@ -5,10 +5,10 @@
 
 namespace subflow {
 
-// One alpha for the connection, times 2^12, renewed when a window steps, in slow start, after a change of state and at
-// a timeout. A step takes one ACK more than the rule says. The search for the best path divides cwnd * 2^32 by the
-// square of srtt in eighths of a microsecond: with fewer packets than srtt^2 / (8.2 ms)^2, 149 at 100 ms, all come to
-// nought, and the best path is the first one that the connection had.
+// One alpha for the connection, times 2^12, updated when a window grows, in slow start, after a change of state and at
+// a timeout. An increase takes one ACK more than the rule states. The search for the best path divides cwnd * 2^32 by
+// the square of srtt in eighths of a microsecond: with fewer packets than srtt^2 / (8.2 ms)^2, 149 at 100 ms, all
+// quotients are 0, and the best path is the connection's first one.
 class KernelLia {
 public:
     static constexpr RuleInfo kStep{
@@ -42,7 +42,7 @@ public:
             if (path.srtt != 0) sum += (std::uint64_t{path.cwnd} << kDenominatorScale) * best_rtt / path.srtt;
         });
         sum *= sum;
-        if (sum == 0) return 1;  // no path has a round-trip time; the kernel would divide by nought
+        if (sum == 0) return 1;  // no path has an RTT; the kernel would divide by 0
         return std::max<std::uint64_t>((best_cwnd << kNumeratorScale) / sum, 1);
     }
 
@@ -90,7 +90,7 @@ private:
     CommonState& common_of(const Siblings& siblings) { return siblings.common != nullptr ? *siblings.common : alone_; }
 
     KernelArithmetic tcp_;
-    CommonState alone_;  // where there is no connection to keep it
+    CommonState alone_;  // used without a connection
 };
 
 }  // namespace subflow

@@ -5,10 +5,10 @@
 
 namespace subflow {
 
-// The increase of an ACK, in 1024ths of a packet, is rounded towards nought: two subflows of equal round-trip times
-// with more than 256 packets each do not grow at all. They gather in a counter that a loss does not empty; at 1023 the
-// window steps by one, and what is over is forgotten. Ranks are compared exactly: of two paths the one is best and not
-// both.
+// The increase per ACK, in 1024ths of a packet, is rounded towards 0: two subflows of equal RTT with more than 256
+// packets each do not grow at all. The increases add up in a counter that a loss does not reset; at 1023 the window
+// grows by one packet, and the excess is discarded. Ranks are compared exactly: of two similar paths, only one is the
+// best.
 class KernelOlia {
 public:
     static constexpr RuleInfo kStep{
@@ -24,13 +24,13 @@ public:
                     {"step", "by how much the cwnd changes, in packets"}},
     };
 
-    // What an acknowledgement adds: the first term and epsilon = num / den of the second.
+    // Increase per ACK: the first term, and epsilon = num / den of the second.
     struct Epsilon {
         int num = 0;
         std::uint32_t den = 1;
     };
 
-    // l of a path, in packets, from three packet numbers: snd_una at the last ACK and at the two losses before
+    // l of a path in packets, from three packet numbers: snd_una at the last ACK and at the two losses before it
     // (mptcp_loss3, mptcp_loss2, mptcp_loss1).
     std::uint32_t interval_pkts() const { return std::max(una_ - last_loss_, last_loss_ - loss_before_); }
 
@@ -76,7 +76,7 @@ public:
         return sum * sum;
     }
 
-    // In 1024ths of a packet.
+    // Increase in 1024ths of a packet.
     static std::int32_t increase(std::uint32_t cwnd, Epsilon epsilon, std::uint64_t rate) {
         const std::uint64_t scaled = std::uint64_t{cwnd} << kScale;
         const std::uint64_t coupled = epsilon.den * scaled * scaled;
@@ -120,7 +120,7 @@ public:
 private:
     static constexpr int kScale = 10;
     static constexpr std::int32_t kStepAt = (1 << kScale) - 1;
-    static constexpr std::uint64_t kBytes = 1428;  // of a packet: intervals are counted in bytes, which may overflow
+    static constexpr std::uint64_t kBytes = 1428;  // per packet: intervals count bytes, which may overflow
 
     static std::int32_t signed_of(std::uint64_t dividend, std::uint64_t divisor) {
         return static_cast<std::int32_t>(dividend / divisor);

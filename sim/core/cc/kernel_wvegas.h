@@ -5,10 +5,9 @@
 
 namespace subflow {
 
-// Round-trip times are whole microseconds and one, queued packets are rounded down, and rates are packets per
-// microsecond times 2^16: 6 for ten packets in 100 ms. A round trip begins anew after every recovery. The drain
-// compares times as they are: two microseconds are twice as much as one, and a queue that is not there at all counts as
-// doubled.
+// RTTs are whole microseconds plus one, queued packets are rounded down, and rates are packets per microsecond times
+// 2^16: 6 for ten packets in 100 ms. A new round trip begins after each recovery. The drain compares raw times: two
+// microseconds are twice as much as one, and even an empty queue counts as doubled.
 class KernelWVegas {
 public:
     static constexpr RuleInfo kSlowStartExit{
@@ -85,7 +84,7 @@ private:
     static constexpr int kScale = 16;
     static constexpr std::uint64_t kOne = 1 << kScale;
 
-    // Siblings count with a rate while they have samples in the round trip under way.
+    // Siblings advertise a rate while they have samples in the present round trip.
     void advertise(Window& window) const { window.advertised = sampled_rtt_ > 0 ? static_cast<double>(rate_) : 0; }
 
     void avoid_congestion(Window& window, const AckSample& ack, const Siblings& siblings) {
@@ -170,9 +169,9 @@ private:
     std::uint64_t weight_ = kOne;  // share of the connection's rate, times 2^16
     std::uint32_t alpha_ = kLowestAlpha;
     std::uint32_t base_rtt_ = 0x7fffffff;
-    std::uint32_t queueing_delay_ = 0;  // lowest since the last drain; 0: none seen yet
-    std::uint32_t sampled_rtt_ = 0;     // sum in the round trip under way
-    std::uint16_t samples_ = 0;         // and how many
+    std::uint32_t queueing_delay_ = 0;  // minimum since the last drain; 0: no sample yet
+    std::uint32_t sampled_rtt_ = 0;     // sum in the present round trip
+    std::uint16_t samples_ = 0;         // number of samples in the sum
     std::uint32_t round_end_ = 0;       // beg_snd_nxt
     bool drains_;
     bool is_enabled_ = true;

@@ -47,7 +47,7 @@ public:
     }
     bool sees_every_ack() const { return kernel_ || hystart_.is_watching(); }
 
-    // Growth of the window per packet acknowledged in congestion avoidance, in packets.
+    // Growth of the window per ACKed packet in congestion avoidance, in packets.
     static double increase_per_ack(double cwnd_pkts, const Siblings& siblings) {
         return increase(cwnd_pkts, siblings, 1, nullptr);
     }

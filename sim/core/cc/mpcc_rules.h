@@ -1,4 +1,4 @@
-// The rules by which MPCC changes a rate or a window. Part of MPCC. Rates are those of the wire.
+// MPCC's rules for changes of a rate or a window. Part of MPCC. Rates are on the wire.
 #pragma once
 
 #include <array>
@@ -126,7 +126,7 @@ inline constexpr RuleInfo kSilence{
     .numbers = {kRate},
 };
 
-// Those of an agent that moves in place of the gradient (ddpg_mpcc.h).
+// Rules of an agent that replaces the gradient steps (ddpg_mpcc.h).
 inline constexpr std::string_view kAgentSource = "Pokhrel et al., DDPG-MPCC, Future Internet 2024, section 2.2";
 inline constexpr RuleInfo kHandOver{
     .name = "hand_over",
@@ -158,7 +158,7 @@ inline constexpr RuleInfo kFallBack{
 inline constexpr std::array kAll{&kInitialRate,  &kDouble, &kRetry, &kLeaveSlowStart, &kTry,   &kWait, &kAgreement,
                                  &kDisagreement, &kMove,   &kTurn,  &kUntried,        &kBrake, &kCwnd, &kSilence};
 
-// With an agent: it takes the steps.
+// With an agent that takes the steps.
 inline constexpr std::array kAllOfAgent{&kInitialRate, &kDouble,   &kRetry,        &kLeaveSlowStart, &kTry,
                                         &kWait,        &kHandOver, &kDisagreement, &kAgentMove,      &kGoOn,
                                         &kFallBack,    &kUntried,  &kBrake,        &kCwnd,           &kSilence};

@@ -12,7 +12,8 @@ namespace {
 constexpr std::int32_t kParts = 8;
 constexpr std::int32_t kCycles = 1 << 27;
 
-// Of those that siblings state; a subflow that paces has a window which says nothing of its rate.
+// Relative tolerance between a sibling's window and its advertised rate; a paced subflow has a window unrelated to its
+// rate.
 constexpr double kRounding = 1e-9;
 
 Nanos part_of(Nanos time, double share) {
@@ -61,7 +62,7 @@ double MpLibra::gradient_of(const IntervalRecord& record, bool counts_falls_in_f
     return counts_falls_in_full ? record.rtt_gradient : std::max(record.rtt_gradient, -kGradientFloor);
 }
 
-// While it explores, what siblings see of a subflow is its window; while it paces, its base rate.
+// Advertises the window's rate during the exploration and the base rate while paced.
 void MpLibra::advertise(Window& window, Nanos srtt) const {
     if (is_silent_ || srtt == Nanos(0)) {
         window.advertised = 0;
@@ -71,7 +72,7 @@ void MpLibra::advertise(Window& window, Nanos srtt) const {
     window.advertised = has_window ? window.cwnd_pkts / to_seconds(srtt) : base_pps_;
 }
 
-// Calls call(classic, siblings) with the siblings as their rates say, not as the windows do that are none.
+// Calls call(classic, siblings), where paced siblings have windows computed from their advertised rates.
 template <class Call>
 void MpLibra::let_classic(const Siblings& siblings, Call&& call) {
     std::array<Sibling, kMaxSubflows> seen;
@@ -102,8 +103,8 @@ void MpLibra::explore(Window& window, Nanos srtt, double inflight_pkts, Reason* 
     begin_exploration(srtt);
     window.cwnd_pkts = std::max(base_pps_ * to_seconds(stage_srtt_), 1.0);
     if (has_met_a_limit_) {
-        // Slow start leads back to a rate that the classic controller had where an agent's smaller one won: found to be
-        // wrong, that choice would otherwise be made good by a packet per round trip.
+        // If the agent's smaller rate won wrongly, slow start leads back to the former rate of the classic controller;
+        // otherwise the recovery would gain only one packet per round trip.
         const double threshold_pkts = std::max(base_pps_, overruled_pps_) * to_seconds(stage_srtt_);
         window.ssthresh_pkts = std::min(window.ssthresh_pkts, std::max(threshold_pkts, 1.0));
         if (base_pps_ >= overruled_pps_) overruled_pps_ = 0;
@@ -113,7 +114,7 @@ void MpLibra::explore(Window& window, Nanos srtt, double inflight_pkts, Reason* 
     if (why != nullptr) why->set(mplibra_rules::kExplore, {base_pps_, to_seconds(stage_srtt_), inflight_pkts});
 }
 
-// The cap is of the largest rate of the cycle: with a lower one nothing would leave until the pipe has run empty.
+// The cap uses the largest rate of the cycle: a lower cap would block sending until the pipe has drained.
 void MpLibra::pace(Window& window, double rate_pps, Nanos srtt) const {
     window.pacing_pps = rate_pps;
     const double largest_pps = std::max({rate_pps, base_pps_, of_classic_.rate_pps, of_agent_.rate_pps});
@@ -125,7 +126,7 @@ IntervalPlan MpLibra::plan_interval(Window& window, const IntervalMoment& moment
     is_open_ended_ = false;
     switch (stage_) {
         case Stage::Beginning: {
-            // The first packet is all that is waited for.
+            // Beginning ends with the first packet.
             const bool is_first = !is_running_;
             is_running_ = true;
             return {.length = is_first ? Nanos(1) : kOpenEnd, .tag = tag(is_first ? Part::First : Part::None)};
@@ -153,7 +154,7 @@ IntervalPlan MpLibra::plan_interval(Window& window, const IntervalMoment& moment
 }
 
 IntervalPlan MpLibra::plan_exploration(const IntervalMoment& moment) {
-    // What leaves in silence, or before an agent that is wanted has acted, is no part of it.
+    // Packets sent without feedback, or before a pending action, are no part of the exploration.
     if (is_silent_ || is_running_) return {.tag = tag(Part::None)};
     is_running_ = true;
     stage_end_ = moment.now + stage_srtt_;
@@ -197,7 +198,8 @@ NextInterval MpLibra::on_interval(Window& window, IntervalRecord& record, const 
                                   const Siblings&) {
     const Candidate result = judge(record);
     record.utility = result.utility;
-    // A timeout has given up the cycle whose results were waited for: without them, that interval would go on for ever.
+    // A timeout aborted the cycle that waited for these results: without this end, the open-ended interval would never
+    // end.
     if (record.tag / kParts != cycle_)
         return is_open_ended_ && stage_ != Stage::Feedback ? NextInterval::BeginsNow : NextInterval::InTurn;
     switch (static_cast<Part>(record.tag % kParts)) {
@@ -228,8 +230,8 @@ NextInterval MpLibra::on_interval(Window& window, IntervalRecord& record, const 
     return NextInterval::BeginsNow;
 }
 
-// Algorithm 2, line 21. DEVIATION: where a candidate was not put to the test the classic controller is right; the paper
-// compares utilities of however few packets.
+// Algorithm 2, line 21. DEVIATION: if a candidate was not evaluated, the classic controller's rate wins; the paper
+// compares utilities of any number of packets.
 void MpLibra::choose(Window& window, const IntervalMoment& moment) {
     const double before_pps = base_pps_;
     const Candidate* best = &of_classic_;
@@ -248,7 +250,7 @@ void MpLibra::choose(Window& window, const IntervalMoment& moment) {
     if (choice != 2) base_pps_ = best->rate_pps;
     if (choice == 1) overruled_pps_ = std::max(overruled_pps_, of_classic_.rate_pps);
     base_utility_ = best->utility;
-    // Less was better than what slow start has come to.
+    // A smaller rate was better than that of slow start.
     has_met_a_limit_ = has_met_a_limit_ || base_pps_ < of_classic_.rate_pps;
     if (moment.why != nullptr && is_conclusive) {
         moment.why->set(mplibra_rules::kChoice, {choice, of_classic_.rate_pps, of_classic_.utility, of_agent_.rate_pps,
@@ -289,7 +291,7 @@ void MpLibra::on_ack(Window& window, const AckSample& ack, const Siblings& sibli
     advertise(window, ack.srtt);
 }
 
-// wVegas does nothing between a loss and its repair, whatever stage that is in.
+// wVegas does nothing between a loss and its repair, in any stage.
 void MpLibra::on_recovery_exit(Window& window, const AckSample& ack, const Siblings& siblings) {
     if (auto* vegas = std::get_if<WVegas>(&classic_)) vegas->on_recovery_exit(window, ack, siblings);
     advertise(window, ack.srtt);
@@ -299,7 +301,8 @@ void MpLibra::on_congestion_event(Window& window, const CongestionEvent& event, 
     has_met_a_limit_ = true;
     const double advertised = window.advertised;
     const bool is_timeout = event.kind == CongestionKind::Timeout;
-    if (stage_ == Stage::Exploration || is_timeout) overruled_pps_ = 0;  // now it knows better itself
+    // the classic controller has a more recent estimate
+    if (stage_ == Stage::Exploration || is_timeout) overruled_pps_ = 0;
     if (stage_ == Stage::Beginning || stage_ == Stage::Exploration) {
         let_classic(siblings,
                     [&](auto& classic, const Siblings& view) { classic.on_congestion_event(window, event, view); });
@@ -322,7 +325,7 @@ void MpLibra::on_congestion_event(Window& window, const CongestionEvent& event, 
 
 void MpLibra::on_action(Window& window, std::span<const float> action, const ActionMoment& moment) {
     wants_action_ = false;
-    if (stage_ != Stage::Exploration || !is_running_) return;  // given up meanwhile
+    if (stage_ != Stage::Exploration || !is_running_) return;  // aborted in the meantime
     const double srtt_s = to_seconds(stage_srtt_);
     const double a = static_cast<double>(action.front());
     const double most_pkts = std::max(kMostBdps * moment.reference_pps * to_seconds(moment.min_rtt), kLeastWindow);
@@ -332,8 +335,8 @@ void MpLibra::on_action(Window& window, std::span<const float> action, const Act
     const double threshold = threshold_pps();
     const double low = base_pps_ - threshold;
     const double high = of_classic_.rate_pps + threshold;
-    // In the first slow start an agent that wants nothing less than before and nothing more than slow start gives
-    // objects to nothing: by the distance alone, one that would stay would bring slow start to a halt.
+    // In the first slow start, a proposal between the former base rate and the rate of slow start counts as agreement:
+    // by the distance alone, an agent that proposes no change would stop slow start.
     const bool is_first_slow_start = is_first_cycle_ && !has_met_a_limit_ && window.in_slow_start();
     const bool agrees = is_first_slow_start ? low < of_agent_.rate_pps && of_agent_.rate_pps < high
                                             : std::abs(of_classic_.rate_pps - of_agent_.rate_pps) < threshold;
@@ -349,7 +352,7 @@ void MpLibra::on_action(Window& window, std::span<const float> action, const Act
     is_first_cycle_ = false;
     stage_ = Stage::Evaluation;
     tried_ = 0;
-    // Two rates disturb each other less in this order: what the first one queues up would be laid to the second.
+    // The smaller rate goes first: packets queued by the first rate would be charged to the second.
     agent_is_larger_ = of_agent_.rate_pps >= of_classic_.rate_pps;
     pace(window, std::min(of_agent_.rate_pps, of_classic_.rate_pps), moment.srtt);
 }

@@ -19,19 +19,20 @@
 
 namespace subflow {
 
-// Rates x are packets per second. A cycle: in the exploration the classic controller has the window, for a round trip;
-// then the agent acts. If both are of one mind, so it goes on. Else both rates are evaluated, for half a round trip
-// each, and the best one is exploited. Round trips are counted by the smoothed RTT at the begin of a stage.
+// Rates x are packets per second. A cycle starts with the exploration: the classic controller sets the window for a
+// round trip, then the agent acts. If both proposals agree, the exploration continues. Otherwise both rates are
+// evaluated for half a round trip each, and the better one is exploited. A round trip is the smoothed RTT at the start
+// of a stage.
 class MpLibra {
 public:
     enum class Stage : std::uint8_t {
-        Beginning,     // there is no RTT yet
-        Exploration,   // cwnd belongs to the classic controller
+        Beginning,     // before the first RTT sample
+        Exploration,   // the classic controller sets cwnd
         Evaluation,    // paced at one candidate, then at the other
-        Feedback,      // paced at x_prev: the first round trip of the exploitation, in which results come in
-        Exploitation,  // paced at what was chosen
+        Feedback,      // paced at x_prev: the first round trip of the exploitation, while the results arrive
+        Exploitation,  // paced at the chosen rate
     };
-    // What an interval is for: comes back in its tag, as tag % 8.
+    // Purpose of an interval, stored in its tag as tag % 8.
     enum class Part : std::uint8_t { None, First, Explored, OfClassic, OfAgent, Awaiting, Exploited };
 
     static constexpr std::array<std::string_view, 4> kClassics{Olia::kInfo.name, Lia::kInfo.name, Balia::kInfo.name,
@@ -39,31 +40,31 @@ public:
     static constexpr std::array<std::string_view, 2> kArgmaxes{"alg2", "prose"};
     static constexpr std::array<std::string_view, 2> kPrices{"by_rate", "alone"};
     static constexpr std::array<std::string_view, 2> kRewards{"linear", "log"};
-    static constexpr double kLeastShare = 0.01;  // of x / x_max in the logarithm
+    static constexpr double kLeastShare = 0.01;  // minimum of x / x_max in the logarithm
 
-    static constexpr double kThreshold = 0.2;  // theta, of x_prev
+    static constexpr double kThreshold = 0.2;  // theta, relative to x_prev
     static constexpr double kExploitationRtts = 1;
     static constexpr double kBeta = 10;
     static constexpr double kGamma = 5;
     static constexpr double kActionRange = 5;  // windows times 2^-5 to 2^5
     static constexpr double kHistory = 10;
-    static constexpr double kLossWeight = 10;  // of the reward
+    static constexpr double kLossWeight = 10;  // factor in the reward
 
-    // RTT gradients that are smaller, and those of fewer packets, are noise.
+    // Smaller RTT gradients, and gradients from fewer packets, are noise.
     static constexpr double kGradientFloor = 0.01;
     static constexpr std::uint32_t kGradientPkts = 4;
-    // An interval with fewer packets says nothing of its rate.
+    // Fewer packets in an interval measure no utility.
     static constexpr std::uint32_t kEvidencePkts = 3;
-    // Nor does one that was not sent at it.
+    // Nor does an interval sent below this share of its rate.
     static constexpr double kReachedShare = 0.9;
-    // The agent's window stays within two packets and so many bandwidth-delay products.
+    // Bounds of the agent's window: two packets and this number of bandwidth-delay products.
     static constexpr double kLeastWindow = 2;
     static constexpr double kMostBdps = 4;
-    // While it paces, the window is a limit only for a sender that hears nothing.
+    // While the subflow is paced, the window only limits a sender without feedback.
     static constexpr double kCwndGain = 2;
     static constexpr double kMinCwnd = 4;
-    // What may leave at once when the window is the limit again (RFC 6928); more is paced, at twice the window's rate,
-    // as Linux paces a slow start.
+    // Packets that may leave at once when the window is the limit again (RFC 6928). Further packets are paced at twice
+    // the window's rate, as Linux paces slow start.
     static constexpr double kBurst = 10;
     static constexpr double kBurstPacing = 2;
 
@@ -197,7 +198,7 @@ public:
         .rules = kRules.distinct(),
     };
 
-    // What happened since the agent acted last. Ratios x are shown as ln(1 + min(x, 10)).
+    // Measurements since the agent's last action. Ratios x are shown as ln(1 + min(x, 10)).
     static constexpr std::array kFeatures{
         NumberInfo{"sending_rate", "1", "sending rate / reference rate", 0, kScaledMaximum},
         NumberInfo{"rtt", "1", "lowest RTT of the epoch / lowest RTT", 0, kScaledMaximum},
@@ -225,10 +226,10 @@ public:
     // U = ln T - T (beta L + gamma dRTT/dt), equation (1), with T in Mbit/s > 0; or with 1 in place of the second T.
     static double utility(double total_mbps, double loss_ratio, double rtt_gradient, double beta = kBeta,
                           double gamma = kGamma, bool is_priced_by_rate = true);
-    // The loss ratio at which it stops to grow with the rate: 1 / (beta T).
+    // Loss ratio above which the utility no longer grows with the rate: 1 / (beta T).
     static double break_even_loss(double total_mbps, double beta = kBeta) { return 1 / (beta * total_mbps); }
-    // dRTT/dt as the utility takes it: signed, nil where it is noise. A fall lasts only until the queue is empty. Were
-    // it counted in full, it would outweigh any loss of rate, and the utility would reject no agent's nonsense.
+    // dRTT/dt in the utility: signed, 0 for noise. A fall lasts only until the queue is empty. At full weight it would
+    // outweigh any loss of rate, and the utility would accept any proposal of the agent.
     static double gradient_of(const IntervalRecord& record, bool counts_falls_in_full);
 
     IntervalPlan plan_interval(Window& window, const IntervalMoment& moment);
@@ -253,7 +254,7 @@ public:
 private:
     using Classic = std::variant<Olia, Lia, Balia, WVegas>;
 
-    // A rate that may become the base rate, and what came of it.
+    // A rate that may become the base rate, and its results.
     struct Candidate {
         double rate_pps = 0;
         double utility = 0;
@@ -294,15 +295,15 @@ private:
     std::int32_t cycle_ = 0;
     bool is_running_ = false;  // a packet of the stage has left
     bool wants_action_ = false;
-    bool is_open_ended_ = false;    // the current interval goes on until a result ends it
-    bool is_silent_ = false;        // timed out and not heard of since
-    bool is_first_cycle_ = true;    // none has come to an evaluation
-    bool has_met_a_limit_ = false;  // slow start is over
+    bool is_open_ended_ = false;    // the current interval lasts until a result ends it
+    bool is_silent_ = false;        // timed out, without feedback since
+    bool is_first_cycle_ = true;    // no cycle has reached an evaluation
+    bool has_met_a_limit_ = false;  // slow start has ended
     Nanos stage_srtt_{};
     Nanos stage_end_ = kNever;
     double packet_bits_ = 0;
     double base_pps_ = 0;       // x_prev
-    double overruled_pps_ = 0;  // the classic controller's rate that a smaller one of the agent has beaten; 0: none
+    double overruled_pps_ = 0;  // the classic controller's rate, beaten by a smaller rate of the agent; 0: none
     double base_utility_ = std::numeric_limits<double>::quiet_NaN();
     double others_pps_ = 0;  // of the siblings, at the end of the exploration
     Candidate of_classic_;

@@ -1,4 +1,4 @@
-// The rules by which MPLibra changes a rate or a window, beside those of its classic controller. Part of MPLibra.
+// MPLibra's rules for changes of a rate or a window, in addition to those of its classic controller. Part of MPLibra.
 #pragma once
 
 #include <array>

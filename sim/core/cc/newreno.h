@@ -55,13 +55,13 @@ public:
     static void grow(Window& window, const AckSample& ack) { grow(window, ack, beyond_slow_start(window, ack)); }
     static void grow(Window& window, const AckSample& ack, double acked) {
         if (ack.why != nullptr && acked > 0) ack.why->set(kAdditiveIncrease, {acked, window.cwnd_pkts});
-        // RFC 5681 section 3.1, equation (3), counting packets: one more per window acknowledged
+        // RFC 5681 section 3.1, equation (3), counting packets: one more per ACKed window
         window.cwnd_pkts += acked / window.cwnd_pkts;
     }
 
-    // RFC 5681 section 3.1, equation (4), with a floor of two packets (coupled subflows: one). After a timeout the
-    // flight size counts; on fast retransmit the window does (as in Linux: the two differ only while the window is not
-    // in full use).
+    // RFC 5681 section 3.1, equation (4), with a floor of two packets (coupled subflows: one). After a timeout, the
+    // flight size is halved. On fast retransmit, the window is halved as in Linux; the two differ only in a window that
+    // is not fully used.
     static void halve(Window& window, const CongestionEvent& event, double floor_pkts = 2.0) {
         const double basis = event.kind == CongestionKind::Timeout ? event.inflight_pkts : window.cwnd_pkts;
         window.ssthresh_pkts = std::max(basis / 2, floor_pkts);

@@ -59,7 +59,7 @@ public:
         .rules = kRules,
     };
 
-    // Ranks this close are equal: round-trip times are never the same to the nanosecond.
+    // Ranks this close are equal: RTTs are never equal to the nanosecond.
     static constexpr double kRankTolerance = 1e-3;
 
     explicit Olia(const Options& options)
@@ -70,7 +70,7 @@ public:
     }
     bool sees_every_ack() const { return kernel_ || hystart_.is_watching(); }
 
-    // The best paths (B) and those with the largest window (M).
+    // The best paths (B) and the paths with the largest window (M).
     class Sets {
     public:
         Sets(const Siblings& siblings, Rank rank) : rank_(rank) {
@@ -88,8 +88,8 @@ public:
         double largest_ = 0;
     };
 
-    // alpha of the own subflow: 1 / (n |B \ M|) for the best paths with less than the largest window (B \ M), taken
-    // from those with the largest window (M); nil where every best path has the largest window.
+    // alpha of the own subflow: 1 / (n |B \ M|) for the best paths below the largest window (B \ M), taken from the
+    // paths with the largest window (M). 0 if each best path has the largest window.
     static double alpha(const Siblings& siblings, const Sets& sets) {
         const auto is_collected = [&](const Sibling& s) { return sets.is_best(s) && !sets.is_largest(s); };
         double largest_count = 0;
@@ -110,7 +110,7 @@ public:
         return siblings.coupled_increase(siblings.rates().total_pps);
     }
 
-    // Change of the window per packet acknowledged in congestion avoidance, in packets; may be negative.
+    // Change of the window per ACKed packet in congestion avoidance, in packets; may be negative.
     static double increase_per_ack(double cwnd_pkts, const Siblings& siblings, Rank rank) {
         return coupled_increase(siblings) + alpha(siblings, rank) / cwnd_pkts;
     }
@@ -144,10 +144,10 @@ public:
     }
 
 private:
-    // Windows compare as whole packets, else the set of the largest would change with every ACK.
+    // Windows are compared as whole packets; otherwise the set M would change with each ACK.
     static double whole(const Sibling& s) { return std::floor(s.cwnd_pkts); }
 
-    // l: packets acknowledged between two losses, or since the last one if these are more.
+    // l: packets ACKed between the last two losses, or since the last loss if that number is larger.
     static double distance(const Sibling& s) { return std::max(s.acked_since_loss_pkts, s.acked_between_losses_pkts); }
 
     static double rank_of(const Sibling& s, Rank rank) {

@@ -1,4 +1,4 @@
-// Prague: DCTCP for the Internet, in queues that are shared with everybody (L4S). Source:
+// Prague: DCTCP for the Internet, in queues shared by many users (L4S). Source:
 // draft-briscoe-iccrg-prague-congestion-control-04; Linux tcp_prague.c of the L4S team.
 #pragma once
 
@@ -101,7 +101,7 @@ public:
     void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
         const double likelihood = detector_ ? detector_->likelihood() : 0;
         if (detector_) detector_->adapt_gains(window.ssthresh_pkts);
-        // Where nobody counts the marks they tell no more than a loss (section 2.2).
+        // Without a count of marks, a mark is answered like a loss (section 2.2).
         if (event.kind != CongestionKind::Mark || !event.is_exact) return NewReno::halve(window, event);
         if (likelihood == 0) return Dctcp::reduce(window, event, marked_.share());
         const double cwnd = window.cwnd_pkts;
@@ -111,8 +111,8 @@ public:
             event.why->set(kFallback, {cwnd, marked_.share(), likelihood, answered, window.ssthresh_pkts});
     }
 
-    // With a packet more per virtual round trip in a virtual window, W * virtual_rtt / srtt, rates of short paths grow
-    // as those of longer ones.
+    // With one packet per virtual round trip in a virtual window, W * virtual_rtt / srtt, short paths grow their rates
+    // like longer ones.
     double growth_per_round(Nanos srtt) const {
         if (srtt >= virtual_rtt_) return 1;
         const double ratio = static_cast<double>(srtt.value) / static_cast<double>(virtual_rtt_.value);

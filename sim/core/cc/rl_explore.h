@@ -1,5 +1,5 @@
-// RL-explore: a learned agent raises, keeps or lowers the sending rate of one path, and rates are probed for it now and
-// then.
+// RL-explore: a learned agent raises, keeps or lowers the sending rate of one path, and the controller occasionally
+// probes higher rates.
 #pragma once
 
 #include <algorithm>
@@ -13,30 +13,30 @@
 
 namespace subflow {
 
-// Source: "RL-explore", congestion control by PPO and bandwidth probing, section 4; the simple_emulator
-// of its authors for what the paper leaves open ("the emulator" below).
-// Rates are those of packets on the wire. There is no window: what stands in its place only keeps a sender that hears
-// nothing from sending on.
+// Source: "RL-explore", congestion control by PPO and bandwidth probing, section 4; for details that the paper omits,
+// the simple_emulator of its authors ("the emulator" below). Rates count packets on the wire. The algorithm has no
+// window: the window here only stops a sender without feedback.
 class RlExplore {
 public:
-    static constexpr double kRateFactor = 1.25;            // of an increase, of a decrease and of a probe
-    static constexpr std::uint32_t kThroughputEpochs = 5;  // throughput_max is the largest of so many, or of fewer
-    static constexpr double kLatencyWeight = 10;           // of the latency in s
-    static constexpr double kLossWeight = 10;              // of the loss ratio
-    static constexpr double kStartingRate_bps = 6e6;       // the emulator's demonstration: 500 packets of 1500 bytes
-    static constexpr std::uint32_t kIntervalPkts = 50;     // the emulator's demonstration
-    static constexpr std::uint32_t kProbeInterval = 8;     // the paper says "several"
+    static constexpr double kRateFactor = 1.25;  // factor of an increase, a decrease and a probe
+    // throughput_max is the maximum of so many epochs, or of fewer
+    static constexpr std::uint32_t kThroughputEpochs = 5;
+    static constexpr double kLatencyWeight = 10;        // per second of latency
+    static constexpr double kLossWeight = 10;           // factor of the loss ratio
+    static constexpr double kStartingRate_bps = 6e6;    // the emulator's demonstration: 500 packets of 1500 bytes
+    static constexpr std::uint32_t kIntervalPkts = 50;  // the emulator's demonstration
+    static constexpr std::uint32_t kProbeInterval = 8;  // the paper writes "several"
     static constexpr double kRateFloor_bps = 120e3;
-    static constexpr double kBitsPerPacket = 12'000;  // as which the options count packets
-    static constexpr double kFewestPkts = 10;         // of an epoch: fewer measure no throughput
-    static constexpr double kShortestEpoch_s = 1e-4;  // ACKs that arrive together are no throughput either
-    // DEVIATION: an agent that raises the rate whatever it sees would flood the path. It may go as far beyond what gets
-    // through as slow start does: that much more in a round trip.
+    static constexpr double kBitsPerPacket = 12'000;  // conversion of the options' rates to packets
+    static constexpr double kFewestPkts = 10;         // packets of an epoch: fewer measure no throughput
+    static constexpr double kShortestEpoch_s = 1e-4;  // ACKs that arrive together measure no throughput
+    // DEVIATION: an agent that always raises the rate would flood the path. The rate may exceed the throughput by the
+    // same factor as slow start: twice per round trip.
     static constexpr double kMostThroughputs = 2;
     static constexpr double kCwndGain = 2.5;  // as in vivace
     static constexpr double kMinCwnd = 4;
 
-    // The numbers of the choices.
+    // Indices of the choices.
     static constexpr double kDecrease = 0;
     static constexpr double kKeep = 1;
     static constexpr double kIncrease = 2;
@@ -120,8 +120,8 @@ public:
         .source = "as in vivace (PCC-Uspace)",
         .numbers = {number::kRatePps, number::kSrtt},
     };
-    // DEVIATION: in the emulator every loss is told to the sender, so the paper knows no silence. An agent that decides
-    // by returned packets would be asked long after it began.
+    // DEVIATION: the emulator reports each loss to the sender, so that the paper does not treat silence. An agent that
+    // decides after returned packets would otherwise wait long after the silence began.
     static constexpr RuleInfo kSilence{
         .name = "agent_silence",
         .formula = "rate / 2, not below rate_floor: no ACK arrived for a retransmission timeout",
@@ -145,8 +145,9 @@ public:
         .rules = kRules,
     };
 
-    // DEVIATION: "normalised" is all the paper says. Throughput by the best of late on the path; the sending rate by
-    // the throughput, because whether it is more or less than what gets through decides; latency by what queues add.
+    // DEVIATION: the paper only states "normalised". Here throughput is relative to the recent maximum on the path, and
+    // the sending rate to the throughput, because their ratio shows overload; latency is relative to the queueing
+    // delay.
     static constexpr std::array kFeatures{
         NumberInfo{"throughput_max", "1", "largest acknowledged rate of the last 5 epochs / reference rate", 0,
                    kScaledMaximum},
@@ -165,7 +166,7 @@ public:
         .reward = "ln(max(throughput_max in Mbit/s on the wire, 0.01)) - 10 least RTT in s - 10 loss ratio",
     };
 
-    // The rate governs what is sent, in recovery too.
+    // The rate controls sending, also in recovery.
     static constexpr bool kGovernsRecovery = true;
 
     explicit RlExplore(const Options& options)
@@ -187,7 +188,7 @@ public:
     void on_start(Window& window, std::uint64_t) { window.pacing_pps = std::max(starting_rate_pps_, rate_floor_pps_); }
 
     void on_every_ack(Window& window, const AckSample& ack, const Siblings&) {
-        // A timeout has left one packet, and the RTT may have changed.
+        // A timeout reduced the window to one packet, and the RTT may have changed.
         make_room(window, ack.srtt);
         if (ack.why != nullptr) ack.why->set(kSafetyCap, {window.pacing_pps, to_seconds(ack.srtt)});
     }
@@ -199,7 +200,7 @@ public:
         }
         if (event.why != nullptr) event.why->set(kSilence, {window.pacing_pps});
         window.pacing_pps = std::max(window.pacing_pps / 2, rate_floor_pps_);
-        window.ssthresh_pkts = kMinCwnd;  // for others, who read from it that slow start is over
+        window.ssthresh_pkts = kMinCwnd;  // signals the end of slow start to readers of ssthresh
     }
 
     void observe(const EpochSample& sample, std::span<float> record) {
@@ -233,7 +234,8 @@ public:
         const double most = std::max(kMostThroughputs * throughput_max_pps(), starting_rate_pps_);
         window.pacing_pps = std::max(std::min(rate, most), rate_floor_pps_);
         window.ssthresh_pkts = kMinCwnd;
-        // Without a sample, the initial window it is. A timeout's single packet stands until something is heard.
+        // Without a sample, the initial window stays. After a timeout, the single packet stays until the first
+        // feedback.
         if (moment.srtt > Nanos(0) && !moment.is_in_loss) make_room(window, moment.srtt);
         if (moment.why != nullptr)
             moment.why->set(is_probe ? kProbe : kRateChoice, {choice, before, throughput_max_pps()});

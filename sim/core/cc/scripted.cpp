@@ -10,7 +10,7 @@
 
 namespace subflow {
 
-// One call of a function of the script: the window goes into the frame, and comes back within its bounds.
+// One call of a script function: copies the window into the frame, and back within its bounds.
 struct Scripted::Call {
     Scripted& script;
     Window& window;
@@ -67,7 +67,7 @@ struct Scripted::Call {
             std::isinf(window.pacing_pps) || !std::isfinite(window.advertised))
             refuse_window(frame, at);
         window.cwnd_pkts = std::clamp(window.cwnd_pkts, kLeastWindow, kLargestWindow);
-        // Infinite: there is none yet. Else a loss makes a window of it.
+        // An infinite ssthresh means that no loss has occurred; later values are windows.
         if (window.ssthresh_pkts != kInfiniteSsthresh)
             window.ssthresh_pkts = std::clamp(window.ssthresh_pkts, kLeastWindow, kLargestWindow);
     }
@@ -106,7 +106,8 @@ void Scripted::on_delivery(Window& window, const DeliverySample& sample, const S
 
 void Scripted::on_congestion_event(Window& window, const CongestionEvent& event, const Siblings& siblings) {
     if (!program_->has(ScriptHook::Loss)) {
-        // Who sends by rate has no threshold; a timeout leaves one packet, from which the window grows at once.
+        // A controller that sends by rate has no threshold; a timeout leaves one packet, from which the window grows at
+        // once.
         if (!governs_recovery()) window.ssthresh_pkts = std::max(window.cwnd_pkts / 2, 2.0);
         return;
     }

@@ -1,4 +1,4 @@
-// A controller that was written as text (script/program.h): the machine runs its functions.
+// A controller written as a script (script/program.h), executed by a virtual machine.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,15 @@ namespace subflow {
 
 class Scripted {
 public:
-    // None of those that lists name: its program says what it is. Coupled or not it is no base of `uncoupled`.
+    // Not in the lists of controllers; the program defines the name. Never a base of `uncoupled`, coupled or not.
     static constexpr AlgorithmInfo kInfo{.name = "", .summary = "", .source = "", .is_coupled = true};
 
-    // What a script may make of a window: whole packets from one on, and no more than a link of any use holds.
+    // Bounds of a script's window: at least one packet, at most more than any realistic link holds.
     static constexpr double kLeastWindow = 1;
     static constexpr double kLargestWindow = 1e6;
 
     explicit Scripted(const Options&) {}
-    // Throws ScenarioError for an option that the script does not have.
+    // Throws ScenarioError for an option unknown to the script.
     explicit Scripted(const AlgorithmChoice& choice);
 
     bool is_coupled() const { return program_->is_coupled; }

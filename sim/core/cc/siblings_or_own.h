@@ -1,4 +1,4 @@
-// The subflows of a connection for those who want to find their own among them whatever is known of the others.
+// The subflows of a connection, with at least the own subflow even if no sibling is known.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace subflow {
 
-// No formula shall meet an empty set: where a subflow has no siblings yet, it is its only one.
+// Prevents empty sets in formulas: a subflow without siblings is its own only sibling.
 class SiblingsOrOwn {
 public:
     SiblingsOrOwn(const Siblings& siblings, const Window& window, Nanos srtt) : told_(siblings) {
@@ -26,7 +26,7 @@ public:
     std::span<const Sibling> siblings() const { return alone_ ? std::span(&*alone_, 1) : told_.all; }
     std::size_t self() const { return alone_ ? 0 : told_.self; }
     const Sibling& own() const { return siblings()[self()]; }
-    // Their rates, where somebody keeps them; else nullptr.
+    // Rates of the siblings if the connection maintains them; else nullptr.
     const PathRate* known_rates() const {
         return alone_ || told_.known_rates.empty() ? nullptr : told_.known_rates.data();
     }

@@ -1,4 +1,4 @@
-// Vegas: keeps a few packets queued, judged by how far the RTT is above the lowest one seen.
+// Vegas: keeps a few packets queued, estimated from the difference between the RTT and its minimum.
 #pragma once
 
 #include <array>
@@ -74,13 +74,13 @@ public:
         if (beta_ < alpha_) throw ScenarioError("option 'beta' of 'vegas' must not be below its option 'alpha'");
     }
 
-    // Packets of the window that stand in queues: the window less what the path holds at the lowest RTT.
+    // Queued packets of the window: the window minus the packets that the path holds at the minimum RTT.
     static double queued_pkts(double cwnd_pkts, Nanos base_rtt, Nanos rtt) {
         return cwnd_pkts * static_cast<double>((rtt - base_rtt).value) / static_cast<double>(rtt.value);
     }
 
-    // Ends slow start if more than `gamma` packets are queued: back to what the path holds, and one.
-    // Returns false if slow start goes on. Source: Linux tcp_vegas_cong_avoid.
+    // Ends slow start if more than `gamma` packets are queued: sets the window to the packets that the path holds, plus
+    // one. Returns false if slow start continues. Source: Linux tcp_vegas_cong_avoid.
     static bool leave_slow_start(Window& window, double queued, double gamma, const AckSample& ack, Nanos round_rtt) {
         if (queued <= gamma) return false;
         if (ack.why != nullptr)
@@ -91,7 +91,7 @@ public:
         return true;
     }
 
-    // A packet less if more than `beta` are queued, one more if less than `alpha`.
+    // One packet less if more than `beta` are queued, one more if fewer than `alpha`.
     static void step(Window& window, double queued, double alpha, double beta) {
         if (queued > beta) {
             window.cwnd_pkts -= 1;
@@ -101,7 +101,7 @@ public:
         }
     }
 
-    // After every decision: at least two packets, and a slow start threshold that keeps up with the window.
+    // Applied after each decision: at least two packets, and a slow start threshold that follows the window.
     // Source: Linux tcp_vegas_cong_avoid, tcp_current_ssthresh.
     static void bound(Window& window) {
         window.cwnd_pkts = std::max(window.cwnd_pkts, 2.0);
@@ -119,7 +119,7 @@ public:
     }
 
     void on_ack(Window& window, const AckSample& ack, const Siblings&) const {
-        // Two samples may both be of delayed ACKs: too few to judge by (Linux tcp_vegas_cong_avoid).
+        // Two samples may both come from delayed ACKs: too few for a decision (Linux tcp_vegas_cong_avoid).
         const bool may_judge = is_enabled_ && is_round_over_ && round_samples_ > 2;
         if (may_judge) {
             judge(window, ack);
@@ -163,13 +163,13 @@ private:
     double alpha_;
     double beta_;
     double gamma_;
-    // Of the round trip under way, and of the one that the present ACK ended
+    // Of the present round trip, and of the round trip that the present ACK ended
     Nanos lowest_rtt_ = kNever;
     Nanos round_rtt_{};
     std::uint32_t samples_ = 0;
     std::uint32_t round_samples_ = 0;
     bool is_round_over_ = false;
-    bool is_enabled_ = true;  // not while losses are being repaired
+    bool is_enabled_ = true;  // false during loss recovery
 };
 static_assert(CongestionController<Vegas>);
 

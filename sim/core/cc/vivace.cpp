@@ -45,18 +45,18 @@ void Vivace::on_start(Window&, std::uint64_t seed) {
 }
 
 void Vivace::on_every_ack(Window& window, const AckSample& ack, const Siblings&) {
-    // A timeout has left one packet, and the RTT may have changed.
+    // A timeout reduced the window to one packet, and the RTT may have changed.
     const double srtt_s = to_seconds(ack.srtt);
     window.cwnd_pkts = std::max(kCwndGain * window.pacing_pps * srtt_s, kMinCwnd);
     if (ack.why != nullptr) ack.why->set(kSafetyCap, {window.pacing_pps, srtt_s});
 }
 
 void Vivace::on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
-    // Losses count when the fate of their interval is known. Only where nothing is heard for so long that the sender
-    // starts over, what was being tried is: its intervals are full of silence.
+    // Losses count when their interval is complete. Only a timeout aborts the present trial, because its intervals
+    // contain long silences.
     if (event.kind != CongestionKind::Timeout) return;
     if (mode_ == Mode::Starting) rate_mbps_ = has_last_ ? last_rate_mbps_ : rate_mbps_ / 2;
-    // For others, who read from it that slow start is over.
+    // Signals the end of slow start to readers of ssthresh.
     window.ssthresh_pkts = kMinCwnd;
     if (mode_ == Mode::Starting && !has_last_) {
         forget_trial();
@@ -74,12 +74,12 @@ double Vivace::least_rate_mbps(const IntervalMoment& moment) const {
 
 void Vivace::set_rate(Window& window, double rate_mbps, const IntervalMoment& moment) const {
     window.pacing_pps = rate_mbps * 1e6 / moment.packet_bits;
-    // Without a sample, the initial window it is.
+    // Without a sample, the initial window stays.
     if (moment.srtt > Nanos(0))
         window.cwnd_pkts = std::max(kCwndGain * window.pacing_pps * to_seconds(moment.srtt), kMinCwnd);
 }
 
-// The results of this interval are wanted.
+// Requests the results of this interval.
 void Vivace::await(IntervalPlan& plan, std::size_t position) {
     plan.tag = trial_ * 8 + static_cast<std::int32_t>(position) + 1;
     planned_ = position + 1;
@@ -89,7 +89,7 @@ bool Vivace::is_awaited(const IntervalRecord& record) const {
     return record.tag / 8 == trial_ && record.tag % 8 != 0;
 }
 
-// What was being tried counts no more; another trial begins with the next interval.
+// Discards the present trial; another trial begins with the next interval.
 void Vivace::forget_trial() {
     trial_ = trial_ % 1'000'000 + 1;
     planned_ = judged_ = 0;
@@ -106,7 +106,7 @@ IntervalPlan Vivace::plan_interval(Window& window, const IntervalMoment& moment)
     rate_mbps_ = std::max(rate_mbps_, least_rate_mbps(moment));
     double rate_mbps = rate_mbps_;
     if (moment.srtt == Nanos(0)) {
-        // Useful intervals begin when it is known how long they have to be.
+        // Trials begin once the RTT, and thus the interval length, is known.
         plan.length = kInitialInterval;
     } else if (settling_ > 0) {
         --settling_;
@@ -168,7 +168,7 @@ NextInterval Vivace::on_interval(Window& window, IntervalRecord& record, const I
 }
 
 void Vivace::judge_start(const IntervalRecord& record, double gradient, const IntervalMoment& moment) {
-    const double last_utility = last_utility_;  // nil before there is one: of a rate of nil
+    const double last_utility = last_utility_;  // 0 before the first result, the utility of rate 0
     if (record.utility > last_utility) {
         last_rate_mbps_ = rate_mbps_;
         last_utility_ = record.utility;
@@ -179,7 +179,7 @@ void Vivace::judge_start(const IntervalRecord& record, double gradient, const In
         rate_mbps_ = last_rate_mbps_;
         begin_probing(1);
     } else {
-        // The first rate is too high already.
+        // The first rate is already too high.
         const double least_mbps = least_rate_mbps(moment);
         const bool is_least = rate_mbps_ <= least_mbps;
         rate_mbps_ = std::max(rate_mbps_ / 2, least_mbps);
@@ -210,8 +210,9 @@ void Vivace::judge_probes(const IntervalMoment& moment) {
         begin_probing(0);
         return;
     }
-    // The mean of the pairs that point that way. Their better probes are where the moves begin: what the base rate is
-    // worth is not known, and where a queue begins to grow it is far from the mean of what is above and below.
+    // The mean gradient of the pairs in that direction. Moves begin at the better probes of these pairs: the utility at
+    // the base rate is unknown, and where a queue begins to grow it is far from the mean of the utilities above and
+    // below.
     double gradient = 0;
     double last_utility = 0;
     for (std::size_t i = 0; i < pairs; ++i) {
@@ -240,7 +241,7 @@ void Vivace::judge_move(const IntervalRecord& record, double gradient, const Int
     if (moment.why != nullptr)
         moment.why->set(kUndoneStep, {record.utility, last_utility_, record.loss_ratio(), gradient, last_rate_mbps_});
     rate_mbps_ = last_rate_mbps_;
-    // Steps that come to nothing one after the other are too large, however well the probes before them agree.
+    // Steps that are undone one after the other are too large, even if the probes before them agree.
     if (++undone_in_a_row_ >= kMaxUndone) {
         streak_ = 0;
         bounds_met_ = 0;
@@ -249,7 +250,7 @@ void Vivace::judge_move(const IntervalRecord& record, double gradient, const Int
     begin_probing(1);
 }
 
-// Sections 4.2 and 4.3: theta_0 m(n) gradient, within bounds that give way to persistence.
+// Sections 4.2 and 4.3: theta_0 m(n) gradient, within bounds that widen when they are met repeatedly.
 void Vivace::take_step(double gradient, double utility, double last_utility, const IntervalMoment& moment) {
     const int direction = gradient > 0 ? 1 : -1;
     if (direction != direction_) {
@@ -271,8 +272,8 @@ void Vivace::take_step(double gradient, double utility, double last_utility, con
         change_mbps = limit_mbps;
         ++bounds_met_;
     } else {
-        // DEVIATION from the code: its least step does not exceed the bound, which would be wide of the mark where
-        // rates are low.
+        // DEVIATION from the code: its minimum step does not exceed the bound, because it would be far too large at low
+        // rates.
         change_mbps = std::min(std::max(change_mbps, kMinStep_mbps), limit_mbps);
         bounds_met_ = std::max(bounds_met_ - 1, 0);
     }

@@ -1,6 +1,6 @@
-// PCC Vivace: tries rates, sees what becomes of the packets, and follows the gradient of a utility.
+// PCC Vivace: tries rates, measures their utility, and follows its gradient.
 // Source: Dong, Meng, Zarchy, Arslan, Gilad, Godfrey, Schapira, "PCC Vivace: Online-Learning Congestion Control", NSDI
-// 2018; the authors' PCC-Uspace for what the paper leaves open ("the code" below).
+// 2018; the authors' PCC-Uspace for details that the paper omits ("the code" below).
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace subflow {
 
-// Rates of this controller are those on the wire, in Mbit/s: the unit is part of the utility.
+// Rates are on the wire and in Mbit/s: the unit is part of the utility.
 class Vivace {
 public:
     enum class Mode : std::uint8_t { Starting, Probing, Moving };
@@ -26,24 +26,24 @@ public:
     static constexpr double kExponent = 0.9;
     static constexpr double kLatencyWeight = 900;
     static constexpr double kLossWeight = 11.35;
-    // RTT gradients that are smaller are taken for noise: 1 to 3 % in the code.
+    // Smaller RTT gradients count as noise: 1 to 3 % in the code.
     static constexpr double kNoiseFloor = 0.01;
 
     static constexpr double kProbeStep = 0.05;      // epsilon, section 4.1
     static constexpr double kConversion_mbps = 1;   // theta_0: Mbit/s per unit of gradient
-    static constexpr double kFirstBound = 0.05;     // omega_0: a change of the rate is no larger than this part
-    static constexpr double kBoundStep = 0.1;       // delta: and as much more for each bound met in a row
+    static constexpr double kFirstBound = 0.05;     // omega_0: largest relative change of the rate
+    static constexpr double kBoundStep = 0.1;       // delta: increment of that bound for each bound met in a row
     static constexpr double kMinStep_mbps = 0.5;    // the code
     static constexpr double kMinRate_mbps = 0.5;    // the code
-    static constexpr double kMinPacketsPerRtt = 2;  // the rate never falls below
+    static constexpr double kMinPacketsPerRtt = 2;  // lower bound of the rate
     static constexpr int kMaxUndone = 3;
-    static constexpr int kMaxSwingBuffer = 2;              // changes after a flip of direction that do not amplify
+    static constexpr int kMaxSwingBuffer = 2;              // changes after a reversal that are not amplified
     static constexpr std::uint32_t kMinIntervalPkts = 5;   // the code
-    static constexpr double kInitialRate_mbps = 1.2;       // the code: ten packets in a round trip of 100 ms
-    static constexpr Nanos kInitialInterval{100'000'000};  // until there is an RTT sample
-    // An interval says nothing of a rate that was not reached, because a window held packets back.
+    static constexpr double kInitialRate_mbps = 1.2;       // the code: ten packets per RTT of 100 ms
+    static constexpr Nanos kInitialInterval{100'000'000};  // until the first RTT sample
+    // An interval measures no utility if the window held packets back and the rate was not reached.
     static constexpr double kReachedShare = 0.8;
-    // The window is a safety cap: what a sender may have in flight of which nothing is heard.
+    // The window is a safety cap: the packets in flight of a sender without feedback.
     static constexpr double kCwndGain = 2.5;
     static constexpr double kMinCwnd = 4;
 
@@ -231,7 +231,7 @@ public:
     // NSDI 2018, equation (2).
     static double utility(double rate_mbps, double loss_ratio, double rtt_gradient,
                           double latency_weight = kLatencyWeight, double loss_weight = kLossWeight);
-    // The loss ratio at which it stops to grow with the rate: 0.9 x^-0.1 / 11.35.
+    // Loss ratio above which the utility no longer grows with the rate: 0.9 x^-0.1 / 11.35.
     static double break_even_loss(double rate_mbps, double loss_weight = kLossWeight);
     // m(n) for the n-th change in the same direction, n >= 1.
     static double paper_amplifier(int streak) { return streak <= 3 ? streak : 2 * streak - 3; }
@@ -245,7 +245,7 @@ public:
     void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings& siblings);
 
     Mode mode() const { return mode_; }
-    double rate_mbps() const { return rate_mbps_; }  // decided upon, not tried
+    double rate_mbps() const { return rate_mbps_; }  // the chosen rate, without probe steps
     int streak() const { return streak_; }
     int bounds_met() const { return bounds_met_; }
     int swing_buffer() const { return swing_buffer_; }
@@ -289,12 +289,12 @@ private:
     double last_utility_ = 0;    // at that rate
     bool has_last_ = false;
 
-    // What is being tried: one interval, or those of the probes
+    // The present trial: one interval, or those of the probes
     std::int32_t trial_ = 1;  // tags are trial * 8 + position + 1
     std::size_t planned_ = 0;
     std::size_t judged_ = 0;
-    std::uint32_t settling_ = 0;  // intervals at the base rate before it
-    bool goes_up_first_ = false;  // in the pair under way
+    std::uint32_t settling_ = 0;  // intervals at the base rate before the trial
+    bool goes_up_first_ = false;  // in the present pair
     std::array<Probe, 2 * kMaxPairs> probes_{};
 
     // Steps

@@ -1,4 +1,4 @@
-// wVegas, weighted Vegas: the subflows of a connection share a number of queued packets by their rates.
+// wVegas, weighted Vegas: the subflows of a connection share a number of queued packets in proportion to their rates.
 #pragma once
 
 #include <array>
@@ -58,16 +58,16 @@ public:
     static constexpr double kTotalAlpha = 10;  // packets queued by the connection
     static constexpr double kLowestAlpha = 2;
     static constexpr double kGamma = 1;
-    // Below it, a queueing delay is rounding. With the kernel's test, q >= 2 q_min, an empty queue would halve the
-    // window in every round trip of a path without jitter.
+    // Smaller queueing delays are rounding errors. With the kernel's test, q >= 2 q_min, an empty queue would halve the
+    // window in each round trip of a path without jitter.
     static constexpr Nanos kLeastQueueingDelay{100'000};
 
     explicit WVegas(const Options& options) : drains_(options.number("drain") != 0) {
         if (KernelArithmetic::is_chosen(options)) kernel_.emplace(drains_);
     }
 
-    // The part of the connection's queued packets that a subflow of rate `own_pps` may have, given the rates that its
-    // siblings stated last. The own entry of `siblings` does not count.
+    // The share of the connection's queued packets for a subflow of rate `own_pps`, given the last advertised rates of
+    // its siblings. The own entry of `siblings` does not count.
     static double alpha(double own_pps, const Siblings& siblings) {
         double total_pps = own_pps;
         for (std::size_t i = 0; i < siblings.all.size(); ++i) {
@@ -108,7 +108,7 @@ public:
         if (event.kind == CongestionKind::Timeout) window.advertised = 0;
     }
 
-    // Everything but the lowest RTT is learnt anew. Source: Linux MPTCP wvegas_enable.
+    // Resets all estimates except the minimum RTT. Source: Linux MPTCP wvegas_enable.
     void on_recovery_exit(Window& window, const AckSample& ack, const Siblings&) {
         if (kernel_) return kernel_->on_recovery_exit(window, ack);
         is_enabled_ = true;
@@ -139,7 +139,7 @@ private:
         Vegas::bound(window);
     }
 
-    // Empties the queue once its delay has doubled, so that the lowest RTT is seen again.
+    // Empties the queue once its delay has doubled, so that the minimum RTT is measured again.
     // Source: Linux MPTCP mptcp_wvegas_cong_avoid.
     void drain(Window& window, const AckSample& ack) {
         const Nanos base_rtt = ack.min_rtt;
@@ -160,15 +160,15 @@ private:
     }
 
     double alpha_ = kLowestAlpha;
-    Nanos lowest_queueing_delay_{};  // since the last drain; 0: none seen yet
-    // Of the round trip under way, and of the one that the present ACK ended
+    Nanos lowest_queueing_delay_{};  // since the last drain; 0: no sample yet
+    // Of the present round trip, and of the round trip that the present ACK ended
     Nanos rtt_sum_{};
     Nanos round_rtt_{};
     std::uint32_t samples_ = 0;
     std::uint32_t round_samples_ = 0;
     bool drains_;
     bool is_round_over_ = false;
-    bool is_enabled_ = true;  // not while losses are being repaired
+    bool is_enabled_ = true;  // false during loss recovery
     std::optional<KernelWVegas> kernel_;
 };
 static_assert(CongestionController<WVegas>);
