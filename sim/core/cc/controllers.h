@@ -1,4 +1,4 @@
-// THE list of congestion controllers. Adding one is a file beside this one and a line here.
+// The list of congestion controllers. A new one needs a file in this folder and an entry here.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,7 @@ using AnyController = std::variant<NewReno, Cubic, Vegas, Bbr, Bbr3, Copa, Dctcp
                                    Balia, CoupledCubic, WVegas, MpccLoss, MpccLatency, DrlCc, DqlMptcp, CleanSlate,
                                    DdpgMpcc, MpLibra, RlExplore, Confluence, Scripted>;
 
-// One of them. A class, so that whoever only carries one can declare it without including them all.
+// Any of the controllers. A class, so that a forward declaration does not need the header of each.
 class Controller : public AnyController {
 public:
     using AnyController::AnyController;
@@ -47,25 +47,25 @@ public:
     std::size_t heap_bytes() const { return subflow::heap_bytes<>(static_cast<const AnyController&>(*this)); }
 };
 
-// One entry per name a scenario file may use, `uncoupled` included, in the order of the list.
+// One entry per name in scenario files, including `uncoupled`, in the order of the list.
 std::vector<const AlgorithmInfo*> controller_infos();
 
-// Throws ScenarioError for an unknown name or option. A choice with a program is that script. `uncoupled` yields one
-// instance of its base per subflow, to which every other option given goes.
+// Throws ScenarioError for an unknown name or option. A choice with a program yields a scripted controller. `uncoupled`
+// yields one instance of its base per subflow, which receives the other options.
 Controller make_controller(const AlgorithmChoice& choice);
 
-// Whether it runs over the subflows of one connection together.
+// True if the controller couples the subflows of a connection.
 bool is_coupled(const Controller& controller);
-// What it has to do with marks.
+// Response of the controller to marks.
 EcnUse ecn_use_of(const Controller& controller);
-// Whether it sends by monitor intervals.
+// True if the controller uses monitor intervals.
 bool monitors_intervals(const Controller& controller);
 
-// What its agent is; nullptr: it has none.
+// Description of the controller's agent; null without an agent.
 const AgentInfo* agent_of(const Controller& controller);
-// When that agent decides. Only if there is one.
+// Epochs of that agent. Requires an agent.
 EpochPlan epoch_plan_of(const Controller& controller);
-// Which of its actions is a subflow's logit in the scheduler; nothing: none of them.
+// Index of the action that is a subflow's logit in the scheduler, if any.
 std::optional<std::size_t> schedule_action_of(const Controller& controller);
 
 }  // namespace subflow

@@ -21,7 +21,7 @@ void Copa::on_delivery(Window& window, const DeliverySample& sample, const Sibli
     const bool is_above = rate > target;
     if (is_slow_start_ && is_above) {
         is_slow_start_ = false;
-        // Copa does not use it; others read from it that slow start is over.
+        // Copa does not use ssthresh; it signals the end of slow start to other readers.
         window.ssthresh_pkts = window.cwnd_pkts;
     }
     const RuleInfo* rule = nullptr;
@@ -30,7 +30,7 @@ void Copa::on_delivery(Window& window, const DeliverySample& sample, const Sibli
         rule = &copa_rules::kDown;
         window.cwnd_pkts = std::max(window.cwnd_pkts - acked * velocity_ / (delta_ * window.cwnd_pkts), kMinCwnd);
     } else if (sample.is_cwnd_limited) {
-        // A window that is not used says nothing of the path: it does not grow.
+        // An unused window does not measure the path, and must not grow.
         if (is_slow_start_) {
             rule = &copa_rules::kSlowStart;
             window.cwnd_pkts += acked;
@@ -73,18 +73,18 @@ void Copa::measure(const DeliverySample& sample) {
     is_competitive_ = competes;
 }
 
-// What is decided once per round trip: the velocity, and how much delay weighs.
+// Updates once per round trip: the velocity, and the weight of delay.
 void Copa::end_round(const Window& window) {
     const bool is_up = window.cwnd_pkts > cwnd_at_round_;
     const bool has_moved = window.cwnd_pkts != cwnd_at_round_;
     cwnd_at_round_ = window.cwnd_pkts;
     if (!is_slow_start_) {
         if (!has_moved) {
-            // A window that is not used goes in no direction, and gains no velocity.
+            // An unused window has no direction and gains no velocity.
             velocity_ = 1;
             steady_rounds_ = 0;
         } else if (is_up == is_up_) {
-            // No more than doubles the window or empties it in a round trip.
+            // At most doubles or empties the window in a round trip.
             if (++steady_rounds_ >= kSteadyRounds)
                 velocity_ = std::min(2 * velocity_, std::max(delta_ * window.cwnd_pkts, 1.0));
         } else {
@@ -94,15 +94,15 @@ void Copa::end_round(const Window& window) {
         }
     }
     if (is_competitive_) {
-        // NewReno's additive increase and multiplicative decrease, of 1 / delta
+        // Additive increase and multiplicative decrease of NewReno, applied to 1 / delta
         const double packets = lost_in_round_ ? 1 / delta_ / 2 : 1 / delta_ + 1;
         delta_ = std::min(1 / packets, default_delta_);
     }
     lost_in_round_ = false;
 }
 
-// DEVIATION: a velocity that was meant for the other direction ends at once, not with the round trip, as in mvfst
-// (Copa.cpp): after a long way up it would empty the window.
+// DEVIATION: a velocity for the other direction ends at once, not with the round trip, as in mvfst (Copa.cpp): after a
+// long rise it would empty the window.
 void Copa::turn(bool is_up) {
     if (is_up == is_up_ || velocity_ <= 1) return;
     is_up_ = is_up;

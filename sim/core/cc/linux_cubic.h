@@ -1,4 +1,4 @@
-// CUBIC in Linux's arithmetic: whole packets, acknowledgements counted down, a clock of 4 ms. Part of CUBIC.
+// CUBIC in Linux's arithmetic: whole packets, ACKs counted down, a clock of 4 ms. Part of CUBIC.
 // Source: Linux 6.18 tcp_cubic.c (bictcp_update, bictcp_recalc_ssthresh), tcp_cong.c (tcp_cong_avoid_ai).
 #pragma once
 
@@ -14,7 +14,7 @@ namespace subflow {
 
 namespace linux_cubic_rules {
 
-// Growth, by what sets its pace: the curve below or above its inflection point, or Reno's window
+// Growth by its determining part: the curve below or above its inflection point, or Reno's window
 constexpr RuleInfo growth_rule(std::string_view name, std::string_view formula) {
     return {.name = name,
             .formula = formula,
@@ -46,21 +46,22 @@ inline constexpr RuleInfo kDecrease{
 
 }  // namespace linux_cubic_rules
 
-// Where windows are small its roundings count: at 2 % loss a tenth to a third of the goodput. The growth towards Reno's
-// window stays at 8/15 of a packet per round trip; RFC 9438 goes on with one as soon as the old window is back.
+// Its rounding matters for small windows: at 2 % loss it changes the goodput by a tenth to a third. The growth towards
+// Reno's window stays at 8/15 of a packet per round trip, whereas RFC 9438 continues with one packet once the old
+// window is reached.
 class LinuxCubic {
 public:
     static constexpr std::int64_t kHz = 250;  // CONFIG_HZ of the distributions' kernels; others have 1000
     static constexpr Nanos kTick{1'000'000'000 / kHz};
-    static constexpr std::int64_t kLooksPerSecond = 32;  // at the curve, while the window stays
+    static constexpr std::int64_t kLooksPerSecond = 32;  // evaluations of the curve while the window is constant
     static constexpr double kC = 410.0 / 1024;           // 0.4, in steps of 1/1024
     static constexpr double kBeta = 717.0 / 1024;        // 0.7, likewise
 
-    // The window after a loss: down to a whole packet, two at least.
+    // The window after a loss: rounded down to whole packets, at least two.
     static double reduced(double cwnd_pkts, double beta = kBeta) {
         return static_cast<double>(std::max<std::int64_t>(whole(static_cast<double>(whole(cwnd_pkts)) * beta), 2));
     }
-    // W_max after a loss; with fast convergence less where the window was still below the one before.
+    // W_max after a loss; lower with fast convergence if the window was still below the previous W_max.
     static std::int64_t origin_after(double cwnd_pkts, std::int64_t w_max, bool fast_convergence) {
         const std::int64_t cwnd = whole(cwnd_pkts);
         return cwnd < w_max && fast_convergence ? cwnd * (1024 + 717) / 2048 : cwnd;
@@ -71,19 +72,19 @@ public:
         has_epoch_ = false;
         credit_ = 0;
     }
-    // Linux forgets everything after a timeout (bictcp_reset).
+    // Linux resets all state after a timeout (bictcp_reset).
     void on_timeout() { *this = LinuxCubic(); }
     void leave_slow_start() { has_epoch_ = false; }
     double w_max_pkts() const { return static_cast<double>(w_max_); }  // 0: no loss so far
     void shift_epoch(Nanos by) { epoch_start_ += by; }
 
-    // Congestion avoidance: the window after that many packets have been acknowledged.
+    // Congestion avoidance: the window after `acked_pkts` more packets.
     double grown(double cwnd_pkts, double acked_pkts, Nanos now, Nanos min_rtt, bool reno_friendly, Reason* why) {
         std::int64_t cwnd = whole(cwnd_pkts);
         const std::int64_t acked = whole(acked_pkts + 0.5);
         const std::int64_t credit = credit_;
         update(cwnd, acked, now, min_rtt, reno_friendly);
-        if (credit_ >= acks_per_packet_) {  // gathered when more were asked for: applied gently
+        if (credit_ >= acks_per_packet_) {  // accumulated under a larger divisor: applied gently
             credit_ = 0;
             ++cwnd;
         }
@@ -92,7 +93,7 @@ public:
             cwnd += credit_ / acks_per_packet_;
             credit_ %= acks_per_packet_;
         }
-        // An acknowledgement that only adds to the credit changes nothing.
+        // An ACK that only adds to the credit is no decision.
         if (why != nullptr && static_cast<double>(cwnd) != cwnd_pkts)
             why->set(*rule_, {static_cast<double>(acked), static_cast<double>(credit),
                               static_cast<double>(acks_per_packet_), look_s_, k_s_, static_cast<double>(origin_),
@@ -104,7 +105,7 @@ private:
     static std::int64_t whole(double pkts) { return static_cast<std::int64_t>(pkts); }
     static std::int64_t ticks(Nanos time) { return time / kTick; }
 
-    // How many acknowledged packets the next packet of the window takes.
+    // Updates the number of ACKed packets per packet of growth.
     void update(std::int64_t cwnd, std::int64_t acked, Nanos now, Nanos min_rtt, bool reno_friendly) {
         const std::int64_t tick = ticks(now);
         epoch_acked_ += acked;
@@ -113,7 +114,7 @@ private:
             last_cwnd_ = cwnd;
             last_tick_ = tick;
             if (!has_epoch_) begin_epoch(cwnd, acked, now);
-            // The curve where it will be a round trip from now, at the least
+            // The curve at least one round trip ahead
             const Nanos ahead = min_rtt + kTick - Nanos(1);
             look_s_ = static_cast<double>(ticks(now - epoch_start_) + ticks(ahead)) / kHz;
             const double d = look_s_ - k_s_;
@@ -134,7 +135,7 @@ private:
                 rule_ = &linux_cubic_rules::kFriendly;
             }
         }
-        acks_per_packet_ = std::max<std::int64_t>(acks_per_packet_, 2);  // half as much again per round trip, at most
+        acks_per_packet_ = std::max<std::int64_t>(acks_per_packet_, 2);  // growth by at most half per round trip
     }
 
     void begin_epoch(std::int64_t cwnd, std::int64_t acked, Nanos now) {
@@ -156,7 +157,8 @@ private:
     std::int64_t last_tick_ = 0;
     double k_s_ = 0;
     Nanos epoch_start_{};
-    // At the last look at the curve: the time in the epoch, what the curve had there, and what set the pace since
+    // At the last evaluation of the curve: time in the epoch, value of the curve, and the rule that determines the
+    // growth
     double look_s_ = 0;
     std::int64_t target_ = 0;
     const RuleInfo* rule_ = &linux_cubic_rules::kConcave;

@@ -10,8 +10,8 @@ namespace subflow {
 
 namespace {
 
-// What an interval is for comes back in its tag: the round, its mode and the position in it, which is beyond the
-// positions of those that are tried while their results are waited for.
+// The purpose of an interval, stored in its tag: the round, the mode and the position of the trial. kWaiting marks an
+// interval that waits for results.
 constexpr std::int32_t kPositions = 8;
 constexpr std::int32_t kWaiting = kPositions - 1;
 constexpr std::int32_t kModes = 4;
@@ -58,7 +58,7 @@ Mpcc::Mpcc(const Options& options, bool senses_latency, Mover mover)
     constants_.alpha = or_preset(options.number("alpha"), constants_.alpha);
     constants_.beta = or_preset(options.number("beta"), constants_.beta);
     constants_.gamma = senses_latency ? or_preset(options.number("gamma"), constants_.gamma) : 0;
-    // The equilibria are proven for these: Gilad et al. 2020, section 4.
+    // The equilibria are proven for these values: Gilad et al. 2020, section 4.
     if (constants_.beta <= 3) throw ScenarioError("option 'beta' of MPCC must be above 3, or 0 for that of the preset");
 }
 
@@ -80,7 +80,7 @@ IntervalPlan Mpcc::plan_interval(Window& window, const IntervalMoment& moment) {
     IntervalPlan plan{.length = kOpenEnd, .min_packets = 1, .tag = round * kPositions};
     double rate_bps = rate_bps_;
     if (wants_move_) {
-        // What leaves before the agent has acted is no part of what it does.
+        // Packets sent before the agent's action do not belong to its move.
         plan.length = Nanos(1);
         plan.tag += kWaiting;
         if (moment.why != nullptr) moment.why->set(mpcc_rules::kWait, {rate_bps});
@@ -89,7 +89,7 @@ IntervalPlan Mpcc::plan_interval(Window& window, const IntervalMoment& moment) {
         if (moment.why != nullptr) moment.why->set(mpcc_rules::kWait, {rate_bps});
     } else {
         plan.tag += static_cast<std::int32_t>(planned_);
-        // Before there is a round-trip time, the first packet is all that is waited for.
+        // Before the first RTT sample, the interval ends with the first packet.
         plan.length = mode_ == Mode::Beginning
                           ? Nanos(1)
                           : Nanos(std::max<std::int64_t>(
@@ -108,7 +108,7 @@ IntervalPlan Mpcc::plan_interval(Window& window, const IntervalMoment& moment) {
     return plan;
 }
 
-// The window follows at once, except where the silence of a path has left one packet of it.
+// Adapts the window at once, except after a timeout, which left one packet.
 void Mpcc::apply_rate(Window& window, double rate_bps, const IntervalMoment& moment) const {
     window.pacing_pps = rate_bps / moment.packet_bits;
     if (moment.srtt == Nanos(0) || is_silent_) return;
@@ -124,7 +124,7 @@ void Mpcc::on_every_ack(Window& window, const AckSample& ack, const Siblings&) {
     if (ack.why != nullptr) ack.why->set(mpcc_rules::kCwnd, {window.pacing_pps * packet_bits_, to_seconds(ack.srtt)});
 }
 
-// Losses count where the utility does. A subflow whose path is silent carries nothing.
+// Losses count through the utility. A subflow on a silent path advertises no rate.
 void Mpcc::on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
     if (event.kind != CongestionKind::Timeout) return;
     is_silent_ = true;
@@ -187,7 +187,7 @@ NextInterval Mpcc::on_interval(Window& window, IntervalRecord& record, const Int
 void Mpcc::decide_slow_start(Window& window, const IntervalRecord& record, const IntervalMoment& moment) {
     const Trial& trial = trials_[0];
     const double throughput_bps = record.throughput_pps() * packet_bits_;
-    // Losses that are ignored do not count against the throughput either.
+    // Ignored losses do not reduce the expected throughput.
     const double arriving = trial.loss_ratio < kSlowStartLoss ? 1 - trial.loss_ratio : 1;
     const auto explain = [&](const RuleInfo& rule) {
         if (moment.why != nullptr)
@@ -207,7 +207,7 @@ void Mpcc::decide_slow_start(Window& window, const IntervalRecord& record, const
     } else {
         explain(mpcc_rules::kLeaveSlowStart);
         rate_bps_ = last_[0].rate_bps;
-        window.ssthresh_pkts = kMinCwnd;  // others read from it that slow start is over
+        window.ssthresh_pkts = kMinCwnd;  // signals the end of slow start to other readers
         begin_round(Mode::Probing);
     }
 }
@@ -285,16 +285,16 @@ void Mpcc::decide_probing(const IntervalMoment& moment) {
     begin_round(Mode::Moving);
 }
 
-// Nothing learnt: the same rate is probed again.
+// Without a result: the same rate is probed again.
 void Mpcc::stay() {
     direction_ = Direction::Stay;
     advertised_bps_ = rate_bps_;
     begin_round(Mode::Probing);
 }
 
-// DEVIATION from the kernel module, which compares the first step after probing with one of the rates probed, the worse
-// one: where that was beyond the capacity, it is so much worse that the rate goes on falling when it is back below.
-// Both must agree here, as both pairs had to.
+// DEVIATION from the kernel module, which compares the first step after probing only with the worse of the probed
+// rates. If that rate exceeded the capacity, its utility is so low that the rate would keep falling even below the
+// capacity. Here both comparisons must agree, as both pairs had to.
 void Mpcc::decide_moving(const IntervalMoment& moment) {
     const Trial& trial = trials_[0];
     if (trial.calls_for_brake) return brake(moment, trial);
@@ -325,10 +325,10 @@ void Mpcc::move(Window& window, double rate_bps, const IntervalMoment& moment) {
     apply_rate(window, rate_bps_, moment);
 }
 
-// Source: DDPG-MPCC, section 2.2: "when utility decreases, it falls back to the probing phase"; here from the rate
-// before, as Vivace undoes a step: an agent's moves follow no gradient, and with those that failed left standing the
-// rate of one that does anything drifts down to nothing. A rate that stays, or that nothing was sent at, leads nowhere:
-// as for MPCC's own steps.
+// Source: DDPG-MPCC, section 2.2: "when utility decreases, it falls back to the probing phase". Here the rate returns
+// to its previous value, as Vivace undoes a step: an agent's moves follow no gradient, and if failed moves remained,
+// the rate of a random agent would drift towards 0. As for MPCC's own steps, an unchanged rate or a rate without
+// packets has no result.
 void Mpcc::judge_move(const IntervalMoment& moment) {
     const Trial& trial = moved_ = trials_[0];
     if (trial.calls_for_brake) return brake(moment, trial);
@@ -360,7 +360,7 @@ double Mpcc::gradient(double rate_bps, double utility, const Result& from) const
     return constants_.gradient_scale * (utility - from.utility) / ((rate_bps - from.rate_bps) / constants_.unit_bps);
 }
 
-// The direction changes: small steps at first, and the swing buffer keeps them small for one or two more.
+// Reverses the direction: small steps at first, which the swing buffer prolongs by one or two steps.
 Mpcc::Step Mpcc::turn() {
     amplifier_ = 0;
     bound_steps_ = 0;
@@ -368,7 +368,7 @@ Mpcc::Step Mpcc::turn() {
     return {.bound_bps = change_bound(total_bps(), 0)};
 }
 
-// The rate follows the gradient, faster from step to step in the same direction.
+// The rate follows the gradient, with growing steps in the same direction.
 Mpcc::Step Mpcc::next_step(double gradient) {
     const Direction direction = gradient > 0 ? Direction::Up : Direction::Down;
     if (direction != direction_) turn();

@@ -1,6 +1,6 @@
-// MPCC: each subflow tries rates and follows the gradient of a utility of its connection's total rate.
+// MPCC: each subflow tries rates and follows the gradient of a utility of the connection's total rate.
 // Source: Gilad, Rozen-Schiff, Godfrey, Raiciu, Schapira, "MPCC: Online Learning Multipath Transport", CoNEXT 2020; its
-// kernel module (mpcc_release: tcp_mpcc.c, tcp_mpcc_loss.c) for what the paper leaves open.
+// kernel module (mpcc_release: tcp_mpcc.c, tcp_mpcc_loss.c) for details that the paper omits.
 #pragma once
 
 #include <array>
@@ -13,24 +13,25 @@
 
 namespace subflow {
 
-// Rates enter the utility in multiples of a unit, and with an exponent it matters which.
+// Rates enter the utility in multiples of a unit; because of the exponent, the unit matters.
 struct MpccConstants {
     double alpha = 0;
     double beta = 0;
     double gamma = 0;
     double unit_bps = 1;
-    double utility_scale = 1;   // the utility is stated in multiples of its inverse,
-    double gradient_scale = 1;  // its gradient too
+    double utility_scale = 1;   // factor of the utility
+    double gradient_scale = 1;  // factor of its gradient
 
-    // U = R^alpha - beta L R - gamma R dRTT/dt with R the connection's total rate in units, L and dRTT/dt those of one
-    // subflow. Source: Gilad et al. 2020, section 4; DDPG-MPCC, equations (1) and (2).
+    // U = R^alpha - beta L R - gamma R dRTT/dt with R the connection's total rate in units, and L and dRTT/dt of one
+    // subflow.
+    // Source: Gilad et al. 2020, section 4; DDPG-MPCC, equations (1) and (2).
     double utility(double total_bps, double loss_ratio, double latency_inflation) const;
-    // The random loss at which the utility does not change with the rate: alpha R^(alpha-1) / beta.
+    // Random loss at which the utility does not depend on the rate: alpha R^(alpha-1) / beta.
     double break_even_loss(double total_bps) const;
 };
 
-// What all variants share. Between two decisions a subflow goes through a round: one or four intervals at rates to be
-// tried, and then the current rate until their results are in.
+// Common base of all variants. Between two decisions, a subflow goes through a round: one or four intervals at trial
+// rates, then the current rate until the results arrive.
 class Mpcc {
 public:
     enum class Mode : std::uint8_t { Beginning, SlowStart, Probing, Moving };
@@ -39,8 +40,8 @@ public:
     static constexpr std::array<std::string_view, 2> kPresets{"mbps", "kernel"};
     static constexpr bool kGovernsRecovery = true;
 
-    // The constants of Vivace with rates in Mbit/s; and those of the kernel module with rates in byte/s, utilities
-    // times 250 and gradients times 1000. gamma is that of MPCC-latency: MPCC-loss has none.
+    // The constants of Vivace with rates in Mbit/s, and those of the kernel module with rates in byte/s, utilities
+    // times 250 and gradients times 1000. gamma applies to MPCC-latency: MPCC-loss has no such term.
     static constexpr MpccConstants kMbps{
         .alpha = 0.9, .beta = 11.35, .gamma = 900, .unit_bps = 1e6, .utility_scale = 1, .gradient_scale = 1};
     static constexpr MpccConstants kKernel{
@@ -48,39 +49,39 @@ public:
 
     static constexpr double kInitialRate_bps = 4e6;
     static constexpr double kMinRate_bps = 0.2e6;
-    static constexpr double kMaxRate_bps = 8.0 * 4'294'967'295;  // what the kernel's 32 bits of byte/s hold
-    static constexpr double kProbeShare = 0.05;                  // of the connection's total
+    static constexpr double kMaxRate_bps = 8.0 * 4'294'967'295;  // limit of the kernel's 32 bits of byte/s
+    static constexpr double kProbeShare = 0.05;                  // relative to the connection's total
     static constexpr double kIntervalRtts = 1.5;
     static constexpr std::uint32_t kProbes = 4;
     static constexpr double kInflationFloor = 0.03;
     // Slow start
     static constexpr int kSlowStartRetries = 2;
-    static constexpr double kSlowStartThroughput = 0.9;  // of the rate, for it to be doubled
-    static constexpr double kSlowStartLoss = 0.15;       // less than this is ignored
+    static constexpr double kSlowStartThroughput = 0.9;  // share of the rate that allows doubling
+    static constexpr double kSlowStartLoss = 0.15;       // smaller losses are ignored
     // Steps
     static constexpr int kAmplifierStep = 2;
     static constexpr int kMaxSwingBuffer = 2;
-    static constexpr double kBoundShare = 0.05;  // of the connection's total: the least bound, and what it grows by
+    static constexpr double kBoundShare = 0.05;  // of the connection's total: first bound and its increment
     static constexpr double kMinStep_bps = 0.5e6;
-    static constexpr double kMaxStepShare = 0.5;  // of the own rate
+    static constexpr double kMaxStepShare = 0.5;  // relative to the own rate
     // Emergency brake
     static constexpr double kBrakeLoss = 0.30;
-    static constexpr std::uint32_t kBrakePackets = 100;  // more than these
-    static constexpr int kBrakeProbes = 2;               // more than these
-    // The window is no limit, but for a sender of which nothing is heard.
+    static constexpr std::uint32_t kBrakePackets = 100;  // must be exceeded
+    static constexpr int kBrakeProbes = 2;               // must be exceeded
+    // The window only limits a sender without feedback.
     static constexpr double kCwndGain = 2;
     static constexpr double kMinCwnd = 4;
-    // A rate that was not sent at has not been tried.
+    // A rate counts as tried if at least this share of it was sent.
     static constexpr double kTriedShare = 0.9;
 
     // The mode in which an interval was planned, from its tag.
     static Mode mode_of(const IntervalRecord& record);
 
-    // (srtt at the last ACK - srtt at the first ACK) / time of sending; nil below the floor.
+    // (srtt at the last ACK - srtt at the first ACK) / sending time; 0 below the floor.
     static double latency_inflation(const IntervalRecord& record);
-    // {x + w, x - w}, or {x + w, (x + w) / 2} where w is more than x.
+    // {x + w, x - w}, or {x + w, (x + w) / 2} if w is larger than x.
     static std::array<double, 2> probe_rates(double rate_bps, double width_bps);
-    // The largest change of the rate after `steps` bounds in a row that were met.
+    // Largest change of the rate after `steps` consecutive bounds that were met.
     static double change_bound(double total_bps, int steps) { return kBoundShare * (1 + steps) * total_bps; }
 
     void on_start(Window& window, std::uint64_t seed);
@@ -91,7 +92,7 @@ public:
     void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings& siblings);
 
     Mode mode() const { return mode_; }
-    double rate_bps() const { return rate_bps_; }  // decided upon, not tried
+    double rate_bps() const { return rate_bps_; }  // the chosen rate, without probes
     double probe_share() const { return probe_share_; }
     double others_bps() const { return others_bps_; }
     int amplifier() const { return amplifier_; }
@@ -100,11 +101,11 @@ public:
     const MpccConstants& constants() const { return constants_; }
 
 protected:
-    // Who takes the steps of the moving phase: the gradient, or a learning agent (ddpg_mpcc.h).
+    // Source of the steps in the moving phase: the gradient, or a learning agent (ddpg_mpcc.h).
     enum class Mover : std::uint8_t { Gradient, Agent };
     Mpcc(const Options& options, bool senses_latency, Mover mover = Mover::Gradient);
 
-    // One of a list that both variants declare.
+    // An entry of the option list that both variants declare.
     static constexpr OptionInfo kPresetOption{
         .key = "preset",
         .kind = OptionKind::Choice,
@@ -145,23 +146,23 @@ protected:
         .maximum = 0.5,
     };
 
-    // For the agent. Its turn comes when probing has found a direction, and with each result of a move that is no worse
-    // than the one before.
+    // For the agent: true after probing has found a direction, and after each move whose utility is not below the
+    // previous one.
     bool wants_move() const { return wants_move_; }
-    // It moves: for one interval the subflow sends at `rate_bps`.
+    // The agent's move: the subflow sends at `rate_bps` for one interval.
     void move(Window& window, double rate_bps, const IntervalMoment& moment);
 
-    // What came of an interval at a rate that was tried.
+    // Result of an interval at a trial rate.
     struct Trial {
         double rate_bps = 0;
         double utility = 0;
         double loss_ratio = 0;
         double inflation = 0;
         double rtt_s = 0;      // mean; NaN without samples
-        bool is_tried = true;  // sent at that rate, nearly
+        bool is_tried = true;  // the sending rate nearly reached rate_bps
         bool calls_for_brake = false;
     };
-    const Trial& latest() const { return latest_; }  // whatever it was for
+    const Trial& latest() const { return latest_; }  // of any kind
     const Trial& moved() const { return moved_; }    // of the last move
 
 private:
@@ -171,12 +172,12 @@ private:
     };
     struct Step {
         double change_bps = 0;
-        double amplifier = 0;  // that made it
-        double bound_bps = 0;  // that it had to keep
+        double amplifier = 0;  // used for the change
+        double bound_bps = 0;  // limit of the change
     };
 
     double total_bps() const { return rate_bps_ + others_bps_; }
-    // Nothing while ACKs come for what left before its first interval, after another controller.
+    // 0 while ACKs arrive for packets sent before the first interval, after a change of controller.
     double advertised_pps() const { return packet_bits_ > 0 ? advertised_bps_ / packet_bits_ : 0; }
     double gradient(double rate_bps, double utility, const Result& from) const;
     Trial judge(const IntervalRecord& record) const;
@@ -201,26 +202,26 @@ private:
     Mode mode_ = Mode::Beginning;
     double rate_bps_;
     double others_bps_ = 0;   // advertised by the siblings when probing began
-    double advertised_bps_;   // the rate decided upon by the last probing
-    bool is_silent_ = false;  // timed out and not heard of since
+    double advertised_bps_;   // rate chosen after the last probing
+    bool is_silent_ = false;  // timed out, without feedback since
 
     bool wants_move_ = false;
     Trial latest_;
     Trial moved_;
 
-    // The round under way
+    // The present round
     std::uint32_t round_ = 0;
     std::uint32_t planned_ = 0;
     std::uint32_t judged_ = 0;
     std::array<Trial, kProbes> trials_{};
-    // What the next result is compared with. Slow start: the last rate that paid, in the first place; at first nothing
-    // at all, which is worth nothing. Moving: the rate before, or the better and the worse of the rates probed. Of an
-    // agent's moves: the rate before, in the first place.
+    // References for the next result. Slow start: [0] is the last rate with a rising utility, initially rate and
+    // utility 0. Moving: the previous rate, or the better and the worse of the probed rates. Moves of an agent: [0] is
+    // the previous rate.
     std::array<Result, 2> last_{};
     int retries_left_ = kSlowStartRetries;
 
     // Steps
-    Direction direction_ = Direction::Up;  // decided by the last probing
+    Direction direction_ = Direction::Up;  // found by the last probing
     int amplifier_ = 0;
     int bound_steps_ = 0;
     int swing_buffer_ = 0;

@@ -4,7 +4,7 @@
 
 #if defined(__x86_64__)
 #define SUBFLOW_HAS_AVX2_CODE 1
-// Vectors of eight are passed to functions that are part of their caller, so that no calling convention is involved.
+// Vectors of eight are passed only to inlined functions, so that the calling convention does not matter.
 #pragma GCC diagnostic ignored "-Wpsabi"
 #else
 #define SUBFLOW_HAS_AVX2_CODE 0
@@ -16,8 +16,8 @@ namespace subflow {
 
 namespace {
 
-// GCC's and Clang's vectors: the operations are those of the elements, so that the width does not show in results.
-// Loops over floats would do as well, but GCC makes no vectors of the choices in the functions below.
+// Vector extensions of GCC and Clang: operations apply to each element, so that the width does not affect results.
+// Loops over floats would also work, but GCC does not vectorise the branches in the functions below.
 struct Four {
     using Floats = float __attribute__((vector_size(16)));
     using Bits = std::uint32_t __attribute__((vector_size(16)));
@@ -28,7 +28,7 @@ struct Eight {
 };
 template <class V>
 inline constexpr std::size_t kLanes = sizeof(typename V::Floats) / sizeof(float);
-// Outputs whose sums are kept in registers at once.
+// Outputs whose sums stay in registers at the same time.
 constexpr std::size_t kBlock = 32;
 
 template <class V>
@@ -73,7 +73,7 @@ SUBFLOW_INLINE void run_blocks(const float* x, std::size_t inputs, const float* 
     std::memcpy(y, sums, sizeof sums);
 }
 
-// Eight sums at a time: as many as it takes to keep the adders busy while each waits for its own last result.
+// Eight sums at a time: enough to keep the adders busy despite their latency.
 template <class V>
 SUBFLOW_INLINE void run_affine(const float* x, std::size_t inputs, const float* w, const float* bias,
                                std::size_t outputs, float* y) {
@@ -87,14 +87,14 @@ SUBFLOW_INLINE void run_affine(const float* x, std::size_t inputs, const float* 
         run_blocks<Four, kLanes<Four>, 1>(x, inputs, w + first * inputs, bias + first, y + first);
 }
 
-// e^x for x <= 0, within a unit in the last place; 0 below e^-87, where normal floats end. NaN gives NaN.
+// e^x for x <= 0, within a unit in the last place; 0 below e^-87, the end of normal floats. NaN gives NaN.
 // Source: Cephes expf.c (Moshier): x = n ln 2 + r, e^r = 1 + r + r^2 P(r), |r| <= ln(2) / 2.
 template <class V>
 SUBFLOW_INLINE typename V::Floats exp_negative(const typename V::Floats& x) {
     using Floats = typename V::Floats;
     constexpr float kLowest = -87.0f;
     const Floats clamped = x < kLowest ? all<V>(kLowest) : x;
-    // Adding 1.5 * 2^23 rounds to whole numbers, which then stand in the lowest bits.
+    // Adding 1.5 * 2^23 rounds to whole numbers, stored in the lowest bits.
     constexpr float kRound = 12582912.0f;
     const Floats shifted = clamped * 1.44269504088896341f + kRound;
     const Floats n = shifted - kRound;
@@ -106,12 +106,12 @@ SUBFLOW_INLINE typename V::Floats exp_negative(const typename V::Floats& x) {
     p = p * r + 1.6666665459e-1f;
     p = p * r + 5.0000001201e-1f;
     const Floats e = p * (r * r) + r + 1.0f;
-    // 2^n as a float: n + 127 in the bits of the exponent.
+    // 2^n as a float: n + 127 in the exponent bits.
     const Floats value = e * floats_of<V>((bits_of<V>(shifted) + 127u) << 23);
     return x < kLowest ? Floats{} : value;
 }
 
-// The functions of one element, for vectors.
+// Element-wise functions for vectors.
 struct Relu {
     template <class V>
     SUBFLOW_INLINE static typename V::Floats of(const typename V::Floats& x) {
@@ -119,7 +119,7 @@ struct Relu {
     }
 };
 
-// Source: Cephes tanhf.c: near 0 a polynomial, since there the other form loses its digits.
+// Source: Cephes tanhf.c: a polynomial near 0, where the other form loses digits.
 struct Tanh {
     template <class V>
     SUBFLOW_INLINE static typename V::Floats of(const typename V::Floats& x) {
@@ -142,7 +142,7 @@ struct Tanh {
 struct Sigmoid {
     template <class V>
     SUBFLOW_INLINE static typename V::Floats of(const typename V::Floats& x) {
-        // Of a negative number only, so that the exponential cannot overflow.
+        // Only for negative numbers, so that the exponential cannot overflow.
         const typename V::Floats e = exp_negative<V>(-magnitude<V>(x));
         const typename V::Floats s = 1.0f / (1.0f + e);
         return x < 0.0f ? e * s : s;
@@ -156,7 +156,7 @@ struct ExpNegative {
     }
 };
 
-// x = f(x) for each element; what is left in the end is done in a vector of its own.
+// x = f(x) for each element; the remaining elements use a separate vector.
 template <class V, class Function>
 SUBFLOW_INLINE void apply(float* x, std::size_t count) {
     std::size_t i = 0;
@@ -172,7 +172,7 @@ SUBFLOW_INLINE void apply(float* x, std::size_t count) {
 }
 
 #if SUBFLOW_HAS_AVX2_CODE
-// Not with FMA: a multiplication and an addition in one would round once, and give other digits than elsewhere.
+// Without FMA: a fused multiply-add rounds once, and would give other digits than elsewhere.
 [[gnu::target("avx2")]] void run_affine_avx2(const float* x, std::size_t inputs, const float* w, const float* bias,
                                              std::size_t outputs, float* y) {
     run_affine<Eight>(x, inputs, w, bias, outputs, y);

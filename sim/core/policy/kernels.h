@@ -1,5 +1,5 @@
-// The arithmetic of networks, float32, the same to the bit on every machine: each sum has one order, whatever the
-// vectors of the processor, and exponentials are our own.
+// Arithmetic of neural networks in float32, equal to the bit on all machines: each sum has one order for all vector
+// widths, and exponentials are computed here.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,18 @@
 
 namespace subflow {
 
-// Elements that are worked on at once. Nothing but the time depends on it.
+// Elements processed at once. Affects only the speed.
 enum class Vectors : std::uint8_t {
-    Four,   // what every x86-64 has
+    Four,   // on all x86-64 processors
     Eight,  // AVX2
 };
 
-// The most that this processor has.
+// The widest vectors of this processor.
 Vectors widest_vectors();
 
-// y = W x + b with the weights laid out for that: outputs in blocks, of a block first all that the first input is
-// multiplied by. A block's sums stay in registers while the inputs go by, each in the order of the inputs, so that
-// blocks and vectors of any width give the same.
+// y = W x + b with weights in a matching layout: outputs in blocks, and within a block all weights of the first input
+// first. The sums of a block stay in registers during the loop over inputs. Each sum adds in the order of the inputs,
+// so that blocks and vectors of any width give the same result.
 class Affine {
 public:
     Affine() = default;
@@ -29,9 +29,9 @@ public:
 
     std::size_t inputs() const { return inputs_; }
     std::size_t outputs() const { return outputs_; }
-    // Numbers that run() writes: the outputs, and after them zeros up to whole vectors of four.
+    // Size of the output of run(): the outputs, padded with zeros to a multiple of four.
     static std::size_t padded(std::size_t outputs) { return (outputs + 3) / 4 * 4; }
-    // x [inputs] to y [padded(outputs)], which must not overlap.
+    // Maps x [inputs] to y [padded(outputs)], which must not overlap.
     void run(const float* x, float* y, Vectors vectors = widest_vectors()) const;
 
     bool operator==(const Affine&) const = default;
@@ -43,13 +43,13 @@ private:
     std::vector<float> bias_;     // [padded(outputs)]
 };
 
-// In place, to within two units in the last place of a float. NaN stays NaN but in relu, where it becomes 0.
+// In place, to within two units in the last place of a float. NaN stays NaN, except that relu maps it to 0.
 void relu(std::span<float> x, Vectors vectors = widest_vectors());
 void hyperbolic_tangent(std::span<float> x, Vectors vectors = widest_vectors());
 void sigmoid(std::span<float> x, Vectors vectors = widest_vectors());
 void softmax(std::span<float> x, Vectors vectors = widest_vectors());
 
-// PyTorch's LSTM cell after its sums z [4 H] of the gates i, f, g, o: c = f c + i g, h = o tanh c. Spoils z.
+// PyTorch's LSTM cell after the sums z [4 H] of the gates i, f, g, o: c = f c + i g, h = o tanh c. Overwrites z.
 void lstm_cell(std::span<float> z, std::span<float> c, std::span<float> h);
 
 }  // namespace subflow

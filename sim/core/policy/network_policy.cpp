@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kDocumentKey = "subflow_policy";
 
-// Throws unless both name the same, in the same order.
+// Throws unless both lists contain the same names in the same order.
 template <class Name>
 void require_same(std::string_view what, const std::vector<std::string>& given, std::size_t count,
                   const Name& expected) {
@@ -29,7 +29,7 @@ void require_same(std::string_view what, const std::vector<std::string>& given, 
     }
 }
 
-// The agent of a controller by its name; nullptr: there is none, or it takes no actions.
+// The agent of a controller by name; null if the controller is unknown or has no agent.
 const AgentInfo* agent_named(const std::string& controller) {
     const auto infos = controller_infos();
     const bool is_known = std::ranges::find(infos, controller, &AlgorithmInfo::name) != infos.end();
@@ -112,8 +112,8 @@ void NetworkPolicy::act_many(const ObservationBatch& batch, std::span<float> act
     const std::size_t row_width = document_.row_width(), width = action_width();
     Workspace space;
     std::vector<float> there, action(batch.slots * width);
-    std::vector<std::uint32_t> positions;    // of those that act, among the rows that are there
-    std::vector<std::size_t> acting_places;  // and among all rows of the batch
+    std::vector<std::uint32_t> positions;    // of the acting rows, among the present rows
+    std::vector<std::size_t> acting_places;  // likewise, among all rows of the batch
     for (std::size_t i = 0; i < values.size(); ++i) {
         there.clear();
         positions.clear();

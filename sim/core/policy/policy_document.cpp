@@ -12,7 +12,7 @@ namespace subflow {
 
 namespace {
 
-constexpr std::uint32_t kMaxWidth = 16384;  // of any layer: what sizes a workspace
+constexpr std::uint32_t kMaxWidth = 16384;  // limit of each layer; bounds the workspace
 constexpr std::uint32_t kMaxLayers = 64;
 constexpr std::uint32_t kMaxNames = 64;
 constexpr std::uint32_t kMaxHistory = 256;
@@ -34,14 +34,14 @@ constexpr std::array<std::pair<std::string_view, LayerKind>, 2> kActivations{
 constexpr std::array<std::pair<std::string_view, PoolKind>, 2> kPools{
     {{"mean", PoolKind::Mean}, {"max", PoolKind::Max}}};
 
-// A value of the document with the way to it, which messages name.
+// A value of the document and its path, for messages.
 class Place {
 public:
     Place(const Json& json, std::string path) : json_(json), path_(std::move(path)) {}
 
     [[noreturn]] void refuse(std::string_view why) const { throw PolicyError(path_ + ": " + std::string(why)); }
 
-    // Throws unless this is an object with no keys but these.
+    // Throws unless the value is an object with only these keys.
     void require_keys(std::initializer_list<std::string_view> known) const {
         const auto* object = json_.get_if<Json::Object>();
         if (object == nullptr) refuse("expected a JSON object");
@@ -151,7 +151,7 @@ EncoderSpec read_encoder(const Place& place) {
     return encoder;
 }
 
-// `width`: of what goes into the first layer; `out`: of what has to come out of the last one.
+// `width`: input width of the first layer; `out`: required output width of the last layer.
 std::vector<LayerSpec> read_layers(const Place& place, std::uint32_t width, std::uint32_t out, bool allows_softmax) {
     std::vector<LayerSpec> layers;
     const std::vector<Place> items = place.list(kMaxLayers);
@@ -190,7 +190,7 @@ NetworkSpec read_network(const Place& place, const PolicyDocument& document, boo
     if (network.input != InputKind::Slot) {
         network.slots = place.at("slots").count(1, kMaxSlots);
     } else if (slots) {
-        slots->count(1, kMaxSlots);  // says nothing here: each row by itself
+        slots->count(1, kMaxSlots);  // no effect here: rows are evaluated separately
     }
     if (is_critic) {
         network.takes_action = place.at("takes_action").flag();
@@ -222,7 +222,7 @@ PolicyDocument read_policy_document(std::string_view text) {
     const Json json = parse_policy_json(text, "the document");
     const Place root(json, "");
     if (!root.is_object()) throw PolicyError("the document is no JSON object");
-    // An older or newer format may have other keys: it is looked at first.
+    // Checked first, because another format may have other keys.
     if (const Place format = root.at("format"); format.count(0, kMaxWidth) != 1)
         format.refuse("of another version of Subflow; allowed: 1");
     root.require_keys({"format", "controller", "name", "observation", "action", "options", "actor", "critic", "card"});

@@ -1,4 +1,4 @@
-// What a policy file says of itself: the JSON document in its metadata.
+// Description of a policy: the JSON document in the metadata of a policy file.
 #pragma once
 
 #include <cstdint>
@@ -9,35 +9,35 @@
 
 namespace subflow {
 
-// Turns the rows of an observation into one vector h that says something about all of them.
+// Maps the rows of an observation to one vector h that summarises them.
 enum class EncoderKind : std::uint8_t {
     None,  // h is empty
-    Lstm,  // the rows one by one, from a zero state; h is the last hidden state
-    Pool,  // each row by the same layers, then mean and maximum over the rows
+    Lstm,  // sequentially over the rows, from a zero state; h is the last hidden state
+    Pool,  // the same layers for each row, then mean and maximum over the rows
 };
 enum class PoolKind : std::uint8_t { Mean, Max };
 
-// What the layers behind the encoder see of the rows themselves, beside h.
+// Rows that the layers after the encoder receive, in addition to h.
 enum class InputKind : std::uint8_t {
-    Slot,    // one row that acts: they are run once for each
-    Target,  // the rows that act, side by side, with zeros where there are fewer than `slots`
-    All,     // all rows likewise
+    Slot,    // one acting row per evaluation
+    Target,  // the acting rows concatenated, padded with zeros to `slots`
+    All,     // likewise for all rows
 };
 
 enum class LayerKind : std::uint8_t { Linear, Relu, Tanh, Softmax };
 
 struct LayerSpec {
     LayerKind kind = LayerKind::Linear;
-    std::uint32_t in = 0;  // of Linear
+    std::uint32_t in = 0;  // for Linear
     std::uint32_t out = 0;
 };
 
 struct EncoderSpec {
     EncoderKind kind = EncoderKind::None;
-    std::uint32_t hidden = 0;                // of Lstm
-    std::vector<std::uint32_t> layers;       // of Pool: outputs of its linear layers
-    LayerKind activation = LayerKind::Relu;  // of Pool, after each of them
-    std::vector<PoolKind> pool;              // of Pool: the parts of h, in order
+    std::uint32_t hidden = 0;                // for Lstm
+    std::vector<std::uint32_t> layers;       // for Pool: outputs of its linear layers
+    LayerKind activation = LayerKind::Relu;  // for Pool, after each layer
+    std::vector<PoolKind> pool;              // for Pool: the parts of h, in order
 
     std::uint32_t width() const;  // of h
 };
@@ -45,37 +45,37 @@ struct EncoderSpec {
 struct NetworkSpec {
     EncoderSpec encoder;
     InputKind input = InputKind::Slot;
-    std::uint32_t slots = 1;  // of Target and All
+    std::uint32_t slots = 1;  // for Target and All
     std::vector<LayerSpec> layers;
-    bool takes_action = false;  // of a critic: actions, within [-1, 1], stand behind the rows
+    bool takes_action = false;  // for a critic: actions within [-1, 1] follow the rows
 
-    // For how many rows at once it answers.
+    // Number of rows per evaluation.
     std::uint32_t answers() const { return input == InputKind::Slot ? 1 : slots; }
-    // Numbers that go into the first layer: h, the rows and, if it takes them, as many actions of `outputs` each.
+    // Input width of the first layer: h, the rows and, if the network takes actions, as many actions of `outputs` each.
     std::uint32_t input_width(std::uint32_t row_width, std::uint32_t outputs) const {
         return encoder.width() + answers() * (row_width + (takes_action ? outputs : 0));
     }
 };
 
 struct PolicyDocument {
-    std::string text;  // as it stands in the file
+    std::string text;  // verbatim from the file
     std::string controller;
     std::string name;
     std::vector<std::string> features;
     std::uint32_t history = 1;
     std::vector<std::string> actions;
-    std::vector<std::string> choices;  // not empty: instead of numbers, one of these
+    std::vector<std::string> choices;  // if not empty: one of these instead of numbers
     NetworkSpec actor;
     std::optional<NetworkSpec> critic;
 
     std::uint32_t row_width() const { return static_cast<std::uint32_t>(features.size()) * history; }
-    // Numbers that the actor gives for each row it answers for.
+    // Outputs of the actor per row.
     std::uint32_t outputs() const {
         return static_cast<std::uint32_t>(choices.empty() ? actions.size() : choices.size());
     }
 };
 
-// Reads and checks the document; the sizes of all layers then fit one another. Throws PolicyError, which names the key.
+// Reads and checks the document, including the matching sizes of all layers. Throws PolicyError with the key.
 PolicyDocument read_policy_document(std::string_view text);
 
 }  // namespace subflow

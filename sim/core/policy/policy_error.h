@@ -7,12 +7,12 @@
 
 namespace subflow {
 
-// A policy file that cannot be used. The text names the tensor, layer or key, the value and what is allowed.
+// A policy file is unusable. The message names the tensor, layer or key, the value and the allowed values.
 struct PolicyError : ScenarioError {
     using ScenarioError::ScenarioError;
 };
 
-// As parse_json(), of a part of such a file.
+// Like parse_json(), for a part of a policy file.
 inline Json parse_policy_json(std::string_view text, std::string_view what) {
     try {
         return parse_json(text, what);

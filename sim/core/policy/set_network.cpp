@@ -9,7 +9,7 @@ namespace subflow {
 
 namespace {
 
-// [out, a] and [out, b] to [out, a + b].
+// Concatenates [out, a] and [out, b] to [out, a + b].
 std::vector<float> beside(std::span<const float> left, std::span<const float> right, std::size_t out) {
     const std::size_t a = left.size() / out, b = right.size() / out;
     std::vector<float> both;
@@ -36,7 +36,7 @@ void activate(LayerKind kind, std::span<float> x, std::size_t group) {
         case LayerKind::Tanh:
             hyperbolic_tangent(x);
             break;
-        case LayerKind::Softmax:  // of each row's numbers by themselves
+        case LayerKind::Softmax:  // of each row separately
             for (std::size_t i = 0; i < x.size(); i += group) softmax(x.subspan(i, group));
             break;
         case LayerKind::Linear:

@@ -18,14 +18,14 @@ static_assert(std::endian::native == std::endian::little, "tensors are copied as
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kMaxRank = 8;
 
-// Where the data of a tensor stands, counted from the end of the header.
+// Position of a tensor's data, counted from the end of the header.
 struct DataSpan {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
     std::string_view name;
 };
 
-// What a file that is no safetensors file seems to be.
+// Likely type of a file that is not in the safetensors format.
 std::string guess(std::string_view bytes) {
     if (bytes.starts_with("PK\x03\x04"))
         return "; it is a zip archive, as torch.save writes: such files can carry code and are never opened";
@@ -38,9 +38,9 @@ std::string guess(std::string_view bytes) {
     throw PolicyError("tensor \"" + std::string(name) + "\": " + why);
 }
 
-// A whole number that a count or an offset can be.
+// A whole number in the range of counts and offsets.
 std::optional<std::uint64_t> whole(const Json& json) {
-    constexpr double kMost = 9007199254740992.0;  // 2^53: beyond, doubles are not exact
+    constexpr double kMost = 9007199254740992.0;  // 2^53: larger doubles are not exact
     const auto* number = json.get_if<double>();
     if (number == nullptr || *number < 0 || *number > kMost || *number != std::floor(*number)) return std::nullopt;
     return static_cast<std::uint64_t>(*number);
@@ -70,11 +70,11 @@ DataSpan read_place(std::string_view name, const Json* json, std::uint64_t data_
     return {*begin, *end, name};
 }
 
-// Throws unless the bytes are those of so many float32.
+// Throws unless the number of bytes matches the shape in float32.
 void check_size(std::string_view name, std::span<const std::uint64_t> shape, std::uint64_t bytes) {
     std::uint64_t count = 1;
     for (const std::uint64_t size : shape) {
-        // Once it has more elements than any file has bytes, it does not matter how many more.
+        // With more elements than a file has bytes, the exact number does not matter.
         count = size > 0 && count > kMaxPolicyBytes / size ? kMaxPolicyBytes : count * size;
     }
     if (count * sizeof(float) != bytes)

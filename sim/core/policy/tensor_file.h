@@ -10,7 +10,7 @@
 
 namespace subflow {
 
-// Files, and headers of files, that are larger are refused.
+// Size limits of files and headers.
 inline constexpr std::size_t kMaxPolicyBytes = std::size_t{64} << 20;
 inline constexpr std::size_t kMaxHeaderBytes = std::size_t{1} << 20;
 
@@ -24,9 +24,9 @@ struct TensorFile {
     std::map<std::string, Tensor, std::less<>> tensors;
 };
 
-// Reads a file whose tensors are all float32. Throws PolicyError for anything else than such a file as its format says:
-// wrong lengths, a header that is no JSON, other types, shapes that do not fit their bytes, bytes that belong to two
-// tensors or to none, NaN and infinity.
+// Reads a file of float32 tensors. Throws PolicyError for any violation of the format: wrong lengths, a header that is
+// not JSON, other types, shapes that do not fit their bytes, bytes that belong to two tensors or to none, NaN and
+// infinity.
 //
 // Source: the safetensors format, https://huggingface.co/docs/safetensors (8 bytes little endian: length N of the
 // header; N bytes of JSON; the data).

@@ -1,4 +1,4 @@
-// Controlled delay: drops at the head of the queue when packets have waited too long for too long.
+// Controlled delay: drops at the head of the queue when packets have waited above a target for too long.
 #pragma once
 
 #include <cmath>
@@ -18,8 +18,8 @@ struct CodelOptions {
     static constexpr std::string_view kName = "codel";
     Nanos target{5'000'000};
     Nanos interval{100'000'000};
-    bool marks = false;  // packets that can be marked, instead of dropping them
-    // What has waited longer is marked, whatever the control law says. Source: Linux codel_impl.h
+    bool marks = false;  // marks ECN-capable packets instead of dropping them
+    // Packets that waited longer are marked, independently of the control law. Source: Linux codel_impl.h
     Nanos ce_threshold = kNever;
 
     bool may_mark() const { return marks || ce_threshold < kNever; }
@@ -30,20 +30,20 @@ struct CodelOptions {
 };
 SUBFLOW_FIELDS(CodelOptions, target, interval, marks, ce_threshold)
 
-// A packet in a queue that decides about it when it leaves.
+// A packet in a queue that decides about packets when they leave.
 struct Waiting {
     Packet packet;
     Nanos since{};
-    std::int32_t extra_ns = 0;  // that the link's delay will have for it
+    std::int32_t extra_ns = 0;  // extra propagation delay of this packet on the link
 };
 
-// The control law over one first-in-first-out queue. Source: RFC 8289 section 5; names as there, but for the trailing
+// The control law for one first-in-first-out queue. Source: RFC 8289 section 5, with its names apart from the trailing
 // underscores.
 class Codel {
 public:
-    // The packet to send now, none if the queue ran empty. `queue` has empty(), pop() and bytes(); drop(waiting) gets
-    // what goes, and `marks` counts what is marked instead. A queue of no more than `mtu` bytes is left alone: it
-    // cannot be shortened without idling the link.
+    // The packet to send now, or none if the queue became empty. `queue` has empty(), pop() and bytes(); drop(waiting)
+    // gets the dropped packets, and `marks` counts marks instead of drops. A queue of at most `mtu` bytes is left
+    // unchanged: a drop would idle the link.
     template <class Queue, class Drop>
     std::optional<Waiting> dequeue(Queue& queue, Nanos now, const CodelOptions& options, Bytes mtu, Drop&& drop,
                                    std::int64_t& marks) {
@@ -59,7 +59,7 @@ private:
     template <class Queue, class Drop>
     std::optional<Waiting> under_control(Queue& queue, Nanos now, const CodelOptions& options, Bytes mtu, Drop&& drop,
                                          std::int64_t& marks) {
-        // A marked packet goes on: the queue is not shorter, and the law waits for its effect as after a drop.
+        // A marked packet stays: the queue is not shorter, and the control law waits for the effect as after a drop.
         const auto marked = [&](Waiting& waiting) {
             if (!options.marks || !waiting.packet.mark()) return false;
             ++marks;
@@ -90,7 +90,7 @@ private:
                 next = pop(queue, now, options, mtu, ok_to_drop);
             }
             dropping_ = true;
-            // Back soon after it was last under control: start from the rate that controlled it then.
+            // Soon after the last drop phase: restart from the drop rate that controlled the queue then.
             const std::uint32_t delta = count_ - last_count_;
             count_ = delta > 1 && now - drop_next_ < options.interval * 16 ? delta : 1;
             drop_next_ = control_law(now, options);
@@ -130,7 +130,7 @@ private:
     bool dropping_ = false;
 };
 
-// One queue under CoDel. What does not fit is dropped on arrival, by the caller.
+// One queue under CoDel. The caller drops packets that exceed the limits on arrival.
 class CodelQueue {
 public:
     using Options = CodelOptions;
@@ -158,7 +158,7 @@ public:
         while (!fifo_.empty()) drop(fifo_.pop());
     }
 
-    // Calls visit(waiting) for each packet, from the head on.
+    // Calls visit(waiting) for each packet, starting at the head.
     template <class Visit>
     void for_each(Visit&& visit) const {
         const Ring<Waiting>& packets = fifo_.packets;
@@ -184,7 +184,7 @@ private:
     CodelOptions options_;
     Fifo fifo_;
     Codel control_;
-    Bytes mtu_{};  // the largest packet seen so far, as RFC 8289 has it
+    Bytes mtu_{};  // largest packet so far, as in RFC 8289
 };
 
 }  // namespace subflow

@@ -1,15 +1,4 @@
-// The queue disciplines beside drop-tail. A new one is a header in this folder and its class in a list below.
-//
-// RED decides when a packet arrives. Every other one is a class that decides when a packet leaves:
-//
-//     struct Options                   its parameters: kName, their fields (SUBFLOW_FIELDS), problem(), may_mark()
-//     pkts(), bytes()                  what waits
-//     enqueue(waiting)                 takes a packet that the limits admit
-//     dequeue(now, drop, marks)        the packet to send now, none if it dropped all that waited
-//     clear(drop)                      drops what waits
-//     for_each(visit)                  in the order of sending, as far as it is known
-//     heap_bytes()
-//     make_room(drop)                  instead of refusing what does not fit; optional
+// Queue disciplines other than drop-tail. A new discipline needs a header in this folder and its class in a list below.
 #pragma once
 
 #include <concepts>
@@ -25,7 +14,7 @@
 
 namespace subflow {
 
-// Queues that decide about a packet when it leaves, or that serve packets out of turn.
+// Queues that decide about a packet when it leaves, or that reorder packets.
 using ManagedQueue = std::variant<std::monostate, CodelQueue, FqCodelQueue, DualPi2Queue>;
 
 template <class Queue>
@@ -38,10 +27,10 @@ struct OptionsOf<std::variant<std::monostate, Queues...>> {
     using Type = std::variant<std::monostate, RedOptions, typename Queues::Options...>;
 };
 
-// How a queue decides what to drop; nothing: drop-tail.
+// The drop decision of a queue; monostate: drop-tail.
 using Discipline = OptionsOf<ManagedQueue>::Type;
 
-// The queue that follows these options; nothing: drop-tail or RED, which need none.
+// The queue with these options; monostate for drop-tail and RED, which need no queue.
 inline ManagedQueue make_queue(const Discipline& discipline) {
     ManagedQueue made;
     const auto make = [&]<class... Queues>(const std::variant<std::monostate, Queues...>&) {
@@ -54,7 +43,7 @@ inline ManagedQueue make_queue(const Discipline& discipline) {
     return made;
 }
 
-// Calls visit(queue) with a managed queue; its result, or the empty one where there is none.
+// Calls visit(queue) with a managed queue and returns its result; returns an empty result without a managed queue.
 template <class Queue, class Visit>
 SF_INLINE auto visit_queue(Queue& queue, Visit&& visit) {
     using Result = decltype(visit(*std::get_if<1>(&queue)));
@@ -69,7 +58,7 @@ SF_INLINE auto visit_queue(Queue& queue, Visit&& visit) {
         queue);
 }
 
-// Calls visit(options) with those of a discipline other than drop-tail; its result, or `otherwise`.
+// Calls visit(options) unless the discipline is drop-tail; returns its result or `otherwise`.
 template <class Result, class Visit>
 Result visit_options(const Discipline& discipline, Result otherwise, Visit&& visit) {
     return std::visit(
@@ -83,12 +72,12 @@ Result visit_options(const Discipline& discipline, Result otherwise, Visit&& vis
         discipline);
 }
 
-// True if packets may leave such a queue marked.
+// True if the discipline may mark packets.
 inline bool may_mark(const Discipline& discipline) {
     return visit_options(discipline, false, [](const auto& options) { return options.may_mark(); });
 }
 
-// The first thing that is wrong with the options of a discipline; empty: nothing.
+// The first problem of a discipline's options; empty if valid.
 inline std::string problem_of(const Discipline& discipline) {
     return visit_options(discipline, std::string(), [](const auto& options) { return std::string(options.problem()); });
 }

@@ -1,4 +1,4 @@
-// Drop-tail: a packet that finds the queue full is dropped.
+// Drop-tail: drops packets that find the queue full.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace subflow {
 
-// Limits count the packet in service: "a queue of 67 packets" holds one being sent and 66 waiting (the kernel's pfifo
-// on top of a shaper counts the same way).
+// Limits include the packet in service: "a queue of 67 packets" holds one in transmission and 66 waiting (the kernel's
+// pfifo on top of a shaper counts the same way).
 struct DropTail {
     std::int64_t limit_pkts = std::numeric_limits<std::int64_t>::max();
     Bytes limit_bytes{std::numeric_limits<std::int64_t>::max()};

@@ -1,5 +1,5 @@
-// DualPI2: two queues for one link, a short one for senders that answer marks in proportion, coupled to that of all
-// others so that each flow gets about the same.
+// DualPI2: two queues for one link. A short L queue for senders with a proportional response to marks is coupled to the
+// classic queue of all others, so that each flow gets about the same rate.
 #pragma once
 
 #include <algorithm>
@@ -16,23 +16,23 @@
 
 namespace subflow {
 
-// The defaults are those of RFC 9332 appendix A.1, with a step as in Linux in place of its ramp from 0.8 to 1.2 ms.
+// Defaults of RFC 9332 appendix A.1, with a step as in Linux instead of its ramp from 0.8 to 1.2 ms.
 struct DualPi2Options {
     static constexpr std::string_view kName = "dualpi2";
     Nanos target{15'000'000};  // delay of the classic queue
-    Nanos update{16'000'000};  // how often the probability changes
-    double alpha_hz = 0.16;    // by how much for a delay that is off the target
-    double beta_hz = 3.2;      // and for one that changes
-    double coupling = 2;       // k: marks of the L queue for each square root of one of the classic queue
-    Nanos step{1'000'000};     // what has waited longer in the L queue is marked
-    Nanos ramp{};              // so much later for certain, and more likely the later until then ("range")
+    Nanos update{16'000'000};  // update period of the probability
+    double alpha_hz = 0.16;    // gain for the deviation of the delay from the target
+    double beta_hz = 3.2;      // gain for the change of the delay
+    double coupling = 2;       // k: marks of the L queue per square root of the classic probability
+    Nanos step{1'000'000};     // packets that waited longer in the L queue are marked
+    Nanos ramp{};              // range above the step in which the marking probability rises to 1 ("range")
 
     bool may_mark() const { return true; }
     std::string_view problem() const {
         const auto is_positive = [](Nanos time) { return time > Nanos(0) && is_time(time); };
         if (!is_positive(target) || !is_positive(step)) return "DualPI2's target and step are times";
         if (!is_time(ramp)) return "DualPI2's ramp is a time, or nil";
-        // Each update is work, also while nothing comes.
+        // Each update takes time, even without packets.
         if (update < Nanos(100'000) || !is_time(update)) return "DualPI2's update is 0.1 ms or more";
         if (!(coupling >= 1 && coupling <= 10)) return "DualPI2's coupling must be in [1, 10]";
         if (!(alpha_hz >= 0 && alpha_hz <= 1000 && beta_hz >= 0 && beta_hz <= 1000))
@@ -42,8 +42,8 @@ struct DualPi2Options {
 };
 SUBFLOW_FIELDS(DualPi2Options, target, update, alpha_hz, beta_hz, coupling, step, ramp)
 
-// Source: RFC 9332 appendix A, whose names stand in quotes; the scheduler is a weighted round robin as in Linux
-// sch_dualpi2.c, with a tenth for the classic queue. The L queue has what says ECT(1) or is marked already.
+// Source: RFC 9332 appendix A, whose names appear in quotes; the scheduler is a weighted round robin as in Linux
+// sch_dualpi2.c, with a tenth for the classic queue. Packets with ECT(1) or CE enter the L queue.
 class DualPi2Queue {
 public:
     using Options = DualPi2Options;
@@ -60,8 +60,8 @@ public:
         (ecn == Ecn::Ect1 || ecn == Ecn::Marked ? scalable_ : classic_).push(waiting);
     }
 
-    // What to send now, none if everything was dropped or there was nothing. drop(waiting) gets what goes, and `marks`
-    // counts what is marked.
+    // The packet to send now, or none if the queues are empty or all packets were dropped. drop(waiting) gets the
+    // dropped packets, and `marks` counts the marks.
     template <class Drop>
     std::optional<Waiting> dequeue(Nanos now, Drop&& drop, std::int64_t& marks) {
         advance(now);
@@ -84,7 +84,7 @@ public:
             while (!fifo->packets.empty()) drop(fifo->pop());
     }
 
-    // Calls visit(waiting) for each packet: the L queue from its head on, then the other one.
+    // Calls visit(waiting) for each packet: first the L queue from its head, then the classic queue.
     template <class Visit>
     void for_each(Visit&& visit) const {
         for (const Fifo* fifo : {&scalable_, &classic_})
@@ -92,11 +92,11 @@ public:
                 visit(fifo->packets[pos]);
     }
 
-    // p': of it the classic queue marks or drops the square, and the L queue marks `coupling` times as much.
+    // p': the classic queue marks or drops with its square, the L queue marks with `coupling` times p'.
     double base_probability() const { return base_; }
     double classic_probability() const { return std::min(base_ * base_, most_classic()); }
     double coupled_probability() const { return std::min(options_.coupling * base_, 1.0); }
-    // "laqm": of a packet that has waited so long in the L queue, whatever the classic queue is like.
+    // "laqm": marking probability from the waiting time in the L queue, independent of the classic queue.
     double native_probability(Nanos waited) const {
         if (waited <= options_.step) return 0;
         const Nanos beyond = waited - options_.step;
@@ -122,11 +122,11 @@ private:
         Nanos delay(Nanos now) const { return packets.empty() ? Nanos(0) : now - packets.front().since; }
     };
 
-    // "p_Cmax": where the L queue marks everything, the classic one drops as much as its flows take.
+    // "p_Cmax": when the L queue marks all packets, the classic queue drops as much as its flows tolerate.
     double most_classic() const { return std::min(1 / (options_.coupling * options_.coupling), 1.0); }
     bool is_overloaded() const { return options_.coupling * base_ >= 1; }
 
-    // Brings the probability up to `now`: what has waited was the same since the last packet came or went.
+    // Updates the probability up to `now`; the queues have not changed since the last packet.
     void advance(Nanos now) {
         if (next_update_ > now) return;
         if (pkts() == 0 && base_ == 0) {
@@ -147,7 +147,7 @@ private:
         if (scalable_.packets.empty()) return false;
         return classic_.packets.empty() || credit_ > 0;
     }
-    // The classic queue gets kClassicShare of the link while both have something to send.
+    // The classic queue gets kClassicShare of the link while both queues hold packets.
     void spend(const Waiting& next, bool is_scalable) {
         constexpr std::int64_t kClassicShare = 10;
         if (is_scalable) {
@@ -163,7 +163,7 @@ private:
             mark(next, marks);
             return true;
         }
-        // A packet that is alone waits for nobody but itself (RFC 9332 appendix A.1, "Th_len").
+        // A packet alone in the L queue only waits for its own transmission (RFC 9332 appendix A.1, "Th_len").
         const double native = scalable_.packets.empty() ? 0 : native_probability(now - next.since);
         if (recurs(scalable_count_, std::max(native, coupled_probability()))) mark(next, marks);
         return true;
@@ -177,7 +177,7 @@ private:
     static void mark(Waiting& next, std::int64_t& marks) {
         if (next.packet.ecn() != Ecn::Marked && next.packet.mark()) ++marks;
     }
-    // "recur": holds for that share of the calls, at even distances.
+    // "recur": true for that share of the calls, at even distances.
     static bool recurs(double& count, double likelihood) {
         count += likelihood;
         if (count < 1) return false;

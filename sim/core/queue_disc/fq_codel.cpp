@@ -51,7 +51,7 @@ Waiting FqCodelQueue::pop(Flow& flow) {
     return head;
 }
 
-// Every flow with packets is on one of the lists: looking there is faster than through all 1024.
+// Each flow with packets is in one of the lists, which are shorter than the array of all 1024 flows.
 std::uint32_t FqCodelQueue::fattest() const {
     std::uint32_t found = kNone;
     for (const List& list : {new_, old_}) {
@@ -62,7 +62,7 @@ std::uint32_t FqCodelQueue::fattest() const {
     return found;
 }
 
-// Deficit round robin as in dequeue(), over what the lists say now.
+// Simulates the deficit round robin of dequeue() on the present lists.
 std::vector<std::uint32_t> FqCodelQueue::order_of_service() const {
     struct Turn {
         std::uint32_t node;

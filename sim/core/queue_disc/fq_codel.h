@@ -1,4 +1,4 @@
-// Flow queueing with CoDel: each flow has a queue of its own, served in turn, new ones first.
+// Flow queueing with CoDel: each flow has a separate queue, served in turn, new flows first.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct FqCodelOptions {
     bool may_mark() const { return codel.may_mark(); }
     std::string_view problem() const {
         if (const std::string_view found = codel.problem(); !found.empty()) return found;
-        // A smaller quantum would take thousands of turns until a large packet may go.
+        // A smaller quantum would take thousands of turns per large packet.
         if (quantum.value < 64 || quantum.value > 1'000'000) return "FQ-CoDel's quantum must be in [64, 1000000] bytes";
         if (flows < 1 || flows > 65536) return "FQ-CoDel needs 1 to 65536 queues";
         return {};
@@ -30,8 +30,8 @@ struct FqCodelOptions {
 };
 SUBFLOW_FIELDS(FqCodelOptions, codel, quantum, flows)
 
-// Source: RFC 8290 sections 3 and 4. A flow is what one subflow sends in one direction of data or ACKs; its queue is a
-// pure function of that, so that two flows collide, or not, in every run alike.
+// Source: RFC 8290 sections 3 and 4. A flow is the data or ACKs of one subflow in one direction. Its queue is a pure
+// function of the flow, so that hash collisions are the same in each run.
 class FqCodelQueue {
 public:
     using Options = FqCodelOptions;
@@ -44,8 +44,8 @@ public:
 
     void enqueue(const Waiting& waiting);
 
-    // What to send now, none if everything was dropped or there was nothing. drop(waiting) gets what CoDel drops, and
-    // `marks` counts what it marks.
+    // The packet to send now, or none if the queue is empty or all packets were dropped. drop(waiting) gets the packets
+    // that CoDel drops, and `marks` counts its marks.
     template <class Drop>
     std::optional<Waiting> dequeue(Nanos now, Drop&& drop, std::int64_t& marks) {
         for (;;) {
@@ -64,12 +64,13 @@ public:
                 flow.deficit -= next->packet.size;
                 return next;
             }
-            // An empty new queue goes through the old list once, lest a flow of single packets starves the others.
+            // An empty new queue passes through the old list once; otherwise a flow of single packets could starve the
+            // others.
             move_head(list, &list == &new_ ? &old_ : nullptr);
         }
     }
 
-    // Makes room: drops half the packets, at least one and at most 64, from the head of the queue with most bytes.
+    // Makes room: drops half the packets, at least one and at most 64, from the head of the queue with the most bytes.
     template <class Drop>
     void make_room(Drop&& drop) {
         Flow& flow = flows_[fattest()];
@@ -86,8 +87,8 @@ public:
         }
     }
 
-    // Calls visit(waiting) for each packet, in the order in which dequeue() would hand them out if nothing else came
-    // and CoDel dropped nothing. Not for the packet path.
+    // Calls visit(waiting) for each packet, in the order of dequeue() without arrivals or drops. Not for the packet
+    // path.
     template <class Visit>
     void for_each(Visit&& visit) const {
         for (const std::uint32_t node : order_of_service()) visit(nodes_[node].waiting);
@@ -116,7 +117,7 @@ private:
         std::uint32_t head = kNone;  // flows
         std::uint32_t tail = kNone;
     };
-    // A flow's queue as CoDel sees it.
+    // A flow's queue in the form that CoDel expects.
     struct FlowView {
         FqCodelQueue& all;
         Flow& flow;
@@ -129,7 +130,7 @@ private:
     std::uint32_t fattest() const;
     std::vector<std::uint32_t> order_of_service() const;  // nodes
     void append(List& list, std::uint32_t flow);
-    // Takes the first flow off a list and puts it at the end of another; nullptr: of none.
+    // Moves the first flow of a list to the end of another; removes it if `to` is null.
     void move_head(List& from, List* to);
 
     FqCodelOptions options_;

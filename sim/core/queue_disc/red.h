@@ -1,4 +1,4 @@
-// Random early detection: drops at random before the queue is full, the more the longer it is.
+// Random early detection: random drops before the queue is full, with a probability that grows with the queue.
 #pragma once
 
 #include <algorithm>
@@ -11,22 +11,22 @@
 
 namespace subflow {
 
-// Thresholds count packets of the queue that an arriving packet finds, the one in service included. The defaults are
-// those of the fluid-model literature for 10 Mbit/s: no drop below 25 packets, linear to 0.1 at 50, to 1 at 100, by the
-// instantaneous queue and each packet by itself. Classic RED averages (weight 0.002) and spreads its drops.
+// Thresholds count the packets in the queue at an arrival, including the packet in service. The defaults are those of
+// the fluid-model literature for 10 Mbit/s: no drop below 25 packets, linear to 0.1 at 50 and to 1 at 100, by the
+// instantaneous queue and independently for each packet. Classic RED averages (weight 0.002) and spreads its drops.
 struct RedOptions {
     static constexpr std::string_view kName = "red";
     double min_pkts = 25;
     double max_pkts = 50;
     double max_p = 0.1;
-    bool gentle = true;    // from max_p at max_pkts linear to 1 at twice that; otherwise 1 above max_pkts
+    bool gentle = true;    // linear from max_p at max_pkts to 1 at twice that; otherwise 1 above max_pkts
     double weight = 1;     // of a new sample in the average; 1: the instantaneous queue
     bool spreads = false;  // uniform gaps between drops instead of geometric ones
-    bool marks = false;    // packets that can be marked, instead of dropping them; what finds no room is dropped
+    bool marks = false;    // marks ECN-capable packets instead of dropping them; overflow still drops
 
     bool may_mark() const { return marks; }
     std::string_view problem() const {
-        // A step takes equal ones.
+        // Equal thresholds give a step.
         const bool ascends = max_pkts > min_pkts || (marks && max_pkts == min_pkts);
         if (!(min_pkts >= 0 && ascends && std::isfinite(max_pkts)))
             return "RED's thresholds must be in ascending order";
@@ -44,7 +44,7 @@ public:
     Red() = default;
     explicit Red(const RedOptions& options) : options_(options) {}
 
-    // Drop probability at an average queue, before it is corrected for the packets since the last drop.
+    // Drop probability at an average queue, before the correction for packets since the last drop.
     static double drop_probability(const RedOptions& o, double average_pkts) {
         if (average_pkts < o.min_pkts) return 0;
         if (average_pkts < o.max_pkts) return o.max_p * (average_pkts - o.min_pkts) / (o.max_pkts - o.min_pkts);
@@ -52,8 +52,8 @@ public:
         return o.max_p + (1 - o.max_p) * (average_pkts - o.max_pkts) / o.max_pkts;
     }
 
-    // Whether a packet is let in that finds `queue_pkts`. `idle_services` packets could have been sent since an empty
-    // queue ran empty; `draw` is uniform in [0, 1) and this packet's own.
+    // True if a packet that finds `queue_pkts` is admitted. `idle_services`: packets that could have been sent since
+    // the queue became empty; `draw`: uniform in [0, 1), separate for each packet.
     bool admits(std::int64_t queue_pkts, std::int64_t idle_services, double draw) {
         if (queue_pkts == 0) {
             average_pkts_ *= decay(idle_services);
@@ -63,8 +63,8 @@ public:
         const double p_b = drop_probability(options_, average_pkts_);
         double p_a = p_b;
         if (options_.spreads && p_b > 0) {
-            // Section 7: p_a = p_b / (1 - count * p_b) makes gaps uniform on 1 … 1/p_b. Count is of the packets let in
-            // since the last drop; figure 2 of the paper counts one more, which its own derivation does not.
+            // Section 7: p_a = p_b / (1 - count * p_b) makes gaps uniform on 1 … 1/p_b. Count covers the packets
+            // admitted since the last drop; figure 2 of the paper counts one more, in contrast to its derivation.
             const double rest = 1 - static_cast<double>(let_in_) * p_b;
             p_a = rest > p_b ? p_b / rest : 1;
         }
@@ -73,7 +73,7 @@ public:
         return !drops;
     }
 
-    // The queue's limit dropped what was let in.
+    // The queue limit dropped an admitted packet.
     void on_overflow() { let_in_ = 0; }
 
     bool marks() const { return options_.marks; }

@@ -1,5 +1,5 @@
-// ECF, earliest completion first: what is left goes to a slower subflow only if that finishes it sooner than waiting
-// for the fastest one.
+// ECF, earliest completion first: a slower subflow gets the remaining data only if that completes sooner than waiting
+// for the fastest subflow.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,7 @@ public:
         .rules = kRules,
     };
 
-    // What the two tests look at. Windows and data in packets, times in seconds.
+    // Inputs of the two tests. Windows and data in packets, times in seconds.
     struct Terms {
         double srtt_fast = 0;
         double cwnd_fast = 0;
@@ -60,7 +60,7 @@ public:
         double cwnd_slow = 0;
         double delta = 0;
         double unsent = 0;
-        double margin = 1;  // 1 + beta while it waits
+        double margin = 1;  // 1 + beta while waiting
     };
 
     explicit Ecf(const Options& options)
@@ -82,7 +82,7 @@ public:
             moment.why->set(is_awaited ? kWaitForFastest : kSlowerIsSooner,
                             {terms.srtt_fast, terms.srtt_slow, terms.delta, terms.cwnd_fast, terms.cwnd_slow,
                              terms.unsent, terms.margin});
-        // Where the first test holds and the second does not, Linux leaves the margin as it was.
+        // If only the first test holds, Linux keeps the margin.
         if (is_awaited) is_waiting_ = true;
         if (!is_fastest_sooner) is_waiting_ = false;
         if (is_awaited) return std::nullopt;
@@ -94,19 +94,19 @@ public:
     bool is_waiting() const { return is_waiting_; }
 
     // Linux ecf_get_available_subflow: srtt_f (x_f + cwnd_f) < (1 + waiting beta) cwnd_f (srtt_s + delta), where x_f is
-    // what is left, but at least a window of the fastest
+    // the remaining data, but at least a window of the fastest subflow
     static bool finishes_sooner_on_fastest(const Terms& t) {
         const double on_fastest = std::max(t.unsent, t.cwnd_fast);
         return t.srtt_fast * (on_fastest + t.cwnd_fast) < t.margin * t.cwnd_fast * (t.srtt_slow + t.delta);
     }
-    // The same: srtt_s x_s >= cwnd_s (2 srtt_f + delta)
+    // Likewise: srtt_s x_s >= cwnd_s (2 srtt_f + delta)
     static bool gains_nothing_on_slower(const Terms& t) {
         return t.srtt_slow * std::max(t.unsent, t.cwnd_slow) >= t.cwnd_slow * (2 * t.srtt_fast + t.delta);
     }
 
 private:
     Terms describe(const Candidate& fast, const Candidate& slow, double unsent_pkts) const {
-        // Linux's rttvar_us is four times that of RFC 6298, and ECF takes half of it.
+        // Linux's rttvar_us is four times that of RFC 6298, and ECF uses half of it.
         const Nanos delta = std::max(fast.rttvar, slow.rttvar) * 2;
         return {.srtt_fast = to_seconds(fast.srtt),
                 .cwnd_fast = fast.cwnd_pkts,

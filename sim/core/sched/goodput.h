@@ -1,5 +1,5 @@
-// Goodput-proportional batches: what the windows have room for is handed out in one piece per subflow, by the rates at
-// which the subflows have delivered lately.
+// Goodput-proportional batches: distributes the free windows in one batch, with a contiguous part per subflow in
+// proportion to its recent delivery rate.
 #pragma once
 
 #include <algorithm>
@@ -65,9 +65,9 @@ public:
 
     // A subflow's part of a batch.
     struct Part {
-        double theta_pps = 0;  // delivered lately
-        double free_pkts = 0;  // room in its window
-        double pkts = 0;       // of the batch
+        double theta_pps = 0;  // recent delivery rate
+        double free_pkts = 0;  // free window
+        double pkts = 0;       // size of the part
     };
 
     explicit GoodputBatches(const Options& options)
@@ -75,7 +75,7 @@ public:
 
     std::optional<std::size_t> select(std::span<const Candidate> subflows, const SendMoment& moment) {
         follow_rates(subflows, moment.now);
-        // What is sent again belongs to no batch.
+        // Retransmissions belong to no batch.
         if (moment.is_reinjection) {
             const std::optional<std::size_t> best = MinRtt::fastest_available(subflows);
             if (moment.why != nullptr && best) MinRtt::explain(*moment.why, subflows, *best);
@@ -83,7 +83,8 @@ public:
         }
         std::optional<std::size_t> next = next_in_batch(subflows);
         if (!next) {
-            // With nothing on its way there would be nothing to wake the sender at the end of the slot.
+            // Waiting requires packets in flight: without an ACK, no event would wake the sender at the end of the
+            // slot.
             const bool is_under_way = std::ranges::any_of(
                 subflows, [](const Candidate& c) { return c.is_usable && c.inflight_pkts + c.queued_pkts > 0; });
             if (moment.now < slot_end_ && is_under_way) {
@@ -103,8 +104,8 @@ public:
 
     double theta_pps(std::size_t position) const { return rates_[position].theta_pps; }
 
-    // Splits a batch: n = round(N theta / sum of theta), at most the free window, the largest theta first; what that
-    // leaves goes to the others in the same order. Those without room have no theta.
+    // Splits a batch: n = round(N theta / sum of theta), at most the free window, the largest theta first. The rest
+    // goes to the others in the same order. Subflows without room have theta 0.
     // Source: DQL-MPTCP, batch scheduling
     static void share_out(std::span<Part> parts, double batch_pkts) {
         std::array<std::size_t, kMaxSubflows> positions;
@@ -124,7 +125,7 @@ public:
         }
     }
 
-    // The new average after a round trip in which `delivered_pkts` were acknowledged within `elapsed`.
+    // The new average after a round trip of `elapsed` that delivered `delivered_pkts`.
     static double averaged(double theta_pps, double delivered_pkts, Nanos elapsed, double weight) {
         return theta_pps + weight * (delivered_pkts / to_seconds(elapsed) - theta_pps);
     }
@@ -133,15 +134,15 @@ public:
 
 private:
     struct Rate {
-        double theta_pps = 0;  // 0: not known yet
+        double theta_pps = 0;  // 0: unknown so far
         double initial_pkts = 0;
-        double delivered_pkts = 0;  // by `since`
+        double delivered_pkts = 0;  // at time `since`
         Nanos since{};
         std::uint8_t incarnation = 0;
         bool is_followed = false;
     };
 
-    // The positions of a batch in an order of their own, equals as they come. Unlike stable_sort it allocates nothing.
+    // Sorts the positions of a batch, equal ones by position. Unlike stable_sort, it does not allocate.
     template <class Before>
     static void sort_positions(std::span<std::size_t> positions, Before&& before) {
         std::iota(positions.begin(), positions.end(), std::size_t{0});
@@ -155,7 +156,7 @@ private:
         return sum;
     }
 
-    // theta: packets delivered per round trip, over that round trip; at first the initial window over the first RTT.
+    // theta: packets delivered per round trip, divided by that time; at first the initial window over the first RTT.
     void follow_rates(std::span<const Candidate> subflows, Nanos now) {
         rates_.resize(subflows.size());
         for (std::size_t i = 0; i < subflows.size(); ++i) {
@@ -170,7 +171,7 @@ private:
                 rate.delivered_pkts = c.delivered_pkts;
             }
             if (now - rate.since < c.srtt) continue;
-            // A pause says nothing of what the path could deliver.
+            // An idle time does not measure the path.
             const double delivered = c.delivered_pkts - rate.delivered_pkts;
             if (delivered > 0 || c.inflight_pkts > 0)
                 rate.theta_pps = averaged(rate.theta_pps, delivered, now - rate.since, weight_);
@@ -203,7 +204,7 @@ private:
             slot_end_ += Nanos(static_cast<std::int64_t>(slot_rtts_ * static_cast<double>(shortest.value)));
     }
 
-    // A subflow without an RTT is taken for an average one.
+    // A subflow without an RTT gets the average rate.
     void assume_unknown_rates() {
         double sum = 0;
         int known = 0;
@@ -217,7 +218,7 @@ private:
         }
     }
 
-    // The part that has arrived in full first comes first: half a round trip, and the time to send it.
+    // Sorts the parts by arrival of their last packet: half an RTT plus the sending time.
     void order_by_arrival(std::span<const Candidate> subflows) {
         order_.resize(parts_.size());
         const auto arrival_s = [&](std::size_t i) {
@@ -228,7 +229,7 @@ private:
         turn_ = 0;
     }
 
-    // The subflow whose part is being sent; the next one if its part is done or its window has shrunk.
+    // The subflow whose part is being sent; the next one if its part is complete or its window has shrunk.
     std::optional<std::size_t> next_in_batch(std::span<const Candidate> subflows) {
         for (; turn_ < order_.size(); ++turn_) {
             const std::size_t i = order_[turn_];
@@ -242,10 +243,10 @@ private:
     double batch_pkts_ = 0;
     Nanos slot_end_{};
     std::size_t turn_ = 0;            // in order_
-    std::vector<Rate> rates_;         // by position, as are the next two
+    std::vector<Rate> rates_;         // by position, like the next two
     std::vector<Part> parts_;         // of the current batch
-    std::vector<double> left_;        // yet to be sent of each part
-    std::vector<std::size_t> order_;  // in which the parts are sent
+    std::vector<double> left_;        // remaining packets of each part
+    std::vector<std::size_t> order_;  // sending order of the parts
 };
 static_assert(PacketScheduler<GoodputBatches>);
 

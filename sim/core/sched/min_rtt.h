@@ -1,4 +1,4 @@
-// minRTT, the default of MPTCP implementations: fill the fastest subflow first.
+// minRTT, the default of MPTCP implementations: fills the fastest subflow first.
 #pragma once
 
 #include <algorithm>
@@ -43,15 +43,15 @@ public:
         return best;
     }
 
-    // The available subflow with the lowest smoothed RTT; nothing if none is available.
+    // The available subflow with the lowest smoothed RTT; empty if no subflow is available.
     static std::optional<std::size_t> fastest_available(std::span<const Candidate> subflows) {
         return fastest(subflows, [](const Candidate& c) { return c.is_available; });
     }
 
-    // The same of the subflows that are worth waiting for, whether or not they have room: usable, of known RTT, and not
-    // sent this packet before if there is another one.
-    // DEVIATION: Linux also waits for a subflow that it has no RTT of, or that may not carry the packet. The one may
-    // turn out to be the slowest, the other is waited for in vain.
+    // The fastest subflow that is worth waiting for, with or without room: usable, with a known RTT, and preferably one
+    // that has not sent this packet.
+    // DEVIATION: Linux also waits for a subflow without an RTT, or for one that must not carry the packet. The first
+    // may prove the slowest, and the wait for the second is in vain.
     static std::optional<std::size_t> fastest_usable(std::span<const Candidate> subflows) {
         const bool has_fresh =
             std::ranges::any_of(subflows, [](const Candidate& c) { return c.is_usable && !c.has_sent_this; });
@@ -60,7 +60,7 @@ public:
         });
     }
 
-    // The subflow that `choice` is second best to: the fastest one, if it is worth waiting for and has no room.
+    // A subflow faster than `choice` that is worth waiting for and has no room.
     static std::optional<std::size_t> faster_than(std::span<const Candidate> subflows,
                                                   std::optional<std::size_t> choice) {
         const std::optional<std::size_t> fastest = fastest_usable(subflows);
@@ -69,7 +69,7 @@ public:
         return fastest;
     }
 
-    // The one with the lowest smoothed RTT of those that `admits`.
+    // The subflow with the lowest smoothed RTT among those admitted by `admits`.
     template <class Admits>
     static std::optional<std::size_t> fastest(std::span<const Candidate> subflows, Admits&& admits) {
         std::optional<std::size_t> best;
@@ -80,7 +80,7 @@ public:
         return best;
     }
 
-    // The lowest RTT against the next one that was to be had; NaN if there was none.
+    // Records the lowest RTT and the next one among the available subflows; no record without a second one.
     static void explain(Reason& why, std::span<const Candidate> subflows, std::size_t best) {
         double next_s = std::numeric_limits<double>::quiet_NaN();
         for (std::size_t i = 0; i < subflows.size(); ++i) {
@@ -90,7 +90,7 @@ public:
     }
 
 private:
-    // A subflow the packet has not been sent on beats one it has; then the lower RTT; then the earlier subflow.
+    // A subflow that has not sent the packet comes first; then the lower RTT; then the earlier subflow.
     static bool is_better(const Candidate& a, const Candidate& b) {
         if (a.has_sent_this != b.has_sent_this) return b.has_sent_this;
         return a.srtt < b.srtt;

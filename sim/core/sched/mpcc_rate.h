@@ -1,4 +1,4 @@
-// MPCC's rate-based scheduler: minRTT for subflows whose rate, and not their window, is the limit.
+// MPCC's rate-based scheduler: minRTT for subflows limited by their rate instead of their window.
 #pragma once
 
 #include <array>
@@ -59,12 +59,12 @@ public:
         return best;
     }
 
-    // What may wait on a subflow: a share of what it sends in a round trip. Infinite if it is not paced.
+    // Limit of queued packets on a subflow: a share of the packets per round trip. Infinite without pacing.
     static double limit_pkts(const Candidate& c, double share) {
         return c.pacing_pps > 0 ? share * c.pacing_pps * to_seconds(c.srtt) : std::numeric_limits<double>::infinity();
     }
-    // mpcc_release mptcp_pacing_sched.c: such a subflow counts as unavailable. A rate-based controller keeps its window
-    // far above what it sends, so that the window test alone would hand it everything there is.
+    // mpcc_release mptcp_pacing_sched.c: a subflow beyond the limit is unavailable. A rate-based controller keeps its
+    // window far above the packets in flight, so that the window test alone would give it all data.
     static bool is_behind(const Candidate& c, double share) { return c.queued_pkts > limit_pkts(c, share); }
 
 private:

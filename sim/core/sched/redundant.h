@@ -1,4 +1,4 @@
-// Redundant: every packet on every subflow, for the sake of latency.
+// Redundant: each packet on each subflow, for low latency.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ public:
 
     Copies copies() const { return copies_; }
 
-    // The first to carry a packet is the fastest of those that are through with all before it.
+    // The first copy leaves on the fastest subflow that has sent all earlier packets.
     std::optional<std::size_t> select(std::span<const Candidate> subflows, const SendMoment& moment) const {
         const std::optional<std::size_t> best = MinRtt::fastest_available(subflows);
         if (moment.why != nullptr && best) MinRtt::explain(*moment.why, subflows, *best);

@@ -73,7 +73,7 @@ public:
         }
         std::optional<std::size_t> turn = whose_turn(subflows);
         if (!turn) {
-            // Everybody who takes part has had their turn: the next round begins. Those who do not keep what they used.
+            // All participating subflows have used their turns: the next round begins. The others keep their counts.
             for (std::size_t i = 0; i < subflows.size(); ++i) {
                 if (takes_part(subflows[i])) used_[i] = 0;
             }
@@ -98,7 +98,7 @@ public:
 private:
     bool takes_part(const Candidate& c) const { return passes_over_ ? c.is_available : c.is_usable; }
 
-    // One in the middle of its turn comes before one that has yet to have it.
+    // A subflow within its turn comes before subflows whose turn has not begun.
     std::optional<std::size_t> whose_turn(std::span<const Candidate> subflows) const {
         const auto begun = first(subflows, [this](const Candidate& c, std::uint32_t used) {
             return takes_part(c) && used > 0 && used < num_segments_;

@@ -1,4 +1,4 @@
-// THE list of packet schedulers. Adding one is a file beside this one and a line here.
+// The list of packet schedulers. A new one needs a file in this folder and an entry here.
 #pragma once
 
 #include <variant>
@@ -21,19 +21,19 @@ using Scheduler =
 
 std::vector<const AlgorithmInfo*> scheduler_infos();
 
-// Throws ScenarioError for an unknown name or option. A choice with a program is that script.
+// Throws ScenarioError for an unknown name or option. A choice with a program yields a scripted scheduler.
 Scheduler make_scheduler(const AlgorithmChoice& choice);
 
-// Whether it would take the only subflow that is available, whichever that is.
+// True if the scheduler always uses a subflow that is the only available one.
 bool is_work_conserving(const Scheduler& scheduler);
 
-// Whether every packet is to go out on every subflow.
+// Rule for sending packets on several subflows.
 Copies copies_of(const Scheduler& scheduler);
 
-// Whether data is bound to subflows ahead of their windows.
+// True if data is bound to subflows before their windows open.
 bool pushes_ahead(const Scheduler& scheduler);
 
-// What a scheduler does while the receive window is full: see scheduler.h. Nothing, if it does not say.
+// Behaviour while the receive window is full: see scheduler.h. False or no effect without the hook.
 bool retransmits_when_blocked(const Scheduler& scheduler);
 bool penalises(const Scheduler& scheduler);
 void tell_blocked_retransmission(Scheduler& scheduler, std::size_t position);

@@ -12,7 +12,7 @@ ScriptedScheduler::ScriptedScheduler(const AlgorithmChoice& choice) : program_(c
     state.draws = Draws(hash_name(program_->name));
 }
 
-// What is kept of a subflow that was opened anew begins anew.
+// Resets the stored variables of a subflow that was opened again.
 void ScriptedScheduler::follow(std::span<const Candidate> subflows) {
     const std::vector<double>& begin = program_->kept;
     if (begin.empty()) return;
@@ -44,10 +44,10 @@ std::optional<std::size_t> ScriptedScheduler::select(std::span<const Candidate> 
     const ScriptOutcome outcome = run_script(*program_, ScriptHook::Select, frame, input, this);
     if (outcome.end != ScriptEnd::Subflow) return std::nullopt;
     const double number = frame[outcome.at->a];
-    // A best of none is a wait, as `wait` is.
+    // A `best` without candidates waits, like `wait`.
     if (!(number >= 0 && number < static_cast<double>(subflows.size()))) return std::nullopt;
     const auto choice = static_cast<std::size_t>(number);
-    // A full window takes no packet, whatever the script thinks of it: the connection waits for it.
+    // A full window accepts no packet, for any script: the connection waits for room.
     if (!subflows[choice].is_available) return std::nullopt;
     return choice;
 }

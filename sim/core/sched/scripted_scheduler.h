@@ -1,4 +1,4 @@
-// A scheduler that was written as text (script/program.h): the machine runs its function `select`.
+// A scheduler written as a script (script/program.h): the virtual machine runs its function `select`.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ public:
     static constexpr AlgorithmInfo kInfo{.name = "", .summary = "", .source = ""};
 
     explicit ScriptedScheduler(const Options&) {}
-    // Throws ScenarioError for an option that the script does not have.
+    // Throws ScenarioError for an option unknown to the script.
     explicit ScriptedScheduler(const AlgorithmChoice& choice);
 
     // Throws ScriptFailure.
@@ -34,8 +34,8 @@ public:
 private:
     struct State {
         std::vector<double> frame;
-        std::vector<double> kept;                // per subflow, one after the other
-        std::vector<std::uint8_t> incarnations;  // of the subflows that it is kept of
+        std::vector<double> kept;                // per subflow, concatenated
+        std::vector<std::uint8_t> incarnations;  // of the subflows in `kept`
         Draws draws;
         std::size_t heap_bytes() const { return heap_bytes_of(frame, kept, incarnations); }
     };
