@@ -1,4 +1,4 @@
-// Learning agents: what they are, and the environments they are trained in.
+// Learning agents: their descriptions and their training environments.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
@@ -22,7 +22,7 @@ std::vector<NumberInfo> listed(std::span<const NumberInfo> numbers) {
     return {numbers.begin(), numbers.end()};
 }
 
-// What the agent of a controller with these options is; None: it has none.
+// Description of the agent of a controller with these options; None without an agent.
 nb::object agent_info(const std::string& name, const OptionMap& options) {
     const Controller controller = make_controller(choice(name, options));
     const AgentInfo* const info = agent_of(controller);
@@ -61,7 +61,7 @@ auto per_env(VecEnv& env) {
     return view<T>(env, env.*kArray, {env.shape().envs});
 }
 
-// An array [steps] of one field: a view of the table, which it keeps alive.
+// An array [steps] of one field: a view that keeps the table alive.
 template <auto kField>
 auto column(const AgentStepTable& table) {
     using T = std::decay_t<decltype(AgentStep{}.*kField)>;
@@ -78,7 +78,7 @@ auto time_column(const AgentStepTable& table) {
         first, {table.size()}, nb::find(&table), {sizeof(AgentStep) / sizeof(std::int64_t)});
 }
 
-// Likewise [steps, width] of the numbers of each step from `begin` on.
+// Likewise [steps, width] of the numbers of each step, starting at `begin`.
 auto matrix(const AgentStepTable& table, std::uint32_t begin, std::uint32_t width) {
     const float* const first = table.numbers.empty() ? nullptr : table.numbers.data() + begin;
     return nb::ndarray<nb::numpy, const float, nb::ndim<2>, nb::device::cpu>(

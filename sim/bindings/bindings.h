@@ -1,4 +1,4 @@
-// One function per bound concept; module.cpp calls them all.
+// One function per bound concept; module.cpp calls all of them.
 #pragma once
 
 #include <nanobind/nanobind.h>

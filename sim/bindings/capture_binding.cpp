@@ -1,4 +1,4 @@
-// Packets as they pass the network cards of a flow's hosts.
+// Packets captured at the network interfaces of a flow's hosts.
 #include "capture.h"
 
 #include <nanobind/ndarray.h>

@@ -1,4 +1,4 @@
-// What the core's controllers and schedulers say of themselves.
+// Descriptions of the core's controllers and schedulers.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>

@@ -11,7 +11,7 @@ template <class T>
 using Column =
     nanobind::ndarray<nanobind::numpy, const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
 
-// A view of the memory of a table's member, a vector, which keeps the table alive.
+// A view of a table's member vector, which keeps the table alive.
 template <auto kMember, class Table>
 auto column(const Table& table) {
     const auto& values = table.*kMember;

@@ -1,4 +1,4 @@
-// Why controllers and schedulers did what they did.
+// Reasons for the decisions of controllers and schedulers.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string_view.h>
 

@@ -16,7 +16,7 @@ namespace subflow::bindings {
 
 namespace {
 
-constexpr long long kMostExact = 1LL << 53;  // whole numbers up to it are doubles; larger ones become texts
+constexpr long long kMostExact = 1LL << 53;  // larger whole numbers are not exact in a double and become texts
 
 std::string_view text_of(PyObject* value) {
     Py_ssize_t size = 0;
@@ -25,7 +25,7 @@ std::string_view text_of(PyObject* value) {
     return {text, static_cast<std::size_t>(size)};
 }
 
-// Makes each value where it stays: moving what a variant holds would take as long again.
+// Builds each value in place: moving variants would double the time.
 class Builder {
 public:
     explicit Builder(BesideScenario& beside) : beside_(beside) {}
@@ -50,7 +50,7 @@ public:
             place(to, beside_.policies, nb::cast<std::shared_ptr<NetworkPolicy>>(nb::handle(value)));
         } else if (nb::isinstance<ScriptProgram>(value)) {
             place(to, beside_.programs, nb::cast<std::shared_ptr<ScriptProgram>>(nb::handle(value)));
-        } else if (PyIndex_Check(value)) {  // NumPy's whole numbers
+        } else if (PyIndex_Check(value)) {  // also NumPy's integers
             build_whole(to, nb::int_(nb::handle(value)).ptr());
         } else {
             throw nb::type_error(("no value of a document: " + std::string(nb::repr(value).c_str())).c_str());

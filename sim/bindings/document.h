@@ -1,4 +1,4 @@
-// Values of Python as a document that the core reads.
+// Conversion of Python values into a document that the core reads.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -13,9 +13,9 @@ struct Document {
     BesideScenario beside;
 };
 
-// bool, int, float and str stand for themselves, list, tuple and dict for what they hold; members that are None are
-// left out. Policies, programs and bytes (uint32 each) come beside the document, behind the given policies; the bytes
-// have to outlive it.
+// Converts bool, int, float and str directly, and list, tuple and dict recursively; members that are None are omitted.
+// Policies, programs and bytes (uint32 each) are stored beside the document, after the given policies; the bytes must
+// outlive it.
 Document document_of(nanobind::handle value, std::vector<std::shared_ptr<const Policy>> policies = {});
 
 }  // namespace subflow::bindings

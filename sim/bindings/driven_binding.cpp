@@ -1,4 +1,5 @@
-// Controllers that are told by hand what a sender would tell them, and the scheduler of Linux with sockets by hand.
+// Controllers whose events come from the caller instead of a sender, and the Linux scheduler with sockets from the
+// caller.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>

@@ -1,4 +1,4 @@
-// What a network is like at one point in time.
+// State of a network at one point in time.
 #include "instant.h"
 
 #include <nanobind/ndarray.h>

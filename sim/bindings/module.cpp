@@ -8,8 +8,8 @@
 namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
-    // A program that ends does not take its objects apart first, and nobody at a terminal can do anything about it.
-    // Tests look for leaks themselves.
+    // A program that exits does not release its objects first, and its users could not act on the warnings. Tests check
+    // for leaks themselves.
     nb::set_leak_warnings(false);
     m.doc() = "The packet simulator. Times are integer nanoseconds, sizes bytes, rates bit/s. Use subflow_sim instead.";
     m.attr("build") = SUBFLOW_BUILD;
@@ -17,7 +17,7 @@ NB_MODULE(_core, m) {
     nb::exception<subflow::PolicyError>(m, "CorePolicyError", scenario_error.ptr());
     nb::exception<subflow::ScriptRunError>(m, "CoreScriptRunError", PyExc_RuntimeError);
     nb::exception<subflow::InternalError>(m, "CoreInternalError", PyExc_RuntimeError);
-    // Any call of a simulation may find it in use: no caller has to expect that one by one.
+    // Any call of a simulation may raise BusyError: the translation is here instead of in each caller.
     nb::register_exception_translator([](const std::exception_ptr& raised, void*) {
         try {
             std::rethrow_exception(raised);

@@ -1,4 +1,4 @@
-// Trained policies: their files, and what they would do.
+// Trained policies: reading of files, and evaluation.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -21,8 +21,8 @@ namespace {
 using Rows = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using Flags = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// Not const, since nanobind knows no such pointers. Scenarios that are given it hold the policy and not its Python
-// object, whose end would take the GIL: NetworkPolicy is shared from itself.
+// Not const, because nanobind does not support pointers to const. Scenarios hold the policy itself and not its Python
+// object, whose destructor would take the GIL: NetworkPolicy uses enable_shared_from_this.
 std::shared_ptr<NetworkPolicy> read(const nb::bytes& file) {
     const std::span bytes(static_cast<const std::byte*>(file.data()), file.size());
     return std::const_pointer_cast<NetworkPolicy>(read_policy(bytes));
@@ -44,7 +44,8 @@ nb::ndarray<nb::numpy, T> array_of(std::vector<T> values, std::initializer_list<
     return nb::ndarray<nb::numpy, T>(kept->data(), shape.size(), shape.begin(), owner);
 }
 
-// Rows [observations, slots, width] with gaps where the mask says so, to actions [observations, slots, action width].
+// Maps rows [observations, slots, width], with empty slots as in the mask, to actions [observations, slots, action
+// width].
 nb::tuple act_many(const NetworkPolicy& policy, const Rows& rows, const Flags& mask, const Flags& acting) {
     check_shapes(policy, rows, mask, acting);
     const std::size_t count = rows.shape(0), slots = rows.shape(1), width = policy.action_width();

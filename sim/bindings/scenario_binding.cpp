@@ -1,4 +1,4 @@
-// Scenarios as documents, and what of one is drawn before.
+// Scenarios as documents, and their random draws before the run.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>

@@ -1,4 +1,4 @@
-// Controllers and schedulers that were written as text, compiled by subflow_sim.script.
+// Controllers and schedulers written as scripts, compiled by subflow_sim.script.
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -52,7 +52,7 @@ void bind_scripts(nb::module_& m) {
         "fields"_a, "The checked program with these fields.");
     m.def("script_hooks", [] { return std::vector(kScriptHookNames.begin(), kScriptHookNames.end()); }, "By number.");
     m.def("script_fields", &script_fields);
-    // What the machine computes by functions of its own, so that a compiler gets the same.
+    // The machine's own functions, so that a compiler gets the same results.
     m.def("exponential", &exponential, "y"_a);
     m.def("natural_log", &natural_log, "x"_a);
     m.def("power", &power, "x"_a, "exponent"_a);

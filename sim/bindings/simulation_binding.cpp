@@ -1,4 +1,4 @@
-// Running a scenario and reading what came of it.
+// Runs of a scenario, and their results.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -23,7 +23,7 @@ namespace subflow::bindings {
 
 namespace {
 
-// Calls that no other thread may be beside: of a simulation, of its network, of one thing in it.
+// Methods that need exclusive use of a simulation: of the simulation, its network, or a part of it.
 template <class Use>
 auto alone(Use use) {
     return [use](Simulation& s) {
@@ -52,7 +52,7 @@ std::pair<std::string, std::size_t> fullest(const Simulation& s) {
 
 using TraceView = nb::ndarray<nb::numpy, const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// A view of the recorder's memory: valid as long as the simulation, of the samples published at the time of the call.
+// A view of the recorder's memory with the samples published at the time of the call; it keeps the simulation alive.
 TraceView trace_values(const Simulation& s, std::size_t column) {
     if (column >= s.recorder().columns().size()) throw nb::index_error("no such trace column");
     const auto values = s.recorder().values(column);
@@ -69,7 +69,7 @@ nb::object interval_column(const std::vector<SubflowInterval>& intervals, Field&
     return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {intervals.size()}, owner));
 }
 
-// Columns by the names that subflow_sim.trace.Intervals gives them.
+// Columns named as in subflow_sim.trace.Intervals.
 nb::dict take_intervals(Simulation& s) {
     const std::vector<SubflowInterval> taken = s.network().take_intervals();
     const double wire_bits = s.scenario().packet_bits();
@@ -108,7 +108,7 @@ nb::dict take_intervals(Simulation& s) {
     return columns;
 }
 
-// What the agents of the run are, beyond what their controllers say: whom they serve, and how they decide.
+// Agents of the run: the flows that they serve, and their source of decisions.
 nb::list agents(const Simulation& s) {
     constexpr std::string_view kDeciders[]{"neutral", "random", "trained", "outside"};
     nb::list told;
@@ -289,7 +289,7 @@ void bind_simulation(nb::module_& m) {
         .def("take_decisions", of_network([](Network& n) { return n.take_decisions(); }))
         .def("scripts", of_network([](const Network& n) {
                  std::vector<std::shared_ptr<ScriptProgram>> all;
-                 // Python has no constants; nothing of a program can be changed from there.
+                 // Python has no const; a program cannot be changed from Python.
                  for (const auto& each : n.scripts()) all.push_back(std::const_pointer_cast<ScriptProgram>(each));
                  return all;
              }),

@@ -14,7 +14,7 @@ namespace {
 
 // Sequence numbers are 32-bit counts of packets; half the range keeps differences safe.
 constexpr std::int64_t kMaxPackets = std::int64_t{1} << 31;
-// Each burst is an event even when no packet falls into it; shorter ones would be all a run is busy with.
+// Each burst is an event, even without a packet; shorter bursts would dominate the run time.
 constexpr Nanos kMinMeanPeriod{1'000};
 
 void require(bool condition, const std::string& what) {
@@ -131,7 +131,7 @@ void check_flow(const Scenario& scenario, const FlowSpec& flow) {
             if (std::isinf(rate)) continue;
             has_bottleneck = true;
         }
-        // Nothing would ever stop the window of an endless flow from growing.
+        // Without a bottleneck, the window of an endless flow would grow without bound.
         require(has_bottleneck, where + ": at least one link of each path needs a finite rate");
     }
     if (sends_datagrams(flow.kind)) check_datagrams(flow, where);
@@ -152,7 +152,7 @@ void check_drops(const Scenario& scenario) {
     }
 }
 
-// [link] Packets of `mss` bytes that its rates let through within the duration.
+// [link] Packets of `mss` bytes that its rates allow within the duration.
 std::vector<double> packets_carried(const Scenario& scenario, std::span<const EventSpec> more) {
     std::vector<const EventSpec*> changes;
     for (const EventSpec& event : scenario.events) changes.push_back(&event);
@@ -186,7 +186,7 @@ std::vector<double> packets_carried(const Scenario& scenario, std::span<const Ev
     return carried;
 }
 
-// What an agent has seen and done belongs to its controller, and its place in the run is made at the start.
+// An agent's history belongs to its controller, and agents are created at the start of the run.
 void check_controller_change(const Scenario& scenario, const EventSpec& event) {
     require(event.flow && !event.subflow, "event: a controller is that of a flow, of all its subflows");
     const FlowSpec& flow = scenario.flows[*event.flow];
@@ -217,14 +217,14 @@ void check_event(const Scenario& scenario, const EventSpec& event) {
     if (event.loss_model) check_loss_model(*event.loss_model, "event");
     if (event.rate) {
         check_rate(*event.rate, "event");
-        // A path could be left without a bottleneck, and its flow's window without an end.
+        // An infinite rate could leave a path without a bottleneck, and its flow's window unbounded.
         require(std::isfinite(event.rate->value), "event: a rate can only be changed to a finite one");
     }
     if (event.delay) require(is_time(*event.delay), "event: delay must be in [0, 1e6] s");
 }
 
-// Packets are numbered by subflow, and the data of all subflows by connection. Over links of their own paths add up;
-// where one link holds several of them back, it is counted once.
+// Subflows number their packets, and connections the data of all subflows. Packets of subflows on separate links add
+// up; a link shared by several subflows counts once.
 void check_packet_numbers(const Scenario& scenario, std::span<const EventSpec> more) {
     const std::vector<double> carried = packets_carried(scenario, more);
     for (const FlowSpec& flow : scenario.flows) {
@@ -240,7 +240,7 @@ void check_packet_numbers(const Scenario& scenario, std::span<const EventSpec> m
             together += carried[link];
             most = std::max(most, carried[link]);
         }
-        // A transfer has as many data numbers as it has packets; what its subflows send of it again they number anew.
+        // A transfer has one data number per packet; only subflow numbers grow with retransmissions.
         if (flow.size) together = most;
         const EcnUse use = ecn_use_of(make_controller(flow.controller));
         const bool has_marks = ecn_mode(scenario, flow, use) != EcnMode::Off;

@@ -1,4 +1,4 @@
-// What the structures of a scenario consist of, and the words for their choices: for scenario_json.cpp alone.
+// Fields of a scenario's structures, and the words for their choices. Only for scenario_json.cpp.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,7 @@ SUBFLOW_FIELDS(ScriptProgram::Note, kind, text, source, line)
 SUBFLOW_FIELDS(ScriptProgram::Begin, note, cell)
 #undef SUBFLOW_FIELDS
 
-// Has members of its own, so that it cannot be taken apart; those are what check() makes of these.
+// The structured binding does not work for a class with private members; check() computes those from these fields.
 constexpr std::string_view field_names(std::type_identity<ScriptProgram>) {
     return "name, text, told, is_coupled, code, lines, notes, frame, options, names, kept, entry, begins, "
            "is_work_conserving, retransmits_when_blocked, penalises";
@@ -76,7 +76,7 @@ constexpr std::array<std::string_view, kFieldCount<T>> names_of() {
     return names;
 }
 
-// The words for the values of an enumeration, as scenario files have them; empty: it has no such value.
+// Words for the values of an enumeration, as in scenario files; empty for an invalid value.
 
 #define SUBFLOW_WORD(value, word) \
     case value:                   \

@@ -31,14 +31,12 @@ concept Words = std::is_enum_v<T>;
 template <class T>
 concept Whole = std::is_integral_v<T> && !std::is_same_v<T, bool>;
 
-constexpr double kMostExact = 9007199254740992.0;  // 2^53: whole numbers up to it are doubles
+constexpr double kMostExact = 9007199254740992.0;  // 2^53: doubles represent smaller whole numbers exactly
 
 constexpr std::string_view kInfinite = "inf", kMinusInfinite = "-inf", kUndefined = "nan";
 
-// Whole numbers as one text: the differences from one to the next, which in
-// traces are small. Each is doubled, plus 1 if it is below 0; what comes of it
-// is written in groups of 5 bits, the lowest first, plus 32 if another one
-// follows.
+// Packs whole numbers into one text: as differences between successive numbers, which are small in traces. A difference
+// is doubled, plus 1 if negative, and written in groups of 5 bits, the lowest first, plus 32 if another group follows.
 constexpr std::size_t kMostUnpacked = 64;
 constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
 
@@ -126,7 +124,7 @@ private:
         }
     }
     void put(std::string& out, const std::variant<double, bool, std::string>& value) const {
-        // A number that is no JSON is told from a word by what it stands in.
+        // Inside a list, a non-finite number differs from a word of the same spelling.
         const double* number = std::get_if<double>(&value);
         if (number != nullptr && !std::isfinite(*number)) {
             out += '[';
@@ -208,11 +206,11 @@ private:
     BesideScenario& shared_;
 };
 
-// Where a value stands: put into words only for a message.
+// Path to a value, formatted only for messages.
 struct Place {
     const Place* within = nullptr;
     std::string_view name{};
-    std::size_t index = 0;  // in a list, which has no names
+    std::size_t index = 0;  // in a list, whose elements have no names
 
     std::string text() const {
         if (within == nullptr) return std::string(name);
@@ -289,7 +287,7 @@ private:
     void get(T& to, const Json& json, const Place& place) {
         to = static_cast<T>(number_of(json, place, [](int i) { return word_of(static_cast<T>(i)); }));
     }
-    // Of the word among those that `word` has by their numbers.
+    // Index of the word among those returned by `word`.
     static int number_of(const Json& json, const Place& place, std::string_view (*word)(int)) {
         const std::string* given = json.get_if<std::string>();
         for (int i = 0; given != nullptr && !word(i).empty(); ++i)

@@ -1,4 +1,4 @@
-// Why a learning agent did what it did, as core/learning/agent_reasons.py has it.
+// Reasons of a learning agent's decision, as in core/learning/agent_reasons.py.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace subflow::web {
 
-inline constexpr double kSameAction = 1e-4;  // by what an action differs that was not moved
+inline constexpr double kSameAction = 1e-4;  // actions that differ by less are equal
 
 inline float median(std::vector<float>& values) {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -26,8 +26,8 @@ inline float median(std::vector<float>& values) {
     return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-// Of an agent's decision for the subflow in a row of the table: what it did, and what it would have done had one number
-// that it saw been what it mostly is.
+// Writes an agent's decision for the subflow in a row of the table, and the decisions it would have made with one
+// feature replaced by its median.
 inline void tell_agent(Text out, const Network& network, const AgentStepTable& table, std::size_t row) {
     const AgentStep& step = table.steps[row];
     const Agent& agent = network.agents()[step.agent];
@@ -70,7 +70,7 @@ inline void tell_agent(Text out, const Network& network, const AgentStepTable& t
                 values.push_back(table.observation(i)[feature]);
         usual[feature] = median(values);
     }
-    // A trial for each feature, and behind them what was seen.
+    // One trial per feature, followed by the actual observation.
     std::vector<float> rows;
     for (std::size_t trial = 0; trial <= count; ++trial)
         for (std::size_t i = first; i < end; ++i) {

@@ -1,4 +1,4 @@
-// JSON as a page reads it, without line breaks.
+// JSON for a page, without line breaks.
 #pragma once
 
 #include <cmath>
@@ -35,7 +35,7 @@ public:
         quote(value);
         return *this;
     }
-    // JSON has no other numbers: what is not finite is null.
+    // JSON cannot represent non-finite numbers: null instead.
     Text& number(double value) {
         comma();
         if (!std::isfinite(value)) {

@@ -1,5 +1,5 @@
-// Runs for a web page. What goes in and out are numbers, texts in a buffer that both sides see, and columns of numbers
-// where they lie. A call that fails returns -1, and why is then its text.
+// Runs for a web page. Arguments and results are numbers, texts in a shared buffer, and columns of numbers read in
+// place. A call that fails returns -1 and stores the reason as text.
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
@@ -31,7 +31,8 @@
 #define SUBFLOW_EXPORT(name) extern "C"
 #endif
 
-// WORKAROUND(zig 0.17): its C++ library is built without exceptions, so that its own ends the program instead.
+// WORKAROUND(zig 0.17): its C++ library is built without exceptions, so that its own operator new would end the
+// program.
 void* operator new(std::size_t size) {
     if (void* const place = std::malloc(size == 0 ? 1 : size)) return place;
     throw std::bad_alloc();
@@ -46,12 +47,13 @@ void operator delete(void* place, std::size_t) noexcept {
 namespace subflow::web {
 namespace {
 
-// What a page asks for at most: some seconds of work, and memory that a phone has.
+// Limits of a page: some seconds of work, and the memory of a phone.
 constexpr double kMostCrossings = 3e8;
-constexpr double kMostEstimated = 1e9;  // of them: careful controllers and losses leave a run far below
+// of estimated crossings: cautious controllers and losses keep most runs far below
+constexpr double kMostEstimated = 1e9;
 constexpr double kMostBytes = 1e9;
 constexpr std::size_t kMostValues = 5'000'000;
-// States of a run to come back to, evenly spaced over it, and what they may take together.
+// Number of states of a run to resume from, evenly spaced over the run, and the limit of their total memory.
 constexpr std::int64_t kSnapshots = 32;
 constexpr std::size_t kMostSnapshotBytes = std::size_t{256} << 20;
 constexpr std::uint32_t kDecisionCapacity = 100'000;
@@ -59,16 +61,16 @@ constexpr std::size_t kMostStepBytes = std::size_t{32} << 20;
 
 struct Run {
     std::unique_ptr<Simulation> simulation;
-    std::vector<std::shared_ptr<const Simulation::Snapshot>> snapshots;  // shared with what was forked off
+    std::vector<std::shared_ptr<const Simulation::Snapshot>> snapshots;  // shared with forks
     Nanos spacing{};
-    // As it was when it was changed, with the change ahead of it: what is older leads to what would have been without.
+    // The state at the last change, with the pending change: resuming from an older state would omit the change.
     std::shared_ptr<const Simulation::Snapshot> changed;
     std::vector<Mark> marks;
-    AgentStepTable agent_steps;  // at most kMostStepBytes of them: the first
+    AgentStepTable agent_steps;  // at most kMostStepBytes; later ones are dropped
     Instant instant;
 };
 
-// Their numbers are positions; what was closed leaves its place to the next.
+// Indices are the run numbers; a closed run leaves its index to the next one.
 std::deque<std::optional<Run>> runs;
 std::vector<std::shared_ptr<const Policy>> policies;
 std::vector<char> input;
@@ -110,7 +112,7 @@ Nanos nanos(double value) {
     return Nanos(static_cast<std::int64_t>(std::clamp(value, 0.0, 9e15)));
 }
 
-// Where the measured interval begins, once it has.
+// Start of the measured interval, or 0 before it has begun.
 Nanos measured_from(const Simulation& simulation) {
     const Nanos warmup = simulation.scenario().warmup;
     return warmup < simulation.now() ? warmup : Nanos(0);
@@ -124,7 +126,7 @@ void tell_balance(Text& out, const PacketBalance& packets) {
         .number("packets_acked", packets.acked);
 }
 
-// Figures by the names that Simulation.summary() has for them in Python.
+// Results named as in Simulation.summary() in Python.
 void tell_results(const Simulation& simulation) {
     const Network& network = simulation.network();
     const Scenario& scenario = simulation.scenario();
@@ -288,7 +290,7 @@ void tell_decision(Network& network, const DecisionTable& table, std::size_t i, 
     out.close('}');
 }
 
-// The snapshot of a run that lies before a time; nullptr: none does.
+// The latest snapshot of a run before a time, or nullptr.
 const Simulation::Snapshot* before(const Run& run, Nanos at) {
     const auto next = std::ranges::upper_bound(run.snapshots, at, {}, [](const auto& s) { return s->network.now(); });
     const Simulation::Snapshot* found = next == run.snapshots.begin() ? nullptr : std::prev(next)->get();
@@ -309,7 +311,7 @@ void take_snapshot(Run& run) {
     run.snapshots.push_back(std::make_shared<Simulation::Snapshot>(run.simulation->snapshot()));
 }
 
-// The first `count` decisions' rows of a table behind those that a run has.
+// Appends the rows of the first `count` decisions of a table to those of a run.
 void add_agent_steps(Run& run, const AgentStepTable& taken, std::size_t count) {
     AgentStepTable& kept = run.agent_steps;
     kept.width = taken.width;
@@ -321,7 +323,7 @@ void add_agent_steps(Run& run, const AgentStepTable& taken, std::size_t count) {
                         taken.numbers.begin() + static_cast<std::ptrdiff_t>(count * numbers));
 }
 
-// What has happened since the last call.
+// Collects marks and agent steps since the last call.
 void take_notes(Run& run) {
     Network& network = run.simulation->network();
     const std::vector<Mark> taken = network.take_marks();
@@ -336,7 +338,7 @@ void take_notes(Run& run) {
 // --- the calls
 // --------------------------------------------------------------------------------------------------------
 
-// Room for so many bytes of what the next call is given.
+// Provides the buffer for the input of the next call, `size` bytes.
 SUBFLOW_EXPORT(buffer) char* buffer(int size) {
     input.resize(static_cast<std::size_t>(std::max(0, size)));
     return input.data();
@@ -348,7 +350,7 @@ SUBFLOW_EXPORT(text_size) int text_size() {
     return static_cast<int>(output.size());
 }
 
-// The bytes of a trained policy; scenarios name it by the number that comes back.
+// Adds a trained policy from its bytes; scenarios refer to it by the returned number.
 SUBFLOW_EXPORT(add_policy) int add_policy(int size) {
     return guarded([&] {
         policies.push_back(read_policy(std::as_bytes(std::span(given(size)))));
@@ -356,7 +358,7 @@ SUBFLOW_EXPORT(add_policy) int add_policy(int size) {
     });
 }
 
-// A run of the scenario in the buffer, that stands at its beginning. Returns its number.
+// Opens a run of the scenario in the buffer, at time 0. Returns its number.
 SUBFLOW_EXPORT(open_run) int open_run(int size, std::uint64_t seed, double interval_ns) {
     return guarded([&] {
         Scenario scenario = read_scenario(given(size), {policies}, kMostValues);
@@ -383,7 +385,7 @@ SUBFLOW_EXPORT(close_run) void close_run(int id) {
     if (id >= 0 && static_cast<std::size_t>(id) < runs.size()) runs[static_cast<std::size_t>(id)].reset();
 }
 
-// Runs on, for so many events at most. Returns how it ended, as RunEnd has it.
+// Continues a run for at most `max_events` events. Returns RunEnd as a number.
 SUBFLOW_EXPORT(advance) int advance(int id, double until_ns, double max_events) {
     return guarded([&] {
         Run& run = run_at(id);
@@ -406,8 +408,7 @@ SUBFLOW_EXPORT(advance) int advance(int id, double until_ns, double max_events) 
     });
 }
 
-// Another run of the same history, that stands at that time: an earlier one than where the run is. One that is only
-// looked at (`is_glance`) keeps no states of its own to come back to.
+// Forks a run at a time no later than its present time. A fork for a single look (`is_glance`) takes no snapshots.
 SUBFLOW_EXPORT(fork_at) int fork_at(int id, double at_ns, int is_glance) {
     return guarded([&] {
         const Run& run = run_at(id);
@@ -433,7 +434,7 @@ SUBFLOW_EXPORT(fork_at) int fork_at(int id, double at_ns, int is_glance) {
     });
 }
 
-// The events of the scenario in the buffer happen now. Returns the time at which they do, in nanoseconds.
+// Applies the events of the scenario in the buffer now. Returns their time in nanoseconds.
 SUBFLOW_EXPORT(apply_events) double apply_events(int id, int size) {
     double at = -1;
     guarded([&] {
@@ -454,7 +455,7 @@ SUBFLOW_EXPORT(now_ns) double now_ns(int id) {
     });
     return now;
 }
-// As text: 16 hexadecimal digits.
+// Text: 16 hexadecimal digits.
 SUBFLOW_EXPORT(signature) int signature(int id) {
     return guarded([&] {
         char digits[17];
@@ -463,7 +464,7 @@ SUBFLOW_EXPORT(signature) int signature(int id) {
         return 0;
     });
 }
-// As text: the figures, the columns, the marks of a run.
+// Text: results, columns and marks of a run.
 SUBFLOW_EXPORT(results) int results(int id) {
     output.clear();
     return guarded([&] {
@@ -501,7 +502,8 @@ SUBFLOW_EXPORT(column_values) const float* column_values(int id, int column) {
     return values;
 }
 
-// The mean of a column over the measured interval so far; over all of it while that has not begun. NaN: only gaps.
+// Mean of a column over the measured interval so far, or over the whole run before that interval begins. NaN: only
+// gaps.
 SUBFLOW_EXPORT(column_mean) double column_mean(int id, int column) {
     double mean = kNaN;
     guarded([&] {
@@ -515,7 +517,7 @@ SUBFLOW_EXPORT(column_mean) double column_mean(int id, int column) {
     return mean;
 }
 
-// What there is now: as text what links and subflows are like, and in columns where each packet is.
+// Records the present state: links and subflows as text, and the position of each packet in columns.
 SUBFLOW_EXPORT(look) int look(int id) {
     output.clear();
     return guarded([&] {
@@ -525,7 +527,7 @@ SUBFLOW_EXPORT(look) int look(int id) {
         return static_cast<int>(run.instant.packets.link.size());
     });
 }
-// Of the last look, by number: int32 link, int32 subflow, uint8 kind, float32 progress, int32 queue position.
+// A column of the last look, by number: int32 link, int32 subflow, uint8 kind, float32 progress, int32 queue position.
 SUBFLOW_EXPORT(packet_column) const void* packet_column(int id, int column) {
     const void* values = nullptr;
     guarded([&] {
@@ -538,8 +540,8 @@ SUBFLOW_EXPORT(packet_column) const void* packet_column(int id, int column) {
     return values;
 }
 
-// As text: the last decision up to that time of an owner, as DecisionTable has them. It is computed again from a state
-// before it, further back if there is none. Returns 1 if there is one, else 0.
+// Text: the last decision of an owner up to that time, as in DecisionTable. The simulation is repeated from an earlier
+// state, further back if necessary. Returns 1, or 0 without a decision.
 SUBFLOW_EXPORT(explain) int explain(int id, double owner, double at_ns) {
     output.clear();
     return guarded([&] {
@@ -566,8 +568,8 @@ SUBFLOW_EXPORT(explain) int explain(int id, double owner, double at_ns) {
     });
 }
 
-// As text: the last decision up to that time of the agent that steers a subflow, and which numbers moved it. Returns 1
-// if there is one, else 0.
+// Text: the last decision up to that time of the agent that controls a subflow, and the numbers that influenced it.
+// Returns 1, or 0 without a decision.
 SUBFLOW_EXPORT(explain_agent) int explain_agent(int id, double owner, double at_ns) {
     output.clear();
     return guarded([&] {

@@ -36,7 +36,7 @@ public:
     // Throws ScenarioError with the mismatch unless the policy fits that agent with observations of `history` records.
     virtual void require_fit(const AgentInfo& agent, std::uint32_t history) const = 0;
     // Writes [acting, action_width] to `action`; for choices, their indices. Allocates only in `space`, and only at the
-    // first call. Returns the value estimate of the observation (with that action), or NaN if the policy has none.
+    // first call. Returns the value estimate of the observation (with that action), or NaN from a policy without one.
     virtual double act(const Observation& observation, Workspace& space, std::span<float> action) const = 0;
 };
 

@@ -103,7 +103,7 @@ void MpLibra::explore(Window& window, Nanos srtt, double inflight_pkts, Reason* 
     begin_exploration(srtt);
     window.cwnd_pkts = std::max(base_pps_ * to_seconds(stage_srtt_), 1.0);
     if (has_met_a_limit_) {
-        // If the agent's smaller rate won wrongly, slow start leads back to the former rate of the classic controller;
+        // If the agent's smaller rate won wrongly, slow start returns to the former rate of the classic controller;
         // otherwise the recovery would gain only one packet per round trip.
         const double threshold_pkts = std::max(base_pps_, overruled_pps_) * to_seconds(stage_srtt_);
         window.ssthresh_pkts = std::min(window.ssthresh_pkts, std::max(threshold_pkts, 1.0));

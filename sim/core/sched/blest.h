@@ -1,5 +1,5 @@
-// BLEST, blocking estimation: a slower subflow is left idle where using it would fill the receive window with what the
-// faster one then has to wait for.
+// BLEST, blocking estimation: skips a slower subflow if its packets would fill the receive window and block the faster
+// subflow.
 #pragma once
 
 #include <algorithm>
@@ -87,7 +87,7 @@ public:
         .rules = kRules,
     };
 
-    // What was seen of a subflow's smoothed RTT since it was opened.
+    // Range of a subflow's smoothed RTT since it opened.
     struct RttRange {
         Nanos lowest = kNever;
         Nanos highest{};
@@ -121,7 +121,7 @@ public:
         const Nanos linger = linger_time(slow, seen_[*choice]);
         const std::int64_t rounds = rounds_within(linger, seen_[*fastest]);
         const double fast_pkts = lambda_ * packets_within(rounds, fast);
-        // All that is on the slower subflow, and this packet, keeps its place in the window until it is acknowledged.
+        // All packets on the slower subflow, including this one, occupy the window until they are acknowledged.
         const double held_pkts = slow.inflight_pkts + slow.queued_pkts;
         const bool is_skipped = fast_pkts > std::max(0.0, moment.window_pkts - (held_pkts + 1));
         if (moment.why != nullptr)
@@ -136,22 +136,22 @@ public:
     void on_blocked_retransmission(std::size_t) { was_blocked_ = true; }
     double lambda() const { return lambda_; }
 
-    // How long a packet given to this subflow now stays there: between the lowest and the highest RTT seen of it, the
-    // longer the fuller its window is. Source: Linux blestsched_estimate_linger_time
+    // Expected delay of a packet sent on this subflow now: between the lowest and the highest RTT, growing with the use
+    // of its window. Source: Linux blestsched_estimate_linger_time
     static Nanos linger_time(const Candidate& slow, const RttRange& seen) {
         const double fullness = std::min((slow.inflight_pkts + 1) / slow.cwnd_pkts, 1.0);
         const auto slope = static_cast<double>((seen.highest - seen.lowest).value);
         return std::max(slow.srtt, seen.lowest + Nanos(static_cast<std::int64_t>(slope * fullness)));
     }
 
-    // Round trips of a subflow within `linger`, the one begun included. Source: Linux blestsched_estimate_bytes
+    // Round trips of a subflow within `linger`, including the current one. Source: Linux blestsched_estimate_bytes
     static std::int64_t rounds_within(Nanos linger, const RttRange& seen) {
         const Nanos mean = (seen.lowest + seen.highest) / 2;
         return mean > Nanos(0) ? linger.value / mean.value + 1 : 1;
     }
 
-    // What a subflow sends in that many round trips, as Reno would: its window doubles in the initial slow start, else
-    // it is taken to be in congestion avoidance already. In whole packets. Source: Linux blestsched_estimate_bytes
+    // Packets that a subflow sends in that many round trips, in whole packets and under Reno: its window doubles in the
+    // first slow start; otherwise congestion avoidance is assumed. Source: Linux blestsched_estimate_bytes
     static double packets_within(std::int64_t rounds, const Candidate& fast) {
         const double cwnd = std::floor(fast.cwnd_pkts);
         if (std::isinf(fast.ssthresh_pkts)) {
@@ -173,7 +173,7 @@ private:
         }
     }
 
-    // Once per round trip of the slower subflow: up if the window was blocked, else down. Source: Linux
+    // Once per RTT of the slower subflow: raises lambda if the window was blocked, else lowers it. Source: Linux
     // blestsched_update_lambda
     void follow_lambda(Nanos now, Nanos slow_rtt) {
         if (now - lambda_since_ < slow_rtt) return;
@@ -189,7 +189,7 @@ private:
     double lambda_raise_;
     double lambda_lower_;
     bool retransmits_;
-    bool was_blocked_ = false;  // since lambda was looked at last
+    bool was_blocked_ = false;  // since the last update of lambda
     Nanos lambda_since_{};
     std::vector<RttRange> seen_;  // by position
 };

@@ -1,4 +1,4 @@
-// The scheduler of MPTCP in mainline Linux: the subflow whose queue would be empty first.
+// The scheduler of MPTCP in mainline Linux: selects the subflow whose queue would drain first.
 #pragma once
 
 #include <algorithm>
@@ -12,43 +12,43 @@
 
 namespace subflow {
 
-// What Linux keeps of a subflow's socket, in whole numbers and in its units.
+// State of a subflow's Linux socket, in whole numbers and in Linux's units.
 struct Socket {
-    bool is_open = false;  // established and not closed; recovering from a timeout, too
+    bool is_open = false;  // established and not closed; also while recovering from a timeout
     bool is_backup = false;
     std::uint8_t incarnation = 0;  // counts re-openings
-    std::uint32_t acks_heard = 0;  // another number whenever the peer was heard of: for tcp_sock.rcv_tstamp
+    std::uint32_t acks_heard = 0;  // changes with each packet from the peer: for tcp_sock.rcv_tstamp
     std::uint32_t cwnd_pkts = 1;
     std::uint32_t ssthresh_pkts = 0x7fffffff;
     std::uint32_t packets_out = 0;     // sent and not acknowledged cumulatively
-    std::uint32_t unsent_pkts = 0;     // in its queue behind them
+    std::uint32_t unsent_pkts = 0;     // queued behind packets_out
     std::uint32_t srtt_eighth_us = 0;  // in eighths of a microsecond; 0: no estimate
-    std::uint64_t paced_rate = 0;      // of a controller that paces, bytes/s; 0: it does not
-    Nanos timer{};                     // until its earliest timer goes off; 0: none is set
+    std::uint64_t paced_rate = 0;      // for a controller that paces, in bytes/s; else 0
+    Nanos timer{};                     // time until its earliest timer expires; 0: no timer is set
 };
 
-// The sockets of a connection when data wants a subflow.
+// The sockets of a connection at a scheduling decision.
 struct SocketsView {
     std::span<const Socket> sockets;
     std::uint32_t payload_bytes = 0;
-    std::uint64_t window_left_bytes = 0;  // of the receive window, beyond what is handed out
-    std::uint32_t overhead_bytes = 0;     // memory that a packet takes beside its payload
+    std::uint64_t window_left_bytes = 0;  // of the receive window, not yet used by scheduled data
+    std::uint32_t overhead_bytes = 0;     // memory of a packet in addition to its payload
 };
 
-// Data is bound to a subflow ahead of its window and waits there, up to what its send buffer holds.
+// Binds data to a subflow ahead of its window, up to the capacity of its send buffer.
 //
 // Source: Linux 6.18 net/mptcp/protocol.c (mptcp_subflow_get_send, mptcp_subflow_get_retrans), net/mptcp/pm.c
-// (mptcp_pm_subflow_chk_stale), net/ipv4/tcp_input.c (tcp_update_pacing_rate, tcp_sndbuf_expand). What differs:
-// DEVIATION: with TSO a queue is weighed by its payload; Linux adds what it needs to keep it, some 10 to 30 %.
-// DEVIATION: Linux looks up from a burst after each fragment of up to 32 kB, here after each packet.
-// DEVIATION: the rate of a socket is computed when it is asked for, in Linux at the latest acknowledgement.
+// (mptcp_pm_subflow_chk_stale), net/ipv4/tcp_input.c (tcp_update_pacing_rate, tcp_sndbuf_expand). Differences:
+// DEVIATION: with TSO, the queue counts only payload; Linux adds the memory overhead, some 10 to 30 %.
+// DEVIATION: Linux compares the subflows again after each fragment of up to 32 kB, here after each packet.
+// DEVIATION: the rate of a socket is computed at each use, in Linux at the latest ACK.
 class LinuxMptcp {
 public:
-    static constexpr std::uint32_t kBurstBytes = 65'428;         // MPTCP_SEND_BURST_SIZE
-    static constexpr std::uint32_t kFragmentBytes = 32'768;      // of a connection's retransmission: a page of order 3
+    static constexpr std::uint32_t kBurstBytes = 65'428;     // MPTCP_SEND_BURST_SIZE
+    static constexpr std::uint32_t kFragmentBytes = 32'768;  // of a retransmission by the connection: a page of order 3
     static constexpr std::uint32_t kMostSendBuffer = 4'194'304;  // tcp_wmem[2]
-    static constexpr std::uint32_t kPacketMemory = 4'352;        // what tcp_sndbuf_expand takes a packet to need
-    static constexpr std::uint32_t kPacketOverhead = 832;        // what it needs beside its payload: sk_buff and header
+    static constexpr std::uint32_t kPacketMemory = 4'352;        // memory per packet in tcp_sndbuf_expand
+    static constexpr std::uint32_t kPacketOverhead = 832;        // of that, overhead: sk_buff and header
 
     static constexpr RuleNumber kLinger{"drain_s", "how long the queue of the subflow would take at its mean rate"};
     static constexpr RuleNumber kNextLinger{"next_drain_s", "the same for the next best subflow"};
@@ -114,15 +114,15 @@ public:
 
     Nanos tick() const { return tick_; }
 
-    // Data goes to subflows ahead of their windows: Network::push_pending().
+    // Schedules data to subflows ahead of their windows: Network::push_pending().
     static constexpr bool kPushesAhead = true;
 
-    // Source: Linux mptcp_subflow_get_send. What it reads is in moment.sockets: without that there is no answer.
+    // Source: Linux mptcp_subflow_get_send. Needs moment.sockets; without them, selects no subflow.
     std::optional<std::size_t> select(std::span<const Candidate>, const SendMoment& moment) {
         if (moment.sockets == nullptr) return std::nullopt;
         const SocketsView& view = *moment.sockets;
         follow(view.sockets);
-        // A burst is part of one push: what happens later is compared anew.
+        // A burst belongs to a single push: at a later time the subflows are compared again.
         if (burst_left_ > 0 && burst_at_ == moment.now && is_active(view.sockets, chosen_) &&
             has_memory(view, chosen_)) {
             if (moment.why != nullptr)
@@ -151,9 +151,9 @@ public:
         return best;
     }
 
-    // The connection's own timer has gone off: a subflow on which what holds up the line goes out again, one that has
-    // nothing to do. A subflow that makes no progress becomes stale by and by: on_stale() is then to send again all
-    // that is not acknowledged to the connection, and to refresh the sockets. Source: Linux mptcp_subflow_get_retrans,
+    // Handles the connection's retransmission timer: selects an idle subflow for the packet that blocks the connection.
+    // A subflow without progress gradually becomes stale: on_stale() then has to resend all data that the connection
+    // has not acknowledged, and to refresh the sockets. Source: Linux mptcp_subflow_get_retrans,
     // mptcp_pm_subflow_chk_stale, mptcp_pm_subflows_chk_stale
     template <class OnStale>
     std::optional<std::size_t> select_retransmission(std::span<const Socket> sockets, OnStale&& on_stale) {
@@ -172,12 +172,12 @@ public:
             if (!choice) choice = i;
         }
         if (idle) return idle;
-        // The timer goes off early: once is no reason to wake a backup.
+        // The timer expires early: a single expiry must not activate a backup.
         return least_stale > 1 ? idle_backup : std::nullopt;
     }
 
-    // How long the connection is to wait for its next retransmission: the latest of what its subflows wait for, without
-    // those that have made no progress. Source: Linux mptcp_set_timeout, TCP_RTO_MIN
+    // Timeout until the connection's next retransmission: the latest timer of all subflows with progress. Source: Linux
+    // mptcp_set_timeout, TCP_RTO_MIN
     Nanos timeout(std::span<const Socket> sockets) {
         follow(sockets);
         Nanos latest{};
@@ -186,10 +186,11 @@ public:
         return latest > Nanos(0) ? latest : Nanos(200'000'000);
     }
 
-    // Everything is sent again: a burst under way is over (Linux __mptcp_retransmit_pending_data).
+    // All data is sent again: ends the present burst (Linux __mptcp_retransmit_pending_data).
     void end_burst() { burst_left_ = 0; }
 
-    // Whether a subflow that select() or timeout() has seen may be bound more. Source: Linux sk_stream_memory_free
+    // True if the subflow may take more data; select() or timeout() must have processed it. Source: Linux
+    // sk_stream_memory_free
     bool has_memory(const SocketsView& view, std::size_t i) const {
         return queued_bytes(view, i) < kept_[i].send_buffer;
     }
@@ -203,7 +204,7 @@ private:
     struct Kept {
         std::uint64_t mean_rate = 0;    // avg_pacing_rate, bytes/s
         std::uint32_t send_buffer = 0;  // sk_sndbuf
-        std::uint32_t acks_heard = 0;   // when the timer went off last: stale_rcv_tstamp
+        std::uint32_t acks_heard = 0;   // at the last timer expiry: stale_rcv_tstamp
         std::uint8_t incarnation = 0;
         std::uint8_t stale_count = 0;
         bool is_stale = false;
@@ -216,8 +217,8 @@ private:
             Kept& kept = kept_[i];
             if (kept.incarnation != socket.incarnation) kept = {.incarnation = socket.incarnation};
             if (!socket.is_open) continue;
-            // tcp_sndbuf_expand: it grows to a multiple of the window when this finds nothing more to send, and never
-            // shrinks. bbr_sndbuf_expand asks for half as much again.
+            // tcp_sndbuf_expand: the buffer grows to a multiple of the window when the sender runs out of data, and
+            // never shrinks. bbr_sndbuf_expand uses a factor 1.5 times as large.
             if (kept.send_buffer != 0 && socket.packets_out >= socket.cwnd_pkts) continue;
             constexpr std::uint32_t kInitialWindow = 10;
             const std::uint64_t memory = std::uint64_t{std::max(kInitialWindow, socket.cwnd_pkts)} * kPacketMemory *
@@ -227,7 +228,7 @@ private:
         }
     }
 
-    // Source: Linux mptcp_subflow_active: one that is heard of again is not stale.
+    // Source: Linux mptcp_subflow_active: a packet from the peer ends the stale state.
     bool is_active(std::span<const Socket> sockets, std::size_t i) {
         Kept& kept = kept_[i];
         if (kept.is_stale) {
@@ -243,23 +244,21 @@ private:
         return (std::uint64_t{socket.packets_out} + socket.unsent_pkts) * (view.payload_bytes + view.overhead_bytes);
     }
 
-    // sk_pacing_rate in bytes/s: a window per round trip and 20 % more, twice that in slow start. Source: Linux
-    // tcp_update_pacing_rate
+    // sk_pacing_rate in bytes/s: 120 % of a window per RTT, 200 % in slow start. Source: Linux tcp_update_pacing_rate
     static std::uint64_t pacing_rate(const SocketsView& view, std::size_t i) {
         const Socket& socket = view.sockets[i];
         if (socket.paced_rate != 0) return socket.paced_rate;
         const std::uint64_t percent = socket.cwnd_pkts < socket.ssthresh_pkts / 2 ? 200 : 120;
-        // A packet in a second is `payload_bytes`; srtt counts eighths of a microsecond, and the ratio hundredths.
+        // One packet per second is `payload_bytes`; srtt counts eighths of a microsecond, and the ratio is in per cent.
         std::uint64_t rate = std::uint64_t{view.payload_bytes} * 80'000 * percent;
         rate *= std::max(socket.cwnd_pkts, socket.packets_out);
         return rate / (socket.srtt_eighth_us != 0 ? socket.srtt_eighth_us : kUnknownRtt);
     }
-    // Linux knows a round trip from the handshake. Where there is none, the first one counts as a second, for as long
-    // as it is not known.
+    // Linux has an RTT from the handshake. Without a handshake, the RTT counts as one second until the first sample.
     static constexpr std::uint32_t kUnknownRtt = 8'000'000;
     static bool has_rate(const Socket& socket) { return socket.paced_rate != 0 || socket.srtt_eighth_us != 0; }
 
-    // The position, among those that are no backup, or among backups if no other is active.
+    // The position of the best subflow: among regular ones, or among backups if no regular one is active.
     std::optional<std::size_t> least_lingering(const SocketsView& view) {
         std::array<std::optional<std::size_t>, 2> best;
         std::array<std::uint64_t, 2> least{};
@@ -277,7 +276,7 @@ private:
         return best[has_regular ? 0 : 1];
     }
 
-    // 32 bits of the mean rate, as there, where it is read into such a number.
+    // The lower 32 bits of the mean rate, as in Linux, which reads the rate into a 32-bit number.
     std::uint32_t pace(const SocketsView& view, std::size_t i) {
         Kept& kept = kept_[i];
         if (!has_rate(view.sockets[i])) return static_cast<std::uint32_t>(pacing_rate(view, i));
@@ -305,7 +304,7 @@ private:
         }
         if (kept.stale_count < kMostCounted) ++kept.stale_count;
         if (kept.is_stale || stale_loss_count_ == 0 || kept.stale_count <= stale_loss_count_) return;
-        // Another one is there that gets on.
+        // Requires another subflow that makes progress.
         const std::uint32_t least_loss = stale_loss_count_ > 2 ? stale_loss_count_ - 1 : 1;
         for (std::size_t other = 0; other < sockets.size(); ++other) {
             if (other == i || !is_active(sockets, other) || kept_[other].stale_count >= least_loss) continue;
@@ -332,7 +331,7 @@ private:
     std::uint32_t stale_loss_count_;
     Nanos tick_;
     std::size_t chosen_ = 0;
-    std::int64_t burst_left_ = 0;  // bytes that may follow on the chosen subflow: msk->snd_burst
+    std::int64_t burst_left_ = 0;  // bytes left for the chosen subflow: msk->snd_burst
     Nanos burst_at_{};
     std::vector<Kept> kept_;  // by position
 };

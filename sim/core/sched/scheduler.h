@@ -1,4 +1,4 @@
-// What a packet scheduler is: given the subflows of a connection, the one the next packet goes to.
+// Concept of a packet scheduler: selects the subflow of a connection for the next packet.
 #pragma once
 
 #include <array>
@@ -15,43 +15,43 @@
 
 namespace subflow {
 
-// A subflow as the scheduler sees it; the terms are those of Linux MPTCP (mptcp_sched.c).
+// A subflow as input of the scheduler; the terms are those of Linux MPTCP (mptcp_sched.c).
 struct Candidate {
-    bool is_usable = false;        // established, not presumed dead, and no backup while another one is usable
+    bool is_usable = false;        // established, not presumed dead, and not a backup while another subflow is usable
     bool is_available = false;     // usable, and its window has room for a packet
-    bool has_sent_this = false;    // the packet went out here before (reinjections avoid such subflows)
+    bool has_sent_this = false;    // the packet was sent on this subflow before (reinjections avoid such subflows)
     bool in_slow_start = false;    // cwnd below ssthresh
-    std::uint8_t incarnation = 0;  // counts re-openings: what was learned of a predecessor is of no use
+    std::uint8_t incarnation = 0;  // counts re-openings: measurements of earlier incarnations are obsolete
     Nanos srtt{};                  // 0 before the first sample
     Nanos rttvar{};                // RFC 6298; 0 before the first sample
     double cwnd_pkts = 0;
     double ssthresh_pkts = 0;   // may be infinite
     double inflight_pkts = 0;   // RFC 6675 pipe
-    double queued_pkts = 0;     // handed to the subflow and not yet sent, because its pacing holds them back
+    double queued_pkts = 0;     // handed to the subflow and held back by its pacing
     double pacing_pps = 0;      // 0: unpaced
-    double delivered_pkts = 0;  // acknowledged since it was opened
-    double logit = 0;           // by which an agent wants it to have more or less than its share
+    double delivered_pkts = 0;  // acknowledged since the subflow opened
+    double logit = 0;           // weight from a learning agent for the subflow's share
 };
 
 struct SocketsView;  // linux_mptcp.h
 
-// What concerns the connection, at the time a packet wants a subflow.
+// State of the connection at a scheduling decision.
 struct SendMoment {
     Nanos now{};
-    // Packets between what is DATA_ACKed and the right edge of the receive window, and those of them that are handed
-    // out already; the former is infinite if the receive buffer is unlimited.
+    // Packets between the DATA_ACK and the right edge of the receive window, and the scheduled ones among them;
+    // window_pkts is infinite for an unlimited receive buffer.
     double window_pkts = std::numeric_limits<double>::infinity();
     double outstanding_pkts = 0;
-    // In the send buffer and not handed out yet, the packet in question included; infinite for an endless flow.
+    // Unscheduled data in the send buffer, including the present packet; infinite for an endless flow.
     double unsent_pkts = std::numeric_limits<double>::infinity();
     bool is_reinjection = false;           // the packet was sent before
-    Reason* why = nullptr;                 // to be filled in, if anybody asks
-    const SocketsView* sockets = nullptr;  // for a scheduler that pushes ahead of windows; else none
+    Reason* why = nullptr;                 // to be filled in; null if decisions are not recorded
+    const SocketsView* sockets = nullptr;  // for a scheduler that pushes ahead of windows; else null
 };
 
-// Answers with a position in the span, or nothing: send no new packet now. Asked again for every packet for which some
-// subflow is available; not asked where one that declares `static constexpr bool kIsWorkConserving = true` has no
-// choice because a single one is.
+// select() returns a position in the span, or nothing to send no new packet now. It is called for each packet while
+// some subflow is available. For schedulers with `static constexpr bool kIsWorkConserving = true`, the call is omitted
+// if only a single subflow is available.
 template <class T>
 concept PacketScheduler = std::copyable<T> && std::constructible_from<T, const Options&> &&
                           requires(T scheduler, std::span<const Candidate> subflows, const SendMoment& moment) {
@@ -62,44 +62,44 @@ concept PacketScheduler = std::copyable<T> && std::constructible_from<T, const O
 template <class T>
 concept WorkConserving = T::kIsWorkConserving;
 
-// What a scheduler may do besides, while the receive window leaves no room for new data. It is asked for a subflow all
-// the same, and if it names one:
+// Optional behaviour while the receive window has no room for new data. select() is called as usual; if it names a
+// subflow:
 
-// retransmits_when_blocked(): the packet that holds up the line goes out on that subflow as well, if it holds it up
-// elsewhere (opportunistic retransmission; Linux mptcp_rcv_buf_optimization).
+// retransmits_when_blocked(): the packet that blocks the window is also sent on that subflow, if another subflow holds
+// it (opportunistic retransmission; Linux mptcp_rcv_buf_optimization).
 template <class T>
 concept RetransmitsWhenBlocked = requires(const T scheduler) {
     { scheduler.retransmits_when_blocked() } -> std::same_as<bool>;
 };
 
-// penalises(): the slower subflow that holds up the line has its window halved.
+// penalises(): halves the window of the slower subflow that blocks the receive window.
 template <class T>
 concept Penalises = requires(const T scheduler) {
     { scheduler.penalises() } -> std::same_as<bool>;
 };
 
-// on_blocked_retransmission(position): such a retransmission has been sent on that subflow.
+// on_blocked_retransmission(position): such a retransmission was sent on that subflow.
 template <class T>
 concept FollowsBlockedRetransmissions =
     requires(T scheduler, std::size_t position) { scheduler.on_blocked_retransmission(position); };
 
-// Data is bound to its subflows ahead of their windows, and they repair what they lose by themselves: what a timeout of
-// the connection does is the scheduler's to say (linux_mptcp.h).
+// Data is bound to subflows ahead of their windows, and each subflow repairs its own losses. The scheduler defines the
+// effect of a connection-level timeout (linux_mptcp.h).
 template <class T>
 concept PushesAhead = T::kPushesAhead;
 
-// copies(): every packet goes out on every subflow.
+// copies(): sends each packet on each subflow.
 enum class Copies : std::uint8_t {
     None,
-    Queued,  // each subflow goes through all packets in order, apart from those that have been acknowledged
-    Now,     // on those that have room when the packet is sent first
+    Queued,  // each subflow sends all packets in order, except acknowledged ones
+    Now,     // on the subflows with room at the first transmission
 };
 template <class T>
 concept SendsCopies = requires(const T scheduler) {
     { scheduler.copies() } -> std::same_as<Copies>;
 };
 
-// The two as options, the same for every scheduler that has them.
+// The two as options, common to all schedulers with these behaviours.
 inline constexpr OptionInfo kRetransmissionOption{
     .key = "opportunistic_retransmission",
     .kind = OptionKind::Flag,
@@ -113,7 +113,7 @@ inline constexpr OptionInfo kPenalisationOption{
     .default_number = 1,
 };
 
-// Of those that send copies, for which they are not asked.
+// For copies, which need no call of select().
 inline constexpr RuleInfo kSendCopy{
     .name = "send_copy",
     .formula = "a packet that others carry: the next in line on this subflow, which is behind_pkts behind the newest",
@@ -121,7 +121,7 @@ inline constexpr RuleInfo kSendCopy{
     .numbers = {{"behind_pkts", "packets from here to the newest one sent"}},
 };
 
-// Of every scheduler, where it sets no reason of its own because there was no choice.
+// For any scheduler without an explicit reason, because only one subflow was available.
 inline constexpr RuleInfo kOnlyAvailable{
     .name = "only_available",
     .formula = "the one subflow that has room",
@@ -135,7 +135,7 @@ inline constexpr RuleInfo kNoneAvailable{
     .numbers = {},
 };
 
-// Of connections that stall (network_meta.cpp): the packet in question is the one that holds up the line.
+// For blocked connections (network_meta.cpp): the packet blocks the receive window.
 inline constexpr RuleInfo kOpportunisticRetransmission{
     .name = "opportunistic_retransmission",
     .formula =
@@ -151,7 +151,7 @@ inline constexpr RuleInfo kMetaTimeout{
                 {"expiries", "how often the timeout has expired in a row"}},
 };
 
-// The rules that are not a scheduler's own.
+// Rules that do not belong to a particular scheduler.
 inline constexpr std::array kChoiceless{&kOnlyAvailable, &kNoneAvailable, &kOpportunisticRetransmission, &kMetaTimeout};
 
 }  // namespace subflow

@@ -1,4 +1,4 @@
-// What scripts may keep of a series of numbers: the largest or the least of late, a moving average; and times.
+// Filters for number series in scripts: recent maximum or minimum, and moving average; also time differences.
 #pragma once
 
 #include <array>
@@ -10,14 +10,14 @@
 
 namespace subflow {
 
-// Times are whole nanoseconds: the difference of two in seconds is that of the nanoseconds.
+// Times are whole nanoseconds: computes the difference exactly, in nanoseconds, and returns seconds.
 inline double time_difference(double a, double b) {
-    constexpr double kExact = 9e6;  // s, within which a nanosecond can be told from a double
+    constexpr double kExact = 9e6;  // s; range in which a double resolves nanoseconds
     if (!(std::abs(a) < kExact) || !(std::abs(b) < kExact)) return a - b;
     return to_seconds(from_seconds(a) - from_seconds(b));
 }
 
-// As WindowedExtreme, with times and a window that are real numbers, and in cells of a frame: value and time of three
+// Like WindowedExtreme, with real-valued times and window, stored in cells of a frame: value and time of three
 // candidates.
 template <class Beats>
 struct RecentExtreme {
@@ -62,9 +62,9 @@ struct RecentExtreme {
 using RecentMaximum = RecentExtreme<std::greater_equal<>>;
 using RecentMinimum = RecentExtreme<std::less_equal<>>;
 
-// An exponentially weighted mean, which begins at the first value.
+// An exponentially weighted mean, initialised by the first value.
 struct MovingAverage {
-    double cells[2]{};  // the mean, and whether it has begun
+    double cells[2]{};  // the mean, and 1 once it has a value
 
     double value() const { return cells[0]; }
     void add(double value, double weight) { add_to(cells, value, weight); }

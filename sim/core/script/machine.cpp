@@ -15,7 +15,7 @@ namespace subflow {
 
 namespace {
 
-// ---- what scripts read ----
+// ---- fields of scripts ----
 
 struct Getter {
     std::string_view object;
@@ -32,7 +32,7 @@ constexpr Getter kGetters[]{
     {"loss", "is_mark", [](const void* o) { return as<CongestionEvent>(o).kind == CongestionKind::Mark ? 1.0 : 0.0; }},
     {"loss", "is_timeout",
      [](const void* o) { return as<CongestionEvent>(o).kind == CongestionKind::Timeout ? 1.0 : 0.0; }},
-    // 0: the interval was too short to tell a rate
+    // 0: the interval was too short for a rate
     {"sample", "rate",
      [](const void* o) { return as<DeliverySample>(o).has_rate() ? as<DeliverySample>(o).rate_pps() : 0.0; }},
     {"sample", "delivered", [](const void* o) { return static_cast<double>(as<DeliverySample>(o).delivered_pkts); }},
@@ -50,10 +50,10 @@ constexpr Getter kGetters[]{
 };
 
 std::string number_text(double value) {
-    // Not std::to_chars: for so many digits it brings 100 kB of tables, which a web page would have to carry.
+    // std::to_chars would add 100 kB of tables to a web page for this precision.
     char text[32];
     std::string written(text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%.6g", value)));
-    std::ranges::replace(written, ',', '.');  // where the program's locale has that
+    std::ranges::replace(written, ',', '.');  // decimal comma in some locales
     return written;
 }
 
@@ -63,13 +63,13 @@ double raised(double x, double exponent) {
     if (exponent == 0) return 1;
     if (x == 0) return exponent > 0 ? 0.0 : std::numeric_limits<double>::quiet_NaN();
     if (x > 0) return power(x, exponent);
-    // The sign of a negative base is that of whole exponents; there is no other.
+    // Negative bases are defined only for whole exponents, which determine the sign.
     if (exponent != std::floor(exponent)) return std::numeric_limits<double>::quiet_NaN();
     const double size = power(-x, exponent);
     return exponent - 2 * std::floor(exponent / 2) == 0 ? size : -size;
 }
 
-constexpr double kLargestExponent = 700;  // e to that is a double
+constexpr double kLargestExponent = 700;  // e^700 is within the range of a double
 
 struct Run {
     const ScriptProgram& program;
@@ -135,8 +135,8 @@ T at_byte(const void* object, std::int32_t byte) {
     return *reinterpret_cast<const T*>(static_cast<const char*>(object) + byte);
 }
 
-// Each operation goes on to the next one by itself where the compiler can do that: processors then foresee which one it
-// is by the one before.
+// With GCC and Clang, each operation jumps directly to the next one: branch prediction then uses the previous
+// operation.
 #if defined(__GNUC__)
 #define SUBFLOW_OPERATION(name) of_##name:
 #define SUBFLOW_GO_ON()                                    \
@@ -150,7 +150,7 @@ T at_byte(const void* object, std::int32_t byte) {
 #define SUBFLOW_OPERATION(name) case ScriptOp::name:
 #define SUBFLOW_GO_ON() goto go_on
 #endif
-// What an operation ends with: a value, a condition, or neither.
+// End of an operation: with a value, with a condition, or with neither.
 #define SUBFLOW_VALUE(expression)                \
     do {                                         \
         const double result = (expression);      \
@@ -171,7 +171,7 @@ template <bool kRecords>
 ScriptOutcome Run::operator()() const {
     const ScriptInstruction* const code = program.code.data();
     const ScriptInstruction* p = code + program.entry[static_cast<std::size_t>(hook)];
-    // Where the loops stand: the two that a script may have open, the own subflow, and one that is referred to.
+    // Positions of the loops: the two that a script may nest, the own subflow, and the subflow of a reference.
     struct {
         const char* item;
         std::uint32_t index;
@@ -294,7 +294,7 @@ go_on:
         f[i.to] = acked - grown;
         if constexpr (kRecords) {
             note(p, acked - grown);
-            // The next note is what became of the window.
+            // The next note records the new window.
             in.steps->add(program.notes[static_cast<std::size_t>(p - code)] + 1, f[ScriptCell::kCwnd]);
         }
         ++p;
@@ -334,7 +334,7 @@ SF_UNREACHABLE();
 
 template <class Object, class T>
 std::int32_t offset(T Object::* member) {
-    // Through a real object: members of classes with initialisers are no matter for offsetof.
+    // Computed on an actual object: offsetof does not support classes with member initialisers.
     static const Object object{};
     return static_cast<std::int32_t>(reinterpret_cast<const char*>(&(object.*member)) -
                                      reinterpret_cast<const char*>(&object));

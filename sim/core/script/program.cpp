@@ -35,7 +35,7 @@ bool is_of_object(ScriptOp op) {
     return op >= ScriptOp::ReadReal && op <= ScriptOp::ReadField;
 }
 
-// What kind of field an operation reads; nothing: none.
+// Kind of field that an operation reads, if any.
 std::optional<ScriptField::Kind> field_of(ScriptOp op) {
     switch (op) {
         case ScriptOp::ReadReal:
@@ -60,7 +60,7 @@ bool is_of_subflow(ScriptOp op) {
 
 }  // namespace
 
-// Nothing leads into a loop but its beginning: its subflow would be none.
+// Only the start of a loop may be entered: inside, the loop's subflow would be undefined.
 void ScriptProgram::check_body(std::int32_t first, std::int32_t last) const {
     const auto is_inside = [&](std::int32_t at) { return at >= first && at <= last; };
     for (std::int32_t at = 0; at < static_cast<std::int32_t>(code.size()); ++at) {
@@ -84,7 +84,7 @@ void ScriptProgram::check() {
         if (static_cast<std::size_t>(i.op) >= kScriptOpNames.size()) refuse(*this, "an unknown operation");
         if (i.to >= frame.size() || i.a >= frame.size() || i.b >= frame.size())
             refuse(*this, "a cell beyond its frame");
-        // Forward, so that it ends: only loops go back, to the body that their `Next` belongs to.
+        // Jumps go forward, so that programs end. Only `Next` jumps back, to the body of its loop.
         if (is_jump(i.op) && (i.value <= at || i.value >= size)) refuse(*this, "a jump that leads nowhere");
         if (i.op == ScriptOp::ForEach && i.to >= kLoops) refuse(*this, "loops are nested too deep");
         if (i.op == ScriptOp::Next) {

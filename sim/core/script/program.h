@@ -1,4 +1,4 @@
-// A controller or scheduler that was written as text, compiled (subflow_sim/script): what the machine runs.
+// A compiled script of a controller or scheduler (subflow_sim/script), executed by the virtual machine.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace subflow {
 
-// What a script may have a function for.
+// Functions that a script may define.
 enum class ScriptHook : std::uint8_t {
     Start,
     Ack,
@@ -27,13 +27,13 @@ enum class ScriptHook : std::uint8_t {
     Select,
 };
 inline constexpr std::size_t kScriptHooks = 10;
-// By position, as they are written.
+// Indexed by hook, spelled as in scripts.
 inline constexpr std::array<std::string_view, kScriptHooks> kScriptHookNames{
     "on_start",         "on_ack",  "on_every_ack", "on_delivery", "on_loss",
     "on_recovery_exit", "on_idle", "plan",         "on_interval", "select"};
 
-// Operations of the machine, on cells of a frame: `to` = a op b, with a number of the instruction's own. THE list: each
-// is a name here and a case in machine.cpp.
+// Operations of the machine on cells of a frame: `to` = a op b, with a number `value` per instruction. The list: each
+// operation is a name here and a case in machine.cpp.
 // clang-format off
 #define SUBFLOW_SCRIPT_OPS(OP) \
     OP(Move) OP(Add) OP(Subtract) OP(Multiply) OP(Divide) OP(FloorDivide) OP(Remainder) OP(Power) OP(Negate) \
@@ -41,24 +41,24 @@ inline constexpr std::array<std::string_view, kScriptHooks> kScriptHookNames{
     OP(Minimum) OP(Maximum) OP(Absolute) OP(SquareRoot) OP(CubeRoot) OP(Exponential) OP(Logarithm) OP(Floor) \
     OP(Ceiling) OP(Known) OP(Random) \
     OP(Less) OP(LessEqual) OP(Equal) OP(NotEqual) \
-    OP(Jump)             /* to instruction `value`, as all that follow */ \
+    OP(Jump)             /* to instruction `value`, like the next ones */ \
     OP(JumpUnless) OP(JumpIf) OP(JumpUnlessLess) OP(JumpUnlessLessEqual) OP(JumpUnlessEqual) OP(JumpIfEqual) \
     OP(ReadReal)         /* object `a` at byte `value` */ \
     OP(ReadTime) OP(ReadFlag) \
     OP(ReadField)        /* object `a` by getter `value` */ \
     OP(WriteUtility) \
-    OP(ForEach)          /* begins loop `to`; past it if there is none */ \
-    OP(Next)             /* back to `value` while there is one more */ \
-    OP(Refer)            /* loop 3 stands for the subflow whose number is in cell a */ \
+    OP(ForEach)          /* begins loop `to`; skips it without subflows */ \
+    OP(Next)             /* back to `value` while subflows remain */ \
+    OP(Refer)            /* sets loop 3 to the subflow with the number in cell a */ \
     OP(ItemReal)         /* of the subflow of loop `a`, at byte `value` */ \
     OP(ItemTime) OP(ItemFlag) OP(ItemRate) OP(ItemRatePerRtt) OP(ItemIsOwn) OP(ItemNumber) \
-    OP(ItemLoad)         /* what the script keeps of that subflow, number `value` */ \
+    OP(ItemLoad)         /* stored number `value` of that subflow */ \
     OP(ItemStore) OP(Count) \
     OP(TotalRate) OP(LargestRate) OP(LargestRatePerRtt) \
-    OP(SlowStart)        /* `to` = what is left of the packets in cell a */ \
-    OP(RecentMaximum)    /* of the filter from cell `to` on: value a at time b, over cell `value` */ \
+    OP(SlowStart)        /* `to` = the rest of the packets in cell a */ \
+    OP(RecentMaximum)    /* filter from cell `to` on: value a at time b, window in cell `value` */ \
     OP(RecentMinimum) \
-    OP(Average)          /* from cell `to` on: value a, with weight b */ \
+    OP(Average)          /* filter from cell `to` on: value a, with weight b */ \
     OP(Return) OP(ReturnNow) OP(ReturnPlan) OP(ReturnSubflow) OP(ReturnWait)
 // clang-format on
 
@@ -81,17 +81,17 @@ struct ScriptInstruction {
     std::int32_t value = 0;
 };
 
-// The window in the first cells of a frame.
+// Position of the window in the first cells of a frame.
 struct ScriptCell {
     static constexpr std::size_t kCwnd = 0, kSsthresh = 1, kRate = 2, kAdvertised = 3, kFirstFree = 4;
 };
 
-// What is in it makes no sense: it was not made by this version's compiler.
+// A program is invalid: this version's compiler did not produce it.
 struct ScriptProgramError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Immutable once it is checked; shared by all that run it.
+// Immutable after check(), and shared by all users.
 struct ScriptProgram {
     static constexpr std::int32_t kNone = -1;
     static constexpr std::size_t kMostCells = 250;
@@ -110,31 +110,31 @@ struct ScriptProgram {
         std::size_t hook = kScriptHooks;
     };
 
-    // What a step is about, for people. Numbered from 1.
+    // Description of a step for people. Numbered from 1.
     struct Note {
         std::string kind;    // "begin", "read", "set", "if", "call" or "return"
         std::string text;    // "w.cwnd"
-        std::string source;  // what the text of the script has there
+        std::string source;  // the expression in the text of the script
         std::uint32_t line = 0;
     };
 
     std::string name;  // as in the scenario
-    std::string text;  // that it was made of
+    std::string text;  // source text of the script
     std::vector<Note> told;
     bool is_coupled = false;
     std::vector<ScriptInstruction> code;
     std::vector<std::uint32_t> lines;  // of the text, per instruction
-    std::vector<std::uint32_t> notes;  // per instruction; 0: nothing to be put on record
-    std::vector<double> frame;         // as it begins: constants, defaults of options, state
+    std::vector<std::uint32_t> notes;  // per instruction; 0: not recorded
+    std::vector<double> frame;         // initial frame: constants, defaults of options, state
     std::vector<Option> options;
     std::vector<Name> names;
-    std::vector<double> kept;  // per subflow, as it begins
+    std::vector<double> kept;  // per subflow, initial values
     std::array<std::int32_t, kScriptHooks> entry;
     struct Begin {
         std::uint32_t note = 0;
         std::uint8_t cell = 0;
     };
-    std::array<std::vector<Begin>, kScriptHooks> begins;  // cells that a record of the function begins with
+    std::array<std::vector<Begin>, kScriptHooks> begins;  // cells recorded at the start of a function
     bool is_work_conserving = false;
     bool retransmits_when_blocked = false;
     bool penalises = false;
@@ -142,8 +142,8 @@ struct ScriptProgram {
     ScriptProgram() { entry.fill(kNone); }
     bool has(ScriptHook hook) const { return entry[static_cast<std::size_t>(hook)] != kNone; }
 
-    // Fills in what follows from the rest. Throws ScriptProgramError for what no compiler of ours makes: a program that
-    // is checked ends after a bounded number of steps and stays within its frame.
+    // Computes the derived members. Throws ScriptProgramError for a program that the compiler cannot produce: a checked
+    // program ends after a bounded number of steps and stays within its frame.
     void check();
     const RuleInfo& rule(ScriptHook hook) const { return rules_[static_cast<std::size_t>(hook)]; }
 
@@ -154,14 +154,14 @@ private:
     std::array<RuleInfo, kScriptHooks> rules_;
 };
 
-// A field that scripts read of what a hook is given.
+// A field of a hook's arguments that scripts can read.
 struct ScriptField {
     enum class Kind : std::uint8_t { Real, Time, Flag, Computed };
 
     std::string_view object;  // "ack"
     std::string_view name;    // "acked"
     Kind kind = Kind::Real;
-    std::int32_t place = 0;  // byte, or number of the getter
+    std::int32_t place = 0;  // byte offset, or number of the getter
 };
 std::vector<ScriptField> script_fields();
 
