@@ -67,7 +67,7 @@ inline constexpr RuleInfo kTimeout{
 };
 inline constexpr RuleInfo kUndo{
     .name = "undo",
-    .formula = "cwnd and ssthresh as before a reduction that had no ground",
+    .formula = "cwnd and ssthresh as before a spurious reduction",
     .source = "RFC 3522, RFC 3708",
     .numbers = {{"undo_cwnd_pkts", "cwnd before the reduction that is undone"},
                 {"undo_ssthresh_pkts", "slow start threshold before the reduction that is undone"}},
@@ -103,7 +103,7 @@ inline constexpr RuleInfo kInitialWindow{
 };
 inline constexpr RuleInfo kNewController{
     .name = "new_controller",
-    .formula = "cwnd and ssthresh as they are; another controller takes over, fresh, and a rate if it begins with one",
+    .formula = "cwnd and ssthresh do not change; a new controller takes over, with a rate if it begins with one",
     .source = "Linux tcp_reinit_congestion_control",
     .numbers = {number::kCwnd, number::kSsthresh},
 };

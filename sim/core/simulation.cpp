@@ -8,8 +8,8 @@ namespace subflow {
 Simulation::Turn::Turn(std::atomic<bool>& is_busy) : is_busy_(is_busy) {
     if (is_busy_.exchange(true, std::memory_order_acquire))
         throw BusyError(
-            "the simulation is in use by another thread: until that is done, all that can be done is to interrupt it "
-            "and to read the samples so far");
+            "the simulation is in use by another thread: until that is done, it can only be interrupted, and its "
+            "samples so far can be read");
 }
 
 Simulation::Simulation(Scenario scenario, std::uint64_t seed, Nanos sample_interval) try

@@ -97,7 +97,7 @@ int guarded(Do act) {
     try {
         return act();
     } catch (const std::bad_alloc&) {
-        output = "not enough memory for it";
+        output = "not enough memory";
     } catch (const std::exception& error) {
         output = error.what();
     }
@@ -402,7 +402,7 @@ SUBFLOW_EXPORT(advance) int advance(int id, double until_ns, double max_events) 
             thin_out(run);
         }
         if (end == RunEnd::OverEvents || end == RunEnd::OverMemory)
-            throw ScenarioError("it takes more than a page may: stopped after " +
+            throw ScenarioError("beyond the limits of a page: stopped after " +
                                 std::to_string(simulation.now().value / 1'000'000'000) + " s");
         return static_cast<int>(end);
     });

@@ -65,12 +65,12 @@ TEST(PolicyFile, IsReadAsItWasWritten) {
 }
 
 TEST(PolicyFile, OfAnotherFormatIsNeverOpened) {
-    expect_refused({}, "no safetensors file: it has only 0 bytes");
+    expect_refused({}, "not a safetensors file: it has only 0 bytes");
     expect_refused(bytes_of("PK\x03\x04 and what torch.save packs"), "a zip archive, as torch.save writes");
     expect_refused(bytes_of(std::string("\x80\x04\x95\x10\0\0\0\0\0\0\0\x8c\x05posix", 19)), "a Python pickle");
     expect_refused(bytes_of(std::string("\x80\x02\0\0\0\0\0\0}q\0(X\x05", 14)), "a Python pickle");
-    expect_refused(bytes_of("format = 1\nname = \"a scenario\"\n"), "no safetensors file: its header would have");
-    expect_refused(with_header("[1, 2]", 0), "its header is no JSON object");
+    expect_refused(bytes_of("format = 1\nname = \"a scenario\"\n"), "not a safetensors file: its header would have");
+    expect_refused(with_header("[1, 2]", 0), "its header is not a JSON object");
     expect_refused(with_header("{}", 0), "its metadata have no \"subflow_policy\"");
 }
 
@@ -109,9 +109,9 @@ TEST(PolicyFile, WithAWrongHeaderIsRefused) {
     expect_refused(entry(R"({"dtype":"F32","shape":[2],"data_offsets":[0]})"), "not a pair");
     expect_refused(entry(R"({"dtype":"F32","shape":[4],"data_offsets":[0,16]})"),
                    "ends at byte 16, the file has only 8");
-    expect_refused(entry("7"), "its entry in the header is no table");
+    expect_refused(entry("7"), "its entry in the header is not a table");
     expect_refused(with_header(R"({"__metadata__":[]})", 0), "__metadata__ is no table");
-    expect_refused(with_header(R"({"__metadata__":{"a":1}})", 0), "__metadata__.a is no text");
+    expect_refused(with_header(R"({"__metadata__":{"a":1}})", 0), "__metadata__.a is not a text");
     const auto two = [](const std::string& first, const std::string& second) {
         return with_header(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":)" + first +
                                R"(},"b":{"dtype":"F32","shape":[1],"data_offsets":)" + second + "}}",
@@ -137,7 +137,7 @@ TEST(PolicyFile, WithOtherTensorsThanItsDocumentSaysIsRefused) {
     expect_refused(bad.file(), "tensor \"critic.encoder.bias_hh_l0\": missing");
     bad = parts();
     bad.tensors["optimizer.step"] = {{1}, {0}};
-    expect_refused(bad.file(), "tensor \"optimizer.step\": no layer of the document has it");
+    expect_refused(bad.file(), "tensor \"optimizer.step\": no layer of the document uses it");
     bad = parts();
     std::swap(bad.tensors.at("actor.layers.0.weight").shape[0], bad.tensors.at("actor.layers.0.weight").shape[1]);
     expect_refused(bad.file(), "tensor \"actor.layers.0.weight\": shape [12, 41]; allowed: [41, 12]");
@@ -146,7 +146,7 @@ TEST(PolicyFile, WithOtherTensorsThanItsDocumentSaysIsRefused) {
 TEST(PolicyFile, WithAnUnusableDocumentIsRefused) {
     const Parts good = parts();
     expect_refused(file_bytes("{", good.tensors), "the document is no usable JSON: expected a key");
-    expect_refused(file_bytes("[]", good.tensors), "the document is no JSON object");
+    expect_refused(file_bytes("[]", good.tensors), "the document is not a JSON object");
     expect_refused(good.with(R"("format":1)", R"("format":2)"), "format: of another version");
     expect_refused(good.with(R"("format":1,)", ""), "format: missing");
     expect_refused(good.with(R"("name":"fake",)", R"("name":7,)"), "name: expected text");

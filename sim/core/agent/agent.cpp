@@ -80,7 +80,7 @@ void Agent::decide(std::span<const float> action) {
     action_.assign(action.begin(), action.end());
     for (std::size_t i = 0; i < action_.size(); ++i) {
         float& a = action_[i];
-        if (std::isnan(a)) throw std::invalid_argument("an action is no number");
+        if (std::isnan(a)) throw std::invalid_argument("an action is not a number");
         if (info_->choices.empty()) {
             const NumberInfo& number = info_->actions[i % action_width()];
             a = std::clamp(a, number.minimum, number.maximum);

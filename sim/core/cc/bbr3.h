@@ -19,7 +19,7 @@ inline constexpr RuleNumber kBw{"bw_pps", "rate that the model of the path allow
 inline constexpr RuleNumber kLongterm{"inflight_longterm_pkts",
                                       "largest amount in flight that probing found safe; infinite: no bound is known"};
 inline constexpr RuleNumber kShortterm{"inflight_shortterm_pkts",
-                                       "largest safe amount in flight since recent losses; infinite: there were none"};
+                                       "largest safe amount in flight since recent losses; infinite: no recent loss"};
 inline constexpr RuleNumber kMaxRate{"max_rate_pps", "largest delivery rate that was measured"};
 inline constexpr RuleNumber kSavedCwnd{"saved_cwnd_pkts", "cwnd that is kept for later"};
 
@@ -65,8 +65,8 @@ inline constexpr RuleInfo kUp = state_rule(
     kPaced, "draft-ietf-ccwg-bbr-06 section 5.3.3.4");
 inline constexpr RuleInfo kTooHigh = state_rule(
     "bbr3_inflight_too_high",
-    "more than loss_threshold of what was in flight while probing was lost: inflight_longterm is what was in "
-    "flight then, at least 0.7 of the target",
+    "more than loss_threshold of the packets in flight was lost while probing: inflight_longterm = packets in flight "
+    "then, at least 0.7 of the target",
     {}, "draft-ietf-ccwg-bbr-06 section 5.5.10.2");
 inline constexpr RuleInfo kProbeRtt =
     state_rule("bbr3_probe_rtt", "rate = 0.99 * bw; cwnd = half a bdp: let the queue drain to see min_rtt", kPaced,

@@ -19,7 +19,7 @@ namespace subflow {
 namespace confluence_rules {
 
 inline constexpr RuleNumber kFactor{"factor", "factor by which the learning agent multiplies the cwnd"};
-inline constexpr RuleNumber kWanted{"wanted_pkts", "cwnd that the learning agent wants"};
+inline constexpr RuleNumber kWanted{"wanted_pkts", "cwnd requested by the learning agent"};
 inline constexpr RuleNumber kMaxRate{"max_epoch_rate_pps", "largest rate of an epoch within memory"};
 inline constexpr RuleNumber kRoundAcked{"round_acked_pkts", "packets that the last round trip acknowledged"};
 inline constexpr RuleNumber kLiaPkts{"lia_pkts", "window that LIA would have"};
@@ -85,8 +85,8 @@ inline constexpr RuleInfo kFew{
 inline constexpr RuleInfo kCap{
     .name = "confluence_cap",
     .formula =
-        "the window that the agent wants, at most 2 max_epoch_rate srtt + 4; after a timeout one packet more for each "
-        "acknowledged on the way there",
+        "the requested window, at most 2 max_epoch_rate srtt + 4; after a timeout, one packet more per acknowledged "
+        "packet until then",
     .source = "docs/algorithms/confluence.md, Safety",
     .numbers = {kWanted, kMaxRate, number::kSrtt},
 };

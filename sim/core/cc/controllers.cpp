@@ -78,7 +78,7 @@ constexpr bool has_distinct_keys(std::span<const OptionInfo> options) {
     return true;
 }
 static_assert(has_distinct_keys(kUncoupledOptions),
-              "options of single-path controllers need names of their own: they stand side by side in `uncoupled`");
+              "options of single-path controllers need distinct names, because `uncoupled` has all of them");
 
 }  // namespace
 

@@ -27,7 +27,7 @@ constexpr RuleInfo growth_rule(std::string_view name, std::string_view formula, 
                         number::kTarget, kShare}};
 }
 inline constexpr RuleInfo kFriendly = growth_rule(
-    "coupled_cubic_reno_friendly", "max(cwnd, W_est), which grows by share^2 of what it would: W_cubic is below it",
+    "coupled_cubic_reno_friendly", "max(cwnd, W_est), with W_est growing at share^2 of its rate: W_cubic is below it",
     "cwnd = max(cwnd, W_est)", "RFC 9438 section 4.3; RFC 6356 section 2");
 inline constexpr RuleInfo kConcave =
     growth_rule("coupled_cubic_concave",

@@ -24,7 +24,7 @@ constexpr RuleInfo growth_rule(std::string_view name, std::string_view formula, 
                         number::kWEst, number::kTarget}};
 }
 inline constexpr RuleInfo kFriendly =
-    growth_rule("cubic_reno_friendly", "max(cwnd, W_est): W_cubic = 0.4 (t - K)^3 + W_max is below what Reno has",
+    growth_rule("cubic_reno_friendly", "max(cwnd, W_est): W_cubic = 0.4 (t - K)^3 + W_max is below Reno's window",
                 "cwnd = max(cwnd, W_est)", "RFC 9438 section 4.3");
 inline constexpr RuleInfo kConcave =
     growth_rule("cubic_concave", "cwnd + acked * (target - cwnd) / cwnd, target = W_cubic(t + RTT) <= 1.5 cwnd",

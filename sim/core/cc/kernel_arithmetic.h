@@ -32,7 +32,7 @@ public:
 
     static constexpr RuleInfo kReno{
         .name = "kernel_reno",
-        .formula = "cwnd + 1 per cwnd packets acknowledged, what is left is kept: whole packets",
+        .formula = "cwnd + 1 per cwnd packets acknowledged, the rest is carried over: whole packets",
         .source = "Linux tcp_reno_cong_avoid, tcp_cong_avoid_ai",
         .numbers = {number::kAcked, {"credit_pkts", "acknowledged packets not yet counted"}, number::kCwnd},
     };

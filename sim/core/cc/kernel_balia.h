@@ -14,17 +14,15 @@ public:
     static constexpr RuleInfo kStep{
         .name = "kernel_balanced_step",
         .formula =
-            "cwnd + 1 when as many ACKs have come as was computed ahead, and one more: 10 * cwnd * sum(x_i)^2 / ((x_r "
-            "+ "
-            "max(x_i)) * (4 * x_r + max(x_i)))",
+            "cwnd + 1 after the precomputed number of ACKs and one more: 10 * cwnd * sum(x_i)^2 / ((x_r "
+            "+ max(x_i)) * (4 * x_r + max(x_i)))",
         .computed = "cwnd = cwnd + 1",
         .source = "multipath-tcp.org 0.92, mptcp_balia_cong_avoid",
         .numbers = {number::kCwnd, {"acks_per_step", "ACKs to be counted before the cwnd grows by one"}},
     };
     static constexpr RuleInfo kDecrease{
         .name = "kernel_balanced_decrease",
-        .formula =
-            "ssthresh = max(cwnd - decrease, 1), decrease = cwnd / 2 * min(max(x_i) // x_r, 1.5) as computed ahead",
+        .formula = "ssthresh = max(cwnd - decrease, 1), decrease = cwnd / 2 * min(max(x_i) // x_r, 1.5) as precomputed",
         .computed = "ssthresh = max(cwnd - decrease, 1)",
         .source = "multipath-tcp.org 0.92, mptcp_balia_ssthresh",
         .numbers = {number::kCwnd, {"decrease_pkts", "reduction of the cwnd by a loss"}, number::kSsthresh},

@@ -63,7 +63,7 @@ inline constexpr RuleInfo kTry{
 };
 inline constexpr RuleInfo kWait{
     .name = "wait",
-    .formula = "the rate decided upon, until the results of what was tried are in",
+    .formula = "the chosen rate, until the results of the trials are in",
     .computed = "rate = rate",
     .source = kSource,
     .numbers = {kRate},
@@ -149,7 +149,7 @@ inline constexpr RuleInfo kGoOn{
 };
 inline constexpr RuleInfo kFallBack{
     .name = "fall_back",
-    .formula = "the rate before; probe: utility < last_utility, or the rate stayed or was not sent at",
+    .formula = "the previous rate; probe: utility < last_utility, or the rate did not change or was not reached",
     .source = kAgentSource,
     .numbers = {kTried, number::kUtility, kLastRate, number::kLastUtility, number::kLossRatio, kLatencyInflation,
                 kIsTried},

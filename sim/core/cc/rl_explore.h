@@ -131,7 +131,7 @@ public:
     };
     static constexpr RuleInfo kLossSeen{
         .name = "agent_keeps_rate",
-        .formula = "the agent's rate stays, the loss is repaired and counts in what the agent sees",
+        .formula = "the agent's rate stays, the loss is repaired and enters the agent's observation",
         .computed = "rate = rate",
         .source = "RL-explore, section 4.1",
         .numbers = {number::kRatePps},

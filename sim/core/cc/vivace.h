@@ -173,8 +173,8 @@ public:
     static constexpr RuleInfo kStep{
         .name = "gradient_step",
         .formula =
-            "rate, of the better probes or the move before, + theta_0 amplifier gradient, within 0.5 Mbit/s and "
-            "bound rate, of which the bound counts",
+            "rate of the better probes or the previous move + theta_0 amplifier gradient, at least 0.5 Mbit/s and at "
+            "most bound rate, which takes precedence",
         .source = "Dong et al. 2018, sections 4.2 and 4.3",
         .numbers = {number::kGradient,
                     {"streak", "successive moves in the same direction"},
@@ -203,7 +203,7 @@ public:
     };
     static constexpr RuleInfo kIgnored{
         .name = "ignored_interval",
-        .formula = "nothing is learned: too little was ready to send, or a window held packets back",
+        .formula = "no result: too little data was ready to send, or a window held packets back",
         .source = "PCC-Uspace",
         .numbers = {kRate,
                     {"send_rate_mbps", "rate at which packets were really sent"},

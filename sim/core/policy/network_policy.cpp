@@ -42,7 +42,7 @@ PolicyFile read_policy_file(std::span<const std::byte> file) {
     TensorFile tensors = read_tensors(file);
     const auto it = tensors.metadata.find(kDocumentKey);
     if (it == tensors.metadata.end())
-        throw PolicyError("no policy file: its metadata have no \"" + std::string(kDocumentKey) + "\"");
+        throw PolicyError("not a policy file: its metadata lack \"" + std::string(kDocumentKey) + "\"");
     PolicyDocument document = read_policy_document(it->second);
     return {std::move(document), std::move(tensors)};
 }

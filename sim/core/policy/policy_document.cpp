@@ -221,7 +221,7 @@ std::uint32_t EncoderSpec::width() const {
 PolicyDocument read_policy_document(std::string_view text) {
     const Json json = parse_policy_json(text, "the document");
     const Place root(json, "");
-    if (!root.is_object()) throw PolicyError("the document is no JSON object");
+    if (!root.is_object()) throw PolicyError("the document is not a JSON object");
     // Checked first, because another format may have other keys.
     if (const Place format = root.at("format"); format.count(0, kMaxWidth) != 1)
         format.refuse("of another version of Subflow; allowed: 1");

@@ -58,7 +58,7 @@ std::vector<float> TensorSource::take(const std::string& name, std::initializer_
 
 void TensorSource::require_empty() const {
     if (!tensors_.empty())
-        throw PolicyError("tensor \"" + tensors_.begin()->first + "\": no layer of the document has it");
+        throw PolicyError("tensor \"" + tensors_.begin()->first + "\": no layer of the document uses it");
 }
 
 SetNetwork::SetNetwork(const NetworkSpec& spec, std::uint32_t row_width, std::uint32_t outputs, const std::string& name,

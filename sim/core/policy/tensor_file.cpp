@@ -13,7 +13,7 @@ namespace subflow {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "tensors are copied as they stand in the file");
+static_assert(std::endian::native == std::endian::little, "tensors are copied byte by byte from the file");
 
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kMaxRank = 8;
@@ -53,7 +53,7 @@ std::vector<std::uint64_t> read_shape(std::string_view name, const Json* json) {
     std::vector<std::uint64_t> shape;
     for (const Json& item : *list) {
         const auto size = whole(item);
-        if (!size) refuse_tensor(name, "shape holds something else than whole numbers");
+        if (!size) refuse_tensor(name, "shape contains other values than whole numbers");
         shape.push_back(*size);
     }
     return shape;
@@ -117,17 +117,17 @@ TensorFile read_tensors(std::span<const std::byte> file) {
     if (bytes.size() > kMaxPolicyBytes) throw PolicyError("larger than 64 MiB");
     std::uint64_t length = 0;
     if (bytes.size() < kLengthBytes)
-        throw PolicyError("no safetensors file: it has only " + std::to_string(bytes.size()) + " bytes");
+        throw PolicyError("not a safetensors file: it has only " + std::to_string(bytes.size()) + " bytes");
     std::memcpy(&length, bytes.data(), kLengthBytes);
     if (length > kMaxHeaderBytes)
-        throw PolicyError("no safetensors file: its header would have " + std::to_string(length) +
+        throw PolicyError("not a safetensors file: its header would have " + std::to_string(length) +
                           " bytes; allowed: 1 MiB" + guess(bytes));
     if (length > bytes.size() - kLengthBytes)
         throw PolicyError("its header of " + std::to_string(length) + " bytes goes beyond the end of the file" +
                           guess(bytes));
     const std::string_view header_text = bytes.substr(kLengthBytes, length);
     if (!header_text.starts_with('{'))
-        throw PolicyError("no safetensors file: its header is no JSON object" + guess(bytes));
+        throw PolicyError("not a safetensors file: its header is not a JSON object" + guess(bytes));
     const Json header = parse_policy_json(header_text, "the header");
 
     const std::string_view data = bytes.substr(kLengthBytes + length);
@@ -136,15 +136,15 @@ TensorFile read_tensors(std::span<const std::byte> file) {
     for (const auto& [name, entry] : *header.get_if<Json::Object>()) {
         const auto* members = entry.get_if<Json::Object>();
         if (name == "__metadata__") {
-            if (members == nullptr) throw PolicyError("__metadata__ is no table of texts");
+            if (members == nullptr) throw PolicyError("__metadata__ is not a table of texts");
             for (const auto& [key, value] : *members) {
                 const auto* text = value.get_if<std::string>();
-                if (text == nullptr) throw PolicyError("__metadata__." + key + " is no text");
+                if (text == nullptr) throw PolicyError("__metadata__." + key + " is not a text");
                 out.metadata.emplace(key, *text);
             }
             continue;
         }
-        if (members == nullptr) refuse_tensor(name, "its entry in the header is no table");
+        if (members == nullptr) refuse_tensor(name, "its entry in the header is not a table");
         for (const auto& [key, value] : *members) {
             if (key != "dtype" && key != "shape" && key != "data_offsets")
                 refuse_tensor(name, "unknown key \"" + key + "\"; allowed: dtype, shape, data_offsets");

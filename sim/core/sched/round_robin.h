@@ -30,7 +30,7 @@ public:
     };
     static constexpr RuleInfo kReinjection{
         .name = "first_available",
-        .formula = "a packet that is sent again goes to the first subflow that has room, whoever's turn it is",
+        .formula = "a packet that is sent again goes to the first subflow with room, regardless of turns",
         .source = "Linux mptcp_rr.c",
         .numbers = {},
     };

@@ -138,8 +138,7 @@ inline constexpr RuleInfo kNoneAvailable{
 // For blocked connections (network_meta.cpp): the packet blocks the receive window.
 inline constexpr RuleInfo kOpportunisticRetransmission{
     .name = "opportunistic_retransmission",
-    .formula =
-        "the head of the line goes out here as well: whoever holds it has cwnd <= 4 or srtt > 4 srtt of this one",
+    .formula = "the head of the line goes out here as well: its subflow has cwnd <= 4 or srtt > 4 srtt of this one",
     .source = "Raiciu et al., NSDI 2012, section 4.2; Linux mptcp_rcv_buf_optimization",
     .numbers = {number::kWindow, {"outstanding_pkts", "packets sent and not yet acknowledged to the connection"}},
 };

@@ -73,7 +73,7 @@ void ScriptProgram::check() {
     if (code.size() > kMostInstructions || frame.size() > kMostCells || frame.size() < ScriptCell::kFirstFree)
         refuse(*this, "its size");
     if (lines.size() != code.size() || notes.size() != code.size()) refuse(*this, "lines or notes are missing");
-    if (kept.size() > kMostKept) refuse(*this, "it keeps too much of each subflow");
+    if (kept.size() > kMostKept) refuse(*this, "too many stored numbers per subflow");
     const auto size = static_cast<std::int32_t>(code.size());
     const auto fields = script_fields();
     const auto known = [&](std::int32_t place, ScriptField::Kind kind) {
@@ -85,7 +85,7 @@ void ScriptProgram::check() {
         if (i.to >= frame.size() || i.a >= frame.size() || i.b >= frame.size())
             refuse(*this, "a cell beyond its frame");
         // Jumps go forward, so that programs end. Only `Next` jumps back, to the body of its loop.
-        if (is_jump(i.op) && (i.value <= at || i.value >= size)) refuse(*this, "a jump that leads nowhere");
+        if (is_jump(i.op) && (i.value <= at || i.value >= size)) refuse(*this, "a jump to an invalid target");
         if (i.op == ScriptOp::ForEach && i.to >= kLoops) refuse(*this, "loops are nested too deep");
         if (i.op == ScriptOp::Next) {
             const bool is_loop = i.value > 0 && i.value <= at && i.to < kLoops &&
@@ -94,12 +94,12 @@ void ScriptProgram::check() {
             if (!is_loop) refuse(*this, "a loop without its beginning");
             check_body(i.value, at);
         }
-        if (is_of_subflow(i.op) && i.a > kLoops + 1) refuse(*this, "a subflow of no loop");
+        if (is_of_subflow(i.op) && i.a > kLoops + 1) refuse(*this, "a subflow outside of a loop");
         if (const auto kind = field_of(i.op); kind && !known(i.value, *kind)) refuse(*this, "an unknown field");
         if (is_of_object(i.op) && i.a > 1) refuse(*this, "an unknown object");
         if ((i.op == ScriptOp::ItemLoad || i.op == ScriptOp::ItemStore) &&
             (i.value < 0 || static_cast<std::size_t>(i.value) >= kept.size()))
-            refuse(*this, "nothing that it keeps");
+            refuse(*this, "an unknown stored number");
         if (i.op == ScriptOp::RecentMaximum || i.op == ScriptOp::RecentMinimum) {
             if (i.value < 0 || static_cast<std::size_t>(i.value) >= frame.size())
                 refuse(*this, "a cell beyond its frame");

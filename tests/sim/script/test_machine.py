@@ -249,5 +249,5 @@ def test_a_program_of_somebody_else_is_refused() -> None:
     given = {"code": [{"op": "Move", "to": 200}], "lines": [1], "notes": [0], "frame": [0.0] * 5}
     with pytest.raises(_core.CoreScriptProgramError, match="a cell beyond its frame"):
         _core.read_program(given)
-    with pytest.raises(_core.CoreScriptProgramError, match="a jump that leads nowhere"):
+    with pytest.raises(_core.CoreScriptProgramError, match="a jump to an invalid target"):
         _core.read_program({**given, "code": [{"op": "Jump"}]})
