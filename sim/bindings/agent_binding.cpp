@@ -124,7 +124,7 @@ void bind_agents(nb::module_& m) {
     m.def("agent_info", &agent_info, "controller"_a, "options"_a,
           nb::sig("def agent_info(controller: str, options: collections.abc.Mapping[str, bool | float | str]) -> "
                   "dict[str, typing.Any] | None"),
-          "What the agent of that controller with these options is; None: the controller has no agent.");
+          "Description of the agent of that controller with these options; None without an agent.");
 
     nb::class_<EpisodeSummary>(m, "EpisodeSummary")
         .def_ro("goodput_bps", &EpisodeSummary::goodput_bps)
@@ -179,7 +179,7 @@ void bind_agents(nb::module_& m) {
         .def("truncated", &per_env<&VecEnv::truncated, bool>)
         .def("time_s", &per_env<&VecEnv::time_s, double>);
     m.def("agent_slots", &VecEnv::slots_of, "scenario"_a, "controller"_a,
-          "How many subflows the agents of that controller see in a scenario.");
+          "Number of subflows that the agents of that controller observe in a scenario.");
 }
 
 }  // namespace subflow::bindings

@@ -19,9 +19,9 @@ namespace subflow::bindings {
 void bind_driven_controllers(nb::module_& m) {
     nb::class_<DrivenControllers>(
         m, "DrivenControllers",
-        "The controllers of one connection without a network, to be held against an oracle: one subflow for each "
-        "smoothed round-trip time, all with a window of cwnd_pkts. Windows and thresholds are in packets, inf: none. "
-        "A subflow that there is not is an IndexError.")
+        "The controllers of one connection without a network, for comparison with a reference: one subflow per "
+        "smoothed RTT, all with a window of cwnd_pkts. Windows and thresholds are in packets; an unset threshold is "
+        "inf. An unknown subflow raises IndexError.")
         .def(
             "__init__",
             [](DrivenControllers* self, const std::string& controller, const OptionMap& options,
@@ -37,16 +37,16 @@ void bind_driven_controllers(nb::module_& m) {
                 self.acknowledge(subflow, pkts, Nanos(rtt_ns), Nanos(srtt_ns), snd_nxt, is_cwnd_limited);
             },
             "subflow"_a, "pkts"_a, "rtt_ns"_a, "srtt_ns"_a, "snd_nxt"_a, "is_cwnd_limited"_a,
-            "An ACK of so many more packets, with the round-trip time it measured and the smoothed one after it.")
+            "An ACK of `pkts` further packets, with its RTT sample and the smoothed RTT after it.")
         .def(
             "lose",
             [](DrivenControllers& self, std::size_t subflow, bool by_timeout) {
                 self.lose(subflow, by_timeout ? CongestionKind::Timeout : CongestionKind::FastRetransmit);
             },
-            "subflow"_a, "by_timeout"_a, "A loss was found: cwnd is ssthresh then, after a timeout 1.")
+            "subflow"_a, "by_timeout"_a, "A loss was detected: cwnd becomes ssthresh, or 1 after a timeout.")
         .def("recover", &DrivenControllers::recover, "subflow"_a, "snd_nxt"_a, "The latest ACK ended the recovery.")
         .def("set_window", &DrivenControllers::set_window, "subflow"_a, "cwnd_pkts"_a,
-             "The sender itself changes the window.")
+             "Sets the window, as the sender does.")
         .def(
             "cwnd_pkts",
             [](const DrivenControllers& self, std::size_t subflow) { return self.window(subflow).cwnd_pkts; },
@@ -56,7 +56,7 @@ void bind_driven_controllers(nb::module_& m) {
             [](const DrivenControllers& self, std::size_t subflow) { return self.window(subflow).ssthresh_pkts; },
             "subflow"_a);
 
-    nb::class_<Socket>(m, "Socket", "What Linux keeps of a subflow's socket, for DrivenLinuxMptcp.")
+    nb::class_<Socket>(m, "Socket", "State of a subflow's Linux socket, for DrivenLinuxMptcp.")
         .def(nb::init<>())
         .def_rw("is_open", &Socket::is_open)
         .def_rw("is_backup", &Socket::is_backup)
@@ -73,7 +73,7 @@ void bind_driven_controllers(nb::module_& m) {
             [](Socket& self, std::int64_t timer_ns) { self.timer = Nanos(timer_ns); });
     nb::class_<LinuxMptcp>(
         m, "DrivenLinuxMptcp",
-        "The scheduler linux-mptcp without a network, to be held against an oracle, decision by decision.")
+        "The scheduler linux-mptcp without a network, for comparison with a reference, decision by decision.")
         .def(
             "__init__",
             [](LinuxMptcp* self, const OptionMap& options) {
@@ -88,7 +88,8 @@ void bind_driven_controllers(nb::module_& m) {
                 const SocketsView view{sockets, payload_bytes, window_left_bytes};
                 return self.select({}, {.now = Nanos(now_ns), .sockets = &view});
             },
-            "now_ns"_a, "sockets"_a, "payload_bytes"_a, "window_left_bytes"_a, "Where the next packet goes.")
+            "now_ns"_a, "sockets"_a, "payload_bytes"_a, "window_left_bytes"_a,
+            "Position of the subflow for the next packet.")
         .def(
             "select_retransmission",
             [](LinuxMptcp& self, const std::vector<Socket>& sockets) {
@@ -97,7 +98,8 @@ void bind_driven_controllers(nb::module_& m) {
                     self.select_retransmission(sockets, [&](std::size_t position) { stale.push_back(position); });
                 return std::pair(choice, stale);
             },
-            "sockets"_a, "The connection's timer has gone off: where the head of the line goes, and who became stale.")
+            "sockets"_a,
+            "The connection's timer expired: the subflow for the head of the line, and the subflows that became stale.")
         .def(
             "timeout_ns",
             [](LinuxMptcp& self, const std::vector<Socket>& sockets) { return self.timeout(sockets).value; },

@@ -74,8 +74,8 @@ void bind_policy(nb::module_& m) {
              nb::sig("def act_many(self, rows: numpy.typing.NDArray[numpy.float32], "
                      "mask: numpy.typing.NDArray[numpy.bool_], acting: numpy.typing.NDArray[numpy.bool_]) -> "
                      "tuple[numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.float32]]"),
-             "Of rows [observations, slots, width] the actions [observations, slots, action width] and values.");
-    m.def("read_policy", &read, "file"_a, "The policy in the bytes of a file, for the controller it names.");
+             "Maps rows [observations, slots, width] to actions [observations, slots, action width] and values.");
+    m.def("read_policy", &read, "file"_a, "The policy in the bytes of a file, for the controller named there.");
 }
 
 }  // namespace subflow::bindings

@@ -72,21 +72,21 @@ void bind_scenario(nb::module_& m) {
                 joined.events.insert(joined.events.end(), other.events.begin(), other.events.end());
                 return joined;
             },
-            "other"_a, "A copy with the events of another one as well.")
+            "other"_a, "A copy with the events of another scenario added.")
         .def("to_json", &write_scenario,
-             "A text in JSON for read_scenario() of the same version; policies by their positions.");
+             "JSON text for read_scenario() of the same version; it refers to policies by position.");
 
-    m.def(
-        "read_scenario", &read_document, "document"_a, "policies"_a = nb::list(),
-        "The scenario of a document, which may have policies, programs and recordings (bytes, uint32 each) where that "
-        "of to_json() has positions and texts; its own positions are those of the given policies.");
+    m.def("read_scenario", &read_document, "document"_a, "policies"_a = nb::list(),
+          "The scenario of a document, which may contain policies, programs and recordings (bytes, uint32 each) "
+          "instead of the positions and texts of to_json(); its positions refer to the given policies.");
 
     m.def("random_outages", &outages, "name"_a, "seed"_a, "mean_up_ns"_a, "mean_down_ns"_a, "until_ns"_a,
-          "When something of that name is out of service: times from and to, in order.");
-    m.def("draw", &draw, "name"_a, "seed"_a, "number"_a, "Uniform in [0, 1), one of those of a name.");
+          "Outages of the component with that name: start and end times, in order.");
+    m.def("draw", &draw, "name"_a, "seed"_a, "number"_a, "Draw `number` of a name, uniform in [0, 1).");
     m.def("poisson_arrivals", &arrivals, "name"_a, "seed"_a, "mean_gap_ns"_a, "from_ns"_a, "until_ns"_a, "limit"_a,
           "lifetime_ns"_a.none(), "is_lifetime_exponential"_a,
-          "When the flows of a name arrive and how long each lives (None: endless), in order. A limit of 0 is none.");
+          "Arrival times of the flows of a name and the lifetime of each (None: endless), in order. A limit of 0 means "
+          "unlimited.");
 }
 
 }  // namespace subflow::bindings

@@ -24,7 +24,7 @@ using Note = std::tuple<std::string, std::string, std::string, std::uint32_t>;
 
 void bind_scripts(nb::module_& m) {
     nb::exception<ScriptProgramError>(m, "CoreScriptProgramError", PyExc_ValueError);
-    nb::class_<ScriptProgram>(m, "ScriptProgram", "Compiled; immutable, and shared by all runs that have it.")
+    nb::class_<ScriptProgram>(m, "ScriptProgram", "A compiled script; immutable, and shared by all its runs.")
         .def_ro("name", &ScriptProgram::name)
         .def_ro("text", &ScriptProgram::text)
         .def_prop_ro("told",
@@ -50,7 +50,9 @@ void bind_scripts(nb::module_& m) {
         "read_program",
         [](const nb::typed<nb::dict, nb::str, nb::any>& fields) { return read_program(document_of(fields).json); },
         "fields"_a, "The checked program with these fields.");
-    m.def("script_hooks", [] { return std::vector(kScriptHookNames.begin(), kScriptHookNames.end()); }, "By number.");
+    m.def(
+        "script_hooks", [] { return std::vector(kScriptHookNames.begin(), kScriptHookNames.end()); },
+        "Names of the hooks, indexed by number.");
     m.def("script_fields", &script_fields);
     // The machine's own functions, so that a compiler gets the same results.
     m.def("exponential", &exponential, "y"_a);

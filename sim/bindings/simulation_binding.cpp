@@ -257,7 +257,7 @@ void bind_simulation(nb::module_& m) {
         .def("interrupt", &Simulation::interrupt)
         .def(
             "apply", [](Simulation& s, const Scenario& changes) { return s.apply(changes.events).value; }, "changes"_a,
-            "Make the events of that scenario happen now, in fact at the time returned, in nanoseconds.")
+            "Applies the events of that scenario now, in fact at the returned time in nanoseconds.")
         .def(
             "set_limits",
             [](Simulation& s, std::int64_t link_crossings, std::size_t memory_bytes) {
@@ -267,7 +267,7 @@ void bind_simulation(nb::module_& m) {
         .def_prop_ro("memory_bytes", alone([](const Simulation& s) { return s.memory_bytes(); }))
         .def_prop_ro(
             "fullest", alone([](const Simulation& s) { return fullest(s); }),
-            "What keeps most of the memory, \"link 'wifi/forward'\" or \"flow 'download'\", and how many bytes.")
+            "The part with the most memory, for example \"link 'wifi/forward'\" or \"flow 'download'\", and its bytes.")
         .def_prop_ro("now_ns", alone([](const Simulation& s) { return s.now().value; }))
         .def_prop_ro("duration_ns", [](const Simulation& s) { return s.duration().value; })
         .def_prop_ro("is_finished", alone([](const Simulation& s) { return s.is_finished(); }))
@@ -293,9 +293,9 @@ void bind_simulation(nb::module_& m) {
                  for (const auto& each : n.scripts()) all.push_back(std::const_pointer_cast<ScriptProgram>(each));
                  return all;
              }),
-             "Those that run here or have run, in the order of script_rules().")
+             "Scripts that have run here, in the order of script_rules().")
         .def("script_rules", of_network([](const Network& n) { return n.script_rules(); }), nb::rv_policy::copy,
-             "What decisions name behind all_rules().")
+             "Further rules of decisions, numbered after all_rules().")
         .def_prop_ro(
             "failed_script", [](const Simulation& s) { return s.failed_script(); },
             "The script that failed and its line.")

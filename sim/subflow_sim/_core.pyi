@@ -144,17 +144,17 @@ class NetworkPolicy:
 
     def act_many(self, rows: numpy.typing.NDArray[numpy.float32], mask: numpy.typing.NDArray[numpy.bool_], acting: numpy.typing.NDArray[numpy.bool_]) -> tuple[numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.float32]]:
         """
-        Of rows [observations, slots, width] the actions [observations, slots, action width] and values.
+        Maps rows [observations, slots, width] to actions [observations, slots, action width] and values.
         """
 
 def read_policy(file: bytes) -> NetworkPolicy:
-    """The policy in the bytes of a file, for the controller it names."""
+    """The policy in the bytes of a file, for the controller named there."""
 
 class CoreScriptProgramError(ValueError):
     pass
 
 class ScriptProgram:
-    """Compiled; immutable, and shared by all runs that have it."""
+    """A compiled script; immutable, and shared by all its runs."""
 
     @property
     def name(self) -> str: ...
@@ -197,7 +197,7 @@ def read_program(fields: dict[str, Any]) -> ScriptProgram:
     """The checked program with these fields."""
 
 def script_hooks() -> list[str]:
-    """By number."""
+    """Names of the hooks, indexed by number."""
 
 def script_fields() -> list[ScriptField]: ...
 
@@ -220,29 +220,29 @@ class CoreScenarioJsonError(ValueError):
 
 class Scenario:
     def with_events(self, other: Scenario) -> Scenario:
-        """A copy with the events of another one as well."""
+        """A copy with the events of another scenario added."""
 
     def to_json(self) -> str:
         """
-        A text in JSON for read_scenario() of the same version; policies by their positions.
+        JSON text for read_scenario() of the same version; it refers to policies by position.
         """
 
 def read_scenario(document: dict[str, Any], policies: Sequence[NetworkPolicy] = []) -> Scenario:
     """
-    The scenario of a document, which may have policies, programs and recordings (bytes, uint32 each) where that of to_json() has positions and texts; its own positions are those of the given policies.
+    The scenario of a document, which may contain policies, programs and recordings (bytes, uint32 each) instead of the positions and texts of to_json(); its positions refer to the given policies.
     """
 
 def random_outages(name: str, seed: int, mean_up_ns: int, mean_down_ns: int, until_ns: int) -> list[tuple[int, int]]:
     """
-    When something of that name is out of service: times from and to, in order.
+    Outages of the component with that name: start and end times, in order.
     """
 
 def draw(name: str, seed: int, number: int) -> float:
-    """Uniform in [0, 1), one of those of a name."""
+    """Draw `number` of a name, uniform in [0, 1)."""
 
 def poisson_arrivals(name: str, seed: int, mean_gap_ns: int, from_ns: int, until_ns: int, limit: int, lifetime_ns: int | None, is_lifetime_exponential: bool) -> list[tuple[int, int | None]]:
     """
-    When the flows of a name arrive and how long each lives (None: endless), in order. A limit of 0 is none.
+    Arrival times of the flows of a name and the lifetime of each (None: endless), in order. A limit of 0 means unlimited.
     """
 
 class Cause(enum.Enum):
@@ -372,31 +372,31 @@ class PacketTable:
 
 class DrivenControllers:
     """
-    The controllers of one connection without a network, to be held against an oracle: one subflow for each smoothed round-trip time, all with a window of cwnd_pkts. Windows and thresholds are in packets, inf: none. A subflow that there is not is an IndexError.
+    The controllers of one connection without a network, for comparison with a reference: one subflow per smoothed RTT, all with a window of cwnd_pkts. Windows and thresholds are in packets; an unset threshold is inf. An unknown subflow raises IndexError.
     """
 
     def __init__(self, controller: str, options: Mapping[str, bool | float | str], srtt_ns: Sequence[int], cwnd_pkts: float) -> None: ...
 
     def acknowledge(self, subflow: int, pkts: int, rtt_ns: int, srtt_ns: int, snd_nxt: int, is_cwnd_limited: bool) -> None:
         """
-        An ACK of so many more packets, with the round-trip time it measured and the smoothed one after it.
+        An ACK of `pkts` further packets, with its RTT sample and the smoothed RTT after it.
         """
 
     def lose(self, subflow: int, by_timeout: bool) -> None:
-        """A loss was found: cwnd is ssthresh then, after a timeout 1."""
+        """A loss was detected: cwnd becomes ssthresh, or 1 after a timeout."""
 
     def recover(self, subflow: int, snd_nxt: int) -> None:
         """The latest ACK ended the recovery."""
 
     def set_window(self, subflow: int, cwnd_pkts: float) -> None:
-        """The sender itself changes the window."""
+        """Sets the window, as the sender does."""
 
     def cwnd_pkts(self, subflow: int) -> float: ...
 
     def ssthresh_pkts(self, subflow: int) -> float: ...
 
 class Socket:
-    """What Linux keeps of a subflow's socket, for DrivenLinuxMptcp."""
+    """State of a subflow's Linux socket, for DrivenLinuxMptcp."""
 
     def __init__(self) -> None: ...
 
@@ -468,17 +468,17 @@ class Socket:
 
 class DrivenLinuxMptcp:
     """
-    The scheduler linux-mptcp without a network, to be held against an oracle, decision by decision.
+    The scheduler linux-mptcp without a network, for comparison with a reference, decision by decision.
     """
 
     def __init__(self, options: Mapping[str, bool | float | str]) -> None: ...
 
     def select(self, now_ns: int, sockets: Sequence[Socket], payload_bytes: int, window_left_bytes: int) -> int | None:
-        """Where the next packet goes."""
+        """Position of the subflow for the next packet."""
 
     def select_retransmission(self, sockets: Sequence[Socket]) -> tuple[int | None, list[int]]:
         """
-        The connection's timer has gone off: where the head of the line goes, and who became stale.
+        The connection's timer expired: the subflow for the head of the line, and the subflows that became stale.
         """
 
     def timeout_ns(self, sockets: Sequence[Socket]) -> int: ...
@@ -570,7 +570,7 @@ class NumberInfo:
 
 def agent_info(controller: str, options: Mapping[str, bool | float | str]) -> dict[str, Any] | None:
     """
-    What the agent of that controller with these options is; None: the controller has no agent.
+    Description of the agent of that controller with these options; None without an agent.
     """
 
 class EpisodeSummary:
@@ -633,7 +633,9 @@ class VecEnv:
     def time_s(self) -> NDArray[numpy.float64]: ...
 
 def agent_slots(scenario: Scenario, controller: str) -> int:
-    """How many subflows the agents of that controller see in a scenario."""
+    """
+    Number of subflows that the agents of that controller observe in a scenario.
+    """
 
 class PacketsUnderWay:
     @property
@@ -1010,7 +1012,7 @@ class Simulation:
 
     def apply(self, changes: Scenario) -> int:
         """
-        Make the events of that scenario happen now, in fact at the time returned, in nanoseconds.
+        Applies the events of that scenario now, in fact at the returned time in nanoseconds.
         """
 
     def set_limits(self, link_crossings: int, memory_bytes: int) -> None: ...
@@ -1021,7 +1023,7 @@ class Simulation:
     @property
     def fullest(self) -> tuple[str, int]:
         """
-        What keeps most of the memory, "link 'wifi/forward'" or "flow 'download'", and how many bytes.
+        The part with the most memory, for example "link 'wifi/forward'" or "flow 'download'", and its bytes.
         """
 
     @property
@@ -1058,10 +1060,10 @@ class Simulation:
     def take_decisions(self) -> DecisionTable: ...
 
     def scripts(self) -> list[ScriptProgram]:
-        """Those that run here or have run, in the order of script_rules()."""
+        """Scripts that have run here, in the order of script_rules()."""
 
     def script_rules(self) -> list[RuleInfo]:
-        """What decisions name behind all_rules()."""
+        """Further rules of decisions, numbered after all_rules()."""
 
     @property
     def failed_script(self) -> tuple[str, int] | None:
