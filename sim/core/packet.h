@@ -14,7 +14,7 @@ enum class HandshakeStep : std::uint8_t {
     Syn,
     SynAck,
     Ack,
-    JoinAck,  // answers the ACK of a further subflow, which carries nothing before (RFC 8684 section 3.2)
+    JoinAck,  // answers the ACK of a joining subflow, which sends no data before (RFC 8684 section 3.2)
     // Announcements by the receiving end; `data_seq` is the address identifier (RFC 8684 section 3.4)
     AddAddrEcho,
     AddAddr,
@@ -22,7 +22,7 @@ enum class HandshakeStep : std::uint8_t {
     Reset = 9,  // refuses a SYN, or ends the subflow
 };
 
-// The ECN field of the IP header, by its bits. Source: RFC 3168 section 5, RFC 8311
+// The ECN field of the IP header, with its bit values. Source: RFC 3168 section 5, RFC 8311
 enum class Ecn : std::uint8_t { NotCapable, Ect1, Ect0, Marked };
 
 inline constexpr std::uint32_t kNoExtension = 0xffffffff;
@@ -32,7 +32,7 @@ inline constexpr std::uint8_t kIncarnationMask = 0x3f;
 // packets of a link are contiguous in memory. Sequence numbers count packets of one MSS (the last packet of a transfer
 // may be shorter).
 struct Packet {
-    Nanos sent_time;        // data: when this copy left the sender; ACK: the echo of it (RFC 7323 timestamps)
+    Nanos sent_time;        // data: send time of this copy; ACK: echo of the send time (RFC 7323 timestamps)
     std::uint32_t seq = 0;  // data: subflow sequence number; ACK: next expected one (cumulative)
     // data: number of this transmission on the subflow; ACK: number of this ACK. Bits above kNumberBits, in flows with
     // ECN: data: the ECN field and the CWR flag of the TCP header; ACK: AE, CWR and ECE.

@@ -50,8 +50,8 @@ public:
     void make_room_for(std::int64_t waiting_bytes) { grow(2 * space_ + waiting_bytes); }
 
 private:
-    // Once per round trip: the window becomes twice the data that the application read in the last round trip, plus
-    // twice the relative growth of that amount. Source: Linux tcp_rcv_space_adjust, tcp_rcvbuf_grow
+    // Once per round trip: if the application read `taken` bytes, g more than in the best round trip before (relative),
+    // the window becomes 2 taken (1 + 2 g). Source: Linux tcp_rcv_space_adjust, tcp_rcvbuf_grow
     void adjust(Nanos now, std::int64_t received_bytes) {
         const std::int64_t taken = std::min<std::int64_t>(received_bytes - taken_before_, kLargest);
         if (taken > space_) {

@@ -160,8 +160,8 @@ enum class LossDetection : std::uint8_t {
 enum class DelayedAck : std::uint8_t {
     Off,    // an ACK per packet, as closed-form models assume
     Rfc,    // every second packet or after a timeout (RFC 1122 section 4.2.3.2, RFC 5681 section 4.2)
-    Linux,  // at once while a connection begins and its receive window opens, then every second packet or after a
-            // timeout
+    Linux,  // immediately while a connection begins and its receive window opens, then every second packet or after
+            // a timeout
 };
 
 enum class RtoRule : std::uint8_t {
@@ -180,7 +180,7 @@ enum class Prr : std::uint8_t {
 enum class CwndValidation : std::uint8_t {
     Off,    // the window still grows
     Hold,   // the window does not grow (Linux tcp_is_cwnd_limited)
-    Decay,  // and after a timeout's length it moves half-way to what is used (RFC 2861, Linux
+    Decay,  // like Hold; unused for a timeout, it moves half-way to the used size (RFC 2861, Linux
             // tcp_cwnd_application_limited)
 };
 

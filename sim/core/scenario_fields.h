@@ -48,6 +48,7 @@ SUBFLOW_FIELDS(ScriptProgram::Begin, note, cell)
 
 // The structured binding does not work for a class with private members; check() computes those from these fields.
 constexpr std::string_view field_names(std::type_identity<ScriptProgram>) {
+    // english: keep
     return "name, text, told, is_coupled, code, lines, notes, frame, options, names, kept, entry, begins, "
            "is_work_conserving, retransmits_when_blocked, penalises";
 }

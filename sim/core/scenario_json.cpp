@@ -124,7 +124,7 @@ private:
         }
     }
     void put(std::string& out, const std::variant<double, bool, std::string>& value) const {
-        // Inside a list, a non-finite number differs from a word of the same spelling.
+        // A non-finite number is a text; the list around it distinguishes it from a word of the same spelling.
         const double* number = std::get_if<double>(&value);
         if (number != nullptr && !std::isfinite(*number)) {
             out += '[';

@@ -187,7 +187,7 @@ public:
     // Packets acknowledged since the last congestion event, and between the last two (OLIA's l2 and l1).
     double acked_since_loss_pkts() const { return acked_since_loss_; }
     double acked_between_losses_pkts() const { return acked_between_losses_; }
-    bool is_unheard(Nanos now, const TransportOptions& options) const;  // for longer than a timeout takes
+    bool is_unheard(Nanos now, const TransportOptions& options) const;  // no ACK for longer than a timeout
     Nanos rto(const TransportOptions& options) const { return rtt_.rto(options, 0); }  // not backed off
     Nanos rto_deadline() const { return rto_deadline_; }
     Nanos probe_deadline() const { return probe_deadline_; }
@@ -523,7 +523,7 @@ private:
     std::uint32_t transmissions_ = 0;
     std::uint32_t latest_delivered_[3] = {0, 0, 0};  // highest transmission numbers delivered, plus one
     SenderState state_ = SenderState::Open;
-    Probe probe_ = Probe::None;  // under way
+    Probe probe_ = Probe::None;  // outstanding
     std::uint8_t backoffs_ = 0;
     bool owes_first_retransmission_ = false;
     std::uint8_t wants_every_step_ = 0;  // else is_ordinary() may hold

@@ -62,7 +62,7 @@ struct CongestionEvent {
     double inflight_pkts = 0;
     Nanos now{};
     Nanos srtt{};           // 0 before the first sample
-    bool is_exact = false;  // Mark: the receiver reports the number of marks, not just their presence
+    bool is_exact = false;  // Mark: the receiver reports which packets were marked, not just that some were
     Reason* why = nullptr;  // to be filled in; null if decisions are not recorded
 };
 

@@ -86,7 +86,7 @@ public:
     static constexpr double kMinCwnd = 2;
     static constexpr Nanos kMinRttWindow{10'000'000'000};
     static constexpr std::int64_t kMaxRttRounds = 4;  // RTTmax covers the past four round trips
-    static constexpr std::int64_t kModeRounds = 5;    // a queue filled only by Copa empties once in five
+    static constexpr std::int64_t kModeRounds = 5;    // a queue filled only by Copa empties once in five round trips
     static constexpr double kNearlyEmpty = 0.1;       // relative to the range from RTTmin to RTTmax
     static constexpr int kSteadyRounds = 3;           // in one direction before the velocity doubles
     static constexpr double kPacingGain = 2;

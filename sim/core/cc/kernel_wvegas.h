@@ -84,7 +84,7 @@ private:
     static constexpr int kScale = 16;
     static constexpr std::uint64_t kOne = 1 << kScale;
 
-    // Siblings advertise a rate while they have samples in the present round trip.
+    // Advertises a rate only while the present round trip has samples.
     void advertise(Window& window) const { window.advertised = sampled_rtt_ > 0 ? static_cast<double>(rate_) : 0; }
 
     void avoid_congestion(Window& window, const AckSample& ack, const Siblings& siblings) {

@@ -103,7 +103,7 @@ void MpLibra::explore(Window& window, Nanos srtt, double inflight_pkts, Reason* 
     begin_exploration(srtt);
     window.cwnd_pkts = std::max(base_pps_ * to_seconds(stage_srtt_), 1.0);
     if (has_met_a_limit_) {
-        // If the agent's smaller rate won wrongly, slow start returns to the former rate of the classic controller;
+        // If the agent's smaller rate won wrongly, slow start returns to the earlier rate of the classic controller;
         // otherwise the recovery would gain only one packet per round trip.
         const double threshold_pkts = std::max(base_pps_, overruled_pps_) * to_seconds(stage_srtt_);
         window.ssthresh_pkts = std::min(window.ssthresh_pkts, std::max(threshold_pkts, 1.0));
@@ -335,8 +335,8 @@ void MpLibra::on_action(Window& window, std::span<const float> action, const Act
     const double threshold = threshold_pps();
     const double low = base_pps_ - threshold;
     const double high = of_classic_.rate_pps + threshold;
-    // In the first slow start, a proposal between the former base rate and the rate of slow start counts as agreement:
-    // by the distance alone, an agent that proposes no change would stop slow start.
+    // In the first slow start, a proposal between the previous base rate and the rate of slow start counts as
+    // agreement: by the distance alone, an agent that proposes no change would stop slow start.
     const bool is_first_slow_start = is_first_cycle_ && !has_met_a_limit_ && window.in_slow_start();
     const bool agrees = is_first_slow_start ? low < of_agent_.rate_pps && of_agent_.rate_pps < high
                                             : std::abs(of_classic_.rate_pps - of_agent_.rate_pps) < threshold;

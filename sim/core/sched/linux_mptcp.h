@@ -48,7 +48,7 @@ public:
     static constexpr std::uint32_t kFragmentBytes = 32'768;  // of a retransmission by the connection: a page of order 3
     static constexpr std::uint32_t kMostSendBuffer = 4'194'304;  // tcp_wmem[2]
     static constexpr std::uint32_t kPacketMemory = 4'352;        // memory per packet in tcp_sndbuf_expand
-    static constexpr std::uint32_t kPacketOverhead = 832;        // of that, overhead: sk_buff and header
+    static constexpr std::uint32_t kPacketOverhead = 832;        // of that, without the payload: sk_buff and header
 
     static constexpr RuleNumber kLinger{"drain_s", "how long the queue of the subflow would take at its mean rate"};
     static constexpr RuleNumber kNextLinger{"next_drain_s", "the same for the next best subflow"};
