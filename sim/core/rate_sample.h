@@ -54,8 +54,8 @@ struct LostPacket {
 // State behind the samples: a stamp per outstanding packet, renewed by each transmission of the packet.
 class DeliverySampler {
 public:
-    // Packet `seq`, new or retransmitted, leaves the sender; `pipe`: other packets in flight; `marked_lost`: packets
-    // marked lost so far; `was_idle`: no packet was outstanding.
+    // Packet `seq`, new or retransmitted, leaves the sender. `was_idle`: no packet was outstanding; `pipe`: other
+    // packets in flight; `marked_lost`: number of packets marked lost so far.
     void on_send(std::uint32_t seq, bool was_idle, Nanos now, std::uint32_t pipe, std::int64_t marked_lost) {
         if (was_idle) first_sent_ = delivered_at_ = now;
         const Stamp stamp(first_sent_, delivered_at_, now, delivered_, pipe + 1, marked_lost, is_app_limited());

@@ -79,7 +79,7 @@ public:
     void on_delay_over(const TransportOptions& options) {
         delayed_ack_timeout_ = std::min(delayed_ack_timeout_ * 2, timeout(options));
     }
-    // The latest RTT, measured from an ACK to a packet sent after its arrival; nil before the first sample.
+    // The latest RTT, measured from an ACK to a packet sent after its arrival; 0 before the first sample.
     // Source: Linux tcp_rcv_rtt_measure_ts. Linux takes a sample from each packet, smooths samples above the last one
     // and adopts smaller ones directly; one sample per round trip needs no smoothing.
     Nanos rtt() const { return rtt_; }
@@ -128,7 +128,7 @@ public:
 private:
     static constexpr std::uint32_t kLeastPayload = 128;  // smallest payload that opens the window
 
-    // Longest delay of the ACK for a packet that arrives now; nil for an immediate ACK.
+    // Longest delay of the ACK for a packet that arrives now; 0 for an immediate ACK.
     // Source: Linux tcp_event_data_recv, tcp_grow_window, tcp_send_delayed_ack
     SF_INLINE Nanos linux_ack_delay(bool is_new, std::uint32_t payload, Nanos now, const ReceiveBuffer& buffer,
                                     const TransportOptions& options) {
@@ -179,7 +179,7 @@ private:
     // Linux only
     std::uint32_t timed_ack_ = 0;  // a packet whose sender has received this ACK ends the measured round trip
     Nanos last_arrival_ = Nanos(-kNever.value);  // none yet
-    Nanos delayed_ack_timeout_{};                // adapts to the packet spacing; nil before the first packet
+    Nanos delayed_ack_timeout_{};                // adapts to the packet spacing; 0 before the first packet
     Nanos timed_from_ = kNever;                  // start of the RTT measurement: arrival of the acknowledged packet
     Nanos rtt_{};
     Nanos first_rtt_{};

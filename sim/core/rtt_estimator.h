@@ -80,7 +80,7 @@ public:
     }
 
     // RFC 6298 (2.3), (2.4), (5.5): srtt + 4 rttvar within [rto_min, rto_max], doubled per back-off. The clock
-    // granularity G of the RFC is nil, because simulated time counts nanoseconds. The Linux rule: srtt plus the margin,
+    // granularity G of the RFC is 0, because simulated time counts nanoseconds. The Linux rule: srtt plus the margin,
     // which is at least rto_min.
     Nanos rto(const TransportOptions& options, int backoffs) const {
         Nanos rto = options.rto_initial;
@@ -98,7 +98,7 @@ public:
             return now + timeout;
         return wheel_expiry(now, timeout, Nanos(tick_ns_));
     }
-    // Tick of the host's timer wheel; nil for an exact clock.
+    // Tick of the host's timer wheel; 0 for an exact clock.
     void set_tick(Nanos tick) { tick_ns_ = static_cast<std::uint32_t>(tick.value); }
 
 private:

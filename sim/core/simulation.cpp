@@ -73,7 +73,7 @@ RunEnd Simulation::advance(Nanos until, std::int64_t max_events) {
     return RunEnd::Interrupted;
 }
 
-// A look costs about ten nanoseconds per link and subflow. The interval limits the growth between two looks, and stays
+// A check costs about ten nanoseconds per link and subflow. The interval limits the growth between two checks, and is
 // long enough to be negligible with thousands of links and subflows.
 std::optional<RunEnd> Simulation::exceeded(std::int64_t events) {
     events_to_look_ -= events;

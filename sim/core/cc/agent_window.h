@@ -112,8 +112,7 @@ public:
     }
 
 protected:
-    // Sets the window to the agent's value. During slow start after a timeout, a value at or above the present window
-    // only raises the target of that slow start.
+    // Sets the window to the agent's value. A slow start after a timeout continues unless the value lowers the window.
     void steer(Window& window, double cwnd_pkts) {
         has_acted_ = true;
         const bool is_on_its_way = !std::isinf(window.ssthresh_pkts) && window.in_slow_start();

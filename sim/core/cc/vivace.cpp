@@ -74,7 +74,7 @@ double Vivace::least_rate_mbps(const IntervalMoment& moment) const {
 
 void Vivace::set_rate(Window& window, double rate_mbps, const IntervalMoment& moment) const {
     window.pacing_pps = rate_mbps * 1e6 / moment.packet_bits;
-    // Without a sample, the initial window stays.
+    // Without a sample, keeps the initial window.
     if (moment.srtt > Nanos(0))
         window.cwnd_pkts = std::max(kCwndGain * window.pacing_pps * to_seconds(moment.srtt), kMinCwnd);
 }
