@@ -42,9 +42,10 @@ enum class SenderState : std::uint8_t {
 //   is the rule of RFC 6675 (three SACKed packets above). Counting in order of transmission extends the rule to
 //   retransmissions, which RFC 6675 leaves to the timeout.
 // - Rack: a packet is lost once a packet that was sent later has been delivered and a reordering window has passed
-//   since the expected ACK; a probe finds losses at the end of a flight (RFC 8985). First transmissions have the same
-//   order by sequence number and by time, and retransmissions have a separate ring, so that both rules examine each
-//   transmission once, for any size of the window.
+//   since the expected ACK; a probe finds losses at the end of a flight (RFC 8985).
+//
+// First transmissions have the same order by sequence number and by time, and retransmissions have a separate ring.
+// Both rules therefore examine each transmission once, for any size of the window.
 class SubflowSender {
 public:
     SubflowSender();
@@ -250,8 +251,9 @@ public:
     // Continues the counters and records of a predecessor on the same path.
     void continue_books(SubflowSender&& predecessor);
 
-    // For controllers that execute the actions of an agent (agent/agent_info.h). True if the controller requests an
-    // action now.
+    // For controllers that execute the actions of an agent (agent/agent_info.h).
+
+    // True if the controller requests an action now.
     bool wants_action() const;
     // The agent's observation of the epoch: [features]. The controller may add its own measurements to the sample.
     void observe(EpochSample& sample, std::span<float> record);
