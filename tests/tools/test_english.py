@@ -22,7 +22,7 @@ ODD = {
     "The run goes on in the background.": "go on",
     "The reason why it is none.": "none",
     "The flow as the file has it.": "has it",
-    "The packet before the one that was lost.": "the one",
+    "The rate of this link and the one of its neighbour.": "the one",
     "A copy for whoever asks.": "somebody",
     "The sender knows the rate.": "mind",
 }
@@ -34,6 +34,8 @@ PLAIN = (
     "rate_bps: rate of the link, bit/s; None: unlimited.",
     "The known rates before 2 s.",
     "The standing queue goes back to zero.",
+    'The paper: "Whether there is a queue, the sender knows."',
+    "{there} {is} one path.",
     "`there is` and ``whoever`` are names of code here.",
 )
 

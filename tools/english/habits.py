@@ -36,7 +36,8 @@ HABITS: Mapping[str, tuple[str, re.Pattern[str]]] = {
         (
             "the one",
             "repeat the noun",
-            r"\bthat one\b|\bthe ones? (?:of|before|after|it)\b|\bthe (?:former|latter)(?=[.,;:)]| (?:is|are|was|has|does)\b)",
+            r"\bthat one\b|\bthe ones? (?:of|before|after|it)\b"
+            r"|\bthe (?:former|latter)(?=[.,;:)]| (?:is|are|was|has|does)\b)",
         ),
         ("somebody", "name the person or the caller", r"\b(?:[Ww]hoever|[Nn]obody|[Ss]omebody|whom)\b"),
         ("mind", "a verb of action: programs know and want nothing", r"\b(?:knows|knew|wants|thinks|believes|minds)\b"),
@@ -44,7 +45,10 @@ HABITS: Mapping[str, tuple[str, re.Pattern[str]]] = {
 }
 # Pages speak of people, too.
 _OF_CODE = ("somebody", "mind")
-_CODE = re.compile(r"<!--.*?-->|``[^`]*``|`[^`]*`|\[\[[^\]]*\]\]|https?://\S+", re.S)
+# Code, placeholders, addresses and quotations, which are not ours.
+_CODE = re.compile(
+    r"<!--.*?-->|``[^`]*``|`[^`]*`|\[\[[^\]]*\]\]|\{[^{}]*\}|https?://\S+|(?<![\w\"])\"[A-Z][^\"]{20,}\"", re.S
+)
 _BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*|#>+]|\d+\.) ?)|\n(?=\s+\w[\w.*, ]*: )|(?<=[:])\n(?=    )|(?<=s:)\n(?=\s)")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"”’)*]*\s+(?=[\"“(*]*[A-Z`‹])")
 
