@@ -2,7 +2,7 @@
 
 title = "Better than LIA"
 
-keep = option(0.5, min=0.1, max=1, help="What a loss leaves of the window.")
+keep = option(0.5, min=0.1, max=1, help="Share of the window after a loss.")
 
 
 def on_ack(w, ack, siblings):

@@ -13,7 +13,7 @@ from tools.english.prose import Prose, prose_of
 
 ODD = {
     "Whether the queue is full.": "question word",
-    "source: what the file was made from": "question word",
+    "source: what the file was made from": "entry",
     "Beside it: What is open.": "question word",
     "None if there is no such run.": "there is",
     "The report tells which runs failed.": "tell",

@@ -15,8 +15,12 @@ HABITS: Mapping[str, tuple[str, re.Pattern[str]]] = {
         (
             "question word",
             "name the thing instead of What, Who, Whether or Which",
-            r"^[\"“(*]*(?:What|Who|Whoever|Whether|Which)\b(?!.*\?)|[:;] (?:What|Who|Whether|Which)\b(?!.*\?)"
-            r"|^[*-]* ?(?:[\w.*, ]{1,40}: )?(?:what|who|whoever|which)\b(?!.*\?)",
+            r"^[\"“(*]*(?:What|Who|Whoever|Whether|Which)\b(?!.*\?)|[:;] (?:What|Who|Whether|Which)\b(?!.*\?)",
+        ),
+        (
+            "entry",
+            "name the thing instead of what, who or which",
+            r"^[*-]* ?(?:[\w.*, ]{1,40}: )?(?:what|who|whoever|which)\b(?!.*\?)",
         ),
         ("there is", "a verb of action", r"\b[Tt]here (?:is|are|was|were|be)\b|\b(?:is|are|was|were) there\b"),
         ("tell", "report, show, distinguish: only people tell", r"\b(?:[Tt]ell|tells|told|[Tt]elling)\b"),
@@ -36,15 +40,15 @@ HABITS: Mapping[str, tuple[str, re.Pattern[str]]] = {
         (
             "the one",
             "repeat the noun",
-            r"\bthat one\b|\bthe ones? (?:of|before|after|it)\b"
+            r"\bthat one(?=[.,;:)]|$)|\bthe ones? (?:of|before|after|it)\b"
             r"|\bthe (?:former|latter)(?=[.,;:)]| (?:is|are|was|has|does)\b)",
         ),
         ("somebody", "name the person or the caller", r"\b(?:[Ww]hoever|[Nn]obody|[Ss]omebody|whom)\b"),
         ("mind", "a verb of action: programs know and want nothing", r"\b(?:knows|knew|wants|thinks|believes|minds)\b"),
     )
 }
-# Pages speak of people, too.
-_OF_CODE = ("somebody", "mind")
+# Pages speak of people, too, and labels of a window may end in a clause.
+_NOT_IN = {"page": ("somebody", "mind", "entry"), "message": ("entry",)}
 # Code, placeholders, addresses and quotations, which are not ours.
 _CODE = re.compile(
     r"<!--.*?-->|``[^`]*``|`[^`]*`|\[\[[^\]]*\]\]|\{[^{}]*\}|https?://\S+|(?<![\w\"])\"[A-Z][^\"]{20,}\"", re.S
@@ -87,5 +91,5 @@ def hits(piece: Prose) -> Iterator[Hit]:
     """Habits in a piece of prose; at most one of each kind a sentence."""
     for line, sentence in sentences(piece):
         for habit, (_advice, pattern) in HABITS.items():
-            if (piece.kind != "page" or habit not in _OF_CODE) and pattern.search(sentence):
+            if habit not in _NOT_IN.get(piece.kind, ()) and pattern.search(sentence):
                 yield Hit(line, piece.kind, habit, sentence)

@@ -2,9 +2,9 @@
 
 title = "Better than LIA"
 
-keep = option(0.5, min=0.1, max=1, help="What a loss leaves of the window.")
-keep_random = option(0.9, min=0.1, max=1, help="What a loss leaves of it while nothing is queued.")
-share = option(0.25, min=0, max=1, help="A queue is there from this share of the lowest round-trip time on.")
+keep = option(0.5, min=0.1, max=1, help="Share of the window after a loss.")
+keep_random = option(0.9, min=0.1, max=1, help="Share of the window after a loss while nothing is queued.")
+share = option(0.25, min=0, max=1, help="Delay that counts as a queue, as a share of the lowest round-trip time.")
 
 my = state(lowest=inf)
 
