@@ -24,7 +24,7 @@ from subflow_app.foundation.paths import bundle_folder
 from subflow_sim.gate import is_file
 
 INDEX = "index.json"
-# Of Subflow's extras, what works in the window when it is there.
+# Optional dependencies of Subflow that the window uses if they are installed.
 _EXTRAS = ("train", "pcap")
 _LGPL_NOTE = "Qt and its bindings are shared libraries of their own: other builds of the same version may replace them."
 _NOTES = {
@@ -32,11 +32,11 @@ _NOTES = {
     "shiboken6": _LGPL_NOTE,
     "pyside6-qtads": "A shared library of its own: another build for the same Qt may replace it.",
 }
-# Where a package's metadata leave it to the text.
+# For packages whose metadata only refer to the licence text.
 _LICENCES = {"pyside6-qtads": "LGPL-2.1-or-later"}
 _TEXT_NAMES = re.compile(r"^(licen[cs]e|copying|notice|authors|copyright)", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_LONGEST_LICENCE = 80  # some packages give the whole text where a name belongs
+_LONGEST_LICENCE = 80  # some packages put the full text into the name field
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,12 @@ class Part:
     """A part of the program that has a licence.
 
     Attributes:
-        name: as its makers call it.
-        version: empty if it has none.
+        name: as its authors write it.
+        version: may be empty.
         licence: its SPDX expression, or its name.
-        homepage: empty if there is none.
-        note: anything else that has to be known, e.g. that it may be replaced.
-        files: with the texts of the licence.
+        homepage: may be empty.
+        note: further conditions, e.g. that the library may be replaced.
+        files: paths of the licence texts.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Part:
         return f"{self.name} {self.version}".rstrip()
 
     def text(self) -> str:
-        """All there is to say, with the texts of the licence.
+        """Title, licence, homepage and note, followed by the licence texts.
 
         Raises:
             ResourceError: if one of the files cannot be read.
@@ -95,10 +95,10 @@ def licence_parts() -> tuple[Part, ...]:
 
 
 def read_index(folder: Path) -> tuple[Part, ...]:
-    """The parts that a folder of licences lists.
+    """Parts listed in the index of a folder of licences.
 
     Raises:
-        ResourceError: if its index is missing or damaged, or names files that are not there.
+        ResourceError: if the index is missing or damaged, or names missing files.
     """
     index = folder / INDEX
     try:
@@ -145,13 +145,13 @@ def _installed() -> Iterator[Part]:
         try:
             distribution = metadata.distribution(name)
         except metadata.PackageNotFoundError:
-            continue  # of another system, or of an extra that is not installed
+            continue  # for another system, or of an extra that is not installed
         yield _part_of(name, distribution)
         waiting += _requirements(distribution, ())
 
 
 def _requirements(distribution: metadata.Distribution, extras: tuple[str, ...]) -> Iterator[str]:
-    """Names of what a package needs, with what it needs for some of its extras."""
+    """Names of the packages that a package requires, including those of the given extras."""
     for requirement in distribution.requires or ():
         extra = re.search(r"extra\s*==\s*['\"]([^'\"]+)", requirement)
         name = _NAME.match(requirement)
@@ -160,7 +160,7 @@ def _requirements(distribution: metadata.Distribution, extras: tuple[str, ...]) 
 
 
 def _part_of(name: str, distribution: metadata.Distribution) -> Part:
-    # Not `distribution.files`: it makes an object of each of PyTorch's fifteen thousand.
+    # `distribution.files` would create an object for each of PyTorch's fifteen thousand files.
     lines = (distribution.read_text("RECORD") or "").splitlines()
     names = [line.partition(",")[0] for line in lines if ".dist-info/" in line]
     texts = [name for name in names if _TEXT_NAMES.match(name.rpartition("/")[2])]
@@ -176,7 +176,7 @@ def _part_of(name: str, distribution: metadata.Distribution) -> Part:
 
 
 def licence_of(distribution: metadata.Distribution) -> str:
-    """The licence of an installed package, as its metadata name it; empty if they leave it to the text."""
+    """Licence named in the metadata of an installed package; empty if they only refer to the licence text."""
     told = distribution.metadata.json
     expression = told.get("license_expression")
     if expression:
@@ -189,7 +189,7 @@ def licence_of(distribution: metadata.Distribution) -> str:
 
 
 def homepage_of(distribution: metadata.Distribution) -> str:
-    """Where an installed package comes from; empty if its metadata do not say."""
+    """Homepage of an installed package; empty if the metadata name none."""
     told = distribution.metadata.json
     urls = dict(str(each).split(", ", 1) for each in told.get("project_url", ()))
     by_name = {name.lower(): url for name, url in urls.items()}

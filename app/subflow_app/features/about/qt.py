@@ -1,4 +1,4 @@
-"""What Subflow is, where its files are, and what it is made of under which licences."""
+"""The About dialog: version, paths of the files, and the licences of all parts."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ def _about(database: Path | None) -> QLabel:
         f"<p><b>{tr('Files')}</b><br>{'<br>'.join(map(html.escape, files))}</p><p>{promise}</p>"
     )
     text.setText(about)
-    # A small screen would otherwise be taken for a reason to show half of it.
+    # On a small screen, the layout would otherwise cut the text in half.
     text.setMinimumHeight(text.heightForWidth(text.minimumWidth()))
     return text
 
 
 class LicencesPage(QWidget):
-    """The parts of the program in a list that can be filtered, and the licence of the one that is selected."""
+    """The parts of the program in a list with a filter, and the licence text of the selected part."""
 
     def __init__(self, workers: Workers) -> None:
         """Empty until :meth:`load`."""
@@ -110,14 +110,14 @@ class LicencesPage(QWidget):
         self.list.selectionModel().currentChanged.connect(self._show)
 
     def load(self) -> None:
-        """Reads which parts there are, once."""
+        """Reads the list of parts in a worker thread, on the first call only."""
         if not self._is_asked:
             self._is_asked = True
             self.text.setPlainText(tr("Reading…"))
             self._workers.start("licences", licence_parts, succeeded=self._on_read, failed=self._on_failed)
 
     def give_up(self) -> None:
-        """Nobody wants to see them any more."""
+        """Ignores a result that arrives after the dialog is closed."""
         self._is_closed = True
 
     def _on_read(self, parts: tuple[Part, ...]) -> None:

@@ -1,1 +1,1 @@
-"""The arena ranks controllers and agents in families of networks that nobody made for them."""
+"""The arena ranks controllers and agents in families of networks that they were not designed for."""

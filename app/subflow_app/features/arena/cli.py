@@ -1,4 +1,4 @@
-"""``subflow arena``, which is ``subflow leaderboard`` too: who is worth what in networks that nobody was made for."""
+"""``subflow arena``, also ``subflow leaderboard``: ranks controllers in networks that they were not designed for."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def arena(
     if list_only:
         _print_list(chosen, as_json=as_json)
         return
-    # Who is entered alone is shown among all that are known.
+    # Entries named as arguments are shown among all known entrants.
     shown = asked([*(each.name for each in asked(()).entrants), *entries]) if entries and not names else chosen
     with ExitStack() as stack:
         if no_store:
@@ -140,7 +140,7 @@ def arena(
 
 
 def _run(job: ArenaJob, *, is_quiet: bool, is_kept: bool, is_here: bool) -> int:
-    """Try everybody and return the exit code."""
+    """Run the job and return the exit code."""
     from subflow_app.features.running.core.runs_estimate import long_text
     from subflow_app.terminal.progress import in_background
 

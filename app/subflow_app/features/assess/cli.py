@@ -1,4 +1,4 @@
-"""``subflow assess``: the criteria of RFC 9743 (BCP 133) on a controller, with a dossier of what came out."""
+"""``subflow assess``: tests a controller by the criteria of RFC 9743 (BCP 133) and writes a dossier of the results."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def assess(
 
 
 def _run(assessment: Assessment, *, is_quiet: bool, is_kept: bool) -> int:
-    """Make all and return the exit code."""
+    """Run the assessment and return the exit code."""
     from subflow_app.terminal.progress import in_background
 
     if not is_quiet:

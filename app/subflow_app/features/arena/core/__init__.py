@@ -1,1 +1,1 @@
-"""The arena: whatever sends, in families of networks that nobody made for it, and how it stands."""
+"""The arena: controllers, agents and blind senders, ranked in families of networks they were not designed for."""

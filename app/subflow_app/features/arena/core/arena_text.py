@@ -45,19 +45,19 @@ def interval_text(told: Interval | None) -> str:
 
 
 def score_text(value: float) -> str:
-    """A utility."""
+    """A utility with two decimals."""
     return NOTHING if math.isnan(value) else f"{value:.2f}"
 
 
 def harm_text(row: Standing) -> str:
-    """In how many networks it is the worst for harm to others or for its own failure; empty: in none."""
+    """Number of networks with the lowest utility, for harm to competing TCP or for failure; empty if zero."""
     gated = [tr("{count} gated", count=row.n_gated)] if row.n_gated else []
     failed = [tr("{count} failed", count=row.n_failed)] if row.n_failed else []
     return ", ".join([*gated, *failed])
 
 
 def standings_table(rows: Sequence[Standing]) -> TextTable:
-    """Everybody, the best first, with what the score is made of."""
+    """All entrants, the best first, with the components of the score."""
     told = [column for column in COLUMNS.values() if any(column.id in row.columns for row in rows)]
     columns: list[Column[Standing]] = [
         NumberColumn("#", lambda row: row.rank),
@@ -111,7 +111,7 @@ def metric_table(board: Board, rows: Sequence[Standing], metric: str) -> TextTab
 
 
 def reasons_table(rows: Sequence[Standing]) -> TextTable:
-    """Why entrants did not come to an end, with how often."""
+    """Reasons of failed runs by entrant, with their counts."""
     lines = tuple((row.name, reason, str(count)) for row in rows for reason, count in row.reasons.items())
     columns = (*text_columns("Entrant", "Counts as the worst, because"), TextColumn("Networks", is_number=True))
     return TextTable("Failed", columns, lines)
@@ -126,7 +126,7 @@ def entry_table(entry: Entry) -> TextTable:
 
 
 def told_of(board: Board) -> Iterator[str]:
-    """What is to be said of a board, a sentence each."""
+    """Notes on a board, a sentence each: completeness, origin, versions, and entries tuned on the test networks."""
     known, wanted = board.n_finished, board.n_wanted
     if board.entry.is_quick:
         yield tr("{known} of {wanted} results, quick form.", known=known, wanted=wanted)
@@ -165,7 +165,7 @@ def standings_csv(board: Board, rows: Sequence[Standing]) -> str:
 
 
 def board_document(board: Board, rows: Sequence[Standing]) -> dict[str, Any]:
-    """Everything, as JSON has it; what is not known is null."""
+    """The board as a JSON document; unknown values are null."""
     titles = family_titles()
     return {
         "quick": board.entry.is_quick,

@@ -1,11 +1,11 @@
 """Entrants and contests of the arena: controllers with their options, blind senders, and files of contests.
 
-Without names, all controllers of the catalogue are entered, so a new one takes part as soon as it exists. Each agent is
-entered a second time with the policy `neutral`, which changes nothing. The blind senders, which heed nothing, and the
-oracle follow. A controller of single paths runs on each subflow separately.
+Without names, all controllers of the catalogue are entered, so a new controller takes part as soon as it exists. Each
+agent is entered a second time with the policy `neutral`, which changes nothing. The blind senders, which ignore all
+feedback, and the oracle follow. A single-path controller runs on each subflow separately.
 
-An entry is written NAME, NAME:KEY=VALUE,KEY=VALUE, or as the path of a policy file. NAME may be the file of a script,
-which ends in .py.
+An entry has the form NAME, NAME:KEY=VALUE,KEY=VALUE, or is the path of a policy file. NAME may be the path of a script
+file, which ends in .py.
 
 Contests are experiments of papers, as TOML files (`assets/arena/*.toml`):
 
@@ -22,7 +22,7 @@ step = false                            # true: the capacity changes as measurin
 [set]                                   # changes of the scenario, as with --set
 warmup = "20s"
 
-A contest names no controllers; these come from `entrants`.
+A contest names no controllers; the entrants replace the controllers of its competing flows.
 """
 
 from __future__ import annotations
@@ -100,19 +100,19 @@ scheduler = "{scheduler}"
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """Something that is entered.
+    """A controller with its options, or a blind sender.
 
     Attributes:
-        name: as it is written.
-        summary: what it is, in a line.
-        controller: of the catalogue; empty: it sends datagrams.
+        name: as the person wrote it.
+        summary: description in a line.
+        controller: name in the catalogue; empty for a blind sender, which sends datagrams.
         options: of the controller.
-        scheduler: that its controller needs; empty: it runs with the scheduler of the network.
+        scheduler: required by the controller; empty to keep the scheduler of the network.
         is_coupled: whether the controller runs over all subflows together.
         learns: whether a policy decides.
-        folder: where policy files are that the options name.
-        problem: why it cannot take part; empty if it can.
-        script: what the controller is written in; None: it is built in.
+        folder: folder of the policy files that the options name.
+        problem: reason for being excluded; may be empty.
+        script: source of a scripted controller; None for a built-in controller.
     """
 
     name: str
@@ -129,18 +129,18 @@ class Entrant:
 
     @property
     def is_blind(self) -> bool:
-        """Whether it heeds nothing, or knows everything beforehand."""
+        """True for senders that ignore all feedback, and for the oracle, which knows the network in advance."""
         return not self.controller
 
     def __hash__(self) -> int:
-        """By its name, which says what it is."""
+        """Hashes the name alone, because it determines the rest."""
         return hash(self.name)
 
     def scenario(self, net: Network) -> Scenario:
-        """The network with it on the connections that compete.
+        """The network with this entrant on the competing connections.
 
         Raises:
-            ArenaError: if a scenario file could not say that.
+            ArenaError: if the controller, its options or its policy are not valid in a scenario.
         """
         if self.is_blind:
             return blind_network(net, BLIND[self.name]).scenario
@@ -154,13 +154,13 @@ class Entrant:
         return replace(net.scenario, flows={**net.scenario.flows, **flows})
 
     def sends(self, profile: str) -> str:
-        """All that what it sends follows from, besides the network.
+        """Everything besides the network that determines the packets it sends, as a cache key.
 
         Args:
-            profile: of the transport.
+            profile: transport profile.
 
         Raises:
-            ArenaError: if a scenario file could not say that.
+            ArenaError: if the controller, its options or its policy are not valid in a scenario.
         """
         if self.is_blind:
             return self.name
@@ -170,20 +170,22 @@ class Entrant:
         return repr((controller.name, sorted(controller.options.items()), policy, scheduler.name, *script))
 
     def single_path_choice(self) -> Choice:
-        """The controller of an ordinary TCP flow that runs it; of those that are not coupled.
+        """The controller for an ordinary TCP flow; only for controllers that are not coupled.
 
         Raises:
-            ArenaError: if a scenario file could not say that.
+            ArenaError: if the controller, its options or its policy are not valid in a scenario.
         """
         options = dict(self._choices("linux")[0].options)
         options.pop("base", None)
         return Choice(self.controller, options)
 
     def put_into(self, text: str, flows: Sequence[str]) -> str:
-        """The text of a scenario with it on these flows: of kind mptcp as `scenario` has it, of kind tcp by itself.
+        """The text of a scenario with this entrant on the given flows.
+
+        Flows of kind mptcp get the same choice as in `scenario`; flows of kind tcp get the plain controller.
 
         Raises:
-            InputError: if the scenario has another script of its name.
+            InputError: if the scenario contains a different script of the same name.
         """
         if self.is_blind:
             return text
@@ -203,7 +205,7 @@ class Entrant:
         return text
 
     def _standalone(self, *, is_alone: bool) -> TomlValue:
-        """As `_written`, with the path of a policy file: the text of a network has no folder."""
+        """Like `_written`, with the full path of a policy file, because the text of a network has no folder."""
         written = self._written(is_alone=is_alone)
         policy = written.get("policy") if isinstance(written, Mapping) else None
         if self.folder is None or not isinstance(written, Mapping) or not str(policy).endswith(SUFFIX):
@@ -211,16 +213,16 @@ class Entrant:
         return {**written, "policy": str(self.folder / str(policy))}
 
     def _written(self, *, is_alone: bool) -> TomlValue:
-        """The controller as a scenario file has it: of an ordinary TCP, or of a connection over several paths."""
+        """Value of the key `controller` in a scenario file, for an ordinary TCP flow or a multipath connection."""
         if not (is_alone or self.is_coupled or self.script is not None):
             return {"name": UNCOUPLED, "base": self.controller, **self.options}
         return {"name": self.controller, **self.options} if self.options else self.controller
 
     def entry(self) -> str:
-        """Hash of what is entered: the controller, its options and what its policy or its script holds; 16 hex digits.
+        """Hash of the controller, its options, and the content of its policy or script; 16 hex digits.
 
         Raises:
-            ArenaError: if a scenario file could not say that.
+            ArenaError: if the controller, its options or its policy are not valid in a scenario.
         """
         parts: list[object] = [self.name if self.is_blind else self.controller, dict(self.options)]
         if not self.is_blind:
@@ -232,7 +234,7 @@ class Entrant:
 
     def _choices(self, profile: str) -> tuple[Choice, Choice]:
         if profile not in self._read:
-            # Once: there are hundreds of networks
+            # Cached, because an arena has hundreds of networks
             controller = render(self._written(is_alone=False))
             text = _PROBE.format(profile=profile, controller=controller, scheduler=self.scheduler or _ANY_SCHEDULER)
             if self.script is not None:
@@ -256,7 +258,7 @@ def _read_choices(name: str, text: str, folder: Path | None) -> tuple[Choice, Ch
 
 
 def own_entries(scenario: Scenario) -> list[str]:
-    """Entries for the controllers that flows of a scenario have with options or a policy, each once."""
+    """Entries for the controllers in a scenario that have options or a policy, without duplicates."""
     found: dict[str, None] = {}
     for flow in scenario.flows.values():
         choice = flow.controller
@@ -270,10 +272,10 @@ def own_entries(scenario: Scenario) -> list[str]:
 
 
 def entrants(catalog: AlgorithmCatalog | None = None) -> tuple[Entrant, ...]:
-    """All of them, in the order of the catalogue; those that cannot take part say why.
+    """All entrants in the order of the catalogue; those that cannot take part have a `problem`.
 
     Args:
-        catalog: of controllers, schedulers and policies; None: that of the app.
+        catalog: catalogue of controllers, schedulers and policies; None for that of the app.
     """
     catalog = catalog or app_catalog()
     known = [each for each in catalog.controllers if each.name != UNCOUPLED]
@@ -285,15 +287,15 @@ def entrants(catalog: AlgorithmCatalog | None = None) -> tuple[Entrant, ...]:
 def chosen_entrants(
     names: Sequence[str], catalog: AlgorithmCatalog | None = None, scripts: Sequence[ScriptFile] = ()
 ) -> tuple[Entrant, ...]:
-    """Those that are named, each once; without names, all.
+    """The named entrants without duplicates; all if no name is given.
 
     Args:
-        names: as they are written.
-        catalog: of controllers, schedulers and policies; None: that of the app.
-        scripts: controllers besides, as of a scenario, each entered under its name.
+        names: entries as the person wrote them.
+        catalog: catalogue of controllers, schedulers and policies; None for that of the app.
+        scripts: additional controllers, e.g. those of a scenario, each entered under its name.
 
     Raises:
-        InputError: if there is none of a name; `ArenaError` if its options are not usable.
+        InputError: if a name is unknown; `ArenaError` if its options are not usable.
     """
     catalog = catalog or app_catalog()
     if not names:
@@ -359,10 +361,10 @@ def _of_text(script: ScriptFile, file: str | Path) -> Algorithm:
 
 
 def entrant_of(script: ScriptFile) -> Entrant:
-    """A script that is not a file.
+    """The entrant for a script that is held in memory, not in a file.
 
     Raises:
-        ScriptError: with all that is wrong with it.
+        ScriptError: with all problems of the script.
     """
     return _entrant(algorithm_of(script), {}, app_catalog())
 
@@ -402,7 +404,7 @@ def _entrant(algorithm: Algorithm, options: Mapping[str, TomlValue], catalog: Al
 
 
 def _problem(algorithm: Algorithm, catalog: AlgorithmCatalog) -> str:
-    """Why a learner cannot take part; empty if it has a policy."""
+    """Reason for excluding a learner; empty if it has a trained policy."""
     try:
         choice = choose_policy(algorithm, {}, "linux", catalog.policies)
     except ParamError as error:
@@ -430,18 +432,18 @@ class Contest:
     """A contest, read and checked.
 
     Attributes:
-        id: name of the file without its ending: "mplibra-10a".
-        path: of the file.
-        paper: id, of `PAPERS`.
-        figure: of the paper.
-        title: in a line.
-        prose: the comment that the file begins with; may be empty.
+        id: name of the file without its suffix: "mplibra-10a".
+        path: path of the contest file.
+        paper: key of `PAPERS`.
+        figure: number of the figure in the paper.
+        title: title in a line.
+        prose: comment at the start of the file; may be empty.
         scenario: path of the scenario file.
-        competes: flows whose controller takes its turn.
-        beside: NewReno flows beside them.
+        competes: flows whose controller the entrants replace.
+        beside: NewReno flows that share the network.
         has_documents: whether the makespan counts.
-        has_step: whether the capacity changes as measuring begins.
-        values: of dotted scenario keys.
+        has_step: whether the capacity changes at the start of measuring.
+        values: overrides of the scenario by dotted key.
     """
 
     id: str
@@ -458,7 +460,7 @@ class Contest:
     values: Mapping[str, TomlValue]
 
     def network(self, seed: int) -> Network:
-        """It as a network of the arena, of the family of its paper.
+        """The contest as a network of the arena, in the family of its paper.
 
         Raises:
             ArenaError: if the scenario is not usable.
@@ -477,7 +479,7 @@ class Contest:
 
 
 def contests_folder() -> Path:
-    """Where the shipped contests are.
+    """Folder of the shipped contests.
 
     Raises:
         ResourceError: if it is missing.
@@ -486,7 +488,7 @@ def contests_folder() -> Path:
 
 
 def contest_ids() -> tuple[str, ...]:
-    """Of the shipped contests, by paper; the folder is the list."""
+    """Ids of the shipped contests, ordered by paper; the folder is the list."""
     papers = list(PAPERS)
 
     def order(name: str) -> tuple[int, str]:
@@ -499,7 +501,7 @@ def load_contest(id_or_path: str) -> Contest:
     """Read a contest file, or a shipped contest by its id.
 
     Raises:
-        InputError: if there is no such file or id; `ArenaError` with all that is wrong with it.
+        InputError: if no such file or id exists; `ArenaError` with all problems of the file.
     """
     ids = contest_ids()
     listed = f"allowed: {', '.join(ids)}"
@@ -509,10 +511,10 @@ def load_contest(id_or_path: str) -> Contest:
 
 
 def load_contests(ids_or_paths: Sequence[str] = ()) -> tuple[Contest, ...]:
-    """Several, each once and in the order given; without any, all that ship.
+    """Several contests without duplicates in the given order; without arguments, all shipped contests.
 
     Raises:
-        InputError: as `load_contest`.
+        InputError: as in `load_contest`.
     """
     return tuple(map(load_contest, dict.fromkeys(ids_or_paths or contest_ids())))
 
@@ -557,7 +559,7 @@ def _check_flows(
     *,
     has_documents: bool,
 ) -> None:
-    """What is wrong with flows goes to the report."""
+    """Reports flows that are missing or not usable in a contest."""
     scenario = _check_usable(report, ("set",), path, changes)
     if scenario is None:
         return
@@ -582,7 +584,7 @@ def _check_flows(
 
 
 def _check_usable(report: Report, place: Place, path: Path, values: Mapping[str, TomlValue]) -> Scenario | None:
-    """The scenario with these values; None if it cannot be used, which goes to the report."""
+    """The scenario with these values; None after reporting a problem if it is not usable."""
     try:
         return _scenario_of(path, values)
     except ScenarioError as error:
@@ -591,12 +593,12 @@ def _check_usable(report: Report, place: Place, path: Path, values: Mapping[str,
 
 
 def _scenario_of(path: Path, values: Mapping[str, TomlValue]) -> Scenario:
-    # Not `open_scenario`, which writes the text with these values, too: four times as long, for text that nobody reads.
+    # `open_scenario` also rewrites the text with these values, which takes four times as long and is not needed here.
     return scenario_at(Use.ARENA, find_scenario(str(path)), overrides_of(values))
 
 
 @lru_cache(maxsize=128)
 def _source(_contest: Path, path: Path, overrides: tuple[str, ...]) -> tuple[Scenario, str]:
-    """The scenario of a contest, and its text with these changes."""
+    """The scenario of a contest, and its text with these overrides."""
     source = open_scenario(str(path), use=Use.ARENA, overrides=overrides)
     return source.scenario, source.text

@@ -1,4 +1,4 @@
-"""Tries entrants in networks: on the cores of this machine or on a cluster. What is there already is not made again."""
+"""Runs entrants in networks, on the cores of this machine or on a cluster, and reuses stored outcomes."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 RULES = 1
-"""Version of utility and gate: results of others are made again."""
+"""Version of the rules for utility and gate; outcomes of other versions are computed again."""
 
-_AT_ONCE = 50  # outcomes that are written together
+_AT_ONCE = 50  # outcomes per write to the store
 _WRITTEN_S = 2.0
-_DIGITS = 6  # that are kept of a figure: scores and their intervals are told by three
+_DIGITS = 6  # significant digits that are stored; scores and their intervals show three
 
 
 @dataclass(slots=True, eq=False)
 class _Wanted:
-    """An entrant in a network."""
+    """An entrant paired with a network."""
 
     entrant: Entrant
     net: Network
@@ -49,7 +49,9 @@ class _Wanted:
 
 @dataclass(slots=True)
 class _Survey:
-    """The outcomes of an arena: those to be made, those of entrants that refuse a network, and the number of others."""
+    """The outcomes of an arena: those to compute, those of entrants that refuse a network, and the number of stored
+    ones.
+    """
 
     wanted: list[_Wanted] = field(default_factory=list)
     refused: list[_Wanted] = field(default_factory=list)
@@ -57,17 +59,17 @@ class _Survey:
 
 
 class ArenaJob(Batch[_Wanted]):
-    """Tries everybody everywhere. `run` blocks and belongs into a worker thread; the rest is safe from any thread.
+    """Runs all entrants in all networks. `run` blocks and belongs into a worker thread; the rest is thread-safe.
 
     Args:
-        entry: what is asked for.
-        store: where outcomes are kept; those that are there are not made again.
-        jobs: how many at once on this machine; 1: in this process.
-        cluster: address of a Ray cluster that does it instead; None: none.
-        executor: makes who does it; None: as the two before say.
+        entry: entrants and networks to run.
+        store: keeps the outcomes; stored outcomes are reused.
+        jobs: number of worker processes on this machine; 1 to run in this process.
+        cluster: address of a Ray cluster to use instead, or None.
+        executor: makes the executor; None to derive it from `jobs` and `cluster`.
 
     Raises:
-        ArenaError: if nobody can take part.
+        ArenaError: if no entrant can take part.
     """
 
     def __init__(
@@ -91,12 +93,12 @@ class ArenaJob(Batch[_Wanted]):
         self._written_at = time.monotonic()
 
     def estimate(self, is_given_up: Callable[[], bool] = lambda: False) -> RunsEstimate | None:
-        """Estimate of the runs that are missing, before `run`; None if none is, or it was given up or stopped.
+        """Estimate of the missing runs, before `run`; None if no run is missing, or after being given up or stopped.
 
-        Runs with NewReno, by which networks with competing TCP are judged, count too: each process makes its own.
+        The NewReno runs that serve as the reference for competing TCP count too, once for each process.
 
         Args:
-            is_given_up: asked all the time.
+            is_given_up: polled repeatedly.
         """
         survey = self._surveyed(is_given_up)
         if survey is None or not survey.wanted:
@@ -104,7 +106,7 @@ class ArenaJob(Batch[_Wanted]):
         self._survey, wanted = survey, survey.wanted
         scenarios = []
         for number in spread_numbers(len(wanted)):
-            with suppress(AppError, SimError):  # whoever cannot run has its result at once
+            with suppress(AppError, SimError):  # an invalid entrant fails at once and costs no time
                 scenarios.append(wanted[number].entrant.scenario(wanted[number].net))
         per_network = Counter(each.net.name for each in wanted if each.net.beside)
         references = sum(min(self.jobs, count) for count in per_network.values())
@@ -126,7 +128,7 @@ class ArenaJob(Batch[_Wanted]):
             self._write()
 
     def _surveyed(self, is_given_up: Callable[[], bool] = lambda: False) -> _Survey | None:
-        """The runs that are missing; None if it was given up or stopped."""
+        """The missing runs; None after being given up or stopped."""
         known = self._store.arena.outcomes().keys()
         found = _Survey()
         for net in self.entry.networks():
@@ -167,7 +169,7 @@ class ArenaJob(Batch[_Wanted]):
         self._tell(finished=self._progress.finished + 1, doing=f"{wanted.entrant.name}, {wanted.net.name}")
 
     def _give_up(self, wanted: _Wanted, problem: str) -> None:
-        """Whoever takes its process along is the worst there."""
+        """An entrant that crashes its process gets the lowest utility in that network."""
         self._problems.append(f"{wanted.entrant.name}, {wanted.net.name}: {problem}")
         self._keep(wanted, (Result(WORST, reason=problem), ""))
 
@@ -178,7 +180,7 @@ class ArenaJob(Batch[_Wanted]):
 
 
 def _wanted(entrant: Entrant, net: Network, network: str) -> _Wanted:
-    """An entrant in a network of that hash."""
+    """An entrant in a network, which has the given hash."""
     problem = ""
     try:
         sends = entrant.sends(net.scenario.profile)
@@ -190,13 +192,13 @@ def _wanted(entrant: Entrant, net: Network, network: str) -> _Wanted:
 
 
 def _stored(result: Result) -> dict[str, float | str]:
-    """What is kept of a result: no NaN, no empty reason, and of the rest as many digits as tell something."""
+    """The stored form of a result, without NaN and without an empty reason, rounded to significant digits."""
     told = {name: value for name, value in asdict(result).items() if value == value and value != ""}
     return {name: float(f"{value:.{_DIGITS}g}") if name != "reason" else value for name, value in told.items()}
 
 
 def _try_out(net: Network, scenario: Scenario, _on_start: OnStart) -> tuple[Result, str]:
-    """A result, and the version of who made it."""
+    """A result, and the version of the simulator that computed it."""
     outcome, packet_s = judged_and_timed(net, scenario)
     result = Result(
         outcome.utility,

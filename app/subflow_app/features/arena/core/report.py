@@ -1,4 +1,4 @@
-"""The page of the arena: how everybody stands, in which families, what it costs, and how to run it again."""
+"""The report of the arena: ranking, results by family, cost, and the commands that repeat it."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ HTML_FILE, PDF_FILE = "arena.html", "arena.pdf"
 _STYLE = replace(DEFAULT_STYLE.sized(174.0, 90.0), has_markers=True)
 _SMALL_STYLE = replace(DEFAULT_STYLE.sized(174.0, 55.0), has_markers=True)
 _MOST_IN_FAMILY = 12
-_COLUMNS_OF_TABLE = 7  # families beside each other on a page
+_COLUMNS_OF_TABLE = 7  # families per table, limited by the width of a page
 
 
 def arena_report(board: Board, rows: Sequence[Standing], made_at: datetime | None = None) -> Report:
-    """The page.
+    """The report.
 
     Args:
-        board: what is known.
-        rows: `standings` of it.
-        made_at: what is told as the time of making; None: now.
+        board: results to report.
+        rows: its `standings`.
+        made_at: time shown as that of making; None for now.
     """
     from subflow_app import __version__
 
@@ -55,7 +55,7 @@ def arena_report(board: Board, rows: Sequence[Standing], made_at: datetime | Non
 
 
 def write_pages(board: Board, rows: Sequence[Standing], folder: Path) -> tuple[Path, Path]:
-    """Write it as HTML and as PDF.
+    """Write the report as HTML and as PDF.
 
     Raises:
         ExportError: if a file cannot be written.
@@ -68,7 +68,7 @@ def write_pages(board: Board, rows: Sequence[Standing], folder: Path) -> tuple[P
 
 
 def write_board(board: Board, rows: Sequence[Standing], folder: Path) -> tuple[Path, ...]:
-    """Write `standings.csv`, `values.csv` and the page, `arena.html` and `arena.pdf`.
+    """Write `standings.csv`, `values.csv` and the report, `arena.html` and `arena.pdf`.
 
     Raises:
         ExportError: if they cannot be written.
@@ -128,7 +128,7 @@ def _blocks(board: Board, rows: Sequence[Standing]) -> Iterator[Block]:
 
 
 def _in_two(table: TextTable) -> Iterator[TextTable]:
-    """The scores, and what they are made of: beside each other they are too wide for a page."""
+    """The scores and their components as two tables, because one table is too wide for a page."""
     n = len(table.columns)
     for title, places in (
         (table.title, (0, 1, 2, 3, 4, n - 2, n - 1)),
@@ -139,7 +139,7 @@ def _in_two(table: TextTable) -> Iterator[TextTable]:
 
 
 def commands(board: Board) -> list[str]:
-    """What makes this board."""
+    """Command lines that compute this board, and an example with a policy."""
     entry = board.entry
     command = "subflow arena"
     if list(entry.numbers) == list(QUICK_NUMBERS):

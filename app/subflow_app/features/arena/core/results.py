@@ -1,4 +1,4 @@
-"""What was entered in which networks, and what is known of it: from the database, and from what ships."""
+"""Entries of the arena, and their known results from the database and from the shipped files."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 QUICK_NUMBERS, FULL_NUMBERS = range(1, 11), range(1, 21)
-"""Networks of each family, by number: a paper's contests take turns, each number being the seed as well."""
+"""Numbers of the networks of each family. Each number is also the seed, and the contests of a paper take turns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is asked for.
+    """Entrants and networks of an arena.
 
     Attributes:
-        entrants: in order, those that cannot take part among them.
-        families: names, in order: papers, then those that are drawn.
-        contests: of the papers among them.
-        numbers: of the networks of each family.
-        split: of the networks that are drawn.
+        entrants: in order, including those that cannot take part.
+        families: names in order, those of papers before those with random networks.
+        contests: contests of the papers in `families`.
+        numbers: numbers of the networks of each family.
+        split: split of the random networks.
     """
 
     entrants: tuple[Entrant, ...]
@@ -45,21 +45,21 @@ class Entry:
 
     @property
     def is_quick(self) -> bool:
-        """Whether there are fewer networks than in the full form."""
+        """True if it has fewer networks than the full form."""
         return len(self.numbers) < len(FULL_NUMBERS)
 
     @property
     def taking_part(self) -> tuple[Entrant, ...]:
-        """Those that can."""
+        """Entrants without a problem."""
         return tuple(each for each in self.entrants if not each.problem)
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Why others cannot, a line each."""
+        """Reasons for excluding entrants, a line each."""
         return tuple(f"{each.name} does not take part: {each.problem}" for each in self.entrants if each.problem)
 
     def names(self, family: str) -> list[str]:
-        """Names of the networks of a family, by number."""
+        """Names of the networks of a family, in the order of their numbers."""
         own = [each for each in self.contests if each.paper == family]
         if own:
             return [f"{family}/{own[(number - 1) % len(own)].id}/{number}" for number in self.numbers]
@@ -78,12 +78,12 @@ class Entry:
 
     @property
     def n_networks(self) -> int:
-        """How many that are."""
+        """Number of networks."""
         return len(self.families) * len(self.numbers)
 
 
 def family_titles() -> dict[str, str]:
-    """What each family is about, by name, in order."""
+    """Descriptions of the families by name, in order."""
     papers = {each: f"Experiments of {PAPERS[each]}" for each in PAPERS}
     return papers | {name: family.title for name, family in FAMILIES.items()}
 
@@ -97,18 +97,18 @@ def entry(
     is_quick: bool = False,
     split: str = "test",
 ) -> Entry:
-    """What is asked for by names; without any, all.
+    """The entry for the given names; without any, all entrants and families.
 
     Args:
-        entrants: who is entered.
+        entrants: names of entrants.
         families: of networks.
-        contests: of papers, by id or file; they alone are taken then.
-        numbers: of the networks of each family; None: as the form says.
-        is_quick: whether there are ten of each family and not twenty.
-        split: of the networks that are drawn; papers have only one to be tested in.
+        contests: ids or files of contests; they replace the families.
+        numbers: numbers of the networks of each family; None for those of the quick or full form.
+        is_quick: whether to take ten networks of each family instead of twenty.
+        split: split of the random networks; experiments of papers exist only in the test split.
 
     Raises:
-        InputError: if there is no such entrant, family, contest or split; `ArenaError` if one is not usable.
+        InputError: if an entrant, family, contest or split is unknown; `ArenaError` if one is not usable.
     """
     if split not in SPLITS:
         raise InputError(f'unknown split "{split}"; allowed: {", ".join(SPLITS)}')
@@ -134,17 +134,17 @@ def entry(
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What an entrant came to in a network; see `subflow_sim.arena.utility.Outcome`.
+    """Result of an entrant in a network; see `subflow_sim.arena.utility.Outcome`.
 
     Attributes:
-        utility: at least the worst.
+        utility: bounded below by `WORST`.
         throughput: mean of ln(x / fair).
-        queueing: over base round-trip times.
-        loss: beyond the links' own, 0..1.
-        friendliness: to the connections beside; NaN: there are none.
-        convergence: s; NaN: nothing to converge to.
-        cpu: of a packet, microseconds.
-        reason: why it counts as the worst; may be empty.
+        queueing: mean queueing delay in base round-trip times.
+        loss: loss ratio beyond the random loss of the links, 0..1.
+        friendliness: towards competing TCP; NaN without such flows.
+        convergence: s; NaN without a change of capacity.
+        cpu: CPU time per packet in microseconds.
+        reason: reason for the lowest utility; may be empty.
     """
 
     utility: float
@@ -158,10 +158,10 @@ class Result:
 
     @classmethod
     def of_document(cls, document: Mapping[str, Any]) -> Result:
-        """Of what the store has.
+        """Reads a stored result.
 
         Raises:
-            ValueError: if that is not a result.
+            ValueError: if the document is not a result.
         """
         values: dict[str, Any] = {}
         for each in fields(cls):
@@ -177,15 +177,15 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """What is known.
+    """The known results of an entry.
 
     Attributes:
-        entry: what was asked for.
-        results: by entrant and network, of those that are known.
-        n_shipped: how many of them ship with the program; the others were made here.
-        versions: of the simulators that made them.
-        made: day of the last of them, as 2026-11-23; empty: nothing is known.
-        tries: by entrant, how many different things were entered under its name in the test split.
+        entry: entrants and networks.
+        results: known results by entrant and network.
+        n_shipped: number of results that ship with the program; the others were computed locally.
+        versions: versions of the simulators that computed them.
+        made: date of the latest result, as 2026-11-23; empty without results.
+        tries: number of different entries in the test split by name of entrant.
     """
 
     entry: Entry
@@ -197,21 +197,21 @@ class Board:
 
     @property
     def n_wanted(self) -> int:
-        """How many results there can be."""
+        """Number of results of a complete board."""
         return len(self.entry.taking_part) * self.entry.n_networks
 
     @property
     def n_finished(self) -> int:
-        """How many are known."""
+        """Number of known results."""
         return len(self.results)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is known."""
+        """True without any result."""
         return not self.results
 
     def of_family(self, entrant: str, family: str) -> list[Result | None]:
-        """Results in a family, by number; None: not known."""
+        """Results in a family by number; None where unknown."""
         return [self.results.get((entrant, name)) for name in self.entry.names(family)]
 
 
@@ -221,13 +221,15 @@ def known_board(
     shipped: Sequence[ArenaOutcome] = (),
     is_cancelled: Callable[[], bool] = lambda: False,
 ) -> Board:
-    """What a store has, and what ships of the rest: scores do not depend on who else takes part.
+    """The board from stored outcomes, completed by shipped ones.
+
+    Scores do not depend on the other entrants, so outcomes of different runs of the arena can be combined.
 
     Args:
-        asked: what is asked for.
-        store: whose outcomes count.
-        shipped: outcomes that count as far as the store has none.
-        is_cancelled: whether all this is in vain.
+        asked: entrants and networks.
+        store: source of the outcomes.
+        shipped: outcomes used where the store has none.
+        is_cancelled: whether to give up.
 
     Raises:
         InterruptedError: if it was cancelled.
@@ -242,7 +244,7 @@ def known_board(
     told: dict[tuple[str, str], ArenaOutcome] = {}
     by_shipped: set[tuple[str, str]] = set()
     for outcomes, is_shipped in ((shipped, True), (own, False)):
-        for each in outcomes:  # the latest counts
+        for each in outcomes:  # later outcomes replace earlier ones
             place = (wanted.get(each.entry, ""), each.network)
             if not place[0] or each.network not in networks:
                 continue
@@ -266,7 +268,7 @@ def known_board(
 
 
 def _tries(outcomes: Sequence[ArenaOutcome]) -> dict[str, int]:
-    """By entrant, how many different entries have been in networks of the test split: policies that were tried."""
+    """Number of different entries per entrant in the test split, e.g. policies that were tried."""
     found: dict[str, set[str]] = {}
     for each in outcomes:
         if each.network.split("/")[1] not in ("train", "validation"):

@@ -1,14 +1,14 @@
 """Standings of the entrants of the arena: columns, ranks, intervals, and the frontier of two columns.
 
-The utility alone ranks the entrants; further columns show its components. A figure of an entrant is the mean over the
-families, and of each family the mean over its networks.
+Only the utility ranks the entrants; further columns show its components. A value of an entrant is the mean over the
+families, and the value of a family is the mean over its networks.
 
-The interval is a bootstrap: the networks of each family are drawn again and again with replacement. The draws are the
-same for all entrants, so that the difference of two is known better than either. They depend on the number of networks
-alone, so the figures of an entrant do not depend on the other entrants.
+The interval is a bootstrap: the networks of each family are drawn repeatedly with replacement. All entrants share the
+same draws, so the difference between two entrants has a narrower interval than either score. The draws depend only on
+the number of networks, so the values of an entrant do not depend on the other entrants.
 
-An entrant is on the frontier if no other is at least as good in both columns and better in one. The frontier leaves out
-entrants that do not heed the network: the oracle knows the network, and blind senders have short queues because they
+An entrant is on the frontier if no other entrant is at least as good in both columns and better in one. The frontier
+leaves out entrants that ignore feedback: the oracle knows the network, and blind senders have short queues because they
 send next to nothing.
 """
 
@@ -38,8 +38,8 @@ class ArenaColumn(Measure):
     """A column of the arena.
 
     Attributes:
-        id: by which options and documents name it.
-        help: what it is, in a sentence or two.
+        id: name of the column in options and documents.
+        help: definition in one or two sentences.
     """
 
     id: str = ""
@@ -120,7 +120,7 @@ COLUMNS: Mapping[str, ArenaColumn] = {
         ),
     )
 }
-"""By id, in order. All but the first are told and not scored."""
+"""Columns by id, in order. Only the first determines the rank."""
 
 
 _DRAWS = 2000
@@ -132,7 +132,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean and its 95 % interval; NaN: not known."""
+    """A mean and its 95 % interval; unknown values are NaN."""
 
     mean: float
     low: float = math.nan
@@ -144,18 +144,18 @@ class Standing:
     """A row of the arena.
 
     Attributes:
-        name: of the entrant.
-        rank: from 1, by the score; those that lack networks come last.
+        name: name of the entrant.
+        rank: from 1, by the score; incomplete entrants come last.
         score: mean utility over the families, with its interval.
-        worst_decile: mean of the lowest tenth of its networks.
+        worst_decile: mean of the lowest tenth of the utilities.
         families: mean utility by family, with intervals.
-        columns: means of what is told beside, over the families that tell it.
-        lead: by how much it is above the next one in rank, with the interval of that difference; None: there is none.
-        n_gated: networks that count as the worst, for harm to others.
-        n_failed: networks in which it did not come to an end.
-        reasons: of the latter, each once, with how often.
-        n: networks that are known.
-        is_complete: whether all are.
+        columns: means of the other columns, over the families that have a value.
+        lead: difference to the score of the next rank with its interval; None for the last or an incomplete entrant.
+        n_gated: number of networks with the lowest utility because of harm to competing TCP.
+        n_failed: number of networks in which the run failed.
+        reasons: counts of failures by reason.
+        n: number of networks with a result.
+        is_complete: whether every network has a result.
     """
 
     name: str
@@ -173,16 +173,16 @@ class Standing:
 
     @property
     def is_ahead(self) -> bool:
-        """Whether it is surely above the next one in rank."""
+        """True if the interval of the lead over the next rank lies above zero."""
         return self.lead is not None and self.lead.low > 0
 
 
 def standings(board: Board, families: Sequence[str] | None = None) -> tuple[Standing, ...]:
-    """The entrants of which anything is known, the best first.
+    """The entrants with at least one result, the best first.
 
     Args:
-        board: what is known.
-        families: those that count; None: all.
+        board: results to rank.
+        families: families to include; None for all.
     """
     wanted = tuple(board.entry.families if families is None else families)
     known = {
@@ -244,7 +244,7 @@ def _standing(
 
 
 def _column_mean(own: Mapping[str, Sequence[Result | None]], key: str) -> float:
-    """Mean over the families of the mean over their networks; of the throughput as a ratio."""
+    """Mean over the families of the mean over their networks; for the throughput as a ratio."""
     means = []
     for results in own.values():
         values = [float(getattr(each, key)) for each in results if each is not None]
@@ -260,17 +260,17 @@ def _utilities(results: Sequence[Result | None]) -> list[float]:
 
 
 def _drawn_scores(own: Mapping[str, Sequence[Result | None]]) -> Floats:
-    """The score with other networks drawn; NaN if some are not known."""
+    """Bootstrap samples of the score; NaN if a result is missing."""
     if not all(all(each) for each in own.values()):
         return np.full(1, math.nan)
-    # Every family has draws of its own
+    # An independent stream of draws for each family
     drawn = [_resampled(_utilities(results), number) for number, results in enumerate(own.values())]
     mean: Floats = np.mean(drawn, axis=0)
     return mean
 
 
 def _resampled(utilities: Sequence[float], stream: int = 0) -> Floats:
-    """Means over as many networks, drawn with replacement."""
+    """Bootstrap samples of the mean."""
     means: Floats = np.asarray(utilities)[_draws(len(utilities), stream)].mean(axis=1)
     return means
 
@@ -288,13 +288,13 @@ def _interval(mean: float, draws: Floats) -> Interval:
 
 
 def scatter(rows: Sequence[Standing], along: str, up: str, order: Sequence[str] = ()) -> Panel:
-    """The picture of two columns: a mark for each entrant of which both are known, best rank first.
+    """The scatter plot of two columns with a mark for each entrant that has both values, in order of rank.
 
     Args:
         rows: standings.
-        along: column of the x axis.
-        up: column of the y axis.
-        order: names whose places choose the colours; left out: the rank does.
+        along: id of the column of the x axis.
+        up: id of the column of the y axis.
+        order: names whose positions choose the colours; left out, the ranks choose them.
     """
     x, y = COLUMNS[along], COLUMNS[up]
     both = [(row.name, row.columns.get(along, math.nan), row.columns.get(up, math.nan)) for row in rows]

@@ -1,6 +1,5 @@
-"""The arena as a part of the window: its board is read, run in the background, stopped and written as files.
+"""The panel of the arena and its actions: reading the board from the database, running, stopping and exporting.
 
-The board comes from the database.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class ArenaPorts(Protocol):
 
 
 class ArenaFeature(PanelFeature["ArenaPanel"]):
-    """The panel of the arena and what its actions do."""
+    """The panel of the arena and its actions."""
 
     panel_name = "arena"
     title = translatable("Arena")
@@ -83,11 +82,11 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         self.read()
 
     def connect_parts(self) -> None:
-        """Another database has another board."""
+        """Reads the board again after the database has changed."""
         self.ports.database.opened.connect(lambda _store: self.read())
 
     def possible(self) -> frozenset[str]:
-        """Running, unless it does; stopping, if it does; writing what is shown."""
+        """Names of the enabled actions, by the state of the job and of the board."""
         found = set()
         if self.study.is_running:
             found.add(STOP)
@@ -98,21 +97,21 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         return frozenset(found)
 
     def close(self) -> None:
-        """Ends the runs that go on; what has ended is kept, and the next time goes on from there."""
+        """Stops the running job; finished outcomes are kept, and the next run continues from them."""
         self.study.forget()
 
     # ---- what actions call ----
 
     def show(self) -> None:
-        """Brings its panel to the front."""
+        """Brings the panel to the front."""
         self.ports.workspaces.go_to(self.panel_name)
 
     def limit_to(self, entrants: Sequence[str]) -> None:
-        """Takes only these entrants, by names; without any, all."""
+        """Limits the arena to the named entrants; without names, all take part."""
         self._entrants = tuple(entrants)
 
     def run(self, *, is_quick: bool) -> None:
-        """Makes all runs that are missing; its panel comes to the front."""
+        """Runs the missing networks and brings the panel to the front."""
         from subflow_app.features.arena.core.job import ArenaJob
         from subflow_app.features.arena.core.results import entry
         from subflow_app.foundation.jobs.executors import jobs_beside_window
@@ -127,15 +126,15 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         self.study.start(lambda: ArenaJob(entry(entrants, is_quick=is_quick), store, jobs=jobs_beside_window()))
 
     def stop(self) -> None:
-        """Ends it soon; what has ended is kept, and running again makes what is missing."""
+        """Stops soon after the current runs; finished outcomes are kept, and another run computes the missing ones."""
         self.study.stop()
 
     def read(self) -> None:
-        """Reads what the database has, in the background."""
+        """Reads the board from the database in the background."""
         store = self.ports.database.store
         if self.shown is None or store is None:
             return
-        # Imported here: at the start nobody has opened the panel, and these are a tenth of what is imported then.
+        # A late import: these modules are a tenth of the imports at startup, before anyone opens the panel.
         from subflow_app.features.arena.core.results import entry, known_board
         from subflow_app.features.library.core.shipped import shipped_outcomes
 
@@ -147,7 +146,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         self._reader.ask(work, is_other=True)
 
     def ask_export(self) -> None:
-        """Asks for a place, and writes the values, or the picture in front."""
+        """Opens a file dialog, then writes the values, or the plot in the visible tab."""
         content, exports = self.shown, self.ports.exports
         if content is None or content.board is None:
             return
@@ -195,7 +194,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
             self._estimate()
 
     def _estimate(self) -> None:
-        """Estimates the runs that are missing, in the background."""
+        """Estimates the time of the missing runs in the background."""
         from subflow_app.features.arena.core.job import ArenaJob
         from subflow_app.features.arena.core.results import entry
         from subflow_app.foundation.jobs.executors import jobs_beside_window
@@ -221,7 +220,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """Its part of the Study menu."""
+    """Actions of the arena in the Study menu."""
     yield ActionSpec(
         "arena.show",
         "Sho&w the arena",

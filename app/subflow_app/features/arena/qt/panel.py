@@ -39,7 +39,7 @@ NAME, SCORE = 1, 2  # columns
 
 
 class BoardModel(TableModel[Standing]):
-    """How entrants stand."""
+    """Standings of the entrants."""
 
     translates = False
     aligns_headings = False
@@ -50,7 +50,7 @@ class BoardModel(TableModel[Standing]):
         self._summaries: dict[str, str] = {}
 
     def show_board(self, rows: Sequence[Standing], summaries: dict[str, str]) -> None:
-        """Shows these, with what entrants are as tool tips."""
+        """Shows these rows, with the summaries of the entrants as tool tips."""
         self._summaries = summaries
         told = [each for each in COLUMNS.values() if any(each.id in row.columns for row in rows)]
         columns: list[Column[Standing]] = [
@@ -73,7 +73,7 @@ class BoardModel(TableModel[Standing]):
         self.show_rows(tuple(rows), columns)
 
     def other_data(self, row: Standing, column: int, role: int) -> object | None:
-        """How long the bar is, and what it means."""
+        """Length of the bar of the score, and tool tips."""
         if role == BAR_ROLE and column == SCORE:
             return None if math.isnan(row.score.mean) else 1 - row.score.mean / WORST
         if role == Qt.ItemDataRole.ToolTipRole and column == NAME:
@@ -96,14 +96,14 @@ def _column(column: ArenaColumn) -> Column[Standing]:
 
 
 class BarDelegate(QStyledItemDelegate):
-    """Draws the bar of a score below the text of its cell."""
+    """Draws a bar for the score along the bottom of its cell."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """For one table."""
         super().__init__(parent)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """The cell as usual, and a line along its bottom: longer is better."""
+        """Draws the cell as usual and the bar over it; longer is better."""
         super().paint(painter, option, index)
         share = index.data(BAR_ROLE)
         if not isinstance(share, float):
@@ -117,7 +117,7 @@ _UP = "throughput"
 
 
 class ArenaPanel(QWidget):
-    """Shows what is known; who reads and runs it is its owner's business."""
+    """Shows the board; :class:`ArenaFeature` reads and runs it."""
 
     choice_changed = Signal()  # quick or full
 
@@ -168,7 +168,7 @@ class ArenaPanel(QWidget):
             run,
             self,
         )
-        # Until it has been read, nobody knows whether anything was run.
+        # Before the first read, it is unknown whether the database has outcomes.
         waiting = Label(tr("Reading the arena …"), self, alignment=Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedWidget(self)
         for page in (waiting, self.empty, self.tabs):
@@ -180,17 +180,17 @@ class ArenaPanel(QWidget):
 
     @property
     def family(self) -> str:
-        """The family that is shown; empty: all."""
+        """Name of the selected family; empty for all."""
         return str(self.families.currentData() or "")
 
     @property
     def chart(self) -> PanelPlot | None:
-        """The picture in front; None: the table is."""
+        """The plot in the visible tab; None for the table."""
         charts: tuple[PanelPlot | None, ...] = (None, self.delay, self.harm)
         return charts[self.tabs.currentIndex()]
 
     def show_board(self, board: Board) -> None:
-        """Shows what is known now."""
+        """Shows another board."""
         self.board = board
         self._set_families(board.entry.families)
         self.redraw()
@@ -206,7 +206,7 @@ class ArenaPanel(QWidget):
                 self.families.addItem(f"{name}: {titles[name]}", name)
 
     def redraw(self) -> None:
-        """Shows the chosen family in every view; who is selected stays so."""
+        """Shows the chosen family in every view and keeps the selection."""
         board = self.board
         if board is None:
             return
@@ -221,7 +221,7 @@ class ArenaPanel(QWidget):
         set_widths(self.table, list(zip(titles, texts, strict=False)))
         self._sorted.sort(header.sortIndicatorSection(), header.sortIndicatorOrder())
         self._select(selected)
-        # The same colour for an entrant in every family: its place in the list.
+        # Position in the list of entrants, so an entrant has the same colour in every family.
         order = [each.name for each in board.entry.entrants]
         self.delay.show_panel(scatter(self.rows, "queueing", _UP, order))
         self.harm.show_panel(scatter(self.rows, "friendliness", _UP, order))

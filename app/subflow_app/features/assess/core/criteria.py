@@ -1,10 +1,10 @@
 """The criteria of RFC 9743, as recipes of experiments with a place for the controller that is assessed.
 
-In `assets/assess`, each is a recipe in which `{entrant}` stands for the name of the controller. Scenarios are in the
-folder below; `entered-NAME.toml` is the scenario NAME.toml with the controller on its flows of kind mptcp. Filled in,
-they are a folder of recipes and scenarios that `subflow reproduce` runs like any other.
+Each file in `assets/assess` is a recipe in which `{entrant}` represents the name of the controller. Its scenarios are
+in the folder below; `entered-NAME.toml` is the scenario NAME.toml with the controller on its flows of kind mptcp. After
+substitution, the folder contains ordinary recipes and scenarios that `subflow reproduce` runs.
 
-`dossier.toml` says what is searched besides, and what is not tried:
+`dossier.toml` lists the claims to search and the sections that are not tried:
 
 format = 1
 search = ["improve", "do-no-harm"]      # claims of `subflow break`
@@ -54,12 +54,12 @@ _UNTRIED = (
 
 @dataclass(frozen=True, slots=True)
 class Untried:
-    """What RFC 9743 asks for and nobody tries here.
+    """A requirement of RFC 9743 that the assessment does not test.
 
     Attributes:
-        section: of the RFC.
-        title: what it is about.
-        why: it is not tried.
+        section: number of the section of the RFC.
+        title: subject of the section.
+        why: reason for not testing it.
     """
 
     section: str
@@ -69,11 +69,11 @@ class Untried:
 
 @dataclass(frozen=True, slots=True)
 class Dossier:
-    """What there is besides the criteria.
+    """The content of `dossier.toml`.
 
     Attributes:
-        claims: that are searched.
-        untried: what is not tried.
+        claims: claims to search counterexamples for.
+        untried: sections that are not tested.
     """
 
     claims: tuple[ClaimFile, ...]
@@ -81,7 +81,7 @@ class Dossier:
 
 
 def criterion_names() -> tuple[str, ...]:
-    """Names of the criteria by the section they stand for; the folder is the list."""
+    """Names of the criteria, ordered by their section of the RFC; the folder is the list."""
     names = [path.stem for path in resource_path("assess").glob(f"*{_SUFFIX}") if path.stem != _DOSSIER]
     return tuple(sorted(names, key=lambda name: (_section_key(_section_of(name)), name)))
 
@@ -90,7 +90,7 @@ def criterion_facts() -> list[tuple[str, str, str]]:
     """Name, section of RFC 9743 and title of each criterion.
 
     Raises:
-        RecipeError: if one is not usable: the installation is damaged.
+        RecipeError: if a criterion is not usable; then the installation is damaged.
     """
     found = []
     for name in criterion_names():
@@ -101,22 +101,22 @@ def criterion_facts() -> list[tuple[str, str, str]]:
 
 
 def section(recipe: Recipe) -> str:
-    """Of RFC 9743: "5.1.2"."""
+    """Section of RFC 9743: "5.1.2"."""
     return recipe.figure.rpartition(" ")[2]
 
 
 def load_dossier() -> Dossier:
-    """What is searched, and what is not tried.
+    """The claims to search and the sections that are not tried.
 
     Raises:
-        RecipeError: with all that is wrong with the file: the installation is damaged.
+        RecipeError: with all problems of the file; then the installation is damaged.
     """
     path = resource_path(f"assess/{_DOSSIER}{_SUFFIX}")
     return checked(read_text(path, RecipeError, "a dossier"), path, RecipeError, _read)
 
 
 def shown_name(entrant: Entrant) -> str:
-    """What series call an entrant: its name, without what would end a text in quotes."""
+    """Name of the entrant in data series, without characters that end a quoted text."""
     name = _NOT_IN_NAMES.sub("-", entrant.name)
     return f"{name} (tried)" if name == _REFERENCE else name
 
@@ -125,13 +125,13 @@ def written_criteria(entrant: Entrant, folder: Path) -> tuple[Recipe, ...]:
     """Fill in all criteria, write them with their scenarios, and read them.
 
     Args:
-        entrant: who is assessed.
-        folder: made if it is not there; files of the same names are replaced.
+        entrant: controller to assess.
+        folder: created if missing; files of the same names are replaced.
 
     Raises:
-        ArenaError: if nobody can be assessed so.
+        ArenaError: if the entrant cannot be assessed.
         ExportError: if a file cannot be written.
-        RecipeError: if a criterion is not usable: the installation is damaged.
+        RecipeError: if a criterion is not usable; then the installation is damaged.
     """
     check_entrant(entrant)
     scenarios = made_folder(folder / _SCENARIOS)
@@ -157,10 +157,10 @@ def written_criteria(entrant: Entrant, folder: Path) -> tuple[Recipe, ...]:
 
 
 def check_entrant(entrant: Entrant) -> None:
-    """Say that somebody cannot be assessed.
+    """Refuse blind senders and entrants with a problem.
 
     Raises:
-        ArenaError: if so.
+        ArenaError: if the entrant cannot be assessed.
     """
     if entrant.is_blind:
         raise ArenaError(

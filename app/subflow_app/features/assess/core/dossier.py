@@ -45,7 +45,7 @@ SIGNS = {Judgement.MET: "✓", Judgement.NOT_MET: "✗", Judgement.NOT_TRIED: NO
 
 
 def marked(told: Judgement) -> str:
-    """With a sign that tells it without colours."""
+    """The verdict with a sign, which is readable without colours."""
     return f"{SIGNS[told]} {told.value}"
 
 
@@ -56,7 +56,7 @@ def counts(judgements: Sequence[Judgement]) -> str:
 
 
 def criteria_table(results: Sequence[Results]) -> TextTable:
-    """A row for each criterion; what is not met is told."""
+    """A row for each criterion, with the checks that are not met."""
     columns: tuple[Column[Results], ...] = (
         Column("Section", lambda each: section(each.recipe)),
         Column("Criterion", lambda each: each.recipe.title),
@@ -80,19 +80,19 @@ def searches_table(searches: Sequence[BreakJob]) -> TextTable:
 
 
 def untried_table(assessment: Assessment) -> TextTable:
-    """What RFC 9743 asks for and nobody tries here."""
+    """The requirements of RFC 9743 that the assessment does not test."""
     rows = tuple((each.section, each.title, each.why) for each in assessment.untried)
     return TextTable("Not tried", text_columns("Section", "Subject", "Reason"), rows)
 
 
 def summary_tables(assessment: Assessment, results: Sequence[Results]) -> Iterator[TextTable]:
-    """Criteria, searches, and what is not tried."""
+    """Criteria, searches, and untested requirements; empty tables are left out."""
     tables = (criteria_table(results), searches_table(assessment.searches), untried_table(assessment))
     return (table for table in tables if table.rows)
 
 
 def values_table(results: Results) -> TextTable:
-    """What was measured: means over the seeds, with 95 % intervals."""
+    """Measured values: means over the seeds, with 95 % intervals."""
     recipe = results.recipe
     measures = list(recipe.measures.values())
     is_single = recipe.axis.is_single
@@ -111,7 +111,7 @@ def values_table(results: Results) -> TextTable:
 
 
 def criteria_list() -> tuple[dict[str, Any], TextTable]:
-    """What there is, as a document and as a table."""
+    """The criteria, claims and untested requirements as a document and as a table."""
     dossier = load_dossier()
     facts = criterion_facts()
     document = {
@@ -125,7 +125,7 @@ def criteria_list() -> tuple[dict[str, Any], TextTable]:
 
 
 def assessment_document(assessment: Assessment, results: Sequence[Results]) -> dict[str, Any]:
-    """All of it as a JSON document."""
+    """The assessment as a JSON document."""
     extent = assessment.extent
     return {
         "controller": assessment.entrant.name,
@@ -139,7 +139,7 @@ def assessment_document(assessment: Assessment, results: Sequence[Results]) -> d
 
 
 def search_text(search: BreakJob) -> str:
-    """What a search has come to, in a sentence or two."""
+    """The result of a search in a sentence or two."""
     told = told_of(search)
     return " ".join((told, *(f"{capitalised(note)}." for note in search.notes)))
 
@@ -226,7 +226,7 @@ _METHOD = (
 
 
 def dossier_report(assessment: Assessment, results: Sequence[Results], command: str, made_at: datetime) -> Report:
-    """The pages.
+    """The report.
 
     Raises:
         StoreError: if traces cannot be read.
@@ -241,16 +241,16 @@ def dossier_report(assessment: Assessment, results: Sequence[Results], command: 
 
 
 def write_dossier(assessment: Assessment, results: Sequence[Results], folder: Path, controller: str) -> list[Path]:
-    """Write the dossier; criteria and scenarios are in the folder already.
+    """Write the dossier; the folder already contains criteria and scenarios.
 
     Args:
-        assessment: what was made.
-        results: of its criteria.
-        folder: the dossier.
-        controller: as the user typed it.
+        assessment: assessment to report.
+        results: results of its criteria.
+        folder: folder of the dossier.
+        controller: controller as the person typed it.
 
     Returns:
-        The files that people begin with.
+        Files to read first.
 
     Raises:
         ExportError: if a file cannot be written.
@@ -294,7 +294,7 @@ def _part(folder: Path, path: Path, says: str, *, is_input: bool = False) -> Cra
 
 
 def command_text(assessment: Assessment, controller: str) -> str:
-    """What makes this assessment again."""
+    """Command line that repeats this assessment."""
     extent = assessment.extent
     parts = ["subflow", "assess", controller]
     parts += ["--quick"] if extent.is_quick else []
@@ -359,7 +359,7 @@ def _criterion(results: Results, number: int) -> Iterator[Block]:
 
 
 def _without_empty(table: TextTable) -> TextTable:
-    """A table without the columns in which nothing stands."""
+    """A table without its empty columns."""
     kept = [place for place in range(len(table.columns)) if any(row[place] for row in table.rows)]
     columns: tuple[TextColumn, ...] = tuple(table.columns[place] for place in kept)
     return TextTable(table.title, columns, tuple(tuple(row[place] for place in kept) for row in table.rows))

@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 MINUTES = 5.0
-"""Of each search, if nobody says."""
+"""Default time of each search."""
 QUICK_MINUTES = 0.05
 
-_RUN_S = 0.1  # of a run of a criterion, about
+_RUN_S = 0.1  # estimated duration of a run of a criterion
 _FOUND, _QUICK_FOUND = 3, 1  # counterexamples of each claim
-_SHRINKING_S = 30.0  # after a search, about
+_SHRINKING_S = 30.0  # estimated duration of shrinking after a search
 
 
 class Judgement(StrEnum):
-    """What comes of a criterion."""
+    """Verdict on a criterion or a claim."""
 
     MET = translatable("met")
     NOT_MET = translatable("not met")
@@ -47,7 +47,7 @@ class Judgement(StrEnum):
 
 
 def judgement(results: Results) -> Judgement:
-    """Of a criterion: met if each of its checks is, not met as soon as one is not."""
+    """Verdict on a criterion: met if all of its checks are met, not met if at least one fails."""
     kinds = {verdict.kind for verdict in results.verdicts()}
     if kinds & {VerdictKind.FAILS, VerdictKind.OUTSIDE}:
         return Judgement.NOT_MET
@@ -55,7 +55,7 @@ def judgement(results: Results) -> Judgement:
 
 
 def search_judgement(search: BreakJob) -> Judgement:
-    """Of a claim: not met if it fails in a network with all unseen seeds; met as far as networks were tried."""
+    """Verdict on a claim: not met if it fails in a network with all unseen seeds; met if networks were tried."""
     if search.found:
         return Judgement.NOT_MET
     return Judgement.MET if search.search.tried else Judgement.NOT_TRIED
@@ -63,13 +63,13 @@ def search_judgement(search: BreakJob) -> Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How much is made.
+    """Size of an assessment.
 
     Attributes:
-        is_quick: fewer seeds and points.
-        seeds: of each point; None: ten, or five of a quick assessment.
-        minutes: of each search; 0: none; None: five, or seconds of a quick assessment.
-        only: names of criteria and claims; empty: all.
+        is_quick: whether to use fewer seeds and points.
+        seeds: seeds of each point; None for ten, or five in a quick assessment.
+        minutes: time of each search; 0 for no search; None for five minutes, or seconds in a quick assessment.
+        only: names of criteria and claims; empty for all.
     """
 
     is_quick: bool = False
@@ -79,32 +79,32 @@ class Extent:
 
     @property
     def search_minutes(self) -> float:
-        """Of each search."""
+        """Time of each search in minutes."""
         if self.minutes is not None:
             return self.minutes
         return QUICK_MINUTES if self.is_quick else MINUTES
 
 
 class Assessment(Series[Job]):
-    """All of it. `run` blocks and belongs into a worker thread; the rest is safe from any thread.
+    """All criteria and searches. `run` blocks and belongs into a worker thread; the rest is thread-safe.
 
     Args:
-        entrant: who is assessed.
-        store: where runs and searches are kept, and gone on from.
-        folder: where criteria and scenarios are written, with the controller filled in.
-        extent: how much is made.
-        jobs: how many tasks at once on this machine.
-        cluster: address of a Ray cluster that does it instead; None: none.
+        entrant: controller to assess.
+        store: keeps runs and searches, so that a later assessment continues from them.
+        folder: folder for criteria and scenarios with the controller filled in.
+        extent: size of the assessment.
+        jobs: number of parallel tasks on this machine.
+        cluster: address of a Ray cluster to use instead, or None.
 
     Attributes:
-        entrant: who is assessed.
-        extent: how much is made.
-        criteria: the experiments, by section.
-        searches: the searches.
-        untried: what RFC 9743 asks for and nobody tries here.
+        entrant: controller to assess.
+        extent: size of the assessment.
+        criteria: experiments in the order of the sections.
+        searches: searches for counterexamples.
+        untried: requirements of RFC 9743 that the assessment does not test.
 
     Raises:
-        InputError: if the controller cannot be assessed, or something that is asked for is not there.
+        InputError: if the controller cannot be assessed, or a named criterion or claim is unknown.
         ExportError: if criteria cannot be written.
     """
 
@@ -151,10 +151,10 @@ class Assessment(Series[Job]):
         super().__init__((*self.criteria, *self.searches), entrant.name)
 
     def results(self) -> list[Results]:
-        """What is known of the criteria so far.
+        """The results of the criteria so far.
 
         Raises:
-            StoreError: if it cannot be read.
+            StoreError: if the store cannot be read.
         """
         return [each.results() for each in self.criteria]
 

@@ -1,4 +1,4 @@
-"""``subflow bench``: how fast the simulator is on this machine."""
+"""``subflow bench``: speed of the simulator on this machine."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _scale(figure: Path | None, *, as_json: bool) -> None:
     from subflow_sim.build import build_text
 
     if figure is not None:
-        figure_kind(figure)  # before a minute goes into it
+        figure_kind(figure)  # refuses an unknown format before the measurement, which takes a minute
     documents = measured_scale()
     if as_json:
         print_json({"build": build_text(), "scale": documents})

@@ -1,4 +1,4 @@
-"""``subflow bench --scale``: how the simulator's cost grows, as a table, a document and a figure."""
+"""``subflow bench --scale``: growth of the simulator's cost with size, as a table, a document and a figure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PANELS = (
 
 
 def measured_scale() -> list[dict[str, Any]]:
-    """Measures all of it; a document for each quantity that grows."""
+    """Measures all series; returns a document for each quantity that grows."""
     from subflow_sim.bench_scale import SERIES
 
     documents = []
@@ -51,7 +51,7 @@ def measured_scale() -> list[dict[str, Any]]:
 
 
 def print_scale(documents: Sequence[dict[str, Any]]) -> None:
-    """Prints the table for people."""
+    """Prints the measurements as a table."""
     rows = [(document, point) for document in documents for point in document["points"]]
     columns: tuple[Column[tuple[dict[str, Any], dict[str, Any]]], ...] = (
         Column("Workload", lambda row: row[0]["name"]),
@@ -67,10 +67,10 @@ def print_scale(documents: Sequence[dict[str, Any]]) -> None:
 
 
 def save_scale(documents: Sequence[dict[str, Any]], path: Path) -> None:
-    """Draws the figure; the suffix of the file says its format.
+    """Draws the figure; the suffix of the file chooses its format.
 
     Raises:
-        InputError: if the suffix is none of a figure.
+        InputError: if the suffix is not a figure format.
         ExportError: if the file cannot be written.
     """
     from dataclasses import replace
