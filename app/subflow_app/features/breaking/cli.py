@@ -1,4 +1,4 @@
-"""``subflow break``: find a network in which a claim about a controller fails."""
+"""``subflow break``: searches for a network in which a claim about a controller fails."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def _margins(each: Counterexample) -> str:
 
 
 def _on_kernel(each: Counterexample) -> str:
-    """What comes of it there, or why it cannot be run."""
+    """Verdict of the kernel in a sentence, or the reason why the network cannot run there."""
     from subflow_app.features.breaking.core.counterexample import measured_words
     from subflow_app.features.kernel.core.claims import kernel_verdict
     from subflow_sim.errors import SimError
@@ -192,7 +192,7 @@ def _on_kernel(each: Counterexample) -> str:
 
 
 def _run(job: BreakJob, *, is_quiet: bool, is_kept: bool) -> int:
-    """Search and return the exit code."""
+    """Run the search and return the exit code."""
     from subflow_app.terminal.progress import in_background
 
     if not is_quiet:

@@ -13,13 +13,13 @@ format = 1
 paper = "drl-cc"                        # source of the experiment, and its family: drl-cc, mplibra, ddpg-mpcc, ...
 figure = "8"                            # of the paper
 title = "Beside five TCPs with 2 % loss"
-scenario = "drlcc-sc7"                  # a shipped one, or a file beside the contest
-competes = ["mptcp"]                    # the mptcp flows whose controller takes its turn
-beside = ["tcp"]                        # NewReno flows that should not suffer; left out: no such flows
-documents = false                       # true: the flows that compete have a size, and the makespan is what counts
-step = false                            # true: the capacity changes as measuring begins: convergence is measured
+scenario = "drlcc-sc7"                  # a shipped scenario, or a file in the folder of the contest
+competes = ["mptcp"]                    # the mptcp flows whose controller the entrants replace
+beside = ["tcp"]                        # competing NewReno flows; left out: none
+documents = false                       # true: the entrants' flows have a size, and the makespan counts
+step = false                            # true: the capacity changes at the start of measuring, for convergence
 
-[set]                                   # changes of the scenario, as with --set
+[set]                                   # overrides of the scenario, as with --set
 warmup = "20s"
 
 A contest names no controllers; the entrants replace the controllers of its competing flows.

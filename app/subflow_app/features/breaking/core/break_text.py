@@ -3,8 +3,8 @@
 A failure in words names the claim, the measurement, and the factor between the two. The claim with measured numbers in
 it, ``5.053 Mbit/s >= 11.87 Mbit/s``, is false as it reads, so it never appears alone.
 
-The web page of a counterexample shows the controller with which a claim fails over one that keeps the claim, and the
-point where they part.
+The web page of a counterexample compares the controller for which a claim fails with one that keeps the claim, and
+marks the time at which their runs diverge.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def margin_text(each: Counterexample, profile: str) -> str:
 
 
 def told_of(job: BreakJob) -> str:
-    """What a search has come to, in a sentence or two."""
+    """The result of a search in a sentence or two."""
     search = job.search
     tried = f"{search.tried} networks were tried; the claim failed in {search.failed} of them"
     if job.found:
@@ -133,11 +133,12 @@ def found_document(each: Counterexample) -> Mapping[str, Any]:
 
 
 def failure_words(each: Counterexample) -> Iterator[str]:
-    """Sentences on a counterexample: claimed, measured, the factor between them, with seeds, profile and interval."""
+    """Sentences on a counterexample: claim, measurement, and the factor between them, with seeds, profile and interval.
+    """
     yield tr("Claimed: {formula}.", formula=each.claim.holds)
     profile = profile_of(each)
     margins = each.confirmed.get(profile, ())
-    # Files of older versions may lack the numbers.
+    # Files of older versions may lack the measured numbers.
     if each.told:
         yield tr(
             "Measured with seed {seed}, profile {profile}: {measured}.",
@@ -171,22 +172,22 @@ def factor_text(each: Counterexample, profile: str) -> str:
 
 
 def profile_of(each: Counterexample) -> str:
-    """The transport profile that the scenario names."""
+    """Name of the transport profile in the scenario."""
     return str(toml_tree(each.text).get("profile", "linux"))
 
 
 def _factor(margin: float) -> str:
-    """The ratio of the sides of a comparison; margins end at `LARGEST_MARGIN`."""
+    """The ratio of the sides of a comparison; margins are limited to `LARGEST_MARGIN`."""
     factor = f"{math.exp(-margin):.3g}"
     return tr("{factor} or more", factor=factor) if margin <= -LARGEST_MARGIN else factor
 
 
 def write_claim_page(each: Counterexample, path: Path) -> Path:
-    """Write the page of a counterexample. Of a claim that no controller keeps in its network, it has one run.
+    """Write the page of a counterexample, with one run only if no controller keeps the claim in its network.
 
     Raises:
         ExportError: if the file cannot be written.
-        InputError: if there is no such controller any more, or the core for pages did not come with the program.
+        InputError: if the controller no longer exists, or the WebAssembly core is not installed.
         SimError: if a run fails.
     """
     check_offered()
@@ -213,7 +214,7 @@ def write_claim_page(each: Counterexample, path: Path) -> Path:
     chapter: dict[str, Any] = {"group": "", "title": each.says, "runs": list(range(len(runs))), "at": None}
     if parting is not None:
         texts.append(parting.words)
-        # A scheduler's decisions are of no subflow.
+        # The decisions of a scheduler belong to no subflow.
         key = f"subflow/{owners.index(parting.owner)}" if parting.owner in owners else None
         chapter["at"] = {"time_s": parting.at_s, "key": key}
     rows = [[profile, factor_text(each, profile), margin_text(each, profile)] for profile in each.confirmed]

@@ -4,20 +4,20 @@ format = 1
 title = "Several paths carry at least what NewReno gets on the best of them"
 source = "RFC 6356, section 2, goal 1"  # source of the claim
 holds = "goodput() >= 0.9 * goodput('newreno')"     # in the language of `foundation.expressions`, with `MEASURES`
-when = "path_loss(1) == 0 %"            # where it is claimed; left out: everywhere
-ratio = "goodput() / goodput('newreno')"            # a number that shows how bad it is; left out: both sides' ratio
-fails = "{network}: {entrant} takes {ratio} of one NewReno on the best path"  # text about a network where it fails
-spaces = ["two-links", "three-links"]   # in which networks it is tried; without a choice, the first
+when = "path_loss(1) == 0 %"            # condition on the network; left out: all networks
+ratio = "goodput() / goodput('newreno')"            # severity of a failure; left out: ratio of both sides
+fails = "{network}: {entrant} takes {ratio} of one NewReno on the best path"  # sentence on a failure
+spaces = ["two-links", "three-links"]   # networks to search; the first is the default
 
-[cases.newreno]                         # a run besides that of the entrant, which the claim names
+[cases.newreno]                         # an additional run, which the claim names
 controller = "newreno"                  # an entry of the arena; left out: the entrant
-path = "best"                           # on one path alone, by its number, or on the one that carries most
-alone = false                           # true: without the flows that are beside
+path = "best"                           # a single path: its number, or the path with the highest goodput
+alone = false                           # true: without competing flows
 
-The entrant is the controller that is tried; it runs on all mptcp flows of a network. The tcp flows are those beside it.
+The entrant is the tested controller; it runs on all mptcp flows of a network. The tcp flows compete with them.
 
-The functions measure the runs of a network in SI units. Most take a case, the name of a run in the claim; left out, or
-"entrant", it is the run of the controller that is tried.
+The functions measure the runs of a network in SI units. The first argument of most functions is a case, the name of a
+run in the claim; left out, or "entrant", it is the run of the tested controller.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ MEASURES: Mapping[str, Function] = {
     "fair": Function((), unit="Mbit/s"),
     **{name: Function(("number",), unit=unit) for name, (unit, _) in _OF_PATH.items()},
 }
-"""What claims may call."""
+"""Functions that claims may call."""
 
 ABOUT: Mapping[str, str] = {
     **{name: about for name, (_, about) in _OF_CASE.items()},
@@ -85,28 +85,28 @@ ABOUT: Mapping[str, str] = {
     "fair": "Max-min fair share of the flows that are tried, together, bit/s.",
     **{name: about for name, (_, about) in _OF_PATH.items()},
 }
-"""What each of them is, for people."""
+"""Descriptions of these functions for people."""
 
 
 def measure(net: Network, name: str, summary: Summary, *rest: Value) -> Value:
-    """What a run measured.
+    """A measurement of a run.
 
     Args:
-        net: the network.
-        name: of MEASURES, one that is asked of a case.
-        summary: of the run, as `Simulation.summary`.
-        rest: arguments besides the case.
+        net: network of the run.
+        name: function of `MEASURES` that takes a case.
+        summary: summary of the run, as from `Simulation.summary`.
+        rest: arguments after the case.
     """
     return _CASE_BODIES[name](net, summary, *rest)
 
 
 def measure_network(net: Network, name: str, arguments: Sequence[Value]) -> Value:
-    """What is known of the network itself.
+    """A property of the network itself.
 
     Args:
-        net: the network.
-        name: of MEASURES, one that is asked of no case.
-        arguments: of it.
+        net: network to describe.
+        name: function of `MEASURES` that takes no case.
+        arguments: arguments of the function.
     """
     if name == "fair":
         return _fair(net)
@@ -118,27 +118,27 @@ def measure_network(net: Network, name: str, arguments: Sequence[Value]) -> Valu
 
 
 def is_of_case(name: str) -> bool:
-    """Whether the first argument of a function is a case."""
+    """True if the first argument of a function is a case."""
     return name in _CASE_BODIES
 
 
 def goodput_bps(net: Network, summary: Summary) -> float:
-    """Goodput of the flows that are tried, together, bit/s."""
+    """Total goodput of the tested flows, bit/s."""
     return SHARED["goodput"].of_flows(_tried(net, summary))
 
 
 def makespan_s(net: Network, summary: Summary) -> float:
-    """Time from the first start of the flows that are tried to their last byte, or to the end of the run, s."""
+    """Time from the first start of a tested flow to the last byte of all, or to the end of the run, s."""
     return SHARED["makespan"].of_flows(_ended(net, summary))
 
 
 def completion_s(net: Network, summary: Summary) -> float:
-    """Mean time from the start of the flows that are tried to their last byte, or to the end of the run, s."""
+    """Mean time from the start of a tested flow to its last byte, or to the end of the run, s."""
     return SHARED["completion"].of_flows(_ended(net, summary))
 
 
 def _ended(net: Network, summary: Summary) -> list[Mapping[str, Any]]:
-    """The flows that are tried, as if what is incomplete were complete when the run ends: the least it can take."""
+    """The tested flows, with the end of the run as a lower bound for the completion of incomplete flows."""
     return [
         flow if flow["completion_s"] is not None else {**flow, "completion_s": summary["duration_s"] - flow["start_s"]}
         for flow in _tried(net, summary)
@@ -235,10 +235,10 @@ _CASE_BODIES: Mapping[str, Callable[..., Value]] = {
 
 SUFFIX = ".toml"
 OWN_NAME = "own"
-"""Of a claim that somebody has typed."""
+"""Name of a claim that a person has typed."""
 
 ENTRANT = ""
-"""The case of the controller that is tried."""
+"""Name of the case of the tested controller."""
 
 _PARAMS = (
     Param("format", Dimension.COUNT, "Version of the file format.", required=True, minimum=1, maximum=1),
@@ -261,25 +261,26 @@ _CASE = (
 )
 _MOST_PATHS = 64
 _TRIED = "entrant"
-_LETTERS = 48  # of a case, where a place follows
+_LETTERS = 48  # longest name of a case, because a path follows
 _CASE_NAME = re.compile(r"""(\(\s*)(?=['"])['"]([^'"]*)(['"])""")
 
 WORDS = ("entrant", "ratio", "told", "network")
-"""What may stand in braces where a network is told: the controller, how bad it is, the claim with the numbers that were
-measured, the network."""
+"""Words that a sentence on a failure may contain in braces: the controller, the severity, the claim with its measured
+numbers, and the network.
+"""
 
 Place = int | Literal["best"] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A run besides that of the entrant.
+    """A run in addition to that of the entrant.
 
     Attributes:
-        name: by which the claim calls it.
-        controller: an entry of the arena; empty: the entrant.
-        path: on which alone, from 1, or the one that carries most; None: on all.
-        is_alone: whether the flows beside are left out.
+        name: name in the claim.
+        controller: entry of the arena; empty for the entrant.
+        path: number of the only path, from 1, or "best" for the path with the highest goodput; None for all.
+        is_alone: whether to leave out competing flows.
     """
 
     name: str
@@ -293,17 +294,17 @@ class ClaimFile:
     """A claim, read and checked.
 
     Attributes:
-        name: of the file without its ending: "rfc6356-improve".
-        title: what is claimed, in a line.
-        source: who claims it; may be empty.
-        prose: the comment that the file begins with; may be empty.
-        holds: the claim as it is written.
-        when: where it is claimed; empty: everywhere.
-        ratio: a number that says how bad it is; empty: the ratio of both sides of the claim.
-        fails: how a network is told in which it fails, with `WORDS` in braces.
-        spaces: names of the spaces in which it is tried.
-        cases: runs besides that of the entrant, by name.
-        text: of the file.
+        name: name of the file without its suffix: "rfc6356-improve".
+        title: the claim in a line.
+        source: source of the claim; may be empty.
+        prose: comment at the start of the file; may be empty.
+        holds: text of the claim.
+        when: condition on the network; empty for all networks.
+        ratio: expression for the severity of a failure; empty for the ratio of both sides of the claim.
+        fails: sentence on a network in which it fails, with `WORDS` in braces.
+        spaces: names of the spaces to search, the default first.
+        cases: additional runs by name.
+        text: content of the file.
     """
 
     name: str
@@ -320,17 +321,17 @@ class ClaimFile:
 
     @property
     def claim(self) -> Claim:
-        """What is to hold."""
+        """The parsed claim."""
         return _claim(self.holds)
 
     @property
     def condition(self) -> Claim | None:
-        """Where it is to; None: everywhere."""
+        """Condition on the network; None for all networks."""
         return _claim(self.when) if self.when else None
 
     @property
     def how_bad(self) -> Expression | None:
-        """What its `ratio` says; None: it has none."""
+        """Parsed `ratio`; None if it is empty."""
         return _number(self.ratio) if self.ratio else None
 
 
@@ -350,10 +351,10 @@ def claim_names() -> tuple[str, ...]:
 
 
 def load_claim(name_or_path: str) -> ClaimFile:
-    """Read a file of a claim, or a shipped claim by its name.
+    """Read a claim file, or a shipped claim by its name.
 
     Raises:
-        InputError: if there is no such file or name; `ClaimFileError` with all that is wrong with it.
+        InputError: if no such file or name exists; `ClaimFileError` with all problems of the file.
     """
     names = claim_names()
     listed = f"allowed: {', '.join(names)}"
@@ -362,26 +363,26 @@ def load_claim(name_or_path: str) -> ClaimFile:
 
 
 def read_claim(name: str, text: str, file: str | Path) -> ClaimFile:
-    """A claim from the text of its file.
+    """Read a claim from the text of its file.
 
     Args:
-        name: of the claim.
+        name: name of the claim.
         text: TOML.
-        file: what problems call it.
+        file: name of the file in error messages.
 
     Raises:
-        ClaimFileError: with all that is wrong with it.
+        ClaimFileError: with all problems of the text.
     """
     return checked(text, file, ClaimFileError, lambda tree, report: _read(name, text, tree, report))
 
 
 def named_or_said(text: str) -> ClaimFile:
-    """A claim as a user gives it: a name, a file, or the claim itself.
+    """A claim from a name, a file, or the formula itself.
 
-    In the last, cases are entries of the arena: 'lia', and on one path alone 'newreno@best' or 'newreno@2'.
+    In a formula, cases are entries of the arena: 'lia', or 'newreno@best' and 'newreno@2' on a single path.
 
     Raises:
-        InputError: if there is none; `ClaimFileError` if it cannot be read.
+        InputError: if the name is unknown; `ClaimFileError` if the claim cannot be read.
     """
     if "(" not in text or is_there(Path(text)):
         return load_claim(text)
@@ -389,13 +390,13 @@ def named_or_said(text: str) -> ClaimFile:
 
 
 def said_claim(holds: str, when: str = "") -> ClaimFile:
-    """A claim that somebody has typed; see `named_or_said`.
+    """A claim from a typed formula; see `named_or_said`.
 
     Raises:
-        ClaimFileError: if it cannot be read.
+        ClaimFileError: if the formula cannot be read.
     """
     for text in (holds, when):
-        if len(text) > MOST_CHARACTERS:  # before anything is looked for in it
+        if len(text) > MOST_CHARACTERS:  # checked before the regular expressions search the text
             raise ClaimFileError(f"{OWN_NAME}: {len(text)} characters are too long; allowed: {MOST_CHARACTERS}")
     lines = ["format = 1", f"title = {_quoted(holds)}"]
     cases: dict[tuple[str, str], str] = {}
@@ -405,7 +406,7 @@ def said_claim(holds: str, when: str = "") -> ClaimFile:
         controller = "" if entry == _TRIED else entry
         if not controller and not place:
             return match[0]
-        # A script is entered by where its file is, which is too long for a name.
+        # A script is named by its path, which is too long for a case.
         told = Path(entry).name if entry.endswith(SCRIPT_SUFFIX) else entry or _TRIED
         short = re.sub(r"[^A-Za-z0-9_-]", "-", told)[:_LETTERS]
         name = f"{short}-{place}" if place else short

@@ -1,7 +1,7 @@
-"""Counterexamples, small and confirmed networks in which a claim fails: as documents of the store and as files.
+"""Counterexamples: simplified and confirmed networks in which a claim fails, as documents of the store and as files.
 
-In a folder, such as `assets/counterexamples`, each is two files: NAME.toml is the scenario with the controller on it,
-which runs as any other; NAME.claim.toml describes the failure:
+In a folder, such as `assets/counterexamples`, each consists of two files. NAME.toml is an ordinary scenario with the
+controller on its flows; NAME.claim.toml describes the failure:
 
 format = 1
 claim = "improve"                       # a shipped claim, or its own text in [own]
@@ -9,11 +9,11 @@ entrant = "olia"                        # the controller, by its name in the are
 says = "5 and 25 Mbit/s, ...: olia takes 0.40 of one NewReno on the better path"
 told = "5.3 Mbit/s >= 0.9 * 13.2 Mbit/s"
 
-[confirmed]                             # by how much it holds, a number for each of the seeds from 101 on
+[confirmed]                             # margins of the claim, one for each of the seeds from 101 on
 linux = [-0.92, -0.91]
 textbook = [-0.88, -0.87]
 
-The runs of a counterexample become scenario files: the controller that is tried, and the runs it is measured against.
+The runs of a counterexample become scenario files: one for the tested controller and one for each case of the claim.
 Networks are put in words such as "5 and 25 Mbit/s, 3 ms, buffers of 5 and 7 packets, the faster path loses 1.5 %".
 Failed comparisons show measured numbers beside claimed ones.
 """
@@ -80,8 +80,8 @@ def measured_words(claim: str, say: Callable[..., str] = tr) -> str:
     """The comparisons of a failed claim that do not hold: ``5.053 Mbit/s, where at least 11.87 Mbit/s is claimed``.
 
     Args:
-        claim: with the numbers that were measured, as in `Outcome.told`.
-        say: puts values into a form: `tr` in the language of the window, `str.format` in English, for what is kept.
+        claim: claim with its measured numbers, as in `Outcome.told`.
+        say: formats the text: `tr` in the language of the window, or `str.format` in English for texts that are stored.
     """
     found = [_PART.fullmatch(part) for part in claim.split(" and ")]
     failing = [match for match in found if match is not None and not _holds(match)]
@@ -116,7 +116,7 @@ def _phrase(match: re.Match[str], say: Callable[..., str]) -> str:
 
 
 def network_words(net: Network) -> str:
-    """What a network is, in a part of a sentence: by the paths of its first flow that is tried."""
+    """Description of a network within a sentence, by the paths of its first tested flow."""
     flow = net.scenario.flows[net.competes[0]]
     facts = path_facts(net.scenario)
     paths = [facts[flow.name, place] for place in range(1, len(flow.paths) + 1)]
@@ -170,7 +170,7 @@ def _losses(paths: Sequence[PathFacts]) -> list[str]:
 
 
 def _listed(texts: Sequence[str]) -> str:
-    """As in "5 and 25 Mbit/s": the unit once, and the number once where all are the same."""
+    """Joins numbers as in "5 and 25 Mbit/s": the unit appears once, and equal numbers appear once."""
     if len(set(texts)) == 1:
         return texts[0]
     numbers, units = zip(*(text.partition(" ")[::2] for text in texts), strict=True)
@@ -183,7 +183,7 @@ def _bytes(size: int) -> str:
 
 SUFFIX = ".claim.toml"
 UNSEEN_SEEDS = tuple(range(101, 111))
-"""Seeds that no search has seen."""
+"""Seeds for confirmation, which no search uses."""
 
 PROFILES = ("linux", "textbook")
 _COMMENT_WIDTH = 116
@@ -202,13 +202,13 @@ class Counterexample:
     """A network in which a claim fails.
 
     Attributes:
-        claim: what fails.
-        entrant: about whom, as the arena calls it.
-        says: it in a sentence.
-        told: the claim with the numbers that were measured with the first unseen seed.
-        text: of the scenario file, with the controller on its flows.
-        confirmed: by transport profile, by how much the claim holds with each of the unseen seeds.
-        name: of its files; empty: it has none.
+        claim: claim that fails.
+        entrant: name of the controller in the arena.
+        says: the failure in a sentence.
+        told: claim with the numbers measured with the first unseen seed.
+        text: scenario file, with the controller on its flows.
+        confirmed: margins of the claim by transport profile, one for each unseen seed.
+        name: name of its files; empty if it is not in files.
     """
 
     claim: ClaimFile
@@ -226,7 +226,7 @@ class Counterexample:
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether the claim fails with every unseen seed, in each profile."""
+        """True if the claim fails with every unseen seed in each profile."""
         return all(margin < 0 for margins in self.confirmed.values() for margin in margins)
 
     def estimate(self, profile: str) -> Estimate:
@@ -234,7 +234,7 @@ class Counterexample:
         return Estimate.of(self.confirmed[profile])
 
     def document(self) -> dict[str, Any]:
-        """It as the store keeps it."""
+        """The form in the store."""
         return {
             "claim": self.claim.name,
             "claim_text": self.claim.text,
@@ -246,40 +246,40 @@ class Counterexample:
         }
 
     def trial(self) -> Trial:
-        """Claim and controller.
+        """The claim and the controller.
 
         Raises:
-            InputError: if there is no such controller any more; `ScenarioError` if the network is not usable.
+            InputError: if the controller no longer exists; `ScenarioError` if the network is not usable.
         """
         return Trial(self.claim, chosen_entrants([self.entrant], scripts=self.network().scenario.scripts)[0])
 
     def network(self, profile: str = "") -> Network:
-        """The network, with the transport profile that the file says or with another.
+        """The network, with the transport profile of the file or with another one.
 
         Raises:
-            ScenarioError: if it is not usable.
+            ScenarioError: if the scenario is not usable.
         """
         overrides = [f"profile={profile}"] if profile else []
         file = self.name or "counterexample"
         return network_of(read_scenario(Use.BREAK, self.text, file=file, overrides=overrides))
 
     def again(self) -> Counterexample:
-        """The same with what it comes to today."""
+        """A copy with the margins of the current version."""
         return replace(self, confirmed=_confirmed(self.trial(), {each: self.network(each) for each in self.confirmed}))
 
     def case_scenario(self, case: str = ENTRANT) -> Scenario:
-        """What is run for a case of the claim.
+        """The scenario of a case of the claim.
 
         Raises:
-            InputError: as `trial`; `SimError` if a run fails that it takes to know.
+            InputError: as in `trial`; `SimError` if a run fails that determines the best path.
         """
         return self.trial().scenario(self.network(), case)
 
     def write(self, folder: Path, name: str) -> tuple[Path, Path]:
-        """Its two files.
+        """Writes its two files and returns their paths.
 
         Raises:
-            OSError: if they cannot be written.
+            OSError: if the files cannot be written.
         """
         scenario, claim = folder / f"{name}.toml", folder / f"{name}{SUFFIX}"
         own = "" if self.claim.name in claim_names() else f"\n[own]\ntext = {render(Lines(self.claim.text))}\n"
@@ -298,19 +298,19 @@ class Counterexample:
 def found_counterexample(
     trial: Trial, tree: Mapping[str, Any], draws: Mapping[str, Draw], is_stopped: Callable[[], bool] = lambda: False
 ) -> Counterexample | None:
-    """The smallest network in which a claim fails still, confirmed; None if that takes exact numbers or some seeds.
+    """The simplified and confirmed network; None if the failure needs exact numbers or particular seeds.
 
     Args:
         trial: claim and controller.
-        tree: tables of a scenario file in which it fails.
-        draws: what was chosen of it.
-        is_stopped: asked again and again.
+        tree: tables of a scenario file in which the claim fails.
+        draws: random values of the scenario by key.
+        is_stopped: polled repeatedly.
     """
     shrinking = Shrinking(trial, tree, draws, is_stopped)
     shrinking.run()
     small = shrinking.tree
     if not shrinking.margin < 0 or is_stopped() or not is_round(small):
-        return None  # what fails with one exact number alone says little
+        return None  # a failure that needs an exact number says little about the controller
     nets = {profile: network_of(scenario_of({**small, "profile": profile})) for profile in PROFILES}
     net = network_of(scenario_of(small))
     verdicts = [trial.verdict(each) for each in repetitions(net, UNSEEN_SEEDS)]
@@ -339,10 +339,10 @@ def _confirmed(trial: Trial, nets: Mapping[str, Network]) -> dict[str, tuple[flo
 
 
 def of_document(document: Mapping[str, Any]) -> Counterexample:
-    """What the store has kept.
+    """Read a counterexample from the store.
 
     Raises:
-        ValueError: if that is damaged.
+        ValueError: if the document is damaged.
     """
     try:
         claim = read_claim(str(document["claim"]), str(document["claim_text"]), str(document["claim"]))
@@ -356,19 +356,19 @@ def of_document(document: Mapping[str, Any]) -> Counterexample:
 
 
 def shipped_counterexamples() -> list[Counterexample]:
-    """Those that ship, by name; the folder is the list.
+    """The shipped counterexamples by name; the folder is the list.
 
     Raises:
-        ClaimFileError: if one is not usable: the installation is damaged.
+        ClaimFileError: if a file is not usable; then the installation is damaged.
     """
     return [read_counterexample(path) for path in sorted(resource_path("counterexamples").glob(f"*{SUFFIX}"))]
 
 
 def named_counterexample(name_or_path: str) -> Counterexample:
-    """One that ships, by its name, or one of the two files of one.
+    """A shipped counterexample by its name, or one from either of its two files.
 
     Raises:
-        InputError: if there is none; `ClaimFileError` with all that is wrong with it.
+        InputError: if no such file or name exists; `ClaimFileError` with all problems of the file.
     """
     names = sorted(path.name.removesuffix(SUFFIX) for path in resource_path("counterexamples").glob(f"*{SUFFIX}"))
     listed = f"allowed: {', '.join(names)}, or a file NAME{SUFFIX}"
@@ -377,13 +377,13 @@ def named_counterexample(name_or_path: str) -> Counterexample:
 
 
 def read_counterexample(path: Path) -> Counterexample:
-    """One from its two files.
+    """Read a counterexample from its two files.
 
     Args:
-        path: of NAME.claim.toml.
+        path: path of NAME.claim.toml.
 
     Raises:
-        ClaimFileError: with all that is wrong with it.
+        ClaimFileError: with all problems of the file.
     """
     name = path.name.removesuffix(SUFFIX)
     text = read_text(path, ClaimFileError, "a counterexample")
@@ -420,7 +420,7 @@ def _read(name: str, scenario: str, tree: Mapping[str, Any], report: Report) -> 
 
 
 def _text(trial: Trial, tree: Tree, tried: Sequence[str], says: str) -> str:
-    """The scenario file of a network, with the controller on the flows that are tried."""
+    """The scenario file of a network, with the controller on the tested flows."""
     lines = [f"# {line}" for line in _wrapped(says)]
     source = f" ({trial.claim.source})" if trial.claim.source else ""
     lines += ["#", *(f"# {line}" for line in _wrapped(f"So this does not hold: {trial.claim.title}{source}."))]
@@ -447,13 +447,13 @@ def _wrapped(text: str) -> Sequence[str]:
 
 
 class CaseRun(NamedTuple):
-    """What is run of a counterexample.
+    """A run of a counterexample.
 
     Attributes:
-        name: of the case as the claim has it; empty: the controller that is tried, or one that keeps a claim that has
-            no case.
-        title: who runs it, for people.
-        source: the scenario.
+        name: name of the case in the claim; empty for the tested controller, or for one that keeps a claim without
+            cases.
+        title: name of the controller for people.
+        source: scenario of the run.
     """
 
     name: str
@@ -462,15 +462,15 @@ class CaseRun(NamedTuple):
 
 
 def case_runs(each: Counterexample) -> list[CaseRun]:
-    """What is run of a counterexample: the controller that is tried first, then each case of the claim.
+    """The runs of a counterexample: the tested controller first, then each case of the claim.
 
-    Of a claim that has none, the first controller of the catalogue with which it holds in this network; nothing, if
-    there is none.
+    For a claim without cases, the second run uses the first controller of the catalogue that keeps the claim in this
+    network. It is missing if no controller does.
 
     Raises:
-        InputError: if there is no such controller any more.
-        ScenarioError: if it is not usable.
-        SimError: if a run fails that it takes to know.
+        InputError: if the controller no longer exists.
+        ScenarioError: if the scenario is not usable.
+        SimError: if a run fails that determines the best path or the second controller.
     """
     trial, net = each.trial(), each.network()
     runs = [CaseRun(ENTRANT, trial.entrant.name, _source(each, each.text))]
@@ -504,7 +504,7 @@ def _entrant(trial: Trial, case: Case) -> Entrant:
 
 
 def _keeper(trial: Trial, net: Network) -> Entrant | None:
-    """The first controller with which the claim holds in a network."""
+    """The first controller of the catalogue that keeps the claim in a network."""
     able = (each for each in entrants() if not (each.problem or each.is_blind or each.learns))
     return next((each for each in able if 0 <= Trial(trial.claim, each).margin(net) <= LARGEST_MARGIN), None)
 
@@ -516,7 +516,7 @@ def _source(each: Counterexample, text: str, case: str = "") -> ScenarioSource:
 
 
 def _with_flows(text: str, net: Network, wanted: Scenario) -> str:
-    """The text of a network with the kinds and paths that flows have in another; without those that are not there."""
+    """The text of a network with the kinds and paths of flows in `wanted`, without the flows that `wanted` lacks."""
     for name in net.scenario.flows:
         new = wanted.flows.get(name)
         if new is None:

@@ -1,4 +1,4 @@
-"""Looks for networks in which a claim fails, on the cores of this machine or on a cluster; goes on where it stopped."""
+"""Searches for networks in which a claim fails, on this machine or on a cluster, and continues stored searches."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 RULES = 1
-"""Version of trials and search: searches of others are not gone on with."""
+"""Version of trials and search; searches of other versions are not continued."""
 
 FOUND = 5
-"""Counterexamples that a search ends with, at most."""
+"""Largest number of counterexamples of a search."""
 
-_CHUNK = 6  # networks that a task tries, at most
-_WRITTEN_S = 2.0  # generations of so long are written together
-_SHRINKING_S = 15.0  # of the time, at most; a tenth if that is less
+_CHUNK = 6  # largest number of networks per task
+_WRITTEN_S = 2.0  # shortest time between two writes to the store
+_SHRINKING_S = 15.0  # time reserved for simplifying; at most a tenth of the total
 _SAME = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Tried:
-    """Networks that a task is to try: rows of a generation."""
+    """Networks for a task, consecutive rows of a generation."""
 
     first: int
     nets: tuple[Network, ...]
@@ -54,7 +54,7 @@ class _Tried:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shrunk:
-    """A network that a task is to make smaller."""
+    """A network for a task to simplify."""
 
     number: int
     found: Found
@@ -62,13 +62,13 @@ class _Shrunk:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is looked for.
+    """The subject of a search.
 
     Attributes:
-        claim: that is to fail.
-        entrant: about whom.
-        space: in which networks.
-        seed: of what is drawn.
+        claim: claim to refute.
+        entrant: controller to test.
+        space: networks to search.
+        seed: seed of all random draws.
     """
 
     claim: ClaimFile
@@ -78,13 +78,13 @@ class Question:
 
     @property
     def replaced(self) -> list[str]:
-        """Lines about controllers and schedulers of the scenario, with options of their own, that are not tried."""
+        """Lines on controllers and schedulers with options in the scenario that the entrant replaces."""
         net = network_of(self.space.scenario)
         return told_replacements(net.scenario, self.entrant.scenario(net))
 
     @property
     def key(self) -> str:
-        """Of the search in the store.
+        """Hash that identifies the search in the store.
 
         Raises:
             ArenaError: if the entrant cannot take part.
@@ -95,23 +95,23 @@ class Question:
 
 
 class BreakJob(Batch[_Tried | _Shrunk]):
-    """Carries out a search. `run` blocks and belongs into a worker thread; the rest is safe from any thread.
+    """Runs a search. `run` blocks and belongs into a worker thread; the rest is thread-safe.
 
     Args:
-        question: what is looked for.
-        store: where it is kept, and gone on from; None: nowhere.
-        minutes: that may be spent on it, those of earlier times included; None: as many as `networks` take.
-        networks: that are tried, at most; None: as many as there is time for.
-        most: counterexamples that it ends with.
-        jobs: how many tasks at once on this machine; 1: in this process.
-        cluster: address of a Ray cluster that does it instead; None: none.
-        executor: makes who does it; None: as the two before say.
+        question: claim, controller and networks.
+        store: keeps the search, so that it can continue later; None to keep nothing.
+        minutes: time budget, including earlier sessions; None for as long as `networks` takes.
+        networks: largest number of networks to try; None for as many as time permits.
+        most: largest number of counterexamples.
+        jobs: number of parallel tasks on this machine; 1 to run in this process.
+        cluster: address of a Ray cluster to use instead, or None.
+        executor: makes the executor; None to derive it from `jobs` and `cluster`.
 
     Attributes:
-        question: what is looked for.
-        search: what is known by now.
-        found: the counterexamples, the worst first; none before the end.
-        notes: what is to be said of the claim.
+        question: claim, controller and networks.
+        search: state of the search.
+        found: counterexamples, the clearest failure first; empty before the end.
+        notes: remarks on the claim, e.g. that it cannot fail.
 
     Raises:
         InputError: if the entrant, or a controller that the claim names, cannot take part.
@@ -154,12 +154,12 @@ class BreakJob(Batch[_Tried | _Shrunk]):
 
     @property
     def record(self) -> SearchRecord | None:
-        """The search in the store."""
+        """The stored form of the search."""
         return self._record
 
     @property
     def elapsed_s(self) -> float:
-        """Time that was spent on it in all, s."""
+        """Total time of the search including earlier sessions, s."""
         return self._earlier_s + (time.monotonic() - self._started if self._started else 0.0)
 
     def _work(self) -> None:
@@ -194,7 +194,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
         return told >= 1
 
     def _recall(self) -> None:
-        """Go on from what the store has of the same search."""
+        """Repeats the stored results of the same search, to continue after them."""
         question = self.question
         if self._store is None:
             return
@@ -216,7 +216,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
             width = points.shape[1]
             was = np.frombuffer(known.points, "<f8")
             if was.size != points.size or not np.allclose(was.reshape(-1, width), points, atol=_SAME):
-                break  # another version of a library draws otherwise: it begins anew from here
+                break  # another version of a library draws other points: the search continues afresh from here
             niches = np.frombuffer(known.niches, np.uint8).reshape(len(points), -1)
             margins = np.frombuffer(known.margins, "<f8").tolist()
             self.search.tell(points, margins, [Niche(*map(int, row)) for row in niches])
@@ -244,7 +244,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
             self._write()
 
     def _comment(self) -> None:
-        """After the first networks: whether the claim can fail, and whether it can hold."""
+        """After the random networks, notes a claim that always fails, or that apparently cannot fail."""
         search = self.search
         if search.tried != GENERATION * RANDOM_GENERATIONS:
             return
@@ -273,7 +273,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
         self._tell(share=1.0, eta_s=0.0)
 
     def _tell_running(self, n_under_way: int, executor: Executor) -> None:
-        """How many are under way; how long it takes is known of the search as a whole, not of a generation."""
+        """Reports the number of running tasks; the remaining time is known for the search, not for a generation."""
         self._tell(
             state=self._running_state,
             under_way=min(n_under_way, executor.jobs),
@@ -293,7 +293,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
             self._shrunk[item.number] = outcome
 
     def _give_up(self, item: _Tried | _Shrunk, problem: str) -> None:
-        """Networks that end their process say nothing of the claim: nothing that is known so would be right.
+        """Stops the search, because networks that crash the process leave the claim undecided.
 
         Raises:
             ArenaError: always.

@@ -1,10 +1,10 @@
-"""Where the run in which a claim fails parts from the one that keeps it: the moment at which to ask why.
+"""Time at which the run in which a claim fails diverges from the run that keeps it, and the decision to explain.
 
-What a claim is about is a curve of each run, such as the goodput of the flows that are tried. They part at the first
-time from which on one of them stays below 90 % of the other in the mean, up to whatever later time. From any earlier
-time there is a stretch in which it does not: so nothing before that moment has to be explained, and all that comes
-after goes the same way. What is before the last change of the network that precedes the measured time is left out: of
-a claim about freed capacity, nothing counts before that is free.
+The subject of a claim is a curve of each run, such as the goodput of the tested flows. The curves diverge at the first
+time t from which the mean of one curve, taken from t to any later time, is below 90 % of the mean of the other. From
+every time before t, some interval does not satisfy this, so no earlier event needs an explanation. The time before the
+last change of the network that precedes the measurement is left out: a claim about freed capacity, for example, says
+nothing about the time before the capacity is free.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from subflow_sim.arena.networks import Network
 from subflow_sim.scenario import Scenario
 
 SHARE = 0.9
-"""Of the upper curve, that the lower one stays below."""
+"""The runs diverge when one mean falls below this share of the other."""
 
-_SAMPLES = 1000  # of each run
-_REACH_RTTS = 2.0  # a loss so near is what made them part
+_SAMPLES = 1000  # samples per run
+_REACH_RTTS = 2.0  # losses within so many RTTs are taken as the cause
 _RATES = ("goodput_bps", "throughput_bps")
-_WORDS = {  # of columns: name, unit, scale
+_WORDS = {  # by column: name, unit, scale
     "goodput_bps": (translatable("goodput"), "Mbit/s", 1e-6),
     "throughput_bps": (translatable("throughput"), "Mbit/s", 1e-6),
     "srtt_s": (translatable("round-trip time"), "ms", 1e3),
@@ -54,21 +54,21 @@ _Curve: TypeAlias = NDArray[np.float64]
 
 
 class Moment(Enum):
-    """Which decision is explained of a parting."""
+    """Kind of the decision that is explained."""
 
-    LOSS = "loss"  # that is near
-    FIRST = "first"  # of all: nobody has decided anything before
-    THERE = "there"  # the last one before it
+    LOSS = "loss"  # a loss close to the divergence
+    FIRST = "first"  # the first decision, after the divergence
+    THERE = "there"  # the last decision before the divergence
 
 
 class _Subject(NamedTuple):
     """The curves behind a function of claims.
 
     Attributes:
-        scope: of the traces.
-        column: of the traces.
-        of: whose: of the flows that are tried, of those beside, of all.
-        is_each: each flow has a curve of its own; else they have one together.
+        scope: scope of the traces.
+        column: column of the traces.
+        of: flows to include: "tried", "beside", or "all" for both.
+        is_each: whether each flow has its own curve; otherwise the flows share one.
     """
 
     scope: str
@@ -94,20 +94,20 @@ _SUBJECTS: Mapping[str, _Subject] = {
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """Where two runs of a counterexample part.
+    """Divergence of two runs of a counterexample.
 
     Attributes:
-        titles: of the two: the controller that is tried, and what it is measured against.
-        place: of the other among the runs of the counterexample, see `case_runs`.
-        column: of the traces that part.
-        flows: whose, for people.
-        time_s: when.
-        is_at_once: with the start, or with a change of the network.
-        until_s: up to when both are known.
-        means: of both from then on, SI; of losses, packets per second.
-        owner: whose decision is explained: a subflow of the run that is tried or, of documents, its scheduler.
-        at_s: the time of that decision.
-        moment: why it is that one.
+        titles: names of the tested controller and of the other run.
+        place: index of the other run, see `case_runs`.
+        column: column of the diverging traces.
+        flows: names of the flows, for people.
+        time_s: time of the divergence.
+        is_at_once: whether the runs diverge at the start, or at a change of the network.
+        until_s: end of the time that both curves cover.
+        means: means of both curves after the divergence in SI units; losses in packets per second.
+        owner: owner of the explained decision: a subflow of the tested run, or a scheduler for flows with a size.
+        at_s: time of that decision.
+        moment: kind of that decision.
     """
 
     titles: tuple[str, str]
@@ -124,13 +124,13 @@ class Parting:
 
     @property
     def is_worse(self) -> bool:
-        """Whether the controller that is tried has less of what is good, or more of what is bad."""
+        """True if the tested controller has less throughput than the other, or more delay or loss."""
         own, other = self.means
         return own < other if self.column in _RATES else own > other
 
     @property
     def words(self) -> str:
-        """What parts, when, and why this is the moment."""
+        """Sentences on the divergence and on the explained decision."""
         low, high = sorted((0, 1), key=lambda side: self.means[side])
         name, unit, scale = _WORDS[self.column]
         known = {
@@ -168,7 +168,7 @@ class Parting:
         return f"{parted} {explained[self.moment]}"
 
     def document(self) -> dict[str, Any]:
-        """It for programs."""
+        """The divergence as a JSON document."""
         own, other = self.titles
         return {
             "controller": own,
@@ -188,14 +188,14 @@ class Parting:
 
 
 def find_parting(each: Counterexample, runs: Sequence[CaseRun]) -> Parting | None:
-    """Where the run of the controller parts from that of a case; of several, from the one from which it differs most.
+    """Divergence of the run of the controller from those of the cases; of several, the one with the largest difference.
 
     Args:
-        each: the counterexample.
-        runs: of it, see `case_runs`.
+        each: counterexample to explain.
+        runs: its runs, see `case_runs`.
 
     Returns:
-        None if there is nothing to compare with, or what the claim is about differs by less than a tenth.
+        None without another run, or if the subject of the claim differs by less than a tenth.
 
     Raises:
         SimError: if a run fails.
@@ -210,12 +210,12 @@ def find_parting(each: Counterexample, runs: Sequence[CaseRun]) -> Parting | Non
         for subject, is_compared in _subjects(each.claim, runs[place]).items()
         for parting in _partings(subject, net, runs, traces, whole, place)
     ]
-    # What is worse than in the other run makes the claim fail rather than what is better.
+    # Prefers curves in which the tested controller is worse, because they explain why the claim fails.
     return max(found, key=lambda known: (*known[1:], _log_ratio(known[0].means)), default=(None,))[0]
 
 
 def _subjects(claim: ClaimFile, run: CaseRun) -> dict[_Subject, bool]:
-    """All that the claim asks about the controller; of each, whether it is compared with a case."""
+    """Subjects that the claim measures for the controller, mapped to whether the claim compares them with the case."""
     own = (None, ENTRANT, "entrant")
     asked = [call.name for call in claim.claim.calls() if not call.texts or call.texts[0] in own]
     compared = [call.name for pair in claim.claim.compared() for call in pair if call.texts[:1] == (run.name,)]
@@ -224,9 +224,9 @@ def _subjects(claim: ClaimFile, run: CaseRun) -> dict[_Subject, bool]:
 
 
 def _made(scenarios: Sequence[Scenario], net: Network) -> tuple[list[LiveTraces], LiveTraces]:
-    """Traces of these runs with many samples of the time that counts, and of the whole of the first run.
+    """Traces of the measured time of all runs with many samples, and of the whole first run.
 
-    Of documents that is the time until the first of them is through.
+    For flows with a size, the measured time ends when the first run has completed.
     """
     tried = [net.scenario.flows[name] for name in net.competes]
     has_documents = all(flow.size_bytes is not None for flow in tried)
@@ -257,7 +257,7 @@ def _partings(
     whole: LiveTraces,
     place: int,
 ) -> Iterator[Parting]:
-    """Of each curve of a subject that both runs have."""
+    """Divergence of each curve of a subject that both runs have."""
     own, other = traces[0], traces[place]
     ours, theirs = (_curves(subject, net, each) for each in (own, other))
     for flows in ours:
@@ -293,7 +293,7 @@ def _partings(
 
 
 def _last_change_s(net: Network) -> float:
-    """When the network changes for the last time before the claim measures, s; 0: it does not."""
+    """Time of the last change of the network before the measurement, s; 0 without changes."""
     scenario = net.scenario
     times_s = [event.at_s for event in scenario.events]
     times_s += [time_s for flow in scenario.flows.values() for time_s in (flow.start_s, flow.stop_s or 0.0)]
@@ -301,23 +301,24 @@ def _last_change_s(net: Network) -> float:
 
 
 def _parting(curves: tuple[_Curve, _Curve], begins: int, measured: int) -> int | None:
-    """The first sample from which on the mean of one curve stays below its share of the other's; None: there is none.
+    """Index of the first sample from which the mean of one curve stays below its share of the other's; None without
+    one.
 
     Args:
-        curves: of both, with as many samples.
-        begins: the first sample that counts.
-        measured: the first sample of the time in which the claim measures: it says which of them is the lower one.
+        curves: both curves, of equal length.
+        begins: index of the first sample to consider.
+        measured: index of the first measured sample; the measured time determines the lower curve.
     """
     low, high = sorted(curves, key=lambda curve: float(curve[measured:].sum()))
     if not low[measured:].sum() < SHARE * high[measured:].sum():
         return None
     lead = np.concatenate([[0.0], np.cumsum((SHARE * high - low)[begins:])])
-    # Where the lead is least, for the last time: from there on it is greater whenever one looks.
+    # From the last minimum of the lead on, the accumulated lead is positive up to any later time.
     return begins + len(lead) - 1 - int(np.argmin(lead[::-1]))
 
 
 def _curves(subject: _Subject, net: Network, traces: LiveTraces) -> dict[str, _Curve]:
-    """By whose they are, for people."""
+    """Curves by the names of their flows, for people."""
     beside = [name for flow in net.beside for name in net.scenario.flows[flow].instances]
     wanted = {"tried": net.connections, "beside": beside, "all": (*net.connections, *beside)}[subject.of]
     keys = [key for key in select_keys(traces, subject.scope, subject.column) if key.owner.partition("/")[0] in wanted]
@@ -329,7 +330,7 @@ def _curves(subject: _Subject, net: Network, traces: LiveTraces) -> dict[str, _C
 
 
 def _together(curves: NDArray[np.float64], *, is_mean: bool) -> _Curve:
-    """Mean or sum of curves at each time, of those that have a value there; NaN where none has."""
+    """Mean or sum of the curves at each time, over those that have a value; NaN where all lack one."""
     known = np.isfinite(curves)
     count, total = known.sum(axis=0), np.where(known, curves, 0.0).sum(axis=0)
     return np.where(count > 0, total / np.maximum(count, 1) if is_mean else total, np.nan)
@@ -340,7 +341,7 @@ def _read(traces: LiveTraces, key: SeriesKey) -> _Curve:
 
 
 def _both(*curves: _Curve) -> tuple[_Curve, _Curve]:
-    """As long as the shorter one; what one of them does not know counts in neither."""
+    """Both curves cut to the shorter length; samples that either curve lacks are 0 in both."""
     count = min(map(len, curves))
     one, two = (curve[:count] for curve in curves)
     known = np.isfinite(one) & np.isfinite(two)
@@ -350,10 +351,10 @@ def _both(*curves: _Curve) -> tuple[_Curve, _Curve]:
 def _explained(
     subject: _Subject, net: Network, runs: tuple[LiveTraces, LiveTraces], first: int, *, is_less: bool
 ) -> str:
-    """Whose decision it is: of documents the scheduler's, else that of the subflow which makes most of the difference.
+    """Owner of the decision: the scheduler for flows with a size, otherwise the subflow with the largest difference.
 
-    Of flows that get less, the subflow that lacks most of what its path carries in the other run; of flows beside
-    which others get less, the one that takes most more than there.
+    For flows that get less, this is the subflow that lags furthest behind the same path in the other run. If the
+    competing flows get less, it is the subflow that exceeds the same path by most.
     """
     own, other = (_tried_subflows(net, subject, traces) for traces in runs)
     names = net.connections
@@ -361,7 +362,7 @@ def _explained(
         several = [name for name in names if sum(key.owner.startswith(f"{name}/") for key in own.values()) > 1]
         if several:
             return several[0]
-    # Who has not heard anything yet decides nothing.
+    # A subflow without an ACK so far decides nothing.
     started = [label for label, key in own.items() if _first_ack_s(runs[0], key.owner) <= first * _interval_s(runs[0])]
     if not started:
         return min(own.values(), key=lambda key: _first_ack_s(runs[0], key.owner)).owner
@@ -381,7 +382,7 @@ def _mean_from(traces: LiveTraces, key: SeriesKey, first: int) -> float:
 
 
 def _tried_subflows(net: Network, subject: _Subject, traces: LiveTraces) -> dict[str, SeriesKey]:
-    """By flow and path."""
+    """Series of the tested subflows by flow and path."""
     column = "throughput_bps" if subject.column in _RATES else subject.column
     keys = select_keys(traces, SUBFLOW, column)
     return {traces.labels[key.owner]: key for key in keys if key.owner.partition("/")[0] in net.connections}
@@ -392,7 +393,7 @@ def _interval_s(traces: LiveTraces) -> float:
 
 
 def _first_ack_s(traces: LiveTraces, owner: str) -> float:
-    """When the first round trip of a subflow is over, s; infinite: none is. A scheduler need not wait for that."""
+    """Time of the first RTT sample of a subflow, s; infinite without samples. For a scheduler, 0."""
     keys = select_keys(traces, SUBFLOW, "srtt_s", owner)
     if not keys:
         return 0.0
@@ -401,7 +402,7 @@ def _first_ack_s(traces: LiveTraces, owner: str) -> float:
 
 
 def _first_decision_s(traces: LiveTraces, owner: str) -> float:
-    """When a scheduler decides for the first time, s; 0: nobody has recorded it."""
+    """Time of the first decision of a scheduler, s; 0 if none is recorded."""
     table = traces.events(DECISION.name)
     if owner not in table.names.get("owner", ()):
         return 0.0

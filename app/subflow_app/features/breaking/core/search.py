@@ -1,14 +1,13 @@
 """The search for networks in which a claim fails: random points first, then CMA-ES, and changes of known networks.
 
-CMA-ES starts from the most promising kinds of networks. The search keeps the kinds apart, so that it ends with several
-failures that differ and not with one a hundred times.
+CMA-ES starts from the most promising kinds of networks. The search distinguishes kinds, so that it ends with several
+different failures instead of variations of one.
 
-Points are numbers in [0, 1) for each key of a space; margins give by how much a claim holds. The next points follow
-from the seed and from the earlier results alone: a search that receives the same results again continues in the same
-way.
+Points are numbers in [0, 1) for each key of a space; margins measure by how much a claim holds. The next points depend
+only on the seed and on the earlier results: a search that receives the same results again proposes the same points.
 
-Source of the parts: Hansen 2016, "The CMA Evolution Strategy: A Tutorial", in the library `cma`; Mouret, Clune 2015,
-"Illuminating search spaces by mapping elites" (MAP-Elites): the best of each kind is kept and varied.
+Sources: Hansen 2016, "The CMA Evolution Strategy: A Tutorial", in the library `cma`; Mouret, Clune 2015, "Illuminating
+search spaces by mapping elites" (MAP-Elites), which keeps and varies the best of each kind.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ from subflow_sim.params import HEADER_BYTES
 
 
 class Niche(NamedTuple):
-    """What a network is like, in steps.
+    """Properties of a network in coarse steps, which define its kind.
 
     Attributes:
-        rates: the slowest path against the fastest: 0 far slower, 1 slower, 2 about alike.
-        rtts: the fastest path against the others: 0 shorter, 1 about alike, 2 longer.
+        rates: capacity of the slowest path relative to the fastest: 0 far slower, 1 slower, 2 about equal.
+        rtts: RTT of the fastest path relative to the others: 0 shorter, 1 about equal, 2 longer.
         fast_loss: random loss of the fastest path: 0 none, 1 below 0.3 %, 2 more.
-        other_loss: the most of the others, likewise.
-        buffer: of the fastest path, in BDPs: 0 below a half, 1 below two, 2 more.
-        company: connections beside: 0 none, 1 one or two, 2 more.
+        other_loss: largest random loss of the other paths, with the same steps.
+        buffer: buffer of the fastest path in BDPs: 0 below a half, 1 below two, 2 more.
+        company: number of competing connections: 0 none, 1 one or two, 2 more.
     """
 
     rates: int
@@ -47,12 +46,12 @@ class Niche(NamedTuple):
     company: int
 
     def distance(self, other: Niche) -> int:
-        """In how many ways two networks differ."""
+        """Number of properties in which two networks differ."""
         return sum(one != two for one, two in zip(self, other, strict=True))
 
 
 def niche_of(net: Network) -> Niche:
-    """What a network is like, by the paths of its first flow that is tried."""
+    """The kind of a network, by the paths of its first tested flow."""
     flow = net.scenario.flows[net.competes[0]]
     facts = path_facts(net.scenario)
     paths = [facts[flow.name, place] for place in range(1, len(flow.paths) + 1)]
@@ -78,7 +77,7 @@ def _loss_step(paths: Sequence[PathFacts]) -> int:
 
 
 def _buffer_bdp(net: Network, path: Sequence[str], facts: PathFacts) -> float:
-    """The smallest buffer of a path that has one, over what the path holds."""
+    """Buffer of the slowest link of a path over the bandwidth-delay product of the path."""
     sides = [net.scenario.links[name].forward for name in path]
     slowest = min(sides, key=lambda side: math.inf if side.rate_bps is None else side.rate_bps)
     packet_bits = 8 * (net.scenario.mss_bytes + HEADER_BYTES)
@@ -89,28 +88,28 @@ def _buffer_bdp(net: Network, path: Sequence[str], facts: PathFacts) -> float:
 
 
 GENERATION = 24
-"""How many points are asked for at a time."""
+"""Points per generation."""
 
 RANDOM_GENERATIONS = 10
-"""So many are drawn by luck first."""
+"""Number of random generations at the start."""
 
-_LED, _VARIED = 12, 8  # of a generation: by CMA-ES, from elites; the others by luck
-_SPREAD = 0.15  # of the first points of CMA-ES
-_STEP = 0.08  # of a variation
-_PATIENCE = 8  # generations of CMA-ES without anything better
+_LED, _VARIED = 12, 8  # points per generation from CMA-ES and from varied elites; the rest is random
+_SPREAD = 0.15  # initial step size of CMA-ES
+_STEP = 0.08  # standard deviation of a variation
+_PATIENCE = 8  # generations of CMA-ES without improvement before a restart
 _BETTER = 0.01
-_UNKNOWN = 10.0  # margin of what could not be told
+_UNKNOWN = 10.0  # margin assumed for networks in which the claim cannot be measured
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Elite:
-    """The network of a kind in which the claim holds least.
+    """The network of a kind with the least margin.
 
     Attributes:
-        niche: the kind.
-        point: where it is.
-        margin: by how much the claim holds; below 0: it fails.
-        number: of the point, from 0 in the order in which they were asked for.
+        niche: kind of the network.
+        point: coordinates in the space.
+        margin: by how much the claim holds; negative if it fails.
+        number: index of the point, from 0 in the order of proposal.
     """
 
     niche: Niche
@@ -120,16 +119,16 @@ class Elite:
 
 
 class Search:
-    """Chooses points. Not for several threads.
+    """Proposes points. Not thread-safe.
 
     Args:
-        width: how many numbers a point has.
-        seed: of all draws.
+        width: number of coordinates of a point.
+        seed: seed of all random draws.
 
     Attributes:
-        elites: by kind.
-        tried: how many points it was told of.
-        failed: in how many of them the claim fails.
+        elites: elites by kind.
+        tried: number of points with a result.
+        failed: number of points at which the claim fails.
     """
 
     def __init__(self, width: int, seed: int) -> None:
@@ -146,7 +145,7 @@ class Search:
         self._begun_in: set[Niche] = set()
 
     def ask(self) -> Points:
-        """The next generation, a point in a row."""
+        """The next generation, a point in each row."""
         rng = np.random.default_rng([self._seed, self._generation])
         if self._generation < RANDOM_GENERATIONS:
             drawn: Points = rng.random((GENERATION, self._width))
@@ -158,12 +157,12 @@ class Search:
         return points
 
     def tell(self, points: Points, margins: Sequence[float], niches: Sequence[Niche]) -> None:
-        """What came of the points that were asked for last.
+        """Records the results of the last generation.
 
         Args:
-            points: as they were asked for.
-            margins: of each; NaN: it could not be told.
-            niches: of each.
+            points: points from `ask`.
+            margins: margin of each point; NaN if it could not be measured.
+            niches: kind of each point.
         """
         for number, (point, margin, niche) in enumerate(zip(points, margins, niches, strict=True), start=self.tried):
             if math.isnan(margin):
@@ -178,11 +177,11 @@ class Search:
         self._generation += 1
 
     def failures(self, count: int, *, least: int = 2) -> list[Elite]:
-        """The elites in which the claim fails most clearly, each unlike the others before it.
+        """The elites in which the claim fails most clearly, each different from the ones before it.
 
         Args:
-            count: how many at most.
-            least: in how many ways they differ.
+            count: largest number of elites.
+            least: smallest number of properties in which they differ.
         """
         chosen: list[Elite] = []
         for elite in sorted(self.elites.values(), key=lambda each: (each.margin, each.number)):
@@ -199,7 +198,7 @@ class Search:
         return np.array(self._led)
 
     def _begin_strategy(self) -> None:
-        """Anew, from the most promising kind from which it was not begun yet."""
+        """Restarts CMA-ES from the most promising kind that has not served as a start yet."""
         import cma  # type: ignore[import-untyped]
 
         fresh = [each for each in self.elites.values() if each.niche not in self._begun_in]
@@ -222,7 +221,7 @@ class Search:
             self._strategy = None
 
     def _vary(self, rng: np.random.Generator, count: int) -> Points:
-        """Points near elites, those that fail more clearly the likelier."""
+        """Points near elites; clearer failures are more likely to be chosen."""
         ranked = sorted(self.elites.values(), key=lambda each: (each.margin, each.number))
         places = np.minimum(rng.geometric(min(1.0, 4 / len(ranked)), count) - 1, len(ranked) - 1)
         parents = np.array([ranked[place].point for place in places])

@@ -1,4 +1,4 @@
-"""Where a claim fails in a space: the networks that a search has tried, by the values that were chosen of them."""
+"""Map of a search: the networks tried, by their coordinates in the space, with the margins of the claim."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from subflow_store.searches import Generation, SearchRecord
 
 SPAN = 0.7
-"""Margins beyond this, of either sign, have the same colour: half or twice what is claimed."""
+"""Limit of the colour scale: larger margins of either sign, i.e. half or twice the claimed value, look alike."""
 
 _TICKS = 5
-_UNITS = {Dimension.RATE: (1e-6, "Mbit/s"), Dimension.TIME: (1e3, "ms")}  # one for all ticks of an axis
+_UNITS = {Dimension.RATE: (1e-6, "Mbit/s"), Dimension.TIME: (1e3, "ms")}  # one unit for all ticks of an axis
 
 
 @dataclass(frozen=True, slots=True)
 class MapAxis:
-    """A value that was chosen.
+    """A varied value.
 
-    Attributes:
+    key: key of the value.
         key: of the value.
-        ticks: places with a text, 0 to 1, and that text.
+        ticks: positions from 0 to 1 and their labels.
     """
 
     key: str
@@ -46,17 +46,16 @@ class MapAxis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchMap:
-    """The networks that were tried.
+    """The networks that a search has tried.
 
     Attributes:
-        axes: one for each value that was chosen.
-        places: float64 [networks, axes], 0 to 1: of all values that there can be, the share that comes before.
-        margins: float64 [networks]: by how much the claim holds; below 0: it fails.
-        space: whose values they are; None: it is not known any more, so places are all that can be told.
-        kinds: of networks, in which the claim fails.
-        untold: of how many networks the claim could not be told; they are left out.
-        thinned: how many networks are left out so that the others can be drawn, and in how many of them the claim
-            fails.
+        axes: one axis for each varied value.
+        places: float64 [networks, axes], 0 to 1: quantile of the value among all possible values.
+        margins: float64 [networks]: by how much the claim holds; negative if it fails.
+        space: space of the values; None if it is unknown, in which case only the positions are shown.
+        kinds: number of kinds of networks in which the claim fails.
+        untold: number of networks left out because the claim could not be measured.
+        thinned: number of networks left out for drawing, and in how many of them the claim fails.
     """
 
     axes: tuple[MapAxis, ...]
@@ -69,21 +68,22 @@ class SearchMap:
 
     @property
     def told(self) -> int:
-        """Of how many networks the claim could be told."""
+        """Number of networks in which the claim was measured."""
         return len(self.margins) + self.thinned[0]
 
     @property
     def tried(self) -> int:
-        """How many networks were tried."""
+        """Number of networks tried."""
         return self.told + self.untold
 
     @property
     def failed(self) -> int:
-        """In how many networks the claim fails."""
+        """Number of networks in which the claim fails."""
         return int((self.margins < 0).sum()) + self.thinned[1]
 
     def with_at_most(self, most: int) -> SearchMap:
-        """The same with no more networks than are drawn at once: the worst fifth, and others of all margins."""
+        """A copy thinned to at most `most` networks: a fifth with the least margins, the rest spread over all margins.
+        """
         count = len(self.margins)
         if count <= most:
             return self
@@ -95,7 +95,7 @@ class SearchMap:
         return replace(self, places=self.places[chosen], margins=margins, thinned=left_out)
 
     def panel(self, along: int, up: int) -> Panel:
-        """The picture over two axes: a mark for each network, coloured by its margin."""
+        """The scatter plot over two axes, with a mark for each network coloured by its margin."""
         x, y = self.axes[along], self.axes[up]
         places = self.places.T
         networks = PanelSeries(
@@ -117,13 +117,13 @@ class SearchMap:
         )
 
     def words(self, number: int) -> str:
-        """What is said of a network."""
+        """Text of the tool tip of a network: its values and its margin."""
         values = self._values(number)
         lines = [f"{axis.key}: {values[axis.key]}" for axis in self.axes]
         return "\n".join((*lines, tr("Margin: {margin}", margin=f"{self.margins[number]:.2f}")))
 
     def csv(self) -> str:
-        """A row for each network: what was chosen, as a scenario file has it, and the margin."""
+        """A row for each network with its values, as in a scenario file, and its margin."""
         headings = ["network", *(axis.key for axis in self.axes), "margin"]
         rows = []
         for number, margin in enumerate(self.margins):
@@ -142,21 +142,21 @@ class SearchMap:
 
 
 def read_map(store: Store, record: SearchRecord) -> SearchMap:
-    """What a search has tried.
+    """Read the networks that a search has tried.
 
     Args:
-        store: that keeps it.
-        record: the search.
+        store: store of the search.
+        record: search to read.
 
     Raises:
-        StoreError: if the file cannot be read.
+        StoreError: if the database cannot be read.
     """
     keys = tuple(str(key) for key in record.document.get("keys", ()))
     space = _space(record, keys)
     generations = store.searches.generations(record.id)
     margins = np.concatenate([np.frombuffer(each.margins, "<f8") for each in generations] or [np.empty(0)])
     flat = np.concatenate([np.frombuffer(each.points, "<f8") for each in generations] or [np.empty(0)])
-    # A database that was damaged may have rows of another length: what goes together is what there is.
+    # The rows of a damaged database may differ in length, so only complete pairs are used.
     count = min(len(margins), len(flat) // max(len(keys), 1))
     places = flat[: count * len(keys)].reshape(count, len(keys))
     told = np.isfinite(margins[:count])
@@ -167,14 +167,14 @@ def read_map(store: Store, record: SearchRecord) -> SearchMap:
 
 
 def _rows(generation: Generation) -> list[bytes]:
-    """What the networks of a generation are like, one after the other."""
+    """Encoded kinds of the networks of a generation, in order."""
     count = max(len(generation.margins) // 8, 1)
     width = max(len(generation.niches) // count, 1)
     return [generation.niches[at : at + width] for at in range(0, len(generation.niches), width)]
 
 
 def value_text(draw: Draw | None, place: float) -> str:
-    """The value at a place of an axis, for people; where that is not known, the place."""
+    """Text of the value at a position of an axis; the position in percent if the value is unknown."""
     at = min(max(place, 0.0), math.nextafter(1.0, 0.0))
     if isinstance(draw, BdpShare):
         return f"{rounded_text(float(draw.times.value(at)), 2)} BDP"
@@ -212,7 +212,7 @@ def _space(record: SearchRecord, keys: tuple[str, ...]) -> Space | None:
         vary = [str(each) for each in record.document.get("vary", ())]
         space = space_of(str(record.document.get("space", "")), record.space, vary)
     except (InputError, ScenarioError):
-        return None  # an earlier version did not keep its ranges, or what the file names
+        return None  # an earlier version did not store its ranges, or a file that the scenario names is missing
     return space if space.keys == keys else None
 
 

@@ -1,7 +1,7 @@
-"""Makes a network in which a claim fails as small as a person can take in: fewer parts, rounder numbers, no luck.
+"""Simplifies a network in which a claim fails, for people to understand: fewer parts, rounder numbers, no randomness.
 
-A network is taken for smaller if something of it is gone, alike, shorter, or has fewer digits. Each step is kept only
-if the claim still fails with every seed that is tried, and not much less clearly than at first.
+Each step removes a part, makes two parts equal, shortens the run, or rounds a number. A step is kept only if the claim
+still fails with every seed that is tried, and nearly as clearly as at first.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from subflow_sim.scenario_model import QueueSpec
 Tree: TypeAlias = dict[str, Any]
 """Tables of a scenario file."""
 
-_KEPT = 0.6  # of how clearly the claim fails at first
+_KEPT = 0.6  # share of the initial margin that has to remain
 _LEAST_MARGIN = -0.02
 _DURATIONS_S = (10.0, 15.0, 20.0, 30.0)
 _LEAST_WARMUP_S = 5.0
@@ -40,10 +40,10 @@ _ROUNDED = (("links", _LINK_KEYS, _LINK), ("flows", _FLOW_KEYS, _FLOW))
 
 
 def scenario_of(tree: Mapping[str, Any], name: str = "network") -> Scenario:
-    """What tables say.
+    """Build a scenario from its tables.
 
     Raises:
-        ScenarioError: if that is not a scenario.
+        ScenarioError: if the tables are not a valid scenario.
     """
     own = copy.deepcopy(dict(tree))
     own.pop("training", None)
@@ -51,19 +51,18 @@ def scenario_of(tree: Mapping[str, Any], name: str = "network") -> Scenario:
 
 
 class Shrinking:
-    """Makes a network smaller in which a claim fails.
+    """Simplifies a network in which a claim fails.
 
     Args:
         trial: claim and controller.
-        tree: tables of a scenario file in which it fails.
-        draws: what was chosen of it, by dotted key: no fewer flows are left than there can be, and only what was
-            chosen is made alike.
-        is_stopped: asked before each step.
+        tree: tables of a scenario file in which the claim fails.
+        draws: varied values by dotted key; they bound the number of flows, and only varied values are made equal.
+        is_stopped: polled before each step.
 
     Attributes:
-        tree: the smallest so far.
-        margin: by how much the claim fails there, the seed taken that is kindest to it.
-        tried: how many networks were tried.
+        tree: simplest tables so far.
+        margin: largest margin over the seeds, i.e. the least clear failure.
+        tried: number of networks tried.
     """
 
     def __init__(
@@ -83,7 +82,7 @@ class Shrinking:
         self._target = min(_KEPT * self.margin, _LEAST_MARGIN)
 
     def run(self) -> None:
-        """Until nothing more can be left out."""
+        """Repeats all kinds of steps until none simplifies the network, at most `_ROUNDS` times."""
         if not self.margin < 0:
             return
         for _ in range(_ROUNDS):
@@ -94,7 +93,7 @@ class Shrinking:
                 return
 
     def _take(self, steps: Callable[[Tree, Mapping[str, Draw]], Iterator[list[Tree]]]) -> None:
-        """Of each group of candidates that come one after the other, the first with which the claim fails still."""
+        """Takes the first candidate of each group with which the claim still fails."""
         done = 0
         while not self._is_stopped():
             groups = list(steps(self.tree, self._draws))
@@ -116,7 +115,7 @@ class Shrinking:
         return False
 
     def _margin(self, tree: Tree) -> float:
-        """The greatest over the seeds; infinite where there is no such network, or where the claim fails too little."""
+        """The largest margin over the seeds; infinite if the network is not valid or the claim fails too weakly."""
         try:
             net = network_of(scenario_of(tree))
         except (ScenarioError, ArenaError):
@@ -126,7 +125,7 @@ class Shrinking:
         return margin if margin <= self._target else math.inf
 
 
-# Each yields groups of candidates, of which the first that will do is taken.
+# Each generator yields groups of candidates; the first suitable candidate of a group is taken.
 
 
 def _fewer(tree: Tree, draws: Mapping[str, Draw]) -> Iterator[list[Tree]]:
@@ -190,7 +189,7 @@ def _rounder(tree: Tree, _draws: Mapping[str, Draw]) -> Iterator[list[Tree]]:
 
 
 def _rounded(param: Param, value: Any) -> list[str]:
-    """A value with one digit, then with two, the nearest first, as scenario files write it; itself is the last."""
+    """Texts of a value with one digit, then with two, the nearest first; the list ends at the value itself."""
     try:
         number: Any = param.read(value)
     except ParamError:
@@ -229,7 +228,7 @@ def _without(tree: Tree, *path: str | int) -> Tree:
 
 
 def _at(tree: Tree, path: Sequence[str | int]) -> Any:
-    """The table or the list in which the last step of a path is."""
+    """The table or list that contains the last element of a path."""
     return reduce(lambda here, step: here[step], path[:-1], cast("Any", tree))
 
 
@@ -240,7 +239,7 @@ def _without_flow(tree: Tree, name: str) -> Tree:
 
 
 def tidy(tree: Tree) -> Tree:
-    """Without links that no path crosses, and nodes that no link ends at."""
+    """A copy without links that no path crosses, and without nodes that no link ends at."""
     used = {link for flow in tree["flows"].values() for path in flow.get("paths", ()) for link in path}
     links = {name: link for name, link in tree["links"].items() if name in used}
     ends = {end for link in links.values() for end in link["ends"]}
@@ -251,7 +250,7 @@ def tidy(tree: Tree) -> Tree:
 
 
 def is_round(tree: Tree) -> bool:
-    """Whether each number of a link or a flow has two digits at most."""
+    """True if each number of a link or a flow has at most two significant digits."""
     values = [
         (table.get(key), params[key])
         for section, keys, params in _ROUNDED

@@ -1,7 +1,7 @@
-"""Spaces of networks: what a scenario file with a `[training]` block may be, each network a point of a unit cube.
+"""Spaces of networks: the networks that a scenario file with a `[training]` block describes, as points of a unit cube.
 
-What the block draws by luck in training is chosen here by whoever looks for something: one number in [0, 1) for each
-value that is drawn. The ranges say which networks are plausible.
+Training draws the values of the block at random; a search chooses them, as one number in [0, 1) for each drawn value.
+The ranges define the plausible networks.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from subflow_sim.training_model import Training
 SUFFIX = ".toml"
 
 Points = NDArray[np.float64]
-"""Networks, one in a row: a number in [0, 1) for each key."""
+"""Networks, one in each row: a number in [0, 1) for each key."""
 
 _BELOW_ONE = math.nextafter(1.0, 0.0)
-_LOG_FROM = 10.0  # ratio of the ends of a range from which on ratios are drawn, not differences
+_LOG_FROM = 10.0  # ratio of the ends of a range from which the draw is logarithmic
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class Found:
     """A network of a space.
 
     Attributes:
-        net: what claims are tried in.
-        tree: tables of a scenario file that says the same.
+        net: network in which claims are tested.
+        tree: tables of an equivalent scenario file.
     """
 
     net: Network
@@ -57,15 +57,15 @@ class Found:
 
 @dataclass(frozen=True)
 class Space:
-    """Networks among which one is looked for.
+    """The networks of a search.
 
     Attributes:
-        name: of the file without its ending, or what the user calls it.
-        title: in a line.
-        prose: the comment that the file begins with; may be empty.
-        text: of the scenario file, which means the same without the files that it names.
-        training: its block `[training]`, with what is chosen besides.
-        vary: what is chosen besides, as it was given.
+        name: name of the file without its suffix, or a name given by the user.
+        title: title in a line.
+        prose: comment at the start of the file; may be empty.
+        text: scenario file with the content of all files that it names.
+        training: its block `[training]`, including `vary`.
+        vary: additional draws, as given by the user.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Space:
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """What is chosen, in the order of a point: dotted keys of the scenario file, then those of changes."""
+        """Keys of the coordinates in order: dotted keys of the scenario file, then those of random changes."""
         asked: list[str] = []
 
         def choose(key: str, draw: Independent) -> Any:
@@ -96,12 +96,12 @@ class Space:
         """The network at a point.
 
         Raises:
-            ScenarioError: if its values go together in no scenario.
+            ScenarioError: if its values do not form a valid scenario.
         """
         place = dict(zip(self.keys, np.clip(point, 0.0, _BELOW_ONE).tolist(), strict=True))
 
         def number(key: str) -> float:
-            # What has no coordinate of its own, as the second change of a row: by luck, but always the same.
+            # Values without a coordinate, e.g. of the second change of a row, come from a fixed seed.
             return place[key] if key in place else uniform(0, 0, 0, key)
 
         drawn = self._drawn(lambda key, draw: draw.value(number(key)), number)
@@ -112,18 +112,18 @@ class Space:
         return Found(network_of(scenario), tree)
 
     def values(self, point: Points) -> dict[str, Any]:
-        """What is chosen at a point, by dotted key, as a scenario file has it; of a queue, the multiple of the BDP."""
+        """The values at a point by dotted key, as in a scenario file; for a queue, the multiple of the BDP."""
         place = dict(zip(self.keys, np.clip(point, 0.0, _BELOW_ONE).tolist(), strict=True))
         drawn = self._drawn(lambda key, draw: draw.value(place.get(key, 0.5)), lambda key: place.get(key, 0.5))
         return {key: value for key, value in drawn.values.items() if key in place}
 
     @property
     def scripts(self) -> tuple[ScriptFile, ...]:
-        """Controllers and schedulers that the scenario brings."""
+        """Controllers and schedulers defined by scripts in the scenario."""
         return self._scenario.scripts
 
     def draw(self, key: str) -> Draw | None:
-        """How a value is drawn; None: it is a change at a random time."""
+        """The draw of a value; None for a change at a random time."""
         return self.training.draws.get(key)
 
     def _drawn(self, choose: Any, chance: Any, *, first_only: bool = False) -> Drawn:
@@ -143,7 +143,7 @@ class Space:
 
     @property
     def scenario(self) -> Scenario:
-        """The scenario with nothing drawn."""
+        """The scenario with the values in the file, without draws."""
         return self._scenario
 
     @cached_property
@@ -151,7 +151,7 @@ class Space:
         return build_with_tree(self.training, Drawn(None, {}))[0]
 
     def _write_sizes(self, scenario: Scenario, tree: dict[str, Any]) -> None:
-        """Queues that were chosen as multiples of what their links hold stand in the file as packets."""
+        """Replaces queue limits in multiples of the BDP by limits in packets in the tables."""
         for key, draw in self.training.draws.items():
             if not isinstance(draw, BdpShare):
                 continue
@@ -168,7 +168,7 @@ class Space:
 
 
 def _cut(tree: dict[str, Any], scenario: Scenario) -> None:
-    """What comes after the end of a scenario goes from its tables, too."""
+    """Removes flows that start after the end of a shortened scenario."""
     tree["duration"] = scenario.duration_s
     tree["warmup"] = scenario.warmup_s
     tree["flows"] = {name: table for name, table in tree["flows"].items() if name in scenario.flows}
@@ -180,15 +180,15 @@ def space_names() -> tuple[str, ...]:
 
 
 def load_space(name_or_path: str, vary: Sequence[str] = ()) -> Space:
-    """A shipped space by its name, or a scenario file that has a `[training]` block or gets one.
+    """A shipped space by its name, or a scenario file with a `[training]` block or with `vary`.
 
     Args:
-        name_or_path: what the user typed.
-        vary: "KEY=LOW..HIGH" or "KEY=VALUE,VALUE": what is chosen besides what the file says.
+        name_or_path: name or path as the person typed it.
+        vary: "KEY=LOW..HIGH" or "KEY=VALUE,VALUE": draws in addition to those of the file.
 
     Raises:
-        InputError: if there is none of that name; `ClaimFileError` with all that is wrong with it, if it draws
-            nothing or has no mptcp flow.
+        InputError: if the name is unknown; `ClaimFileError` with all problems of the file, or if nothing varies or no
+            flow is of kind mptcp.
     """
     names = space_names()
     if name_or_path in scenario_names() and name_or_path not in names:
@@ -201,16 +201,16 @@ def load_space(name_or_path: str, vary: Sequence[str] = ()) -> Space:
 
 
 def space_of(text: str, name: str, vary: Sequence[str] = (), folder: Path | None = None) -> Space:
-    """The space of a scenario that is open.
+    """The space of a scenario that is open in the editor.
 
     Args:
-        text: of the scenario file.
-        name: for people.
-        vary: as for `load_space`.
-        folder: where files are that it names.
+        text: scenario file.
+        name: name for people.
+        vary: as in `load_space`.
+        folder: folder of the files that the scenario names.
 
     Raises:
-        InputError: as `load_space`.
+        InputError: as in `load_space`.
     """
     draws = dict(map(_given_draw, vary))
     tree = _with_draws(read_toml(text), draws) if draws else None
@@ -238,7 +238,7 @@ def _space(name: str, text: str, scenario: Scenario, vary: Sequence[str]) -> Spa
 
 
 def _with_draws(tree: dict[str, Any], draws: Mapping[str, TomlValue]) -> dict[str, Any]:
-    """A scenario file with draws in place of those that it has of the same keys."""
+    """The tables of a scenario file with the given draws, which replace its own draws of the same keys."""
     training = tree.setdefault("training", {})
     own: Any = training.setdefault("draws", {}) if isinstance(training, dict) else {}
     for key, draw in draws.items():
@@ -254,10 +254,10 @@ def _with_draws(tree: dict[str, Any], draws: Mapping[str, TomlValue]) -> dict[st
 
 
 def _given_draw(vary: str) -> tuple[str, TomlValue]:
-    """The key and the draw that a user gives.
+    """Key and draw of a `--vary` argument.
 
     Raises:
-        InputError: if it is of another form.
+        InputError: if the argument has another form.
     """
     key, sign, value = (part.strip() for part in vary.partition("="))
     low, dots, high = (part.strip() for part in value.partition(".."))
@@ -266,11 +266,11 @@ def _given_draw(vary: str) -> tuple[str, TomlValue]:
             f"--vary {vary}: must be KEY=LOW..HIGH or KEY=VALUE,VALUE, e.g. links.a.rate=2Mbit/s..50Mbit/s"
         )
     if dots and low == "0":
-        low += high.lstrip("0123456789.")  # nothing is nothing in every unit: 0..2%
+        low += high.lstrip("0123456789.")  # zero takes the unit of the other end: 0..2%
     kind = "choice" if not dots else "log_uniform" if _ratio(low, high) >= _LOG_FROM else "uniform"
     draw: TomlValue = {kind: [_plain(each.strip()) for each in (value.split(",") if kind == "choice" else (low, high))]}
     if key.endswith(".queue") and dots and isinstance(_plain(low), int | float):
-        draw = {"bdp": draw}  # a bare number: so many times what the link holds
+        draw = {"bdp": draw}  # a number without a unit is a multiple of the BDP
     return key, draw
 
 
@@ -280,7 +280,7 @@ def _plain(text: str) -> Any:
 
 
 def _ratio(low: str, high: str) -> float:
-    """Of two quantities of one unit or of several; 0 where one is not positive."""
+    """Ratio of two quantities, whose units may differ; 0 if one is not positive."""
     report = Report("--vary", dict, {})
     try:
         draw = read_draw(report, ("uniform",), {"uniform": [_plain(low), _plain(high)]})

@@ -1,4 +1,4 @@
-"""Tries a claim about a controller in a network: makes the runs that it names, and says by how much it holds."""
+"""Tests a claim about a controller in a network: makes the required runs and measures by how much the claim holds."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ from subflow_sim.errors import SimError
 from subflow_sim.scenario import Choice, Scenario
 
 Runner: TypeAlias = Callable[[Scenario], Mapping[str, Any]]
-"""Makes a run of a scenario; its summary, as `Simulation.summary`. Raises `SimError` if it fails."""
+"""Runs a scenario and returns its summary, as from `Simulation.summary`. Raises `SimError` if the run fails."""
 
 _NOT_CLAIMED = LARGEST_MARGIN
 
 SEEDS = (1, 2, 3)
-"""Of the runs that a search makes of a network."""
+"""Seeds of the runs that a search makes of each network."""
 
 START_JITTER_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What came of a claim in a network.
+    """Result of a claim in a network.
 
     Attributes:
-        margin: by how much it holds, see `Claim.margin`; NaN: it could not be told.
-        told: the claim with the numbers that were measured.
-        ratio: how bad it is, see `ClaimFile.ratio`; NaN: not known.
-        reason: why it could not be told, or what went wrong with the entrant; empty: nothing did.
+        margin: by how much the claim holds, see `Claim.margin`; NaN if it could not be measured.
+        told: claim with its measured numbers.
+        ratio: severity of a failure, see `ClaimFile.ratio`; NaN if unknown.
+        reason: why the claim could not be measured, or why the run of the entrant failed; may be empty.
     """
 
     margin: float
@@ -56,38 +56,40 @@ class Verdict:
 
     @property
     def fails(self) -> bool:
-        """Whether the claim does not hold here."""
+        """True if the claim does not hold here."""
         return self.margin < 0
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A claim and a controller.
+    """A claim paired with a controller.
 
     Attributes:
-        claim: what is claimed.
-        entrant: of whom.
+        claim: claim to test.
+        entrant: controller to test.
     """
 
     claim: ClaimFile
     entrant: Entrant
 
     def verdict(self, net: Network, runner: Runner | None = None) -> Verdict:
-        """What comes of it in a network, with the seed of its scenario.
+        """The verdict in a network, with the seed of its scenario.
 
         Args:
-            net: the network.
-            runner: makes its runs; None: the simulator.
+            net: network to run.
+            runner: makes the runs; None for the simulator.
         """
         return _Runs(self, net, runner or run).verdict()
 
     def margin(self, net: Network) -> float:
-        """By how much it holds in a network; NaN: it cannot be told."""
+        """By how much the claim holds in a network; NaN if it cannot be measured."""
         margin = _Runs(self, net, run).margin()
         return math.nan if isinstance(margin, Missing) else margin
 
     def steady_margin(self, net: Network, below: float = 0.0) -> float:
-        """The greatest margin of several repetitions, as soon as one is not below a number; NaN as `margin`."""
+        """The largest margin over the seeds; stops at the first margin that is not less than `below`. NaN as in
+        `margin`.
+        """
         worst = -math.inf
         for each in repetitions(net, SEEDS):
             margin = self.margin(each)
@@ -97,11 +99,11 @@ class Trial:
         return worst
 
     def scenario(self, net: Network, name: str = ENTRANT) -> Scenario:
-        """What is run for a case; of one on the best path, on the path that turns out to be it.
+        """The scenario of a case; for a case on the best path, the path is determined by runs.
 
         Raises:
-            ArenaError: if a scenario file could not say that.
-            SimError: if a run fails that it takes to know.
+            ArenaError: if the controller, its options or its policy are not valid in a scenario.
+            SimError: if a run fails that determines the best path.
         """
         runs = _Runs(self, net, run)
         case = runs.case(name)
@@ -109,7 +111,7 @@ class Trial:
 
 
 class _Runs:
-    """The runs of a trial in a network, each made when it is first asked for."""
+    """The runs of a trial in a network, each made on first use."""
 
     def __init__(self, trial: Trial, net: Network, runner: Runner) -> None:
         self._trial = trial
@@ -122,7 +124,7 @@ class _Runs:
         claim = self._trial.claim
         outside = 0.0 if claim.condition is None else claim.condition.margin(self._resolve)
         if isinstance(outside, float) and outside < 0:
-            # The nearer it is to where something is claimed, the better for a search.
+            # A larger margin further from the condition directs the search towards networks to which the claim applies.
             return _NOT_CLAIMED - outside
         margin = outside if isinstance(outside, Missing) else claim.claim.margin(self._resolve)
         return -LARGEST_MARGIN if self._problem else margin
@@ -146,7 +148,7 @@ class _Runs:
         return self._best(case)[0]
 
     def variant(self, case: Case, path: int | None) -> Scenario:
-        """The network with the controller of a case, on one path alone or on all."""
+        """The network with the controller of a case, on a single path or on all."""
         net = self._net
         if case.is_alone:
             flows = {name: flow for name, flow in net.scenario.flows.items() if name not in net.beside}
@@ -163,7 +165,7 @@ class _Runs:
         single = replace(net, scenario=replace(net.scenario, flows=flows))
         if not _is_plain_tcp(entrant):
             return entrant.scenario(single)
-        # As a TCP of its own: without the options that MPTCP takes from the payload
+        # Runs as a single-path TCP flow, without the options that MPTCP takes from the payload
         for name in net.competes:
             choice = entrant.single_path_choice()
             flows[name] = replace(flows[name], kind="tcp", controller=choice, scheduler=Choice("minrtt"))
@@ -192,7 +194,7 @@ class _Runs:
             return Missing(str(error))
 
     def _best(self, case: Case) -> tuple[int, Mapping[str, Any]]:
-        """The path on which a case carries most, or is through first, and what it measured there."""
+        """The path with the highest goodput, or with the earliest completion, and the summary of its run."""
         net = self._net
         count = max(len(net.scenario.flows[name].paths) for name in net.competes)
         made = [(path, self._run(self.variant(case, path))) for path in range(1, count + 1)]
@@ -203,16 +205,16 @@ class _Runs:
 
 
 def repetitions(net: Network, seeds: Sequence[int]) -> list[Network]:
-    """A network with several seeds; where nothing in it is random, flows start up to `START_JITTER_S` later.
+    """A network with several seeds; in a deterministic network, flows also start up to `START_JITTER_S` later.
 
-    Two senders in step with a queue can be what no other moment of start would give: such a failure says little.
+    A phase effect between two senders and a queue may occur only with one exact start time, so it says little.
     """
     jitter_s = net.scenario.start_jitter_s if has_luck(net) else START_JITTER_S
     return [replace(net, scenario=replace(net.scenario, seed=seed, start_jitter_s=jitter_s)) for seed in seeds]
 
 
 def has_luck(net: Network) -> bool:
-    """Whether another seed makes another run."""
+    """True if different seeds give different runs."""
     scenario = net.scenario
     sides = [side for link in scenario.links.values() for side in (link.forward, link.reverse)]
     is_random = any(side.loss > 0 or side.loss_model is not None or side.queue.discipline == "red" for side in sides)
@@ -221,7 +223,7 @@ def has_luck(net: Network) -> bool:
 
 
 def network_of(scenario: Scenario) -> Network:
-    """A scenario as what claims are tried in: its mptcp flows are tried, its tcp flows are beside them.
+    """A scenario as a network for claims: its mptcp flows are tested, its tcp flows compete with them.
 
     Raises:
         ArenaError: if it has no mptcp flow.
@@ -237,7 +239,7 @@ def run(scenario: Scenario) -> Mapping[str, Any]:
     """The summary of a run.
 
     Raises:
-        SimError: if it fails.
+        SimError: if the run fails.
     """
     return finished(scenario).summary()
 
@@ -248,5 +250,5 @@ def _entry(name: str) -> Entrant:
 
 
 def _is_plain_tcp(entrant: Entrant) -> bool:
-    """Whether it is a controller that an ordinary TCP may have."""
+    """True if an ordinary TCP flow can use the controller."""
     return not (entrant.is_blind or entrant.is_coupled or entrant.learns or entrant.script is not None)

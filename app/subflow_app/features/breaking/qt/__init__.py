@@ -1,1 +1,1 @@
-"""Looking for networks in which a claim fails, in the window."""
+"""The panel that searches for networks in which a claim fails."""
