@@ -1,1 +1,1 @@
-"""`subflow assess` tries a controller against the criteria of RFC 9743 and writes a dossier."""
+"""`subflow assess` tests a controller by the criteria of RFC 9743 and writes a dossier."""

@@ -1,1 +1,1 @@
-"""The controllers, schedulers and policies at hand, and all ways in which a scenario is used again."""
+"""Controllers, schedulers and policies that scenarios can name, and the reader of scenarios for all uses."""

@@ -1,4 +1,4 @@
-"""What there is to choose from: controllers, schedulers, shipped scenarios, and the schema of the file format."""
+"""Commands that list controllers, schedulers and shipped scenarios, and print the schema of the file format."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def schema() -> None:
 
 
 def show_algorithms(kind: ScriptKind, name: str | None, *, as_json: bool) -> None:
-    """List the controllers or schedulers that there are and those that ship as scripts, or tell about one.
+    """List the controllers or schedulers, including those shipped as scripts, or describe one.
 
     Raises:
-        InputError: if there is none of that name.
+        InputError: if the name is unknown.
     """
     from subflow_sim.catalog import catalog
     from subflow_sim.script_reader import shipped_algorithms
@@ -99,7 +99,7 @@ def _print_text(algorithm: Algorithm) -> None:
 
 
 def _print_rules(algorithm: Algorithm) -> None:
-    """By what it decides, one rule per paragraph: formulas are too long for a table."""
+    """Prints a paragraph for each rule, because formulas are too long for a table."""
     print_line()
     print_line("Rules it decides by (`subflow run --decisions` records them, `subflow explain` shows them):")
     for rule in algorithm.rules:
@@ -111,18 +111,18 @@ def _print_rules(algorithm: Algorithm) -> None:
 
 
 def _default_text(option: Param) -> str:
-    """The default, and that of the textbook profile where it is another one."""
+    """The default value, with that of the textbook profile if it differs."""
     default, textbook = (option.format(option.default_in(profile)) for profile in ("linux", "textbook"))
     return default if default == textbook else f"{default} (textbook: {textbook})"
 
 
 def _meaning(option: Param) -> str:
-    """The help of an option, after the bases that have it if not all do."""
+    """Help of an option, preceded by the bases to which it applies if these are not all."""
     return f"With {' or '.join(option.applies_to)}: {option.help}" if option.applies_to else option.help
 
 
 def _range_text(option: Param) -> str:
-    """What values an option takes, e.g. ``0 … 1`` or ``reno, cubic``."""
+    """Allowed values of an option, e.g. ``0 … 1`` or ``reno, cubic``."""
     if option.dimension is Dimension.FLAG:
         return "true, false"
     if option.dimension is Dimension.POLICY:

@@ -1,4 +1,4 @@
-"""``subflow compare``: stored runs in groups, their figures side by side, with differences and significance."""
+"""``subflow compare``: figures of groups of stored runs side by side, with differences and significance."""
 
 from __future__ import annotations
 
@@ -144,11 +144,11 @@ def _way(by: str) -> By:
 
 
 def _runs(store: Store, texts: list[str]) -> list[RunRow]:
-    """The runs that a person names by numbers and ranges of them, each once, with their documents.
+    """The runs for numbers and ranges, without duplicates, with their documents.
 
     Raises:
-        InputError: if a text is neither, or there are fewer than two runs.
-        RunNotFound: if there is no such run.
+        InputError: if a text is neither a number nor a range, or if fewer than two runs remain.
+        RunNotFound: if a run does not exist.
     """
     numbers: list[int] = []
     listed = [row.id for row in store.runs()] if any("-" in text for text in texts) else []
@@ -195,7 +195,7 @@ def _figures_table(table: GroupTable) -> TextTable:
 
 
 def _numbers_text(numbers: list[int]) -> str:
-    """Numbers with ranges for those that follow one another: ``3-7, 9``."""
+    """Numbers with consecutive ones as ranges: ``3-7, 9``."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][-1] + 1:

@@ -1,1 +1,1 @@
-"""Rescues databases of runs that are damaged."""
+"""Rescues damaged databases of runs."""

@@ -1,4 +1,4 @@
-"""``subflow check``, ``salvage`` and ``upgrade``: a database as a file, which may be damaged or old."""
+"""``subflow check``, ``salvage`` and ``upgrade``: commands for database files that may be damaged or old."""
 
 from __future__ import annotations
 

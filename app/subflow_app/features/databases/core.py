@@ -1,4 +1,4 @@
-"""A damaged database: what of it is lost, and all that is sound in a new file; as a job, for terminal and window."""
+"""Check of a damaged database, and copy of its sound rows to a new file, as a job for terminal and window."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ DAMAGE_COLUMNS: Sequence[Column[Damage]] = (
     Column("Table", lambda damage: damage.table),
     Column("Damage", lambda damage: damage.problem),
 )
-"""What is told of each."""
+"""Columns of the list of damages."""
 
 
 class Rescue(Job):
-    """Looks at every row of a database, and with a target brings what is sound there.
+    """Checks every row of a database, and copies sound rows to a target if one is given.
 
     Args:
-        path: the database.
-        target: the new one; None: nothing is written.
-        overwrite: whether that may exist.
+        path: database to check.
+        target: new database; None to check only.
+        overwrite: whether the target may exist.
     """
 
     def __init__(self, path: Path, target: Path | None = None, *, overwrite: bool = False) -> None:
@@ -60,10 +60,10 @@ class Rescue(Job):
 
 
 class _StoppedError(Exception):
-    """On its way out of the store."""
+    """Ends the work inside the store after a request to stop."""
 
 
 def contents_text(findings: Findings) -> str:
-    """What there is: ``3 runs, 1 training, 2 sweeps``."""
+    """Counts of the content: ``3 runs, 1 training, 2 sweeps``."""
     others = ((findings.trainings, "training"), (findings.sweeps, "sweep"))
     return ", ".join([counted(len(findings.runs), "run"), *(counted(len(each), one) for each, one in others if each)])

@@ -1,4 +1,4 @@
-"""A damaged database in the window: what of it is lost, and all that is sound in a new file."""
+"""Check and rescue of a damaged database in the window."""
 
 from __future__ import annotations
 
@@ -39,38 +39,37 @@ class RescuePorts(Protocol):
 
 
 class RescueFeature(Feature):
-    """Offers it wherever damage is met."""
+    """Offers to check or salvage a database when damage is found."""
 
     def __init__(self, ports: RescuePorts) -> None:
-        """No work yet."""
         super().__init__()
         self.ports = ports
         self.study: Study[Rescue] = Study(ports.workers, self, "rescue database", self._on_failed)
         self.study.ended.connect(self._on_ended)
 
     def connect_parts(self) -> None:
-        """Whatever tells of an error asks here for ways on."""
+        """Offers its actions in notices of errors, and reports damage that the history finds."""
         self.ports.notices.ways_of = self.ways
         self.ports.history.damaged.connect(self._on_damaged)
 
     def ways(self, error: Exception) -> Sequence[Way]:
-        """For errors that tell of damage."""
+        """Actions for an error that reports damage."""
         return self._offers(Path(error.path)) if isinstance(error, StoreCorrupt) and error.path else ()
 
     def check(self, path: Path) -> None:
-        """Looks at every row."""
+        """Checks every row."""
         self._start(Rescue(path))
 
     def salvage(self, path: Path) -> None:
-        """Asks for a new file and brings all that is sound there."""
+        """Opens a file dialog for the new database, then copies all sound rows to it."""
         suggested = path.with_name(f"{path.stem}-salvaged{path.suffix or DATABASE_SUFFIXES[0]}")
         target = self.ports.dialogs.save_path(tr("Salvage the database"), tr(DATABASE_FILTER), suggested)
         if target is not None:
-            # The file dialog has asked whether an existing file may go.
+            # The file dialog has already asked to overwrite an existing file.
             self._start(Rescue(path, target, overwrite=True))
 
     def close(self) -> None:
-        """Ends what goes on; a file that is not whole does not stay."""
+        """Stops the running job; an incomplete file is removed."""
         self.study.forget()
 
     # ---- inside ----
@@ -82,7 +81,7 @@ class RescueFeature(Feature):
         ]
 
     def _on_damaged(self, path: Path, damage: Sequence[Damage]) -> None:
-        """The list lacks runs."""
+        """Reports that the history lacks damaged runs."""
         text = trn(
             "Something is damaged, and not listed: {what}.",
             "{count} things are damaged, and not listed, the first: {what}.",
@@ -109,7 +108,7 @@ class RescueFeature(Feature):
 
 
 def _report(job: Rescue) -> str:
-    """What was found, in lines."""
+    """Text of the findings."""
     assert job.findings is not None
     found = job.findings
     counts = [

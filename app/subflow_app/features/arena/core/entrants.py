@@ -106,7 +106,7 @@ class Entrant:
         name: as the person wrote it.
         summary: description in a line.
         controller: name in the catalogue; empty for a blind sender, which sends datagrams.
-        options: of the controller.
+        options: options of the controller.
         scheduler: required by the controller; empty to keep the scheduler of the network.
         is_coupled: whether the controller runs over all subflows together.
         learns: whether a policy decides.
@@ -129,11 +129,11 @@ class Entrant:
 
     @property
     def is_blind(self) -> bool:
-        """True for senders that ignore all feedback, and for the oracle, which knows the network in advance."""
+        """True for senders that ignore all feedback, and for the oracle, which gets the network in advance."""
         return not self.controller
 
     def __hash__(self) -> int:
-        """Hashes the name alone, because it determines the rest."""
+        """Hashes only the name, because it determines the rest."""
         return hash(self.name)
 
     def scenario(self, net: Network) -> Scenario:
@@ -154,7 +154,7 @@ class Entrant:
         return replace(net.scenario, flows={**net.scenario.flows, **flows})
 
     def sends(self, profile: str) -> str:
-        """Everything besides the network that determines the packets it sends, as a cache key.
+        """Cache key of everything besides the network that determines the packets of the entrant.
 
         Args:
             profile: transport profile.

@@ -49,9 +49,7 @@ class _Wanted:
 
 @dataclass(slots=True)
 class _Survey:
-    """The outcomes of an arena: those to compute, those of entrants that refuse a network, and the number of stored
-    ones.
-    """
+    """Outcomes of an arena: missing ones, those of entrants that refuse a network, and the number of stored ones."""
 
     wanted: list[_Wanted] = field(default_factory=list)
     refused: list[_Wanted] = field(default_factory=list)

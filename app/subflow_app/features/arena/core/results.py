@@ -101,7 +101,7 @@ def entry(
 
     Args:
         entrants: names of entrants.
-        families: of networks.
+        families: names of families of networks.
         contests: ids or files of contests; they replace the families.
         numbers: numbers of the networks of each family; None for those of the quick or full form.
         is_quick: whether to take ten networks of each family instead of twenty.
@@ -141,7 +141,7 @@ class Result:
         throughput: mean of ln(x / fair).
         queueing: mean queueing delay in base round-trip times.
         loss: loss ratio beyond the random loss of the links, 0..1.
-        friendliness: towards competing TCP; NaN without such flows.
+        friendliness: towards competing TCP; NaN without competing flows.
         convergence: s; NaN without a change of capacity.
         cpu: CPU time per packet in microseconds.
         reason: reason for the lowest utility; may be empty.
@@ -228,7 +228,7 @@ def known_board(
     Args:
         asked: entrants and networks.
         store: source of the outcomes.
-        shipped: outcomes used where the store has none.
+        shipped: outcomes that fill gaps of the store.
         is_cancelled: whether to give up.
 
     Raises:

@@ -4,12 +4,12 @@ Only the utility ranks the entrants; further columns show its components. A valu
 families, and the value of a family is the mean over its networks.
 
 The interval is a bootstrap: the networks of each family are drawn repeatedly with replacement. All entrants share the
-same draws, so the difference between two entrants has a narrower interval than either score. The draws depend only on
-the number of networks, so the values of an entrant do not depend on the other entrants.
+same draws, so the difference between two entrants usually has a narrower interval than either score. The draws depend
+only on the number of networks, so the values of an entrant do not depend on the other entrants.
 
 An entrant is on the frontier if no other entrant is at least as good in both columns and better in one. The frontier
-leaves out entrants that ignore feedback: the oracle knows the network, and blind senders have short queues because they
-send next to nothing.
+leaves out entrants that ignore feedback: the oracle receives the network in advance, and blind senders have short
+queues because they send next to nothing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""The panel of the arena and its actions: reading the board from the database, running, stopping and exporting.
-
-"""
+"""The panel of the arena and its actions: reading the board from the database, running, stopping and exporting."""
 
 from __future__ import annotations
 
@@ -100,7 +98,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         """Stops the running job; finished outcomes are kept, and the next run continues from them."""
         self.study.forget()
 
-    # ---- what actions call ----
+    # ---- called by actions ----
 
     def show(self) -> None:
         """Brings the panel to the front."""
@@ -134,7 +132,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         store = self.ports.database.store
         if self.shown is None or store is None:
             return
-        # A late import: these modules are a tenth of the imports at startup, before anyone opens the panel.
+        # A late import: at startup, these modules would be a tenth of all imports, and the panel is rarely open then.
         from subflow_app.features.arena.core.results import entry, known_board
         from subflow_app.features.library.core.shipped import shipped_outcomes
 

@@ -45,7 +45,6 @@ class BoardModel(TableModel[Standing]):
     aligns_headings = False
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """No rows."""
         super().__init__((), parent)
         self._summaries: dict[str, str] = {}
 
@@ -99,7 +98,6 @@ class BarDelegate(QStyledItemDelegate):
     """Draws a bar for the score along the bottom of its cell."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """For one table."""
         super().__init__(parent)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:

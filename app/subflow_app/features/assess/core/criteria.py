@@ -11,7 +11,7 @@ search = ["improve", "do-no-harm"]      # claims of `subflow break`
 [[untried]]
 section = "7.2"                         # of RFC 9743
 title = "Circuit breakers of the network"
-why = "The simulator has none."
+why = "The simulator lacks them."
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Texts of a search for failing networks: tables, documents, failures in words, and pages of counterexamples.
 
 A failure in words names the claim, the measurement, and the factor between the two. The claim with measured numbers in
-it, ``5.053 Mbit/s >= 11.87 Mbit/s``, is false as it reads, so it never appears alone.
+it, ``5.053 Mbit/s >= 11.87 Mbit/s``, is a false statement, so it always appears with its explanation.
 
 The web page of a counterexample compares the controller for which a claim fails with one that keeps the claim, and
 marks the time at which their runs diverge.
@@ -83,7 +83,7 @@ def told_of(job: BreakJob) -> str:
 
 
 def listed_words(count: int, say: Callable[..., str] = tr) -> str:
-    """The reason why a search lists fewer networks than there are kinds in which the claim fails."""
+    """Sentence that explains why a search lists fewer networks than kinds in which the claim fails."""
     if count == 1:
         return say(_ONE_LISTED)
     return say(_LISTED, count=count)
@@ -133,8 +133,7 @@ def found_document(each: Counterexample) -> Mapping[str, Any]:
 
 
 def failure_words(each: Counterexample) -> Iterator[str]:
-    """Sentences on a counterexample: claim, measurement, and the factor between them, with seeds, profile and interval.
-    """
+    """Sentences on a counterexample: claim, measurement, and their ratio, with seeds, profile and interval."""
     yield tr("Claimed: {formula}.", formula=each.claim.holds)
     profile = profile_of(each)
     margins = each.confirmed.get(profile, ())

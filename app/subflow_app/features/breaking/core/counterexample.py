@@ -6,12 +6,13 @@ controller on its flows; NAME.claim.toml describes the failure:
 format = 1
 claim = "improve"                       # a shipped claim, or its own text in [own]
 entrant = "olia"                        # the controller, by its name in the arena
-says = "5 and 25 Mbit/s, ...: olia takes 0.40 of one NewReno on the better path"
-told = "5.3 Mbit/s >= 0.9 * 13.2 Mbit/s"
 
 [confirmed]                             # margins of the claim, one for each of the seeds from 101 on
 linux = [-0.92, -0.91]
 textbook = [-0.88, -0.87]
+
+The key `says` describes the failure in a sentence, such as "5 and 25 Mbit/s, ...: olia takes 0.40 of one NewReno on the
+better path". The optional key `told` is the claim with its numbers, such as "5.3 Mbit/s >= 0.9 * 13.2 Mbit/s".
 
 The runs of a counterexample become scenario files: one for the tested controller and one for each case of the claim.
 Networks are put in words such as "5 and 25 Mbit/s, 3 ms, buffers of 5 and 7 packets, the faster path loses 1.5 %".
@@ -201,11 +202,12 @@ _PARAMS = (
 class Counterexample:
     """A network in which a claim fails.
 
+    `says` describes the failure in a sentence. `told` is the claim with the numbers measured with the first unseen
+    seed.
+
     Attributes:
         claim: claim that fails.
         entrant: name of the controller in the arena.
-        says: the failure in a sentence.
-        told: claim with the numbers measured with the first unseen seed.
         text: scenario file, with the controller on its flows.
         confirmed: margins of the claim by transport profile, one for each unseen seed.
         name: name of its files; empty if it is not in files.
@@ -310,7 +312,7 @@ def found_counterexample(
     shrinking.run()
     small = shrinking.tree
     if not shrinking.margin < 0 or is_stopped() or not is_round(small):
-        return None  # a failure that needs an exact number says little about the controller
+        return None  # a failure that needs an exact number is no evidence against the controller
     nets = {profile: network_of(scenario_of({**small, "profile": profile})) for profile in PROFILES}
     net = network_of(scenario_of(small))
     verdicts = [trial.verdict(each) for each in repetitions(net, UNSEEN_SEEDS)]

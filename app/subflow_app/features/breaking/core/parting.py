@@ -3,8 +3,8 @@
 The subject of a claim is a curve of each run, such as the goodput of the tested flows. The curves diverge at the first
 time t from which the mean of one curve, taken from t to any later time, is below 90 % of the mean of the other. From
 every time before t, some interval does not satisfy this, so no earlier event needs an explanation. The time before the
-last change of the network that precedes the measurement is left out: a claim about freed capacity, for example, says
-nothing about the time before the capacity is free.
+last change of the network that precedes the measurement is left out: a claim about freed capacity, for example,
+does not apply before the capacity is free.
 """
 
 from __future__ import annotations
@@ -301,8 +301,7 @@ def _last_change_s(net: Network) -> float:
 
 
 def _parting(curves: tuple[_Curve, _Curve], begins: int, measured: int) -> int | None:
-    """Index of the first sample from which the mean of one curve stays below its share of the other's; None without
-    one.
+    """Index of the first sample from which the mean of one curve stays below its share of the other's, or None.
 
     Args:
         curves: both curves, of equal length.
@@ -402,7 +401,7 @@ def _first_ack_s(traces: LiveTraces, owner: str) -> float:
 
 
 def _first_decision_s(traces: LiveTraces, owner: str) -> float:
-    """Time of the first decision of a scheduler, s; 0 if none is recorded."""
+    """Time of the first decision of a scheduler, s; 0 without a record."""
     table = traces.events(DECISION.name)
     if owner not in table.names.get("owner", ()):
         return 0.0

@@ -177,7 +177,7 @@ class Search:
         self._generation += 1
 
     def failures(self, count: int, *, least: int = 2) -> list[Elite]:
-        """The elites in which the claim fails most clearly, each different from the ones before it.
+        """The elites in which the claim fails most clearly, each different from all before it.
 
         Args:
             count: largest number of elites.

@@ -35,8 +35,8 @@ _UNITS = {Dimension.RATE: (1e-6, "Mbit/s"), Dimension.TIME: (1e3, "ms")}  # one 
 class MapAxis:
     """A varied value.
 
-    key: key of the value.
-        key: of the value.
+    Attributes:
+        key: key of the value in the scenario file.
         ticks: positions from 0 to 1 and their labels.
     """
 
@@ -82,8 +82,7 @@ class SearchMap:
         return int((self.margins < 0).sum()) + self.thinned[1]
 
     def with_at_most(self, most: int) -> SearchMap:
-        """A copy thinned to at most `most` networks: a fifth with the least margins, the rest spread over all margins.
-        """
+        """A copy with at most `most` networks: a fifth with the least margins, the rest spread over all margins."""
         count = len(self.margins)
         if count <= most:
             return self

@@ -40,11 +40,10 @@ START_JITTER_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Result of a claim in a network.
+    """Result of a claim in a network; `told` is the claim with its measured numbers.
 
     Attributes:
         margin: by how much the claim holds, see `Claim.margin`; NaN if it could not be measured.
-        told: claim with its measured numbers.
         ratio: severity of a failure, see `ClaimFile.ratio`; NaN if unknown.
         reason: why the claim could not be measured, or why the run of the entrant failed; may be empty.
     """
@@ -87,9 +86,7 @@ class Trial:
         return math.nan if isinstance(margin, Missing) else margin
 
     def steady_margin(self, net: Network, below: float = 0.0) -> float:
-        """The largest margin over the seeds; stops at the first margin that is not less than `below`. NaN as in
-        `margin`.
-        """
+        """Largest margin over the seeds, up to the first margin that is not less than `below`; NaN as in `margin`."""
         worst = -math.inf
         for each in repetitions(net, SEEDS):
             margin = self.margin(each)
@@ -207,7 +204,7 @@ class _Runs:
 def repetitions(net: Network, seeds: Sequence[int]) -> list[Network]:
     """A network with several seeds; in a deterministic network, flows also start up to `START_JITTER_S` later.
 
-    A phase effect between two senders and a queue may occur only with one exact start time, so it says little.
+    A phase effect between two senders and a queue may occur only with one exact start time, and is no evidence.
     """
     jitter_s = net.scenario.start_jitter_s if has_luck(net) else START_JITTER_S
     return [replace(net, scenario=replace(net.scenario, seed=seed, start_jitter_s=jitter_s)) for seed in seeds]

@@ -1,6 +1,6 @@
-"""Breaking claims as a part of the window: searches in the background, and actions on the networks that they find.
+"""The panel Break in the window: background searches, and actions on the networks that they find.
 
-A search is started, paused and stopped. A network that was found is opened, run or written as files.
+A search can be started, paused and stopped. A network that it found can be opened, run, or written as files.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ START, PAUSE, STOP, FILL, OPEN, RUN_BOTH, SAVE, PAGE, EXPORT = (
 )
 
 _TYPING_MS = 250
-_MAP_S = 4.0  # between two looks at what a search has tried that goes on
-_MAKING_SMALL = 0.9  # share from which on a search makes small what it has found
-_FIGURE_MM, _FIGURE_DPI = (211.7, 148.2), 192  # 800 by 560 px of a screen, and twice that as a bitmap
+_MAP_S = 4.0  # between two updates of the map of a running search
+_MAKING_SMALL = 0.9  # progress from which the search simplifies the networks found
+_FIGURE_MM, _FIGURE_DPI = (211.7, 148.2), 192  # 800 by 560 px on a screen, twice that as a bitmap
 _FILTERS = translatable("Table of all networks (*.csv);;Scalable drawing (*.svg);;Image (*.png)")
 
 
@@ -79,17 +79,17 @@ class BreakPorts(Protocol):
         """The features of the window."""
 
     def tell(self, text: str) -> None:
-        """Says something for a while."""
+        """Shows a message for a while."""
 
     def tell_failure(self, error: Exception) -> None:
         """Shows an error."""
 
 
 class BreakFeature(PanelFeature["BreakPanel"]):
-    """The panel Break and what its actions do.
+    """The panel Break and its actions.
 
     Attributes:
-        question: what the form asks for; None until that is known.
+        question: content of the form; None until it has been read and checked.
     """
 
     panel_name = "break"
@@ -100,7 +100,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         super().__init__()
         self.ports = ports
         self.question: Question | None = None
-        self._is_listed = False  # the search that goes on is in the list, and was chosen there
+        self._is_listed = False  # True once the running search was added to the list and selected there
         self.study: Study[BreakJob] = Study(ports.workers, self, "break", ports.tell_failure)
         self.study.changed.connect(self.changed)
         self.study.ticked.connect(self._show_progress)
@@ -110,7 +110,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         self._listed = self._reader_of("list searches", self._on_listed, ports.tell_failure)
         self._read = self._reader_of("read search", self._on_read, ports.tell_failure)
         self._typing = timer(self, self._ask, _TYPING_MS, is_single=True)
-        self._wanted: int | None = None  # search that is shown when the list has been read
+        self._wanted: int | None = None  # search to select when the list has been read
 
     def _reader_of(self, name: str, read: Callable[..., None], failed: Callable[[Exception], object]) -> LatestReader:
         reader = LatestReader(self.ports.workers, self, name)
@@ -119,7 +119,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         return reader
 
     def make(self) -> BreakPanel:
-        """The form, the searches and what was found."""
+        """The form, the searches and the networks found."""
         from subflow_app.features.breaking.qt.panel import BreakPanel
 
         bar = self.ports.bar
@@ -139,12 +139,12 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         self.read()
 
     def connect_parts(self) -> None:
-        """Another database has other searches."""
+        """Reads the searches again after the database has changed, and the form after the scenario has changed."""
         self.ports.database.opened.connect(lambda _store: self.read())
         self.ports.documents.edited.connect(self._on_edited)
 
     def possible(self) -> frozenset[str]:
-        """Searching once it is known what for; whatever can be done with what is selected."""
+        """Names of the enabled actions, by the state of the search and the selection."""
         found = set()
         if self.study.is_running:
             found |= {PAUSE, STOP}
@@ -163,17 +163,17 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         return frozenset(found)
 
     def close(self) -> None:
-        """Ends the search that goes on; what was tried is kept, and the next time goes on from there."""
+        """Stops the running search; networks tried so far are kept, and the next search continues from them."""
         self.study.forget()
 
-    # ---- what actions call ----
+    # ---- called by actions ----
 
     def show(self) -> None:
-        """Brings its panel to the front."""
+        """Brings the panel to the front."""
         self.ports.workspaces.go_to(self.panel_name)
 
     def start(self) -> None:
-        """Searches, from where the same search was the last time; its panel comes to the front."""
+        """Starts a search, or continues the same earlier search, and brings the panel to the front."""
         from subflow_app.features.breaking.core.job import BreakJob
         from subflow_app.foundation.jobs.executors import jobs_beside_window
 
@@ -197,14 +197,14 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         self.study.toggle_pause()
 
     def stop(self) -> None:
-        """Ends it soon; what was tried is kept, and starting again continues from there."""
+        """Stops the search soon; networks tried so far are kept, and starting it again continues from them."""
         self.study.stop()
 
     def fill(self) -> None:
-        """Asks in the form what the chosen search has asked, so that it can go on, or be asked with changes.
+        """Fills the form from the chosen search, to continue or change it.
 
         Raises:
-            InputError: if the form cannot say that.
+            InputError: if the form cannot represent that search.
         """
         from subflow_app.features.breaking.qt.form import asked_of
 
@@ -214,7 +214,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
             self.content.form.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def read(self) -> None:
-        """Lists the searches that the database has, in the background."""
+        """Lists the searches in the database, in the background."""
         store = self.ports.database.store
         if self.shown is None or store is None:
             return
@@ -227,7 +227,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
             self.ports.docks.go_to("topology")
 
     def run_selected(self) -> None:
-        """Runs the controller and what it is measured against over each other; explains the moment where they part."""
+        """Runs and overlays the controller and the cases of the claim, and explains the decision where they diverge."""
         each, ports = self.content.selected, self.ports
         if each is None or ports.runs.is_running:
             return
@@ -248,7 +248,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         ports.workers.start("cases of a claim", work, succeeded=run, failed=ports.tell_failure)
 
     def _explain(self, count: int, parting: Parting | None) -> None:
-        """Says where the runs part that were made, and opens the decision there."""
+        """Opens the explanation of the decision at which the runs diverge, or reports why it cannot."""
         ports = self.ports
         if count < 2:
             ports.tell(tr("No controller keeps the claim in this network: nothing to compare with"))
@@ -259,7 +259,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
             ports.features[ExplainFeature].explain(0, parting.owner, parting.at_s, parting.words)
 
     def ask_save(self) -> None:
-        """Asks for a place, and writes the two files of the selected network."""
+        """Opens a file dialog, then writes the two files of the selected network."""
         each, exports = self.content.selected, self.ports.exports
         if each is None:
             return
@@ -276,7 +276,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         exports.write(path.parent / f"{path.stem}.toml", write)
 
     def ask_page(self) -> None:
-        """Asks for a place, and writes the selected network with both runs as a web page, in the background."""
+        """Opens a file dialog, then writes the selected network with both runs as a web page, in the background."""
         from subflow_app.features.breaking.core.break_text import write_claim_page
 
         each = self.content.selected
@@ -284,7 +284,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
             self.ports.exports.ask_page(_name_of(each), lambda path: write_claim_page(each, path))
 
     def ask_export(self) -> None:
-        """Asks for a place, and writes all networks that were tried, or their map."""
+        """Opens a file dialog, then writes all networks of the search, or the map."""
         content = self.shown
         tried = None if content is None else content.tried
         if content is None or tried is None:
@@ -298,7 +298,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
     # ---- inside ----
 
     def _on_form(self) -> None:
-        """Something else is asked for: nobody shall start what was asked before."""
+        """Discards the question after a change of the form, so that Start does not use the old one."""
         self.question = None
         self._asked.forget()
         self._typing.start()
@@ -382,7 +382,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         content.bar.show_told(told.fraction, text)
         if job.record is not None and time.monotonic() - self._looked_at > _MAP_S:
             self._looked_at = time.monotonic()
-            if not self._is_listed:  # once: after that somebody may look at another search meanwhile
+            if not self._is_listed:  # only once, because another search may be selected meanwhile
                 self._is_listed = True
                 self._wanted = job.record.id
             self.read()
@@ -398,7 +398,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
 
 
 def _known_of(store: Store, listed: Listed) -> Shown:
-    """What there is of a row of the list."""
+    """Reads the data of a row of the list."""
     from subflow_app.features.breaking.core.counterexample import of_document, shipped_counterexamples
     from subflow_app.features.breaking.core.search_map import read_map
     from subflow_app.features.breaking.qt.panel import Shown
@@ -424,7 +424,7 @@ def _name_of(each: object) -> str:
 
 
 def _write(tried: SearchMap, panel: Panel | None, path: Path) -> Path:
-    """Writes all networks that were tried as CSV, or their map."""
+    """Writes all networks of a search as CSV, or the map."""
     from subflow_app.features.paper.core.figure_process import write_panel
     from subflow_app.foundation.files import write_file
 
@@ -440,7 +440,7 @@ _NOT_SEARCHING = translatable("nothing is being looked for")
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """Its part of the Study menu."""
+    """Actions of the panel in the Study menu."""
     yield ActionSpec(
         "break.show",
         "Sho&w what breaks claims",

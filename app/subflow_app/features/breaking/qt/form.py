@@ -1,4 +1,4 @@
-"""What is to be broken: a claim, a controller, the networks, and how long somebody looks."""
+"""Form of a search: claim, controller, networks and time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ from subflow_sim.scenario_model import ScriptFile
 from subflow_store.searches import SearchRecord
 
 OWN, EARLIER = "", "\0earlier"
-"""Stand for a claim that is typed, and for the open scenario as a space; for the scenario of an earlier search."""
+"""OWN represents a typed claim, and the open scenario as a space. EARLIER represents the scenario of an earlier search.
+"""
 
 _FIRST = ("improve", "olia")
 _MINUTES = 5.0
@@ -46,19 +47,19 @@ _EXAMPLE_RANGES = "links.a.rate=2Mbit/s..50Mbit/s; links.a.loss=0..2%"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the form says; `question` reads it, which may take a moment.
+    """Content of the form; `question` reads and checks it, which may take a moment.
 
     Attributes:
-        claim: name of a shipped claim; OWN: `own` is it.
-        own: a claim that was typed.
-        controller: an entry of the arena.
-        space: name of a shipped space; OWN: the open scenario.
-        ranges: what is chosen besides, separated by semicolons.
-        seed: of what is drawn.
-        text: of the open scenario, or of that of an earlier search.
-        name: of that scenario.
-        folder: where files are that it names.
-        scripts: controllers besides those of the arena, as of the open scenario.
+        claim: name of a shipped claim; OWN for the claim in `own`.
+        own: typed claim.
+        controller: entry of the arena.
+        space: name of a shipped space; OWN for the open scenario; EARLIER for that of an earlier search.
+        ranges: additional ranges, separated by semicolons.
+        seed: seed of the search.
+        text: open scenario, or scenario of an earlier search.
+        name: name of that scenario.
+        folder: folder of the files that the scenario names.
+        scripts: additional controllers, e.g. those of the open scenario.
     """
 
     claim: str
@@ -73,10 +74,10 @@ class Asked:
     scripts: tuple[ScriptFile, ...] = ()
 
     def question(self) -> Question:
-        """What is looked for.
+        """The search that the form describes.
 
         Raises:
-            InputError: if something of it is not usable.
+            InputError: if a field is not usable.
         """
         if self.claim == OWN:
             try:
@@ -90,15 +91,15 @@ class Asked:
         is_scenario = self.space in (OWN, EARLIER)
         space = space_of(self.text, self.name, vary, self.folder) if is_scenario else load_space(self.space, vary)
         question = Question(claim, entrant, space, self.seed)
-        BreakJob(question)  # says what cannot take part
+        BreakJob(question)  # raises an error for entrants that cannot take part
         return question
 
 
 def asked_of(record: SearchRecord) -> Asked:
-    """What was asked in an earlier search.
+    """Content of the form for an earlier search.
 
     Raises:
-        InputError: if the form cannot say that.
+        InputError: if the form cannot represent the search.
     """
     told = record.document
     claim = read_claim(record.claim, str(told.get("claim", "")), record.claim)
@@ -124,17 +125,17 @@ def asked_of(record: SearchRecord) -> Asked:
 
 @cache
 def _title_of(space: str) -> str:
-    """The title of a shipped space, kept: to read one builds all its extremes, and each claim lists all spaces."""
+    """The title of a shipped space, cached: reading a space builds all its extremes, and the form lists all spaces."""
     return load_space(space).title
 
 
 class BreakForm(QWidget):
-    """Asks; who reads the answers is its owner's business."""
+    """Form of a search; :class:`BreakFeature` reads and checks it."""
 
     changed = Signal()
 
     def __init__(self, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
-        """The first goal of RFC 6356 and a controller that does not reach it, and a button for each action."""
+        """Starts with the first goal of RFC 6356 and a controller that misses it; adds a button for each action."""
         super().__init__(parent)
         self._claims = {name: load_claim(name) for name in claim_names()}
         rows = [(name, f"{claim.title} ({claim.source})") for name, claim in self._claims.items()]
@@ -144,9 +145,9 @@ class BreakForm(QWidget):
         self.own.setPlaceholderText(tr("e.g. {example}", example=_EXAMPLE))
         self.own.setToolTip(as_written("\n".join(f"{name}: {about}" for name, about in ABOUT.items())))
         self._able = [each.name for each in entrants() if not each.problem]
-        self._scripts: tuple[ScriptFile, ...] = ()  # of the open scenario
-        self._own: Sequence[str] = ()  # entries for its controllers
-        self._earlier: Asked | None = None  # the earlier search that was taken up
+        self._scripts: tuple[ScriptFile, ...] = ()  # controllers of the open scenario
+        self._own: Sequence[str] = ()  # entries for controllers with options in the open scenario
+        self._earlier: Asked | None = None  # earlier search that fills the form
         self.controller = Choice("break_controller", ((name, name) for name in self._able), self, letters=14)
         self.controller.setEditable(True)
         self.controller.setInsertPolicy(Choice.InsertPolicy.NoInsert)
@@ -194,7 +195,7 @@ class BreakForm(QWidget):
 
     @property
     def asked(self) -> Asked:
-        """What it says now, without the open scenario."""
+        """Current content, without the open scenario."""
         asked = Asked(
             str(self.claim.currentData()),
             self.own.text().strip(),
@@ -212,7 +213,7 @@ class BreakForm(QWidget):
         return replace(asked, text=earlier.text, name=earlier.name) if asked.space == EARLIER else asked
 
     def fill(self, asked: Asked) -> None:
-        """Says what was asked in an earlier search."""
+        """Fills the form from an earlier search."""
         self._earlier = asked
         with QSignalBlocker(self):
             self.claim.choose(asked.claim)
@@ -225,11 +226,11 @@ class BreakForm(QWidget):
         self._tell()
 
     def offer_scripts(self, scripts: Sequence[ScriptFile], own: Sequence[str] = ()) -> None:
-        """Offers the controllers that the open scenario brings, besides those of the arena.
+        """Offers the controllers of the open scenario in addition to those of the arena.
 
         Args:
-            scripts: of the scenario.
-            own: entries of the arena for controllers that it has with options or a policy.
+            scripts: scripts of the scenario.
+            own: entries of the arena for controllers with options or a policy in the scenario.
         """
         found = tuple(each for each in scripts if each.kind == "controller")
         if (found, own) == (self._scripts, self._own):
@@ -245,18 +246,18 @@ class BreakForm(QWidget):
         self._tell()
 
     def say(self, text: str) -> None:
-        """What is wrong with what it says; empty: nothing."""
+        """Shows an error of the content; an empty text hides it."""
         self.problem.say(text)
         self.says.setVisible(not text)
 
     def say_keys(self, question: Question) -> None:
-        """What is claimed, and what is chosen of networks."""
+        """Shows the claim and the varied values of the networks."""
         keys = ", ".join(question.space.keys)
         told = tr("{claim}; chosen are {keys}", claim=question.claim.holds, keys=keys)
         self.says.setText("\n".join([told, *question.replaced]))
 
     def _offer_spaces(self) -> None:
-        """The spaces that a claim is tried in come first."""
+        """Lists the spaces of the chosen claim before the others."""
         claim = self._claims.get(str(self.claim.currentData()))
         first = claim.spaces if claim is not None else ()
         chosen = self.space.currentData()

@@ -1,6 +1,6 @@
-"""The panel in which a claim is broken: the form of the search, earlier searches, and the networks that one found.
+"""Panel of searches for failing networks: the form, earlier searches, and the networks found by the selected search.
 
-A map of the space shows the networks that were tried over two chosen values, coloured by the margin.
+A map of the space shows the tried networks over two chosen values, coloured by the margin.
 """
 
 from __future__ import annotations
@@ -37,36 +37,36 @@ class Listed:
     """A row of the list.
 
     Attributes:
-        record: a search of the store; None: the counterexamples that ship.
+        record: search of the store; None for the shipped counterexamples.
     """
 
     record: SearchRecord | None
 
     @property
     def title(self) -> str:
-        """What is looked for."""
+        """Claim, controller and space of the search."""
         if self.record is None:
             return tr("Shipped with Subflow")
         claim = self.record.claim
-        if claim == OWN_NAME:  # which says nothing
+        if claim == OWN_NAME:  # a placeholder that describes nothing
             claim = str(self.record.document.get("title", claim))
         return f"{claim}: {self.record.entrant}, {self.record.space}"
 
     @property
     def time(self) -> str:
-        """How long it has taken."""
+        """Total time of the search."""
         return "" if self.record is None else duration_text(self.record.elapsed_s)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
-    """What is known of a row of the list.
+    """Data of a row of the list.
 
     Attributes:
         listed: the row.
-        found: the counterexamples, the worst first.
-        tried: where the networks are that were tried; None: of those that ship nobody knows.
-        problem: what of it could not be read; may be empty.
+        found: counterexamples, the clearest failure first.
+        tried: map of the networks tried; None for the shipped counterexamples.
+        problem: reading error; may be empty.
     """
 
     listed: Listed
@@ -76,21 +76,21 @@ class Shown:
 
 
 class BreakPanel(QWidget):
-    """Shows what is known; who reads and searches is its owner's business."""
+    """Shows searches and their results; :class:`BreakFeature` reads and runs them."""
 
     chosen = Signal(object)  # Listed
-    taken_up = Signal()  # the chosen search shall be asked again
+    taken_up = Signal()  # the chosen search should fill the form
     selection_changed = Signal()
 
     def __init__(
         self, asking: Sequence[QAction], found: Sequence[QAction], export: QAction, parent: QWidget | None = None
     ) -> None:
-        """Nothing is known yet.
+        """An empty panel.
 
         Args:
-            asking: become buttons of the form.
-            found: become buttons below what was found.
-            export: writes what is shown.
+            asking: actions for buttons of the form.
+            found: actions for buttons below the list of networks.
+            export: action that writes the visible tab.
             parent: Qt parent.
         """
         super().__init__(parent)
@@ -158,24 +158,24 @@ class BreakPanel(QWidget):
 
     @property
     def row(self) -> Listed | None:
-        """The search that is chosen."""
+        """The selected row of the list of searches."""
         number = self.list.currentIndex().row()
         return self.searches.rows[number] if 0 <= number < len(self.searches.rows) else None
 
     @property
     def selected(self) -> Counterexample | None:
-        """The counterexample that is selected."""
+        """The selected counterexample."""
         rows = self.table.selectionModel().selectedRows()
         return self.model.row_at(rows[0].row()) if rows else None
 
     @property
     def tried(self) -> SearchMap | None:
-        """The networks that were tried, if there are any."""
+        """The map of the selected search, unless it is empty."""
         tried = self.shown.tried if self.shown is not None else None
         return tried if tried is not None and len(tried.margins) else None
 
     def show_searches(self, records: Sequence[SearchRecord], wanted: int | None = None) -> None:
-        """Lists these, and chooses one by its number; None: that which was chosen, or the first."""
+        """Lists the searches and selects one by its number; None keeps the selection, or selects the first."""
         before = self.row
         rows = [Listed(None), *map(Listed, records)]
         with QSignalBlocker(self.list.selectionModel()):
@@ -190,7 +190,7 @@ class BreakPanel(QWidget):
         self._on_chosen()
 
     def show_search(self, shown: Shown) -> None:
-        """Shows what is known of a search; who is selected stays so."""
+        """Shows the data of a search and keeps the selection."""
         selected = self.selected
         self.shown = shown
         self.model.show_rows(shown.found)

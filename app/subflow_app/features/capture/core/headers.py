@@ -1,4 +1,4 @@
-"""Headers of IPv4, TCP, UDP and their options, MPTCP's among them, as bytes.
+"""Headers of IPv4, TCP and UDP with their options, including those of MPTCP, as bytes.
 
 Source: RFC 791, RFC 9293, RFC 2018 (SACK), RFC 7323 (timestamps, window scale), RFC 8684 (MPTCP version 1),
 RFC 3168 and RFC 9768 (ECN).
@@ -16,7 +16,7 @@ TCP, UDP = 6, 17
 SYN, RST, PSH, ACK = 0x02, 0x04, 0x08, 0x10
 IP_BYTES, TCP_BYTES, UDP_BYTES = 20, 20, 8
 MOST_OPTION_BYTES: Final = 40
-"""That the header of TCP has room for."""
+"""Space for options in the TCP header."""
 LARGEST_WINDOW: Final = 0xFFFF
 LARGEST_WINDOW_SCALE: Final = 14
 """RFC 7323 section 2.3: a window of up to 1 GiB."""
@@ -37,7 +37,7 @@ class End(NamedTuple):
 
     Attributes:
         address: IPv4, 4 bytes.
-        port: of the connection.
+        port: TCP or UDP port.
     """
 
     address: bytes
@@ -45,77 +45,77 @@ class End(NamedTuple):
 
 
 def mss(size: int) -> bytes:
-    """Option of a SYN: payload that a packet may carry, bytes."""
+    """Option of a SYN: maximum segment size, bytes."""
     return struct.pack(">BBH", 2, 4, size)
 
 
 def sack_permitted() -> bytes:
-    """Option of a SYN: SACK may be used."""
+    """Option of a SYN: SACK is permitted."""
     return b"\x04\x02"
 
 
 def window_scale(shift: int) -> bytes:
-    """Option of a SYN: windows count multiples of 2^shift bytes."""
+    """Option of a SYN: windows are in multiples of 2^shift bytes."""
     return bytes((3, 3, shift))
 
 
 def timestamps(value: int, echo: int) -> bytes:
-    """Time at the sender of the packet and the one that it echoes; RFC 7323 section 3."""
+    """Timestamp of the sender of the packet, and the echoed timestamp; RFC 7323 section 3."""
     return struct.pack(">BBII", 8, 10, value & _MASK_32, echo & _MASK_32)
 
 
 def sack(ranges: Sequence[tuple[int, int]]) -> bytes:
-    """Bytes received beyond the cumulative acknowledgement, each range with its first and the one past its last."""
+    """SACK option: ranges received beyond the cumulative ACK, each as first byte and byte after the last."""
     edges = [edge & _MASK_32 for pair in ranges for edge in pair]
     return struct.pack(f">BB{len(edges)}I", 5, 2 + 4 * len(edges), *edges)
 
 
 def accurate_ecn(with_ect0: int, marked: int, with_ect1: int) -> bytes:
-    """Bytes received in packets of each kind; RFC 9768 section 3.2.3, the order of AccECN0."""
+    """AccECN option in the order AccECN0: bytes received with ECT(0), CE and ECT(1); RFC 9768 section 3.2.3."""
     return b"".join((bytes((172, 11)), *(struct.pack(">I", count)[1:] for count in (with_ect0, marked, with_ect1))))
 
 
 def with_ecn(packet: bytes, ecn: int) -> bytes:
-    """A packet on whose way the ECN field of the IP header became this one."""
+    """A copy of a packet with another ECN field in the IP header, as changed on the path."""
     return _with_checksum(packet[:1] + bytes((packet[1] & 0xFC | ecn,)) + packet[2:IP_BYTES]) + packet[IP_BYTES:]
 
 
 def mp_capable(*keys: bytes) -> bytes:
-    """Section 3.1: without a key in the SYN, with the sender's in the SYN/ACK, with both in the ACK after it."""
+    """MP_CAPABLE, section 3.1: no key in the SYN, the sender's key in the SYN/ACK, both keys in the following ACK."""
     head = struct.pack(">BBBB", _MPTCP, 4 + sum(map(len, keys)), _MP_CAPABLE << 4 | _VERSION, _HMAC_SHA256)
     return head + b"".join(keys)
 
 
 def mp_join_syn(token: bytes, nonce: bytes, address_id: int, *, is_backup: bool) -> bytes:
-    """Section 3.2, figure 5."""
+    """MP_JOIN of a SYN; section 3.2, figure 5."""
     first = _MP_JOIN << 4 | (_BACKUP if is_backup else 0)
     return struct.pack(">BBBB", _MPTCP, 12, first, address_id) + token + nonce
 
 
 def mp_join_syn_ack(proof: bytes, nonce: bytes, address_id: int, *, is_backup: bool) -> bytes:
-    """Section 3.2, figure 6: with the leftmost 64 bits of the proof."""
+    """MP_JOIN of a SYN/ACK with the leftmost 64 bits of the HMAC; section 3.2, figure 6."""
     first = _MP_JOIN << 4 | (_BACKUP if is_backup else 0)
     return struct.pack(">BBBB", _MPTCP, 16, first, address_id) + proof[:8] + nonce
 
 
 def mp_join_ack(proof: bytes) -> bytes:
-    """Section 3.2, figure 7: with the leftmost 160 bits of the proof."""
+    """MP_JOIN of an ACK with the leftmost 160 bits of the HMAC; section 3.2, figure 7."""
     return struct.pack(">BBBB", _MPTCP, 24, _MP_JOIN << 4, 0) + proof[:20]
 
 
 def add_addr(address_id: int, address: bytes, proof: bytes = b"") -> bytes:
-    """Section 3.4.1: with the rightmost 64 bits of the proof; without any it is the echo."""
+    """ADD_ADDR with the rightmost 64 bits of the HMAC, or the echo without one; section 3.4.1."""
     first = _ADD_ADDR << 4 | (0 if proof else _ECHO)
     return struct.pack(">BBBB", _MPTCP, 8 + len(proof[-8:]), first, address_id) + address + proof[-8:]
 
 
 def remove_addr(address_id: int) -> bytes:
-    """Section 3.4.2, of one address."""
+    """REMOVE_ADDR for one address; section 3.4.2."""
     return struct.pack(">BBBB", _MPTCP, 4, _REMOVE_ADDR << 4, address_id)
 
 
 def address_proof(own_key: bytes, other_key: bytes, address_id: int, address: bytes) -> bytes:
-    """What shows that an announcement is of an end that knows both keys; section 3.4.1, without a port."""
+    """HMAC of ADD_ADDR, which proves that the sender has both keys; section 3.4.1, without a port."""
     return hmac.digest(own_key + other_key, bytes([address_id]) + address + b"\0\0", "sha256")
 
 
@@ -123,8 +123,8 @@ def dss(data_ack: int, mapping: tuple[int, int, int] | None = None) -> bytes:
     """Section 3.3: the data sequence signal, without checksum.
 
     Args:
-        data_ack: next byte of the connection that is expected; its lower 32 bits are sent.
-        mapping: data sequence number, subflow sequence number relative to the SYN's, and length in bytes; None: none.
+        data_ack: next expected byte of the connection; the lower 32 bits are sent.
+        mapping: data sequence number, subflow sequence number relative to the SYN's, and length in bytes; may be None.
     """
     if mapping is None:
         return struct.pack(">BBBBI", _MPTCP, 8, _DSS << 4, _HAS_DATA_ACK, data_ack & _MASK_32)
@@ -135,7 +135,7 @@ def dss(data_ack: int, mapping: tuple[int, int, int] | None = None) -> bytes:
 
 
 def token_of(key: bytes) -> bytes:
-    """What names a connection in MP_JOIN: the leftmost 32 bits of the key's hash; section 3.2."""
+    """Token of a connection in MP_JOIN: the leftmost 32 bits of the key's hash; section 3.2."""
     return hashlib.sha256(key).digest()[:4]
 
 
@@ -145,7 +145,7 @@ def initial_data_seq(key: bytes) -> int:
 
 
 def join_proof(own_key: bytes, other_key: bytes, own_nonce: bytes, other_nonce: bytes) -> bytes:
-    """What shows that a joining end knows both keys; section 3.2."""
+    """HMAC of MP_JOIN, which proves that the joining host has both keys; section 3.2."""
     return hmac.digest(own_key + other_key, own_nonce + other_nonce, "sha256")
 
 
@@ -162,21 +162,21 @@ def tcp_packet(
     identification: int,
     ecn: int = 0,
 ) -> bytes:
-    """IP and TCP header of a packet whose payload is zeros.
+    """IP and TCP header of a packet with a payload of zeros.
 
     Args:
-        source: end that sends it.
-        destination: end that it goes to.
-        seq: of its first byte; taken modulo 2^32.
-        ack: the next one expected, likewise.
-        flags: SYN, ACK, PSH, and what `ecn_flags` makes.
-        window: the field, 0 to 65535.
-        options: in order; each is filled up to four bytes.
-        payload_bytes: behind the headers.
-        identification: of the IP packet; taken modulo 2^16.
-        ecn: field of the IP header.
+        source: sending end.
+        destination: receiving end.
+        seq: sequence number of the first byte; taken modulo 2^32.
+        ack: next expected sequence number; taken modulo 2^32.
+        flags: SYN, ACK, PSH, and the result of `ecn_flags`.
+        window: window field, 0 to 65535.
+        options: options in order; each is padded to four bytes.
+        payload_bytes: length of the payload after the headers.
+        identification: field of the IP header; taken modulo 2^16.
+        ecn: ECN field of the IP header.
     """
-    option_bytes = b"".join(_NOP * (-len(option) % 4) + option for option in options)  # as Linux fills up each
+    option_bytes = b"".join(_NOP * (-len(option) % 4) + option for option in options)  # Linux also pads each option
     offset = (TCP_BYTES + len(option_bytes)) // 4
     head = struct.pack(
         ">HHIIBBHHH",
@@ -193,25 +193,25 @@ def tcp_packet(
     segment = head + option_bytes
     length = len(segment) + payload_bytes
     pseudo = struct.pack(">4s4sBBH", source.address, destination.address, 0, TCP, length)
-    # Zeros of the payload add nothing to the sum.
+    # A payload of zeros adds nothing to the checksum.
     checksum = _checksum(pseudo + segment)
     segment = segment[:16] + struct.pack(">H", checksum) + segment[18:]
     return ip_header(source, destination, TCP, length, identification, ecn) + segment
 
 
 def udp_packet(source: End, destination: End, *, payload_bytes: int, identification: int) -> bytes:
-    """IP and UDP header of a datagram whose payload is zeros."""
+    """IP and UDP header of a datagram with a payload of zeros."""
     length = UDP_BYTES + payload_bytes
     head = struct.pack(">HHHH", source.port, destination.port, length, 0)
     pseudo = struct.pack(">4s4sBBH", source.address, destination.address, 0, UDP, length)
-    checksum = _checksum(pseudo + head) or 0xFFFF  # RFC 768: zero would mean that there is none
+    checksum = _checksum(pseudo + head) or 0xFFFF  # RFC 768: zero would mean that the checksum is unused
     return ip_header(source, destination, UDP, length, identification) + head[:6] + struct.pack(">H", checksum)
 
 
 def ip_header(
     source: End, destination: End, protocol: int, payload_bytes: int, identification: int, ecn: int = 0
 ) -> bytes:
-    """IPv4 header without options; fragments are not allowed."""
+    """IPv4 header without options, with the flag Don't Fragment."""
     head = struct.pack(
         ">BBHHHBBH4s4s",
         0x45,
@@ -229,7 +229,7 @@ def ip_header(
 
 
 def ecn_flags(field: int) -> int:
-    """AE (4), CWR (2) and ECE (1) as `flags` of a packet; RFC 9768 section 3.1, figure 1."""
+    """The ECN bits AE (4), CWR (2) and ECE (1) at their position in `flags`; RFC 9768 section 3.1, figure 1."""
     return field << 6
 
 

@@ -1,12 +1,12 @@
 """Captures of flows: a stored run is simulated again, and the packets of one flow become a pcapng file.
 
-Both hosts have a network card for each subflow, with addresses of their own; names of nodes and links are in the file.
-Time 0 of the simulation is the beginning of the year 2000, UTC.
+Both hosts have a network interface for each subflow, with its own address; the file contains the names of nodes and
+links. Time 0 of the simulation is the beginning of the year 2000, UTC.
 
-Packets are cut off behind their headers: the data are zeros. Their lengths are those that the simulator counts, MPTCP's
-options included. In a scenario where these options cost nothing (`dss_option = 0`), their bytes are added on top.
+Packets are truncated after their headers, because the payload is zeros. Their lengths are those of the simulator,
+including MPTCP options. In a scenario that does not count these options (`dss_option = 0`), their bytes are added.
 
-A file is one section, whose blocks are written one after the other. Source: draft-ietf-opsawg-pcapng, sections 3 and 4.
+A file is one section, whose blocks are written in sequence. Source: draft-ietf-opsawg-pcapng, sections 3 and 4.
 Little-endian, times in nanoseconds since 1970.
 """
 
@@ -52,14 +52,14 @@ Option = tuple[int, bytes]
 
 
 class PcapngWriter:
-    """Writes one section.
+    """Writes one section of a pcapng file.
 
     Args:
         file: open for writing bytes.
-        application: what made it.
-        comment: on the whole.
-        interfaces: name and description of each, in the order of their numbers.
-        names: of IPv4 addresses.
+        application: name and version of the program.
+        comment: comment on the section.
+        interfaces: name and description of each interface, in the order of their numbers.
+        names: names of IPv4 addresses.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class PcapngWriter:
         names: Mapping[bytes, str],
     ) -> None:
         self._file = file
-        head = struct.pack("<IHHq", _BYTE_ORDER, 1, 0, -1)  # version 1.0, length not known in advance
+        head = struct.pack("<IHHq", _BYTE_ORDER, 1, 0, -1)  # version 1.0, length unknown in advance
         self._block(_SECTION, head, [(_COMMENT, comment.encode()), (_USER_APPLICATION, application.encode())])
         for name, description in interfaces:
             options = [(_NAME, name.encode()), (_DESCRIPTION, description.encode())]
@@ -84,14 +84,14 @@ class PcapngWriter:
             self._block(_NAMES, records + struct.pack("<HH", 0, 0), [])
 
     def packet(self, interface: int, time_ns: int, captured: bytes, length: int, comment: str = "") -> None:
-        """One packet.
+        """Writes a packet.
 
         Args:
-            interface: its number.
-            time_ns: since 1970, ns.
-            captured: what is kept of it, from the IP header on.
-            length: of the whole packet, bytes.
-            comment: on it; empty: none.
+            interface: number of the interface.
+            time_ns: time since 1970, ns.
+            captured: captured bytes from the IP header on.
+            length: length of the whole packet, bytes.
+            comment: comment on the packet; may be empty.
         """
         head = struct.pack("<IIIII", interface, time_ns >> 32, time_ns & 0xFFFFFFFF, len(captured), length)
         options = [(_COMMENT, comment.encode())] if comment else []
@@ -105,25 +105,25 @@ class PcapngWriter:
 
 
 def _padded(code: int, value: bytes) -> bytes:
-    """An option or a record: its code, its length and its value up to the next multiple of four bytes."""
+    """An option or a record: code, length, and value padded to a multiple of four bytes."""
     return struct.pack("<HH", code, len(value)) + value + b"\0" * (-len(value) % 4)
 
 
 STATIONS = {"sender": (SENDER,), "receiver": (RECEIVER,), "both": (SENDER, RECEIVER)}
-"""At which host packets are seen."""
+"""Hosts at which packets are captured."""
 
-# Simulated time between two times that packets are fetched; and the packets that there is room for meanwhile.
+# Simulated time between two fetches of packets, and the capacity of the buffer between them.
 _SLICE_NS = 100_000_000
 _CAPACITY = 1 << 22
 _YEAR_2000_NS = 946_684_800 * 10**9
 _NANOSECONDS = 1e9
 _SERVER_PORT = 50_001
 _FIRST_CLIENT_PORT = 40_000
-_CONNECTION_PORTS = 64  # a reopened subflow takes the next one
+_CONNECTION_PORTS = 64  # a reopened subflow takes the next one of these ports
 
 
 class SimulatedRun(Protocol):
-    """What a capture asks of a run; an `Origin` of a replay has it."""
+    """Properties of a run that a capture needs; `Origin` of a replay satisfies it."""
 
     @property
     def title(self) -> str:
@@ -131,34 +131,34 @@ class SimulatedRun(Protocol):
 
     @property
     def scenario(self) -> Scenario:
-        """What was simulated, with all that was changed while it went on."""
+        """The simulated scenario, including all changes during the run."""
 
     @property
     def seed(self) -> int:
-        """With which seed."""
+        """Seed of the run."""
 
     @property
     def known_until_s(self) -> float:
-        """How far it came, s."""
+        """Time that the run reached, s."""
 
     @property
     def signature(self) -> str:
-        """Of the run at that time; empty: it is not known."""
+        """Signature of the run at that time; empty if unknown."""
 
     @property
     def version(self) -> str:
-        """Of Subflow that made it."""
+        """Version of Subflow that made the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class CapturePlan:
-    """What of a run is to be seen.
+    """Selection of the packets to capture.
 
     Attributes:
-        flow: name of the flow, "download.1".
+        flow: name of the flow, e.g. "download.1".
         station: a key of `STATIONS`.
-        since_s: packets before are left out, simulated time, s.
-        until_s: packets after; None: none is.
+        since_s: earlier packets are left out, simulated time, s.
+        until_s: later packets are left out; None for all.
     """
 
     flow: str
@@ -169,12 +169,12 @@ class CapturePlan:
 
 @dataclass(frozen=True, slots=True)
 class CaptureResult:
-    """What came of it.
+    """A written capture.
 
     Attributes:
-        path: the file.
-        packets: in it.
-        notice: what a person has to know; empty if all is well.
+        path: path of the file.
+        packets: number of packets in the file.
+        notice: warning for the user; may be empty.
     """
 
     path: Path
@@ -183,7 +183,7 @@ class CaptureResult:
 
 
 def flow_names(scenario: Scenario) -> tuple[str, ...]:
-    """Flows that can be captured: those that have a name before the run begins."""
+    """Names of the flows that can be captured; flows with random arrivals have no names before the run."""
     return tuple(name for flow in scenario.flows.values() for name in flow.instances)
 
 
@@ -195,20 +195,20 @@ def write_capture(
     is_cancelled: Callable[[], bool] = lambda: False,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> CaptureResult | None:
-    """Simulate a run again and write what passes the network cards of a flow's hosts.
+    """Simulate a run again and write the packets at the network interfaces of a flow's hosts.
 
     Args:
-        run: which one.
-        path: the file; one that is there is replaced once the new one is whole.
-        plan: what is to be seen.
-        is_cancelled: asked now and then.
-        progress: told the share that is done.
+        run: run to simulate.
+        path: file to write; an existing file is replaced only when the new one is complete.
+        plan: packets to capture.
+        is_cancelled: polled between slices.
+        progress: called with the completed share.
 
     Returns:
-        None if it was cancelled; nothing was written then.
+        None after being cancelled; then no file was written.
 
     Raises:
-        InputError: if the plan names what is not there.
+        InputError: if the plan names an unknown flow or host, or an empty interval.
         ExportError: if the file cannot be written.
         SimError: if the simulator refuses the scenario.
     """
@@ -283,11 +283,12 @@ def _write_packets(
     is_cancelled: Callable[[], bool],
     progress: Callable[[float], None],
 ) -> int | None:
-    """Go through the run in slices of time; None if it was cancelled."""
+    """Simulate the run in slices of time and write its packets; None after being cancelled."""
     stations = STATIONS[plan.station]
     numbers = {station: number for number, station in enumerate(stations)}
     since_ns, until_ns = (round(time_s * _NANOSECONDS) for time_s in (plan.since_s, until_s))
-    # A handshake that is made up ends where a subflow is established: packets are held back for as long as one takes.
+    # A generated handshake ends when its subflow is established, so packets wait for the duration of the longest
+    # handshake.
     waiting: list[tuple[int, int, WirePacket]] = []
     order = count = now_ns = 0
     while now_ns < until_ns:
@@ -303,7 +304,7 @@ def _write_packets(
         ripe_ns = until_ns if now_ns == until_ns else now_ns - conversation.longest_handshake_ns
         while waiting and waiting[0][0] <= ripe_ns:
             packet = heapq.heappop(waiting)[2]
-            # How a connection was opened is what the rest is read by, whatever part of it is wanted.
+            # Handshakes are always written, because analysers need them to interpret the later packets.
             if packet.station in numbers and (packet.opens or since_ns <= packet.time_ns):
                 count += 1
                 time_ns = _YEAR_2000_NS + packet.time_ns
@@ -328,12 +329,12 @@ class _Conversation:
         self._has_opened = False
         self._datagrams: dict[int, tuple[bytes, int]] = {}
         self._number = list(flow.instances).index(instance)
-        # Of a subflow, "download.1/2"; datagrams go by the name of their flow.
+        # Subflows have names such as "download.1/2"; datagrams have the name of their flow.
         self._order = {f"{instance}/{number + 1}": number for number in range(len(flow.paths))} | {instance: 0}
 
     @property
     def names(self) -> dict[bytes, str]:
-        """Of the addresses: the host and the link by which it is reached."""
+        """Names of the addresses: the host and its link on the path."""
         names = {}
         for number, path in enumerate(self._flow.paths):
             sender, receiver = self._ends(number, 0)
@@ -342,7 +343,7 @@ class _Conversation:
         return names
 
     def packets(self, marks: Sequence[Mark], captured: CapturedPackets) -> Iterator[WirePacket]:
-        """Those of a slice of time: first those that open connections, then the others in order."""
+        """Packets of a slice of time: generated handshakes first, then the others in order."""
         for mark in marks:
             number = self._order.get(mark.owner)
             if number is None or self._flow.sends_datagrams:
@@ -427,7 +428,7 @@ class _Conversation:
 
 
 def _made_up_ecn_flags(captured: CapturedPackets, subflow: str, incarnation: int) -> tuple[int, int, int]:
-    """Of SYN, SYN-ACK and ACK, where nobody has sent them: by what the first data packet says.
+    """ECN flags of the SYN, SYN/ACK and ACK of a generated handshake, derived from the first data packet.
 
     Source: RFC 3168 section 6.1.1, RFC 9768 section 3.1.1.
     """
@@ -436,7 +437,7 @@ def _made_up_ecn_flags(captured: CapturedPackets, subflow: str, incarnation: int
     rows = np.flatnonzero(is_data & names[captured.subflow])
     if len(rows) == 0:
         return 0, 0, 0
-    if captured.ecn_flags[rows[0]] == 5:  # AccECN's counter where it begins
+    if captured.ecn_flags[rows[0]] == 5:  # AccECN's counter at its initial value
         return 7, 2, 2
     return (3, 1, 0) if captured.ecn[rows[0]] else (0, 0, 0)
 
@@ -446,7 +447,7 @@ def _flow_of(scenario: Scenario, instance: str) -> Flow:
 
 
 def _payload_bytes(scenario: Scenario, flow: Flow) -> int:
-    """Payload of a full packet: MPTCP's option takes some of the MSS."""
+    """Payload of a full packet, i.e. the MSS less the MPTCP option."""
     if flow.kind != "mptcp":
         return scenario.mss_bytes
     option_bytes = effective_transport(scenario.profile, scenario.transport)["dss_option"]
@@ -455,7 +456,7 @@ def _payload_bytes(scenario: Scenario, flow: Flow) -> int:
 
 
 def _delays(scenario: Scenario, flow: Flow, path: Sequence[str]) -> tuple[int, int]:
-    """Propagation from source to destination and back over a path's links as they are at the start, ns."""
+    """Propagation delay from source to destination and back over a path's links at the start of the run, ns."""
     there = back = 0.0
     at = flow.source
     for name in path:

@@ -1,8 +1,9 @@
-"""The TCP connections of one simulated flow as bytes, as real hosts would have put them on the wire.
+"""The TCP connections of one simulated flow as bytes, as real hosts would put them on the wire.
 
-The simulator counts packets; here they get bytes, numbers and options. The host that sends the data opens each
-connection, as in an upload. If the simulator establishes a subflow without packets, the handshake is made up so that
-it ends at that moment. Everything made up follows from the run's signature, so the same run gives the same bytes.
+The simulator counts packets; this module assigns bytes, sequence numbers and options to them. The host that sends the
+data opens each connection, as in an upload. If the simulator establishes a subflow without packets, a handshake is
+generated that ends at that time. All generated values derive from the run's signature, so the same run gives the same
+bytes.
 """
 
 from __future__ import annotations
@@ -19,24 +20,24 @@ from subflow_sim.packets import ADD_ADDR, ADD_ADDR_ECHO, NO_EDGE, RECEIVER, REMO
 HANDSHAKE = "Made up: the simulator sends no packets to open a connection"
 
 _MILLISECOND_NS = 1_000_000
-# Clocks of timestamps are not zero where times before the start of the run are told.
+# Timestamp clocks start above zero, so that generated handshakes can precede the start of the run.
 _CLOCK_START_MS = 1 << 20
-# Packets that open it are numbered apart from those of each station.
+# Transmission numbers of handshake packets are separate from those of each host.
 _OPENING = 2
-# Of options, filled up to four bytes
+# Lengths of options, padded to four bytes
 _TIMESTAMP_BYTES, _DATA_ACK_BYTES, _COUNTER_BYTES, _SACK_HEAD_BYTES, _SACK_RANGE_BYTES = 12, 8, 12, 4, 8
 
 
 class WirePacket(NamedTuple):
-    """A packet at a network card.
+    """A packet at a network interface.
 
     Attributes:
-        time_ns: simulated time.
-        station: `packets.SENDER` or `packets.RECEIVER`: whose card.
-        captured: its headers.
-        length: with its payload, bytes.
-        comment: empty: none.
-        opens: belongs to a handshake.
+        time_ns: simulated time, ns.
+        station: host of the interface, `packets.SENDER` or `packets.RECEIVER`.
+        captured: headers of the packet.
+        length: length with the payload, bytes.
+        comment: comment on the packet; may be empty.
+        opens: whether it belongs to a handshake.
     """
 
     time_ns: int
@@ -49,11 +50,11 @@ class WirePacket(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """Keys of the two hosts of an MPTCP connection, and what follows from them.
+    """Keys of the two hosts of an MPTCP connection, and values derived from them.
 
     Attributes:
-        sender: key of the host that sends the data, which opens the connection.
-        receiver: key of the host that receives it.
+        sender: key of the host that opens the connection and sends the data.
+        receiver: key of the host that receives the data.
     """
 
     sender: bytes
@@ -61,35 +62,35 @@ class Secrets:
 
     @classmethod
     def of(cls, flow: str, signature: str) -> Secrets:
-        """Keys that are the same whenever the run is."""
+        """Keys derived from the signature, so equal runs have equal keys."""
         return cls(_made_up(flow, signature, "sender key")[:8], _made_up(flow, signature, "receiver key")[:8])
 
     @property
     def first_data_seq(self) -> int:
-        """Number of the first byte of data."""
+        """Data sequence number of the first byte."""
         return headers.initial_data_seq(self.sender) + 1
 
     @property
     def first_data_ack(self) -> int:
-        """What the sender of data acknowledges all the time: nothing comes back to it."""
+        """Constant data acknowledgement of the sender, because no data flow back to it."""
         return headers.initial_data_seq(self.receiver) + 1
 
 
 @dataclass(slots=True)
 class TcpWire:
-    """One TCP connection: a subflow from when it opens until it is closed.
+    """One TCP connection, i.e. a subflow from its opening to its closing.
 
     Attributes:
         sender: end that opens the connection and sends data.
         receiver: end that receives it.
         mss_bytes: payload of a full packet.
-        size_bytes: of the transfer, which its last packet may not fill; None: endless.
-        window_limit_bytes: the receive buffer; None: no limit.
-        secrets: of the MPTCP connection; None: plain TCP.
-        joins: whether it is a further subflow of its connection.
-        ordinal: of the subflow, from 1: the address identifier.
-        is_backup: carries data only while no other does.
-        seed: text that initial sequence numbers follow from.
+        size_bytes: size of the transfer, whose last packet may be shorter; None for an endless transfer.
+        window_limit_bytes: receive buffer; None for no limit.
+        secrets: keys of the MPTCP connection; None for plain TCP.
+        joins: whether it is an additional subflow of its connection.
+        ordinal: number of the subflow, from 1; also the address identifier.
+        is_backup: whether it carries data only if no other subflow can.
+        seed: text from which initial sequence numbers are derived.
     """
 
     sender: End
@@ -102,14 +103,14 @@ class TcpWire:
     ordinal: int
     is_backup: bool
     seed: str
-    _offsets: list[int] = field(default_factory=lambda: [0])  # of the first byte of each packet, and the next one's
+    _offsets: list[int] = field(default_factory=lambda: [0])  # byte offset of each packet, and of the next one
     _under_way: dict[tuple[int, int], tuple[bytes, int]] = field(default_factory=dict)
     _opening_echo_ms: list[int] = field(
         default_factory=lambda: [0, 0]
-    )  # likewise while it opens: at the sender, receiver
-    _echo_ms: int = 0  # latest timestamp of the receiver that has reached the sender
-    _has_answered: bool = False  # the SYN
-    _told: int = 0  # what the receiver acknowledged last
+    )  # latest timestamp received during the handshake: at the sender, at the receiver
+    _echo_ms: int = 0  # latest timestamp of the receiver that reached the sender
+    _has_answered: bool = False  # true after the SYN/ACK
+    _told: int = 0  # latest acknowledged packet number
     _sent: int = 0
     _acked: int = 0
     _isn_sender: int = field(init=False)
@@ -120,19 +121,19 @@ class TcpWire:
         self._isn_sender = int.from_bytes(_made_up(self.seed, "sender number")[:4], "big")
         self._isn_receiver = int.from_bytes(_made_up(self.seed, "receiver number")[:4], "big")
         limit = self.window_limit_bytes
-        # The smallest shift by which the buffer fits the field, so that it is told as exactly as may be.
+        # The smallest shift with which the buffer fits into the field gives the finest resolution.
         needed = headers.LARGEST_WINDOW_SCALE if limit is None else max(0, limit.bit_length() - 16)
         self._window_shift = min(needed, headers.LARGEST_WINDOW_SCALE)
 
     def made_up_handshake(
         self, at_ns: int, one_way_ns: tuple[int, int], ecn_flags: Sequence[int]
     ) -> Iterator[WirePacket]:
-        """The three packets that open it, of which the last one leaves when it is established.
+        """The three packets of a generated handshake, whose ACK leaves when the subflow is established.
 
         Args:
-            at_ns: when it is.
-            one_way_ns: delay from the sender to the receiver, and back.
-            ecn_flags: of each packet, as in `CapturedPackets`.
+            at_ns: time at which the subflow is established.
+            one_way_ns: delays from the sender to the receiver and back.
+            ecn_flags: ECN flags of each packet, as in `CapturedPackets`.
         """
         there, back = one_way_ns
         leaves_ns = (at_ns - back - there, at_ns - back, at_ns)
@@ -145,11 +146,11 @@ class TcpWire:
     def handshake_leaves(
         self, time_ns: int, step: int, transmission: int, ecn_flags: int, comment: str = ""
     ) -> WirePacket:
-        """A packet that opens it, at the host that sends it: SYN (0), SYN/ACK (1), ACK (2), and ACK of a join (3)."""
+        """A handshake packet at its sending host: SYN (0), SYN/ACK (1), ACK (2), or the ACK of an MP_JOIN (3)."""
         from_sender = step % 2 == 0
         is_syn = step < 2
         self._has_answered |= step == 1
-        # What the packet answers has reached its host.
+        # Echoes the timestamp of the packet that it answers.
         echo_ms = self._opening_echo_ms[0 if from_sender else 1] if step else 0
         options = [headers.timestamps(_clock_ms(time_ns), echo_ms)]
         if is_syn:
@@ -174,20 +175,20 @@ class TcpWire:
         return WirePacket(time_ns, SENDER if from_sender else RECEIVER, packet, len(packet), comment, opens=True)
 
     def signal_leaves(self, time_ns: int, step: int, transmission: int, address_id: int, address: bytes) -> WirePacket:
-        """A packet that tells of an address, at the host that sends it, or a reset: `packets.ADD_ADDR` and so on.
+        """A packet that adds, confirms or removes an address, or a reset, at its sending host.
 
         Args:
-            time_ns: when.
-            step: what it says.
-            transmission: its number among those that open the subflow.
-            address_id: of the address that it tells of.
-            address: four bytes.
+            time_ns: time of sending.
+            step: kind of the packet, `packets.ADD_ADDR` etc.
+            transmission: number among the packets of the handshake.
+            address_id: identifier of the address.
+            address: IPv4 address, four bytes.
         """
         from_sender = step == ADD_ADDR_ECHO
         seq, ack = self._isn_receiver + 1, self._isn_sender + 1 + self._offset(self._told)
         if from_sender:
             seq, ack = self._isn_sender + 1 + self._offsets[-1], self._isn_receiver + 1
-        elif not self._has_answered:  # RFC 9293 section 3.10.7.1: of a SYN
+        elif not self._has_answered:  # RFC 9293 section 3.10.7.1: the reset answers a SYN
             seq = 0
         options = [headers.timestamps(_clock_ms(time_ns), self._opening_echo_ms[0 if from_sender else 1])]
         if self.secrets is not None and step == ADD_ADDR:
@@ -211,7 +212,7 @@ class TcpWire:
         return WirePacket(time_ns, SENDER if from_sender else RECEIVER, packet, len(packet), opens=True)
 
     def handshake_arrives(self, time_ns: int, step: int, transmission: int, comment: str = "") -> WirePacket | None:
-        """The same at the other host; None: it left before the capture began."""
+        """The same packet at the receiving host; None if it was sent before the capture began."""
         known = self._under_way.pop((_OPENING, transmission), None)
         if known is None:
             return None
@@ -234,7 +235,7 @@ class TcpWire:
     ) -> WirePacket:
         """A data packet at the sender."""
         while len(self._offsets) <= seq:
-            self._offsets.append(self._offsets[-1] + self.mss_bytes)  # not seen: it was sent before the capture began
+            self._offsets.append(self._offsets[-1] + self.mss_bytes)  # packets sent before the capture began
         if seq == len(self._offsets) - 1:
             self._offsets.append(self._offsets[-1] + payload_bytes)
         offset = self._offsets[seq]
@@ -270,7 +271,7 @@ class TcpWire:
         ecn_flags: int = 0,
         ecn_bytes: Sequence[int] = (),
     ) -> WirePacket:
-        """An ACK at the receiver; `ecn_bytes`: the counters of its AccECN option, if it has one."""
+        """An ACK at the receiver; `ecn_bytes` are the counters of its AccECN option, empty without one."""
         counters = [headers.accurate_ecn(*ecn_bytes)] if ecn_bytes else []
         self._told = seq
         options = [headers.timestamps(_clock_ms(time_ns), _clock_ms(echo_ns))]
@@ -300,7 +301,7 @@ class TcpWire:
         return WirePacket(time_ns, RECEIVER, packet, len(packet))
 
     def data_arrives(self, time_ns: int, transmission: int, ecn: int = 0) -> WirePacket | None:
-        """A data packet at the receiver; None: it was sent before the capture began."""
+        """A data packet at the receiver; None if it was sent before the capture began."""
         known = self._under_way.pop((SENDER, transmission), None)
         if known is None:
             return None
@@ -308,7 +309,7 @@ class TcpWire:
         return WirePacket(time_ns, RECEIVER, headers.with_ecn(packet, ecn), length)
 
     def ack_arrives(self, time_ns: int, transmission: int) -> WirePacket | None:
-        """An ACK at the sender; likewise."""
+        """An ACK at the sender; None if it was sent before the capture began."""
         known = self._under_way.pop((RECEIVER, transmission), None)
         if known is None:
             return None
@@ -318,7 +319,7 @@ class TcpWire:
     # ---- inside ----
 
     def _offset(self, seq: int) -> int:
-        """Of the first byte of a packet; of one that was not sent, of the end."""
+        """Byte offset of a packet; for a packet not sent yet, the end of the data."""
         return self._offsets[min(seq, len(self._offsets) - 1)]
 
     def _data_offset(self, data_seq: int) -> int:
@@ -326,7 +327,7 @@ class TcpWire:
         return offset if self.size_bytes is None else min(offset, self.size_bytes)
 
     def _window(self, room_bytes: int | None) -> int:
-        """The field of a packet that is not a SYN; without a limit the largest there is."""
+        """Window field of a packet that is not a SYN; the largest value without a limit."""
         if room_bytes is None:
             return headers.LARGEST_WINDOW
         return min(headers.LARGEST_WINDOW, room_bytes >> self._window_shift)
@@ -352,5 +353,5 @@ def _clock_ms(time_ns: int) -> int:
 
 
 def _made_up(*parts: str) -> bytes:
-    """Bytes that look random and follow from a text."""
+    """Pseudo-random bytes derived from texts."""
     return hashlib.sha256("/".join(parts).encode()).digest()

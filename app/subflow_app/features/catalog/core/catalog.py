@@ -1,4 +1,4 @@
-"""What scenarios can name: controllers, schedulers, and the policies that ship or are the user's."""
+"""Names for scenarios: controllers, schedulers, and the shipped and own policies."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 
 def policy_library() -> PolicyLibrary:
-    """The policies by name: what ships first, so that its names mean the same everywhere, then the user's."""
+    """The policies by name. Shipped policies take precedence, so their names have the same meaning everywhere."""
     return PolicyLibrary((shipped_policies(), policy_folder()))
 
 
 def catalog_before_library(folder: Path) -> AlgorithmCatalog:
-    """The same as `app_catalog`, where policies of a folder come before those of the same names in the library."""
+    """Like `app_catalog`, but policies in a folder take precedence over policies of the same name in the library."""
     from subflow_sim.catalog import catalog_with
 
     return catalog_with(PolicyLibrary((folder, *policy_library().folders)))
 
 
 def app_catalog(scenario: Scenario | None = None) -> AlgorithmCatalog:
-    """Everything a scenario may name as controller, scheduler or policy.
+    """Controllers, schedulers and policies that a scenario may name.
 
     Args:
-        scenario: whose own scripts are among it; None: it brings none.
+        scenario: scenario whose scripts are included, or None.
     """
     from subflow_sim.catalog import catalog_of, catalog_with
 

@@ -1,7 +1,8 @@
-"""The door through which the whole program reads scenarios: each reading names the way in which it uses the scenario.
+"""Reader of scenarios for the whole program: each call names the use, which limits what may be replaced.
 
-`Use` lists all ways; a module that reads a scenario otherwise fails a test. A way keeps the controller (with policy,
-options and script), the scheduler and all other keys of each flow, except for the parts that it declares to replace.
+`Use` lists all uses; a test refuses modules that read scenarios without this reader. A use keeps the controller (with
+policy, options and script), the scheduler and all other keys of each flow, except for the parts that it declares to
+replace.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Part(Enum):
-    """A part of a flow that a way keeps or replaces."""
+    """A part of a flow that a use keeps or replaces."""
 
     CONTROLLER = "controller"
     SCHEDULER = "scheduler"
@@ -47,7 +48,7 @@ class Use(Enum):
 
     Attributes:
         label: short name.
-        replaces: parts of flows that the user asks this way to replace; all others stay.
+        replaces: parts of flows that the user may replace with this use; all others are kept.
     """
 
     DOCUMENT = ("document", _ANYTHING)
@@ -56,22 +57,22 @@ class Use(Enum):
     """A single run; `--set` replaces any value."""
     QUEUE = ("queue", _CONTROLLER)
     SWEEP = ("sweep", _ANYTHING)
-    """Sweeps here and on a cluster."""
+    """Sweeps on this machine and on a cluster."""
     REPRODUCE = ("reproduce", _ANYTHING)
     """Experiments, whose recipes set any value."""
     RACE = ("race", _CONTROLLER)
     ARENA = ("arena", _ALGORITHMS)
     ASSESS = ("assess", _ALGORITHMS)
     BREAK = ("break", _ANYTHING)
-    """Claims, `improve` among them: cases also have paths of their own."""
+    """Claims, including `improve`, whose cases also change paths."""
     TRAIN = ("train", _ALGORITHMS)
     EVALUATE = ("evaluate", _ALGORITHMS)
     FORK = ("what-if", _NOTHING)
-    """A change during a run is an event: the flow itself stays."""
+    """A change during a run is an event and leaves the flow unchanged."""
     REPLAY = ("replay", _NOTHING)
-    """Explanations, packet captures and the exports that follow from a run simulated again."""
+    """Explanations, packet captures and exports that simulate a run again."""
     REPORT = ("report", _NOTHING)
-    """Reports, plots and comparisons, which name what made their curves."""
+    """Reports, plots and comparisons, which name the origin of their curves."""
     KERNEL = ("kernel comparison", _NOTHING)
     FAIRNESS = ("fairness", _NOTHING)
     EXPORT = ("export", _NOTHING)
@@ -101,16 +102,16 @@ def read_scenario(
     tree: dict[str, Any] | None = None,
     algorithms: AlgorithmCatalog | None = None,
 ) -> Scenario:
-    """Read the text of a scenario, with all policies that the user has.
+    """Read the text of a scenario with all policies of the user.
 
     Args:
-        use: why it is read.
+        use: purpose of reading.
         text: TOML.
         file: its name in messages.
         overrides: ``KEY=VALUE`` texts.
-        folder: of the files that it names; None: it names none.
-        tree: the text as `tomllib` has read it already; overrides change it.
-        algorithms: controllers, schedulers and policies that it may name; None: those of the program.
+        folder: folder of the files that the scenario names; None if it names none.
+        tree: text as parsed by `tomllib`, if available; overrides change it.
+        algorithms: controllers, schedulers and policies that the scenario may name; None for those of the program.
 
     Raises:
         ScenarioError: with all problems.
@@ -122,7 +123,7 @@ def read_scenario(
 
 
 def scenario_at(use: Use, path: str | Path, overrides: Sequence[str] = ()) -> Scenario:
-    """Read a scenario file, with all policies that the user has.
+    """Read a scenario file with all policies of the user.
 
     Raises:
         ScenarioError: with all problems.
@@ -132,11 +133,11 @@ def scenario_at(use: Use, path: str | Path, overrides: Sequence[str] = ()) -> Sc
 
 
 def read_tables(use: Use, tree: dict[str, Any], *, file: str) -> Scenario:
-    """Read a scenario from its tables, which have all that it needs of files.
+    """Read a scenario from tables that contain the content of all files.
 
     Args:
-        use: why it is read.
-        tree: as `tomllib` returns it.
+        use: purpose of reading.
+        tree: tables as returned by `tomllib`.
         file: its name in messages.
 
     Raises:
@@ -153,13 +154,13 @@ def read_tables(use: Use, tree: dict[str, Any], *, file: str) -> Scenario:
 
 
 def read_stored(use: Use, text: str, summary: Mapping[str, Any] | None, *, file: str) -> Scenario:
-    """Read the scenario of a stored run, with the policies that decided in the run.
+    """Read the scenario of a stored run with the policies that the run used.
 
     Args:
-        use: why it is read.
-        text: TOML that was stored.
-        summary: of the run, which names the policies by their content; None: it was lost.
-        file: the run in messages.
+        use: purpose of reading.
+        text: stored TOML.
+        summary: summary of the run, with content hashes of the policies; None if lost.
+        file: name of the run in messages.
 
     Raises:
         InputError: if a policy has changed since.
@@ -191,9 +192,9 @@ class Replacement:
 
     Attributes:
         flow: name of the flow.
-        part: the part.
-        was: in the first scenario.
-        becomes: in the second.
+        part: kept or replaced part.
+        was: text in the first scenario.
+        becomes: text in the second scenario.
     """
 
     flow: str
@@ -207,7 +208,7 @@ class Replacement:
 
 
 def replacements(before: Scenario, after: Scenario) -> list[Replacement]:
-    """The parts of flows in which two scenarios differ; a policy is its content, whatever its file is called."""
+    """The parts of flows in which two scenarios differ; policies are compared by content, not by file name."""
     found = []
     for name, flow in before.flows.items():
         other = after.flows.get(name)
@@ -221,16 +222,16 @@ def replacements(before: Scenario, after: Scenario) -> list[Replacement]:
 
 
 def check_kept(use: Use, before: Scenario, after: Scenario, flows: Collection[str] | None = None) -> None:
-    """Refuse a scenario in which a way has replaced a part of a flow that it has to keep.
+    """Refuse a scenario in which a use has replaced a part of a flow that it must keep.
 
     Args:
-        use: the way.
-        before: as the user has it.
-        after: as it would run.
-        flows: whose parts the way may replace; None: those of all flows.
+        use: use to check.
+        before: scenario of the user.
+        after: scenario to run.
+        flows: flows in which parts may be replaced; None for all flows.
 
     Raises:
-        ReplacedError: naming flow and part.
+        ReplacedError: with flow and part.
     """
     lost = [
         each
@@ -242,7 +243,7 @@ def check_kept(use: Use, before: Scenario, after: Scenario, flows: Collection[st
 
 
 def told_replacements(before: Scenario, after: Scenario) -> list[str]:
-    """Lines about controllers and schedulers with options, a policy or a script that another one takes the place of."""
+    """Lines on replaced controllers and schedulers that have options, a policy or a script."""
     lines = []
     for each in replacements(before, after):
         flow = before.flows[each.flow]
@@ -263,14 +264,14 @@ def own_options(choice: Choice, scenario: Scenario) -> dict[str, OptionValue]:
     algorithm = next((a for a in (*catalog.controllers, *catalog.schedulers) if a.name == choice.name), None)
     if algorithm is None:
         return {}
-    # The other options of `uncoupled` are those of its base, which is one of its own where the user chose it.
+    # The other options of `uncoupled` are those of its base; a chosen base is itself an option.
     bases = {option.key: option.default for option in algorithm.options if option.key == "base"}
     base = {key: choice.options[key] for key in bases if key in choice.options}
     chosen = {key: value for key, value in base.items() if value != bases[key]}
     usual = choose_policy(algorithm, base, scenario.profile, catalog.policies)
     if usual.policy == choice.policy:
         return chosen | {key: value for key, value in choice.options.items() if usual.options.get(key) != value}
-    # With another policy, the options that it was trained with are its own.
+    # Options that another policy was trained with are not differences.
     assert choice.policy is not None or choice.options.get("policy") is not None
     trained = usual if choice.policy is None else with_policy(algorithm, base, scenario.profile, choice.policy)
     others = chosen | {key: value for key, value in choice.options.items() if trained.options.get(key) != value}
@@ -278,7 +279,7 @@ def own_options(choice: Choice, scenario: Scenario) -> dict[str, OptionValue]:
 
 
 def written_choice(choice: Choice, scenario: Scenario) -> TomlValue:
-    """A controller or scheduler as a scenario file has it: the name, with the options that differ from its defaults."""
+    """Value of a controller or scheduler in a scenario file: its name, with options that differ from its defaults."""
     catalog = app_catalog(scenario)
     params = {
         param.key: param
@@ -294,13 +295,13 @@ def written_choice(choice: Choice, scenario: Scenario) -> TomlValue:
 
 
 def option_texts(options: Mapping[str, OptionValue]) -> list[str]:
-    """Options in words of scenario files: "safety = false"; numbers are SI."""
+    """Options as in scenario files, e.g. "safety = false"; numbers are in SI units."""
     words = {True: "true", False: "false"}
     return [f"{key} = {words[value] if isinstance(value, bool) else value}" for key, value in options.items()]
 
 
 def policies_of(scenario: Scenario) -> list[tuple[str, PolicyFile]]:
-    """Policies that flows decide by, from the start or after a change, each with the name of the flow."""
+    """Policies that flows use from the start or after a change, each with the name of the flow."""
     found = [(name, flow.controller.policy) for name, flow in scenario.flows.items()]
     found += [(each.flow or "", each.controller.policy) for each in scenario.events if each.controller is not None]
     return [(name, policy) for name, policy in found if policy is not None]

@@ -1,1 +1,1 @@
-"""What tells runs apart: differences between groups of runs with their significance, and measured against simulated."""
+"""Differences between groups of runs with their significance, and measured runs against simulated ones."""

@@ -1,7 +1,7 @@
-"""Two runs on one time axis: where a measured trace begins in a simulated one, how fast its clock goes, how far apart.
+"""Alignment of a measured trace with a simulated one: offset, clock rate, and the remaining errors.
 
-A measured trace rarely begins when the simulated one does, and its clock is another. The offset is where the curves
-agree best; then the errors say how well they agree.
+A measured trace rarely begins with the simulated one, and its clock differs. The offset maximises the correlation of
+the curves; the errors then measure their agreement.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ FIRST_DATA: Method = "first data"
 MANUAL: Method = "manual"
 METHODS: Mapping[str, Method] = {"correlation": CORRELATION, "first data": FIRST_DATA, "manual": MANUAL}
 
-_MOST_SERIES = 8  # that vary most count for the offset: more tell no more
-_LEAST_OVERLAP = 0.3  # of the shorter one: curves that hardly touch agree by chance
+_MOST_SERIES = 8  # largest number of series for the offset, the most informative measures first
+_LEAST_OVERLAP = 0.3  # share of the shorter curve: curves with little overlap agree by chance
 _WIDEST_SKEW = 0.02
 _SKEW_STEPS = 81
-_MOST_SAMPLES = 1 << 16  # of a series for the offset: longer ones are thinned out first
+_MOST_SAMPLES = 1 << 16  # per series for the offset: longer ones are thinned out
 _ALIGNED_BY = ("throughput_bps", "goodput_bps", "cwnd_pkts", "srtt_s", "inflight_pkts", "queue_pkts")
 
 
 class Alignment(NamedTuple):
-    """How times of a measured run become times of the reference: ``rate * time_s + offset_s``.
+    """Map from times of a measured run to times of the reference: ``rate * time_s + offset_s``.
 
     Attributes:
-        offset_s: s.
-        rate: 1 unless the clocks differ in speed.
-        method: how it was found.
-        agreement: correlation of the matched curves then, -1 to 1; NaN where none was worked out.
+        offset_s: offset in seconds.
+        rate: rate of the reference clock per measured second; 1 unless the clocks differ in speed.
+        method: method of alignment.
+        agreement: correlation of the matched curves after alignment, -1 to 1; NaN if not computed.
     """
 
     offset_s: float
@@ -53,19 +53,19 @@ class Alignment(NamedTuple):
     agreement: float = math.nan
 
     def reference_s(self, time_s: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Times of the reference at these times of the measured run."""
+        """Times of the measured run on the clock of the reference."""
         return self.rate * time_s + self.offset_s
 
     @property
     def text(self) -> str:
-        """For people: ``+1.20 s, clock 0.05 % slow``."""
+        """Text for people: ``+1.20 s, clock 0.05 % slow``."""
         skew = (self.rate - 1) * 100
         clock = "" if abs(skew) < 1e-4 else f", clock {abs(skew):.3g} % {'slow' if skew > 0 else 'fast'}"
         return f"{self.offset_s:+.3g} s{clock}"
 
 
 class SeriesPair(NamedTuple):
-    """Traces of two runs that are compared."""
+    """A trace of the reference and its counterpart in the measured run."""
 
     reference: SeriesKey
     measured: SeriesKey
@@ -73,17 +73,17 @@ class SeriesPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SeriesError:
-    """How far a measured trace is from that of the reference, where both have samples after the warm-up.
+    """Errors of a measured trace against the reference, where both have samples after the warm-up.
 
     Attributes:
-        pair: which.
-        count: samples compared.
-        rmse: root of the mean squared error, in the trace's unit.
+        pair: traces that are compared.
+        count: number of compared samples.
+        rmse: root mean squared error, in the trace's unit.
         mae: mean absolute error.
-        relative: mean absolute error as a share of the reference, of samples where that is not zero; NaN for none.
-        correlation: of the samples; NaN where one does not vary.
-        mean_difference: mean of the measured less that of the reference.
-        p95_difference: the same of the 95th percentiles.
+        relative: mean absolute error relative to the reference, over samples where that is not zero; NaN without any.
+        correlation: correlation of the samples; NaN if either is constant.
+        mean_difference: mean of the measured samples minus mean of the reference.
+        p95_difference: the same for the 95th percentiles.
     """
 
     pair: SeriesPair
@@ -98,11 +98,11 @@ class SeriesError:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """Which traces go together.
+    """Pairs of traces in two runs.
 
     Attributes:
-        pairs: in the order of the reference.
-        is_by_order: whether owners have other names in the two runs, so that the first goes with the first.
+        pairs: pairs in the order of the reference.
+        is_by_order: whether owners have different names in the two runs and are therefore matched by their order.
     """
 
     pairs: tuple[SeriesPair, ...]
@@ -110,7 +110,7 @@ class Matching:
 
 
 def match_series(reference: Traces, measured: Traces) -> Matching:
-    """Traces of the same name and owner; where no owner is in both, those of the same name in their order."""
+    """Matches traces of the same name and owner; if the runs share no owner, traces of the same name in order."""
     theirs = {(key.scope, key.owner, key.name): key for key in _keys(measured)}
     pairs = [
         SeriesPair(key, theirs[key.scope, key.owner, key.name])
@@ -129,16 +129,16 @@ def match_series(reference: Traces, measured: Traces) -> Matching:
 
 
 def align(reference: Traces, measured: Traces, *, method: Method = CORRELATION, with_skew: bool = False) -> Alignment:
-    """Finds where a measured run lies on the time of the reference.
+    """Find the position of a measured run on the clock of the reference.
 
     Args:
         reference: usually a simulated run.
-        measured: the other.
-        method: by correlation, or by the first data.
-        with_skew: also finds how much faster or slower the clock goes, within 2 %.
+        measured: run to align.
+        method: correlation, or first data.
+        with_skew: whether to estimate the clock rate too, within 2 %.
 
     Raises:
-        InputError: if they have no trace in common, or none that varies.
+        InputError: if no pair of traces exists, or none varies.
     """
     matching = match_series(reference, measured)
     if not matching.pairs:
@@ -157,7 +157,7 @@ def align(reference: Traces, measured: Traces, *, method: Method = CORRELATION, 
         )
     step_s = _step_s(curves)
     found = [(*_offset_at(curves, step_s, rate), rate) for rate in _rates(with_skew)]
-    # Of clocks that agree equally well the one that is most nearly right.
+    # Among equally good clock rates, takes the one closest to 1.
     offset_s, _, rate = max(found, key=lambda each: (each[1], -abs(each[2] - 1)))
     if with_skew:
         offset_s, rate = _refined(curves, offset_s, rate)
@@ -165,7 +165,7 @@ def align(reference: Traces, measured: Traces, *, method: Method = CORRELATION, 
 
 
 def series_errors(reference: Traces, measured: Traces, alignment: Alignment) -> list[SeriesError]:
-    """The errors of all matched traces at the times of the reference; none of traces that do not overlap."""
+    """The errors of all matched traces at the times of the reference; traces without overlap are left out."""
     errors = []
     for pair in match_series(reference, measured).pairs:
         time_s, values = reference.read(pair.reference)
@@ -189,7 +189,7 @@ def _digits(value: float) -> str:
 
 
 def _scaled(name: str) -> Callable[[SeriesError], float]:
-    """An error in the unit of its trace."""
+    """Accessor of an error in the unit of its trace."""
     return lambda error: float(getattr(error, name) * recorded_column(error.pair.reference.name).scale)
 
 
@@ -237,7 +237,7 @@ ERROR_COLUMNS: tuple[Column[SeriesError], ...] = (
 
 
 def errors_document(alignment: Alignment, errors: Sequence[SeriesError], *, is_by_order: bool) -> dict[str, Any]:
-    """Alignment and errors as a JSON document; what is not known is null."""
+    """Alignment and errors as a JSON document; unknown values are null."""
     return {
         "offset_s": alignment.offset_s,
         "clock_rate": alignment.rate,
@@ -264,26 +264,26 @@ def errors_document(alignment: Alignment, errors: Sequence[SeriesError], *, is_b
 
 
 class AlignedTraces:
-    """The traces of a run on the time of another one; everything else is as it was."""
+    """The traces of a run on the clock of another run; all other properties are unchanged."""
 
     def __init__(self, traces: Traces, alignment: Alignment) -> None:
-        """Shows ``traces`` at other times."""
+        """Maps the times of ``traces``."""
         self.traces = traces
         self.alignment = alignment
 
     @property
     def title(self) -> str:
-        """Name of the run, with what was done to its times."""
+        """Name of the run with its alignment."""
         return f"{self.traces.title} ({self.alignment.text})"
 
     @property
     def duration_s(self) -> float:
-        """Where it ends, s."""
+        """End of the run, s."""
         return max(0.0, self.alignment.rate * self.traces.duration_s + self.alignment.offset_s)
 
     @property
     def warmup_s(self) -> float:
-        """Where its warm-up ends, s."""
+        """End of the warm-up, s."""
         return max(0.0, self.alignment.rate * self.traces.warmup_s + self.alignment.offset_s)
 
     @property
@@ -293,7 +293,7 @@ class AlignedTraces:
 
     @property
     def condition(self) -> str:
-        """The same for runs that differ in nothing but their seed and their name."""
+        """Identifier of the condition; equal for runs that differ only in seed and name."""
         return self.traces.condition
 
     @property
@@ -308,7 +308,7 @@ class AlignedTraces:
 
     @property
     def row(self) -> RunRow | None:
-        """The run as the list of runs has it, at its own times."""
+        """Row of the run in the list of runs, with its original times."""
         return self.traces.row
 
     def keys(self) -> Sequence[SeriesKey]:
@@ -321,19 +321,19 @@ class AlignedTraces:
         return self.alignment.reference_s(time_s), values
 
     def marks(self) -> Sequence[TraceMark]:
-        """All marks, at their times here."""
+        """All marks at aligned times."""
         rate, offset_s = self.alignment.rate, self.alignment.offset_s
         return [mark._replace(time_s=rate * mark.time_s + offset_s) for mark in self.traces.marks()]
 
     def events(self, stream: str) -> EventTable:
-        """The events, at their times here."""
+        """The events at aligned times."""
         table = self.traces.events(stream)
         moved = np.rint(self.alignment.rate * table["time_ns"] + self.alignment.offset_s * 1e9).astype(np.int64)
         return EventTable({**table.columns, "time_ns": moved}, table.names)
 
 
 class _Curve(NamedTuple):
-    """Two traces without their means and spreads; NaN where nothing is known."""
+    """Two traces, standardised to mean 0 and standard deviation 1; missing values are NaN."""
 
     time_s: NDArray[np.float64]
     values: NDArray[np.float64]
@@ -350,7 +350,7 @@ def _rates(with_skew: bool) -> list[float]:
 
 
 def _curves(reference: Traces, measured: Traces, matching: Matching) -> list[_Curve]:
-    """The matched traces that vary on both sides, those that tell most of the time first."""
+    """The matched traces that vary in both runs, the most informative measures first."""
     found: list[tuple[int, _Curve]] = []
     for pair in matching.pairs:
         rank = _ALIGNED_BY.index(pair.reference.name) if pair.reference.name in _ALIGNED_BY else len(_ALIGNED_BY)
@@ -375,7 +375,7 @@ def _step_s(curves: Sequence[_Curve]) -> float:
 
 
 def _offset_at(curves: Sequence[_Curve], step_s: float, rate: float) -> tuple[float, float]:
-    """The offset at which the curves agree best with this clock, and how well."""
+    """The offset with the highest correlation for a clock rate, and that correlation."""
     begin_s = min(float(curve.time_s[0]) for curve in curves)
     other_begin_s = min(float(curve.other_s[0]) for curve in curves) * rate
     span = max(float(curve.time_s[-1]) for curve in curves) - begin_s
@@ -396,12 +396,12 @@ def _offset_at(curves: Sequence[_Curve], step_s: float, rate: float) -> tuple[fl
         theirs += _correlated(is_first, second**2, size)
         overlap += _correlated(is_first, is_second, size)
     norm = np.sqrt(np.maximum(ours, 0.0) * np.maximum(theirs, 0.0))
-    # Of traces with gaps only what they have can overlap.
+    # For traces with gaps, the required overlap is limited to the largest overlap possible.
     least = _LEAST_OVERLAP * min(min(count, other_count) * len(curves), float(overlap.max()))
     scores = np.where((overlap >= least) & (norm > 1e-9), products / np.maximum(norm, 1e-9), -2.0)
     best = int(np.argmax(scores))
     lag = best if best < count else best - size
-    # Between samples: the top of the parabola through the best one and its neighbours.
+    # Interpolates the maximum between samples by a parabola through the best one and its neighbours.
     before, at, after = scores[best - 1], scores[best], scores[(best + 1) % size]
     bend = before - 2 * at + after
     shift = 0.5 * (before - after) / bend if min(before, after) > -1.5 and bend < 0 else 0.0
@@ -409,7 +409,7 @@ def _offset_at(curves: Sequence[_Curve], step_s: float, rate: float) -> tuple[fl
 
 
 def _correlated(first: NDArray[np.float64], second: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """At k the sum of the products of the first, k samples later, with the second; negative k from the end."""
+    """Cross-correlation by FFT: element k is the sum of first[n + k] * second[n]; negative k are at the end."""
     product = np.fft.rfft(first, size) * np.conj(np.fft.rfft(second, size))
     result: NDArray[np.float64] = np.fft.irfft(product, size)
     return result
@@ -418,8 +418,8 @@ def _correlated(first: NDArray[np.float64], second: NDArray[np.float64], size: i
 def _sampled(
     time_s: NDArray[np.float64], values: NDArray[np.float64], at_s: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Values at other times, between samples on the line; NaN beside samples that are NaN, and outside."""
-    # What lies on a sample must not become NaN for the sake of its neighbour.
+    """Values interpolated linearly at other times; NaN next to samples that are NaN, and outside."""
+    # A time that coincides with a sample keeps its value even if the neighbour is NaN.
     step_s = float(np.median(np.diff(time_s))) if len(time_s) > 1 else 1.0
     sampled: NDArray[np.float64] = np.interp(at_s, time_s, values, left=np.nan, right=np.nan)
     nearest = np.clip(np.searchsorted(time_s, at_s - 1e-6 * step_s), 0, len(time_s) - 1)
@@ -429,7 +429,7 @@ def _sampled(
 
 
 def _score(curves: Sequence[_Curve], offset_s: float, rate: float) -> float:
-    """Correlation of the curves where both are known, with this offset and clock; -1 if they hardly touch."""
+    """Correlation of the curves where both have values, for an offset and a clock rate; -1 with too little overlap."""
     firsts, seconds = [], []
     for curve in curves:
         second = _sampled(rate * curve.other_s + offset_s, curve.others, curve.time_s)
@@ -443,14 +443,14 @@ def _score(curves: Sequence[_Curve], offset_s: float, rate: float) -> float:
 
 
 def _refined(curves: Sequence[_Curve], offset_s: float, rate: float) -> tuple[float, float]:
-    """Offset and clock to fractions of a sample, from a start that is near."""
+    """Refines offset and clock rate to fractions of a sample, from a nearby start."""
     from scipy.optimize import minimize
 
     middle_s = float(np.mean([np.mean(curve.other_s) for curve in curves]))
     step_s = _step_s(curves)
     rate_step = 2 * _WIDEST_SKEW / (_SKEW_STEPS - 1)
 
-    # Turned about the middle, offset and rate do not pull on each other; both in units of what is not known yet.
+    # Rotating about the middle decouples offset and rate; both are in units of their initial uncertainty.
     def loss(point: NDArray[np.float64]) -> float:
         tried = rate + float(point[1]) * rate_step
         return -_score(curves, offset_s + float(point[0]) * step_s + (rate - tried) * middle_s, tried)
@@ -468,7 +468,7 @@ def _agreement(reference: Traces, measured: Traces, matching: Matching, offset_s
 
 
 def _first_data_s(traces: Traces, matching: Matching, side: int) -> float:
-    """Begin of the first sample in which anything was sent, or at all where no rate is known."""
+    """Start of the first sample with data, or of the first sample if no rate is known."""
     firsts = []
     for pair in matching.pairs:
         time_s, values = traces.read(pair[side])
@@ -479,7 +479,7 @@ def _first_data_s(traces: Traces, matching: Matching, side: int) -> float:
             firsts.append((pair[side].unit != "bit/s", float(time_s[busy[0]])))
     if not firsts:
         raise InputError(f'"{traces.title}" has no samples to align it by')
-    # Rates tell when data began; other traces only that somebody looked.
+    # A rate shows when data began; other traces show only when measuring began.
     of_rates = [at for is_other, at in firsts if not is_other]
     return min(of_rates or [at for _, at in firsts])
 

@@ -1,4 +1,4 @@
-"""What the panel of comparisons asks of the store: groups with their table, and traces laid on one time."""
+"""Queries of the comparison panel: groups of runs with their table, and aligned traces."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """How runs are to be compared.
+    """Options of a comparison.
 
     Attributes:
-        by: what those of a group have in common.
-        reference: position of the group that the others are compared with.
-        is_paired: seed by seed, where the groups have the same seeds.
-        is_corrected: p for the number of tests.
-        has_all: all figures, not only the main ones.
+        by: common property of the runs of a group.
+        reference: index of the reference group.
+        is_paired: whether to compare seed by seed if the groups have the same seeds.
+        is_corrected: whether to correct p for the number of tests.
+        has_all: whether to include all figures, not only the main ones.
     """
 
     by: By = "condition"
@@ -46,12 +46,12 @@ class Choices:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparedRuns:
-    """An answer.
+    """Result of a comparison.
 
     Attributes:
-        runs: with their documents.
-        settings: what they were told; what differs comes first.
-        table: of the groups.
+        runs: runs with their documents.
+        settings: settings of the runs; those that differ come first.
+        table: table of the groups.
         can_pair: whether the groups have the same seeds.
     """
 
@@ -63,14 +63,14 @@ class ComparedRuns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparedTraces:
-    """Traces of a run on the time of another.
+    """Traces of a run aligned with another run.
 
     Attributes:
-        reference: number of that run.
-        other: number of the one that was aligned.
-        alignment: how.
-        errors: of the matched traces.
-        is_by_order: whether owners go together by their order, because they have other names.
+        reference: number of the reference run.
+        other: number of the aligned run.
+        alignment: offset and clock rate.
+        errors: errors of the matched traces.
+        is_by_order: whether owners are matched by order, because their names differ.
     """
 
     reference: int
@@ -84,13 +84,13 @@ def read_runs(store: Store, run_ids: Sequence[int]) -> tuple[RunRow, ...]:
     """The runs with their documents.
 
     Raises:
-        StoreError: if one is not there or cannot be read.
+        StoreError: if a run does not exist or cannot be read.
     """
     return tuple(store.run(run_id) for run_id in run_ids)
 
 
 def compare(runs: Sequence[RunRow], choices: Choices) -> ComparedRuns:
-    """The table of these runs; what the choices name and the runs have not is left aside."""
+    """The table of these runs; ignores choices that do not apply to them."""
     grouping: Grouping = group_runs(runs, choices.by)
     reference = min(choices.reference, len(grouping.groups) - 1)
     pairs = can_pair(grouping.groups)
@@ -107,11 +107,11 @@ def compare(runs: Sequence[RunRow], choices: Choices) -> ComparedRuns:
 def compare_traces(
     store: Store, reference: int, other: int, method: Method, *, with_skew: bool = False, offset_s: float = 0.0
 ) -> ComparedTraces:
-    """Lays a stored run on the time of another.
+    """Align a stored run with another one.
 
     Raises:
-        InputError: if they have no trace in common that tells.
-        StoreError: if they cannot be read.
+        InputError: if they have no common trace that varies.
+        StoreError: if a run cannot be read.
     """
     ours, theirs = StoredTraces(store, reference), StoredTraces(store, other)
     is_expected = method == MANUAL

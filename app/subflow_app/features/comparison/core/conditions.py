@@ -1,4 +1,4 @@
-"""Stored runs in the groups that are compared: repetitions of one experiment, one controller's, one tag's."""
+"""Groups of stored runs for comparison: by condition, controller, scenario or tag."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ WAYS: Mapping[By, str] = {
     "tag": translatable("Tag"),
     "run": translatable("Run by run"),
 }
-"""How runs can be grouped, and what the choice is called."""
+"""Properties by which runs can be grouped, with their labels."""
 
 MEASURED_TAG = "measured"
 KERNEL_TAG = "kernel"
 _OUTSIDE = (MEASURED_TAG, KERNEL_TAG)
-"""Tags of runs that no simulator made: never repetitions of simulated ones, though their scenario be the same."""
+"""Tags of runs that were not simulated: these never count as repetitions of simulated runs, even of the same scenario.
+"""
 
 _MOST_TOLD = 2  # parameters in a label
 
@@ -39,9 +40,9 @@ class ConditionGroup:
     """Runs that count as repetitions of one experiment.
 
     Attributes:
-        letter: "A", "B", …: what tables call it.
-        label: what tells it from the others.
-        runs: with their documents, each luck once.
+        letter: name in tables: "A", "B", …
+        label: text that distinguishes it from the other groups.
+        runs: runs with their documents, without bit-identical repetitions.
     """
 
     letter: str
@@ -50,13 +51,13 @@ class ConditionGroup:
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        """Of the runs, in their order."""
+        """Seeds of the runs, in order."""
         return tuple(run.seed for run in self.runs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouping:
-    """The groups, in the order of their first runs, and what a person should know about them."""
+    """The groups in the order of their first runs, and notices for the user."""
 
     groups: tuple[ConditionGroup, ...]
     notices: tuple[str, ...]
@@ -65,16 +66,15 @@ class Grouping:
 def group_runs(
     runs: Sequence[RunRow], by: By = "condition", *, conditions: Mapping[int, str] | None = None
 ) -> Grouping:
-    """The runs in groups.
+    """Group runs for a comparison.
 
-    A run of the same scenario, seed and version as one before it has the very same figures: it is no further evidence
-    and is left out, which a notice says.
+    A run of the same scenario, seed and version as an earlier one has identical figures. It adds no evidence and is
+    left out with a notice.
 
     Args:
-        runs: with their documents.
-        by: what those of a group have in common; a run of several tags is in each one's group.
-        conditions: what `Traces.condition` says of each run, by number, where it is known; else their scenarios are
-            read for it.
+        runs: runs with their documents.
+        by: common property of the runs of a group; a run with several tags is in the group of each.
+        conditions: `Traces.condition` by number of run, where known; otherwise computed from the scenario.
     """
     keyed: dict[str, list[RunRow]] = {}
     for run in runs:
@@ -123,7 +123,7 @@ def group_runs(
 
 
 def flows_of(run: RunRow) -> Sequence[Mapping[str, Any]]:
-    """The flows of a run's summary; none if it ended without one."""
+    """The flows of a run's summary; empty for a run without a summary."""
     flows: Sequence[Mapping[str, Any]] = (run.summary or {}).get("flows", ())
     return flows
 
@@ -143,22 +143,22 @@ _KEYS: Mapping[By, Callable[[RunRow], Sequence[str]]] = {
 
 
 def copies_among(runs: Sequence[RunRow | None]) -> frozenset[int]:
-    """Positions of the runs that repeat one before them bit for bit: no further evidence.
+    """Positions of the runs that repeat an earlier one bit for bit and add no evidence.
 
     Args:
-        runs: None for one that goes on, of which this is not known yet.
+        runs: rows of the runs; None for a running one, whose signature is unknown.
     """
     return repeated(["" if run is None else run.signature for run in runs])
 
 
 def _without_copies(runs: Sequence[RunRow]) -> tuple[list[RunRow], list[RunRow]]:
-    """The runs without those that have the samples of one before them, and these."""
+    """The runs without repetitions of earlier ones, and the repetitions."""
     copies = copies_among(runs)
     return [run for place, run in enumerate(runs) if place not in copies], [runs[place] for place in sorted(copies)]
 
 
 def _labels(keys: Sequence[str], groups: Sequence[Sequence[RunRow]], by: By) -> list[str]:
-    """A text for each group that no other one has."""
+    """A unique label for each group."""
     firsts = [members[0] for members in groups]
     if by == "condition":
         return numbered([_told(run, firsts) for run in firsts])
@@ -169,7 +169,7 @@ def _labels(keys: Sequence[str], groups: Sequence[Sequence[RunRow]], by: By) -> 
 
 
 def _told(run: RunRow, firsts: Sequence[RunRow]) -> str:
-    """What a group's first run has that the others' have not: origin, scenario, controllers, else parameters."""
+    """Properties that distinguish a group's first run: origin, scenario and controllers, otherwise parameters."""
     parts = [tag for tag in _OUTSIDE if tag in run.tags]
     if len({each.scenario_name for each in firsts}) > 1:
         parts.append(run.scenario_name)
@@ -184,7 +184,7 @@ def _told(run: RunRow, firsts: Sequence[RunRow]) -> str:
 
 
 def _fork_told(run: RunRow) -> str:
-    """Of a run among forks, what makes it another one; events of their scenarios say the same, but to nobody."""
+    """Label of a run among forks by its changes, because the events of its scenario are hard to read."""
     if run.fork is None:
         return tr("Original")
     return tr("Fork {changes}", changes=fork_text(run.fork.forked_at_s, run.fork.changes))
@@ -213,7 +213,7 @@ def _value_text(key: str, value: Value) -> str:
 
 
 def _letter(place: int) -> str:
-    """A to Z, then AA, AB …, as columns of spreadsheets."""
+    """A to Z, then AA, AB …, like the columns of a spreadsheet."""
     letters = ""
     place += 1
     while place:

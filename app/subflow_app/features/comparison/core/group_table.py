@@ -1,4 +1,4 @@
-"""The figures of groups of runs as a table: mean and interval of each, difference to the reference, significance."""
+"""Table of the figures of groups of runs: mean, interval, difference from the reference, and significance."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ REASONS: Mapping[Reason, str] = {
     "no pairs": translatable("no seed in common: no test"),
     "one pair": translatable("one pair only: no test"),
 }
-"""Why there is no p."""
+"""Reasons for a missing p."""
 
 
 _JAIN = "jain"
@@ -48,20 +48,20 @@ def has_shares(runs: Sequence[RunRow]) -> bool:
     """True if any of the runs has several flows with congestion control: Jain's index of a single flow is always 1.
 
     Args:
-        runs: with their documents.
+        runs: runs with their documents.
     """
-    # Datagrams have no subflows; an older summary may not list any.
+    # Datagram flows have no subflows; an older summary may not list any.
     shares = ([each for each in flows_of(run) if each.get("subflows", True)] for run in runs)
     return any(sum(finite(each.get("goodput_bps")) is not None for each in flows) > 1 for flows in shares)
 
 
 def main_keys(runs: Sequence[RunRow]) -> list[str]:
-    """The keys of the figures that a person looks at first, of the runs and their flows, not of subflows.
+    """The keys of the main figures of runs and flows, without those of subflows.
 
-    Of flows with a size these are completion time and goodput while active, of others the goodput.
+    For flows with a size, these are completion time and goodput while active; for others the goodput.
 
     Args:
-        runs: with their documents.
+        runs: runs with their documents.
     """
     of_all_runs = _OF_ALL_RUNS if has_shares(runs) else [key for key in _OF_ALL_RUNS if key != _JAIN]
     flows = [flow for run in runs for flow in flows_of(run)]
@@ -81,12 +81,12 @@ def main_keys(runs: Sequence[RunRow]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class FigureRow:
-    """One figure of all groups.
+    """One figure in all groups.
 
     Attributes:
-        column: how it is shown, and its key; with as many decimals as its differences need to agree with its means.
-        estimates: of each group.
-        differences: of each group to the reference; without a test for the reference itself.
+        column: key and format, with enough decimals that printed differences agree with printed means.
+        estimates: estimate of each group.
+        differences: difference of each group from the reference; untested for the reference itself.
     """
 
     column: RunColumn
@@ -94,22 +94,22 @@ class FigureRow:
     differences: tuple[Difference, ...]
 
     def relative(self, place: int, reference: int) -> float:
-        """The difference of a group as a share of the reference's mean; NaN where undefined."""
+        """The difference of a group relative to the reference's mean; NaN where undefined."""
         mean = self.estimates[reference].mean
         return self.differences[place].value / abs(mean) if mean else math.nan
 
 
 @dataclass(frozen=True, slots=True)
 class GroupTable:
-    """The comparison.
+    """Result of a comparison.
 
     Attributes:
-        groups: in order.
-        reference: position of the one that the others are compared with.
-        rows: a figure each.
+        groups: groups in order.
+        reference: index of the reference group.
+        rows: one row for each figure.
         is_paired: whether runs were compared seed by seed.
-        is_corrected: whether p carries Holm's correction over all rows and groups.
-        notices: what a person should know, a sentence each.
+        is_corrected: whether p has Holm's correction over all rows and groups.
+        notices: notices for the user, a sentence each.
     """
 
     groups: tuple[ConditionGroup, ...]
@@ -121,7 +121,7 @@ class GroupTable:
 
     @property
     def method_text(self) -> str:
-        """How it was tested, in a sentence."""
+        """Test and correction in a sentence."""
         test = tr("paired t test by seed") if self.is_paired else tr("Welch's t test")
         if not self.is_corrected:
             return tr("{test}, 95 % intervals; p is not corrected for the number of figures", test=test)
@@ -138,18 +138,18 @@ def compare_groups(
     is_paired: bool = False,
     is_corrected: bool = False,
 ) -> GroupTable:
-    """Compares the groups with one of them.
+    """Compare the groups with one of them.
 
     Args:
-        grouping: of runs with their documents.
-        reference: position of the group that the others are compared with.
-        figures: keys or patterns such as ``flows.*.goodput_bps``; empty: all that any run has.
-        has_all: not the main ones of these alone, where there are any.
-        is_paired: compares runs of the same seed with each other, where groups have seeds in common.
-        is_corrected: corrects p for the number of tests, after Holm: of what is looked at, not of all that could be.
+        grouping: groups of runs with their documents.
+        reference: index of the reference group.
+        figures: keys or patterns such as ``flows.*.goodput_bps``; empty for all.
+        has_all: whether to include all of these figures, or only the main ones if any exist.
+        is_paired: whether to compare runs of the same seed, where groups have seeds in common.
+        is_corrected: whether to correct p by Holm's method for the number of tests in the table.
 
     Raises:
-        InputError: if a figure is none that any run has.
+        InputError: if no run has one of the figures.
     """
     values = [[_numbers(run_figures(run)) for run in group.runs] for group in grouping.groups]
     keys = _chosen(list(dict.fromkeys(key for group in values for run in group for key in run)), figures)
@@ -187,16 +187,16 @@ def compare_groups(
 
 
 def can_pair(groups: Sequence[ConditionGroup]) -> bool:
-    """Whether all groups have the same seeds, each once: the condition for a comparison seed by seed."""
+    """True if all groups have the same seeds without duplicates, as a paired comparison requires."""
     seeds = [sorted(group.seeds) for group in groups]
     return len(groups) > 1 and len(set(seeds[0])) == len(seeds[0]) > 1 and all(each == seeds[0] for each in seeds)
 
 
 def reference_of(groups: Sequence[ConditionGroup], text: str) -> int:
-    """Position of the group that a person names by its letter, its label or the number of one of its runs.
+    """Index of the group with this letter, label or run number.
 
     Raises:
-        InputError: if none or several are meant.
+        InputError: if no group or several groups match.
     """
     wanted = text.strip().lower()
     for matches in (
@@ -215,20 +215,20 @@ def reference_of(groups: Sequence[ConditionGroup], text: str) -> int:
 
 
 def significance_text(difference: Difference) -> str:
-    """What a cell says of a p: number, stars, and the word for them, or why there is none."""
+    """Text of a p: number, stars, and significance in words, or the reason why it is missing."""
     if difference.reason:
         return tr(REASONS[difference.reason])
     if not difference.is_tested:
         return ""
     p = difference.p_holm
-    # Near the limit a digit more tells on which side of it p is.
+    # One more digit near 0.05 shows on which side of the limit p lies.
     number = "p < 0.001" if p < 0.001 else f"p = {p:.4f}" if abs(p - 0.05) < 0.001 else f"p = {p:.3f}"
     word = tr("significant") if p < 0.05 else tr("not significant")
     return " ".join(part for part in (number, stars(p), word) if part)
 
 
 def spread_text(row: FigureRow, place: int) -> str:
-    """Mean and half the interval of a group: ``4.123 ± 0.045``."""
+    """Mean of a group and half its interval: ``4.123 ± 0.045``."""
     estimate = row.estimates[place]
     if estimate.n == 0:
         return "–"
@@ -237,7 +237,7 @@ def spread_text(row: FigureRow, place: int) -> str:
 
 
 def difference_text(row: FigureRow, place: int, reference: int) -> str:
-    """Difference to the reference with its sign and in %: ``+0.123 (+4.5 %)``."""
+    """Difference from the reference with its sign and in %: ``+0.123 (+4.5 %)``."""
     value = row.differences[place].value
     if place == reference or math.isnan(value):
         return ""
@@ -250,7 +250,7 @@ def difference_text(row: FigureRow, place: int, reference: int) -> str:
 
 
 def figure_columns(table: GroupTable, place: int) -> tuple[Column[FigureRow], ...]:
-    """What is told of a group: its mean; unless it is the reference, also its difference to that, and significance."""
+    """Columns of a group: its mean, and for groups other than the reference the difference and its significance."""
     group, reference = table.groups[place], table.reference
     runs = ", ".join(str(run.id) for run in group.runs)
     mean: Column[FigureRow] = NumberColumn(
@@ -266,7 +266,7 @@ def figure_columns(table: GroupTable, place: int) -> tuple[Column[FigureRow], ..
         NumberColumn(
             f"{group.letter} − {table.groups[reference].letter}",
             lambda row: difference_text(row, place, reference).replace("-", MINUS),
-            # Figures of all units side by side: by how much of the reference they differ.
+            # The figures have different units, so they are sorted by the relative difference.
             sort=lambda row: row.relative(place, reference),
             tip=tr("Difference of the means, and as a share of the reference"),
         ),
@@ -282,7 +282,7 @@ def figure_columns(table: GroupTable, place: int) -> tuple[Column[FigureRow], ..
 def _agreeing(
     shown: RunColumn, estimates: Sequence[Estimate], differences: Sequence[Difference], reference: int
 ) -> RunColumn:
-    """The column with so many decimals that printed differences are those of the printed means."""
+    """The column with enough decimals that printed differences agree with the printed means."""
     if shown.decimals is None:
         return shown
     others = [
@@ -295,12 +295,12 @@ def _agreeing(
 
 
 def _width_text(shown: RunColumn, value: float) -> str:
-    """Half an interval: of figures without fixed decimals with three digits, for nobody knows it better."""
+    """Half an interval; three digits for figures without fixed decimals, because it is only an estimate."""
     return f"{value * shown.scale:.3g}" if shown.decimals is None else shown.text(value)
 
 
 def table_document(table: GroupTable) -> dict[str, Any]:
-    """The table as a JSON document; what is not known is null."""
+    """The table as a JSON document; unknown values are null."""
     return {
         "groups": [
             {"letter": group.letter, "label": group.label, "run_ids": [run.id for run in group.runs],
@@ -344,7 +344,7 @@ def _row_document(table: GroupTable, row: FigureRow) -> dict[str, Any]:
 
 
 def table_csv(table: GroupTable, rows: Sequence[FigureRow], separator: str = ",") -> str:
-    """The table as text: a line per figure in SI units, for each group n, mean and interval, then the differences."""
+    """The table as CSV: a line per figure in SI units, with n, mean and interval of each group, then differences."""
     heading = ["figure"]
     others = [place for place in range(len(table.groups)) if place != table.reference]
     for group in table.groups:
@@ -374,7 +374,7 @@ def table_csv(table: GroupTable, rows: Sequence[FigureRow], separator: str = ","
 def _with(
     group: ConditionGroup, told: Sequence[Mapping[str, float]], key: str
 ) -> list[tuple[Any, Mapping[str, float]]]:
-    """Of a group, the runs that have the figure."""
+    """The runs of a group that have the figure."""
     return [(run, each) for run, each in zip(group.runs, told, strict=True) if key in each]
 
 
@@ -388,7 +388,7 @@ def _paired(
 
 
 def _unpaired(groups: Sequence[ConditionGroup], reference: int) -> list[str]:
-    """Says of groups whose seeds are not those of the reference that only those in common count."""
+    """Notices on groups whose seeds differ from those of the reference, because only common seeds count."""
     theirs = set(groups[reference].seeds)
     return [
         tr(

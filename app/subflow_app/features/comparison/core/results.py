@@ -1,7 +1,7 @@
-"""Results of the runs that are shown together, as a small table with a sentence: differences, and a race's outcome.
+"""Summary of the shown runs as a small table with a sentence: differences between groups, or the result of a race.
 
-Two runs or more are compared group by group, with the first (the oldest) as reference; runs that differ in their seeds
-alone are one group. The flows of a single run are a race where their controllers differ.
+Two or more runs are compared by groups, with the first (the oldest) as reference; runs that differ only in their seeds
+form one group. The flows of a single run are a race if their controllers differ.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _RATE_WORDS = {
     "active_goodput_bps": translatable("goodput while active"),
 }
 _RTT = "weighted_rtt_s"
-# Of more flows the figures of each would hide those of the run, and racers are told by controller.
+# With more flows, their figures would hide those of the run, and races list controllers instead of flows.
 _MOST_FLOWS = 4
-# Two that differ by less have shared equally, whichever is ahead.
+# Rates that differ by a smaller factor count as equal.
 _EQUAL = 1.01
 
 
@@ -48,12 +48,12 @@ class Racer:
     """A flow of a race, or the flows of one controller.
 
     Attributes:
-        name: for people.
+        name: name for people.
         measured: rate of the race, as `rate_measure` chooses it.
-        rate_bps: value of it, bit/s; of several flows the mean of them.
-        mean_rtt_s: s; of several flows weighted by packets acknowledged; NaN where it is not known.
-        loss_ratio: share of the packets sent that were lost; NaN where it is not known.
-        completion_s: time that the transfer took, s; of several flows the mean; NaN where it is not known.
+        rate_bps: value of that rate, bit/s; for several flows the mean.
+        mean_rtt_s: s; for several flows weighted by acknowledged packets; NaN if unknown.
+        loss_ratio: share of the sent packets that were lost; NaN if unknown.
+        completion_s: duration of the transfer, s; for several flows the mean; NaN if unknown.
     """
 
     name: str
@@ -65,14 +65,14 @@ class Racer:
 
 
 def results_of(runs: Sequence[Traces]) -> TextTable | None:
-    """The results of the runs shown, whose title is the sentence; None while one goes on, and where there are none."""
+    """Results of the shown runs, with the sentence as title; None while one is running, or without results."""
     rows = [run.row for run in runs]
     known = [row for row in rows if row is not None and row.summary]
     if len(known) < len(rows) or not known:
         return None
     if len(known) == 1:
         return race_table(known[0])
-    # Runs that are not stored have no number; here each needs one of its own.
+    # Runs that are not stored have no number; the comparison needs unique ones.
     numbered = [
         (row if row.id else row._replace(id=-place), run.condition)
         for place, (row, run) in enumerate(zip(known, runs, strict=True), start=1)
@@ -82,17 +82,17 @@ def results_of(runs: Sequence[Traces]) -> TextTable | None:
 
 
 def comparison_table(rows: Sequence[RunRow], conditions: Mapping[int, str] | None = None) -> TextTable | None:
-    """Runs group by group: a line for each, and for each but the first one with its difference to that.
+    """Table of runs by groups: a line for each group, then a line with the difference of each from the first.
 
-    None where they have no figure in common.
+    None if the runs have no figure in common.
 
     Args:
         rows: two or more with their documents, the reference first.
-        conditions: of which experiment each is a repetition, by number, where that is known already.
+        conditions: `Traces.condition` by number of run, where known.
     """
     grouping = group_runs(rows, conditions=conditions)
     if len(grouping.groups) == 1:
-        # Nothing but seeds, or nothing at all: then the runs themselves are compared.
+        # Only the seeds differ, or nothing: the runs themselves are compared.
         grouping = group_runs(rows, "run")
     figures = _figures(grouping)
     if not figures:
@@ -110,7 +110,7 @@ def comparison_table(rows: Sequence[RunRow], conditions: Mapping[int, str] | Non
 
 
 def race_table(row: RunRow) -> TextTable | None:
-    """The flows of a run as a race; None unless flows of different controllers ran against each other."""
+    """The flows of a run as a race; None unless flows with different controllers ran against each other."""
     summary = row.summary or {}
     racers = racers_of(summary)
     if len(racers) < 2:
@@ -132,7 +132,7 @@ def race_table(row: RunRow) -> TextTable | None:
 
 
 def racers_of(summary: Mapping[str, Any]) -> list[Racer]:
-    """Racers of a run, the highest rate first; none if all flows have the same controller."""
+    """Racers of a run, the highest rate first; empty if all flows have the same controller."""
     flows = _racing(summary)
     controllers = dict.fromkeys(str(flow["controller"]) for flow in flows)
     if len(controllers) < 2:
@@ -150,12 +150,12 @@ def racers_of(summary: Mapping[str, Any]) -> list[Racer]:
 
 
 def race_line(racers: Sequence[Racer], *, runs: int = 1, difference: Difference | None = None) -> str:
-    """The rates of the first and the last, and their price, in a sentence; only a significant difference has a winner.
+    """Sentence on the highest and lowest rate, with RTT and loss; only a significant difference has a winner.
 
     Args:
         racers: two or more, the highest rate first.
-        runs: number of runs that they are from.
-        difference: of their rates over several seeds; None: of a single run.
+        runs: number of runs behind the rates.
+        difference: difference of the rates over several seeds; None for a single run.
     """
     first, last = racers[0], racers[-1]
     names = {"first": first.name, "last": last.name, "measure": tr(_RATE_WORDS[first.measured.key])}
@@ -192,7 +192,7 @@ def race_line(racers: Sequence[Racer], *, runs: int = 1, difference: Difference 
 
 
 def _had_line(first: Racer, last: Racer, runs: int) -> str:
-    """The rates of runs that allow no test: other seeds may turn them round, so nobody won."""
+    """Sentence on the rates of runs that allow no test: other seeds may reverse the order, so it names no winner."""
     where = (
         tr("In this run")
         if runs == 1
@@ -211,21 +211,21 @@ def _times_text(first: Racer, last: Racer) -> str:
 
 
 def _racing(summary: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The flows of a summary that have a controller, and with it a rival perhaps."""
+    """The flows of a summary with congestion control."""
     return [flow for flow in summary.get("flows", ()) if flow.get("controller") and flow.get("subflows")]
 
 
 def _racer_name(flow: str, controller: str) -> str:
-    """The flow with its controller, unless it is called after that."""
+    """Name of a flow with its controller, unless both are equal."""
     return flow if flow == controller else f"{flow} ({controller})"
 
 
 def _racer(name: str, flows: Sequence[Mapping[str, Any]], measured: Measure) -> Racer:
-    """Several flows as one racer; an older summary lacks goodputs while active, which then are those after the warm-up.
+    """Combine flows into one racer; for older summaries without goodput while active, uses goodput after the warm-up.
 
     Args:
-        name: for people.
-        flows: of summaries.
+        name: name for people.
+        flows: flows of summaries.
         measured: rate of the race.
     """
     rates = [finite(flow.get(measured.key, flow.get("goodput_bps"))) for flow in flows]
@@ -236,9 +236,9 @@ def _racer(name: str, flows: Sequence[Mapping[str, Any]], measured: Measure) -> 
 
 
 def _figures(grouping: Grouping) -> list[str]:
-    """The measures that are compared: of the runs, and of their flows where these are few and the same in all of them.
+    """The measures to compare: those of the runs, and of their flows if these are few and the same in all runs.
 
-    Of each flow those that its kind shows first: completion time and goodput while active where it has a size.
+    For each flow, the main measures of its kind: with a size, these are completion time and goodput while active.
     """
     runs = [run for group in grouping.groups for run in group.runs]
     told = [run_figures(run) for run in runs]
@@ -249,11 +249,11 @@ def _figures(grouping: Grouping) -> list[str]:
     is_listed = len(by_name) <= _MOST_FLOWS
     if len(by_name) == 1:
         (name,) = by_name
-        # The number of the only flow is that of the run, whose goodput has been listed so from the beginning.
+        # For a single flow, the goodput of the run is the same number, and lists have always shown that.
         rates = [each.key if each.key == "goodput_bps" else f"flows.{name}.{each.key}" for each in shown]
         wanted = [*rates, _RTT, f"flows.{name}.loss_ratio"]
     else:
-        # Few flows are told one by one: then rates and times of all together would only repeat them.
+        # With few flows, each is listed, and rates and times of all together would repeat them.
         of_all = [each.of_run for each in shown if each.key == "goodput_bps" or not is_listed]
         wanted = [*of_all, _RTT, *(["jain"] if has_shares(runs) else [])]
         if is_listed:
@@ -270,7 +270,7 @@ def _figures(grouping: Grouping) -> list[str]:
 
 
 def _titles(table: GroupTable) -> list[str]:
-    """What the figures are called; those of flows with their flow, where there are several."""
+    """Titles of the figures; those of flows include the flow if several flows appear."""
     owners = {row.column.key.rpartition(".")[0] for row in table.rows} - {""}
     titles = [(row.column.key, tr(row.column.title)) for row in table.rows]
     return [title.rpartition(": ")[2] if "." in key and len(owners) == 1 else title for key, title in titles]
@@ -282,7 +282,7 @@ def _group_text(group: ConditionGroup) -> str:
 
 
 def _difference_name(table: GroupTable, place: int) -> str:
-    """What a line of differences is headed with: with the interval, or why there is none."""
+    """Heading of a line of differences, with the interval, or the reason why a test is missing."""
     name = f"{table.groups[place].letter} − {table.groups[table.reference].letter}"
     if any(row.differences[place].is_tested for row in table.rows):
         return tr("{difference} [95 % interval, Welch]", difference=name)
@@ -303,7 +303,7 @@ def _difference_cell(row: FigureRow, place: int) -> str:
 
 
 def _difference_text(row: FigureRow, place: int) -> str:
-    """The difference to the reference; of what is a percentage itself without its share in percent."""
+    """The difference from the reference; for percentages without the relative difference."""
     text = difference_text(row, place, 0).replace("-", MINUS)
     return text.partition(" ")[0] if row.column.unit == "%" else text
 
@@ -314,7 +314,7 @@ def _end_text(shown: RunColumn, value: float) -> str:
 
 
 def _comparison_line(table: GroupTable) -> str:
-    """Of two groups the race of their controllers, or else their differences; of more groups the goodputs."""
+    """For two groups, the race of their controllers or else their differences; for more groups, the goodputs."""
     titles = _titles(table)
     first = table.rows[0]
     if len(table.groups) > 2:
@@ -332,7 +332,7 @@ def _comparison_line(table: GroupTable) -> str:
 
 
 def _sides(table: GroupTable) -> list[str]:
-    """What the sentence calls the groups: a fork and its original as the legend does, else by what tells them apart."""
+    """Names of the groups in the sentence: Original and Fork as in the legend, otherwise their labels."""
     if len(table.groups) == 2:
         first, second = (group.runs for group in table.groups)
         for forks, originals, words in (
@@ -346,7 +346,7 @@ def _sides(table: GroupTable) -> list[str]:
 
 
 def _raced_flows(table: GroupTable) -> list[str]:
-    """The flows that have another controller in the second group; none where the groups have other flows, too."""
+    """The flows whose controller differs in the second group; empty if the groups have different flows."""
     first, second = ({str(each["name"]): each.get("controller") for each in flows_of(group.runs[0])}
                      for group in table.groups)  # fmt: skip
     if first.keys() != second.keys():
@@ -355,7 +355,7 @@ def _raced_flows(table: GroupTable) -> list[str]:
 
 
 def _race_of_groups(table: GroupTable, names: Sequence[str]) -> str:
-    """The race between the controllers of two groups; the flows count that have them."""
+    """The race between the controllers of two groups, over the flows with a different controller."""
     measured = rate_measure(*(each for group in table.groups for run in group.runs for each in _of_names(run, names)))
     racers, rates = [], []
     for group in table.groups:

@@ -1,1 +1,1 @@
-"""Runs compared in the window: groups with their significance, traces on one time, measured files, the kernel."""
+"""Comparisons in the window: groups of runs with significance, aligned traces, measured files, and the kernel."""

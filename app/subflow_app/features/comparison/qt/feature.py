@@ -1,4 +1,4 @@
-"""The panel of comparisons in the window: what is selected in the history, or shown in the plots, is compared."""
+"""The panel of comparisons in the window: compares runs selected in the history, or shown in the plots."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class CompareFeature(Feature):
     panel_name = "compare"
 
     def __init__(self, ports: ComparePorts) -> None:
-        """An empty panel; what it shows is made when there is something to compare."""
+        """An empty panel; its content is created for the first comparison."""
         super().__init__()
         self.ports = ports
         self.panel: QWidget = QWidget()
@@ -92,17 +92,17 @@ class CompareFeature(Feature):
         self.pages.addWidget(self._empty)
         self._view: ComparisonView | None = None
         self._runs: tuple[RunRow, ...] = ()
-        self._is_shown_last = False  # whether runs were shown after some were selected in the history
+        self._is_shown_last = False  # True if runs were shown after the last selection in the history
         self._selected = frozenset[int]()
-        self._asked = Counter[str]()  # answers to older questions of their kind are dropped
+        self._asked = Counter[str]()  # to drop answers to outdated queries of the same kind
 
-    # ---- what actions ask for ----
+    # ---- called by actions ----
 
     def compare(self) -> None:
-        """Compares what was made, shown or selected last: the sweep in front, runs of the plots, or of the history.
+        """Compares the runs of the sweep in front, or else those last shown in the plots or selected in the history.
 
-        A is the oldest of them. One that is selected is compared with what is shown of its scenario, and one alone with
-        the newest other run of that scenario. With fewer than two, the panel says what to do.
+        The oldest run is in group A. A single selected run is compared with the shown runs of its scenario, or else
+        with the newest other run of that scenario. With fewer than two runs, the panel shows an instruction.
         """
         ports = self.ports
         of_sweep = ports.features[SweepFeature].runs_at_hand()
@@ -121,7 +121,7 @@ class CompareFeature(Feature):
             ports.workspaces.go_to(self.panel_name)
 
     def _of_one_scenario(self, shown: Sequence[int], selected: Sequence[int]) -> list[int]:
-        """What is shown and selected of one scenario, that of the selected run before others."""
+        """Numbers of the shown and selected runs of one scenario, preferably that of the selected run."""
         rows = {row.id: row for row in self.ports.history.runs()}
         meant = next((rows[number] for number in (*selected, *shown) if number in rows), None)
         if meant is None:
@@ -133,7 +133,7 @@ class CompareFeature(Feature):
         return found
 
     def compare_runs(self, run_ids: Sequence[int], pair: tuple[int, int] | None = None) -> None:
-        """Compares these stored runs; with ``pair`` also the traces of two whose times are the same."""
+        """Compares stored runs; with ``pair``, also aligns the traces of two runs that share their time."""
         from subflow_app.features.comparison.core.compared_runs import compare, read_runs
 
         store = self.ports.database.store
@@ -155,11 +155,11 @@ class CompareFeature(Feature):
         self._start(_COMPARING, work, succeeded)
 
     def possible(self) -> frozenset[str]:
-        """The kernel runs one scenario at a time."""
+        """Names of the enabled actions; the kernel runs one scenario at a time."""
         return frozenset({"study.stop_kernel" if self.study.is_running else "study.kernel"})
 
     def run_kernel(self) -> None:
-        """Runs the scenario of the window on this machine's kernel, beside a simulation of it."""
+        """Runs the scenario of the window in the kernel of this machine and in the simulator."""
         from subflow_app.features.catalog.core.uses import Use
         from subflow_app.features.comparison.qt.panel import KernelStrip
         from subflow_app.features.editor.core.scenario_source import source_of_document
@@ -175,7 +175,7 @@ class CompareFeature(Feature):
         if source is None:
             ports.notices.scenario_refused(tr("The scenario has problems: the inspector lists them."))
             return
-        # Refused before anything is asked, with all that the kernel has no counterpart of.
+        # Refuses scenarios without a counterpart in the kernel before asking for confirmation.
         plan_network(source.scenario, seed=source.scenario.seed)
         if not ports.dialogs.confirm(
             tr("Compare with the kernel"),
@@ -196,7 +196,7 @@ class CompareFeature(Feature):
         self.study.start(KernelStudy(source, store))
 
     def stop_kernel(self) -> None:
-        """Stops the kernel's run; nothing of it is kept."""
+        """Stops the kernel's run and discards it."""
         self.study.stop()
 
     def close(self) -> None:
@@ -204,7 +204,7 @@ class CompareFeature(Feature):
         self.study.forget()
 
     def ask_import(self) -> None:
-        """Asks for a measured file and shows what it would become."""
+        """Opens a file dialog for a measured file, then the import dialog."""
         from subflow_app.features.measured.core.trace_formats import TRACE_SUFFIXES
 
         filters = tr(
@@ -215,7 +215,7 @@ class CompareFeature(Feature):
             self.import_file(path)
 
     def import_file(self, path: Path) -> None:
-        """Shows what a measured file would become, to be imported."""
+        """Opens the import dialog for a measured file."""
         from subflow_app.features.comparison.qt.import_dialog import ImportDialog
 
         store = self.ports.database.store
@@ -227,7 +227,7 @@ class CompareFeature(Feature):
         open_dialog(dialog)
 
     def connect_parts(self) -> None:
-        """Follows what was shown or selected last."""
+        """Tracks whether runs were last shown in the plots or selected in the history."""
         self.ports.shown.changed.connect(self._on_shown)
         self.ports.history.selection_changed.connect(self._on_selected)
 
@@ -235,7 +235,7 @@ class CompareFeature(Feature):
         self._is_shown_last = True
 
     def _on_selected(self) -> None:
-        # The history also says so when it was read again, and the same runs are selected.
+        # The signal also follows each reload of the history, even if the selection is unchanged.
         selected = frozenset(row.id for row in self.ports.history.selected())
         if selected != self._selected:
             self._selected, self._is_shown_last = selected, False
@@ -248,7 +248,7 @@ class CompareFeature(Feature):
 
     @property
     def view(self) -> ComparisonView:
-        """What the panel shows, made when it is asked for first."""
+        """The content of the panel, created on first use."""
         if self._view is None:
             from subflow_app.features.comparison.qt.panel import ComparisonView
 
@@ -304,7 +304,7 @@ class CompareFeature(Feature):
         self._asked[name] += 1
 
         def question() -> tuple[int, int]:
-            # Of other runs, an alignment is not wanted any more; it takes nothing from the runs themselves.
+            # A new comparison also invalidates an alignment, but not vice versa.
             return self._asked[name], self._asked[_COMPARING]
 
         asked = question()
@@ -321,7 +321,7 @@ class CompareFeature(Feature):
 
 
 def compare_rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """In the Study menu."""
+    """Actions of comparisons in the Study menu."""
     yield ActionSpec(
         "study.compare",
         "&Compare runs…",
@@ -333,7 +333,7 @@ def compare_rows() -> Iterator[ActionSpec[FeatureHolder]]:
 
 
 def kernel_rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """In the Study menu."""
+    """Actions of the kernel comparison in the Study menu."""
     yield ActionSpec(
         "study.kernel",
         "Compare with the &kernel…",
@@ -356,7 +356,7 @@ def kernel_rows() -> Iterator[ActionSpec[FeatureHolder]]:
 
 
 def import_rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """In the File menu."""
+    """Actions of the import in the File menu."""
     yield ActionSpec(
         "file.import_trace",
         "Import measured t&race…",

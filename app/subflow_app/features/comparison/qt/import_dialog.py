@@ -1,4 +1,4 @@
-"""Importing a measured file: what its columns are taken for, changeable, before it becomes a run."""
+"""Dialog that imports a measured file: shows the meaning of its columns, which can be changed before the import."""
 
 from __future__ import annotations
 
@@ -50,12 +50,11 @@ _CLOCK_TEXTS: dict[Clock, str] = {
 
 
 class ColumnModel(TableModel[RawColumn]):
-    """A line per column of the file; unit and meaning can be edited."""
+    """A row per column of the file, with editable unit and meaning."""
 
     edited = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """Nothing yet."""
         super().__init__(
             (
                 Column(translatable("Column"), lambda column: column.title),
@@ -70,25 +69,25 @@ class ColumnModel(TableModel[RawColumn]):
         self.units: dict[str, str] = {}
 
     def show_columns(self, columns: Sequence[RawColumn]) -> None:
-        """Shows these; what was told of columns of the same title stays told."""
+        """Shows these columns; keeps edits of columns with the same title."""
         titles = {column.title for column in columns}
         self.maps = {title: text for title, text in self.maps.items() if title in titles}
         self.units = {title: text for title, text in self.units.items() if title in titles}
         self.show_rows(columns)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Unit and meaning can be edited."""
+        """Makes unit and meaning editable."""
         usual = super().flags(index)
         return usual | Qt.ItemFlag.ItemIsEditable if index.column() in (_UNIT, _TARGET) else usual
 
     def other_data(self, row: RawColumn, column: int, role: int) -> object | None:
-        """What an editor begins with."""
+        """Initial text of the editor."""
         if role != Qt.ItemDataRole.EditRole:
             return None
         return self.target_of(row) if column == _TARGET else self.columns[column].text(row)
 
     def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Notes what a person told of a column."""
+        """Stores an edited unit or meaning."""
         if role != Qt.ItemDataRole.EditRole or index.column() not in (_UNIT, _TARGET):
             return False
         column = self.rows[index.row()]
@@ -102,13 +101,13 @@ class ColumnModel(TableModel[RawColumn]):
         return True
 
     def unit_of(self, column: RawColumn) -> str:
-        """As told, else as read, else that of the trace."""
+        """The edited unit, else the unit in the file, else that of the trace."""
         known = self.units.get(column.title, column.unit)
         name = self.target_of(column).partition(":")[0]
         return known or (BY_NAME[name].unit if name in BY_NAME else "")
 
     def target_of(self, column: RawColumn) -> str:
-        """As told, else as guessed."""
+        """The edited meaning, else the guessed one."""
         return self.maps.get(column.title, column.target.text if column.target is not None else _LEFT_OUT)
 
 
@@ -122,10 +121,10 @@ def _first_values(column: RawColumn) -> str:
 
 
 class _Choices(QStyledItemDelegate):
-    """Lets a person choose units and meanings, or write them."""
+    """Editor for units and meanings with a list of the usual ones."""
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
-        """A field with the usual choices."""
+        """Creates an editable list of the usual choices."""
         del option
         model = index.model()
         assert isinstance(model, ColumnModel)
@@ -140,24 +139,24 @@ class _Choices(QStyledItemDelegate):
         return combo
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:
-        """What the cell says now."""
+        """Sets the editor to the text of the cell."""
         assert isinstance(editor, QComboBox)
         editor.setCurrentText(str(index.data(Qt.ItemDataRole.EditRole)))
 
     def setModelData(self, editor: QWidget, model: object, index: Index) -> None:
-        """Takes what was chosen."""
+        """Stores the text of the editor."""
         assert isinstance(editor, QComboBox)
         assert isinstance(model, ColumnModel)
         model.setData(index, editor.currentText())
 
 
 class ImportDialog(QDialog):
-    """Shows a file as it will be imported, and imports it."""
+    """Shows a preview of a file and imports it."""
 
     imported = Signal(int, object)  # number of the run, notices
 
     def __init__(self, path: Path, store: Store, workers: Workers, parent: QWidget | None = None) -> None:
-        """Reads the file at once."""
+        """Starts reading the file."""
         super().__init__(parent)
         self.setObjectName("import_trace")
         self.setWindowTitle(tr("Import {file}", file=path.name))
@@ -205,7 +204,7 @@ class ImportDialog(QDialog):
         self._read()
 
     def _read(self) -> None:
-        """Reads the file as it was told."""
+        """Reads the file with the options of the dialog."""
         options = ReadingOptions(
             time_unit=self.unit.currentData(),
             clock=self.clock.currentData(),
@@ -236,7 +235,7 @@ class ImportDialog(QDialog):
         self._workers.start("read trace", lambda: read_trace(self._path, options), succeeded=on_read, failed=on_failed)
 
     def _check(self) -> None:
-        """Says what was noticed, or what cannot be."""
+        """Shows the notices of the reader, or an error."""
         table = self._told()
         if table is None:
             return

@@ -44,20 +44,19 @@ from subflow_store.values import RunRow
 
 FILTER_ROLE = Qt.ItemDataRole.UserRole + 2
 
-_MEAN = 0  # what comes first of a group
+_MEAN = 0  # first column of a group
 
 
 class FigureModel(TableModel[FigureRow]):
-    """A line per figure: name with unit, the mean of each group, and of each but the reference difference and p."""
+    """A row per figure: name with unit, the mean of each group, and difference and p for each but the reference."""
 
     translates = False
     aligns_headings = False
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """Nothing yet."""
         super().__init__((), parent)
         self.table: GroupTable | None = None
-        self._places: list[tuple[int, int]] = []  # group and what of it
+        self._places: list[tuple[int, int]] = []  # group, and index of the column within the group
 
     def show_table(self, table: GroupTable) -> None:
         """Shows this table."""
@@ -73,7 +72,7 @@ class FigureModel(TableModel[FigureRow]):
         self.show_rows(table.rows, columns)
 
     def other_data(self, row: FigureRow, column: int, role: int) -> object | None:
-        """A difference that is significant is bold and says so."""
+        """Significant differences in bold, tool tips, and the text for the filter."""
         if role == FILTER_ROLE:
             return f"{heading(row.column)} {row.column.key}"
         if column == 0:
@@ -99,32 +98,31 @@ class FigureModel(TableModel[FigureRow]):
 
 
 class SettingModel(TableModel[ComparedSetting]):
-    """A line per setting of the runs: its name, then what each run was told."""
+    """A row per setting of the runs: its name, then the value in each run."""
 
     translates = False
     aligns_headings = False
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """Nothing yet."""
         super().__init__((), parent)
         self.runs: tuple[RunRow, ...] = ()
         self._all: tuple[ComparedSetting, ...] = ()
         self._has_equal = False
 
     def show_settings(self, runs: tuple[RunRow, ...], settings: tuple[ComparedSetting, ...]) -> None:
-        """Shows what these runs were told."""
+        """Shows the settings of these runs."""
         self.runs, self._all = runs, settings
         self.show_equal(self._has_equal)
 
     def show_equal(self, has_equal: bool) -> None:
-        """Shows what is equal, too, or only what differs."""
+        """Shows all settings, or only those that differ."""
         self._has_equal = has_equal
         name: Column[ComparedSetting] = Column(tr("Setting"), lambda line: heading(line.column))
         told = [_told_column(run, number) for number, run in enumerate(self.runs)]
         self.show_rows([line for line in self._all if has_equal or line.differs], [name, *told])
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Numbers stand at the right, and what differs from the first run is bold."""
+        """Aligns numbers to the right and shows differences from the first run in bold."""
         if index.isValid() and index.column() > 0:
             line, number = self.rows[index.row()], index.column() - 1
             if role == Qt.ItemDataRole.TextAlignmentRole and not isinstance(line.values[number], str):
@@ -135,7 +133,7 @@ class SettingModel(TableModel[ComparedSetting]):
 
 
 def _told_column(run: RunRow, number: int) -> Column[ComparedSetting]:
-    """What a run was told."""
+    """Column with the settings of a run."""
     title = tr("Run {number}: {name}", number=run.id, name=run.name)
     return Column(title, lambda line: line.text(number), tip=title)
 
@@ -145,7 +143,7 @@ _FARTHEST_S = 1e6
 
 
 def _scenarios_text(table: GroupTable) -> str:
-    """What was run: the scenario of all groups, or that of each."""
+    """Scenario shared by all groups, or that of each group."""
     names = [dict.fromkeys(run.scenario_name for run in group.runs) for group in table.groups]
     if len({name for each in names for name in each}) == 1:
         return tr("Scenario: {name}", name=next(iter(names[0])))
@@ -154,18 +152,17 @@ def _scenarios_text(table: GroupTable) -> str:
 
 
 class ComparisonView(QWidget):
-    """What the panel shows once there are runs to compare."""
+    """Content of the panel with runs to compare."""
 
     choices_changed = Signal(object)  # Choices
     align_requested = Signal(int, int, str, bool, float)  # reference, other, method, with skew, offset in s
-    shown_requested = Signal(object)  # ComparedTraces: both in the plots, the other on the reference's time
+    shown_requested = Signal(object)  # shows both runs in the plots, the other on the reference's clock
 
     def __init__(self, dialogs: Dialogs, parent: QWidget | None = None) -> None:
-        """Empty."""
         super().__init__(parent)
         self.setObjectName("comparison_view")
         self._dialogs = dialogs
-        self.choices = Choices()  # how the runs are to be compared
+        self.choices = Choices()  # options of the comparison
         self._compared: ComparedRuns | None = None
         self.traces: ComparedTraces | None = None
         self.tabs = named(QTabWidget(self), "comparison_tabs", tr("Kinds of comparison"))
@@ -218,7 +215,7 @@ class ComparisonView(QWidget):
         return page
 
     def show_compared(self, compared: ComparedRuns) -> None:
-        """Shows an answer."""
+        """Shows the result of a comparison."""
         known = self._compared.runs if self._compared is not None else ()
         self._compared = compared
         table = compared.table
@@ -242,13 +239,13 @@ class ComparisonView(QWidget):
             self._offer_runs(compared.runs)
 
     def copy(self) -> None:
-        """Copies the figures that are shown, for a spreadsheet."""
+        """Copies the visible figures as tab-separated text."""
         if self.model.table is not None:
             QGuiApplication.clipboard().setText(table_csv(self.model.table, self._rows(), "\t"))
             self.told.setText(tr("Copied."))
 
     def save(self) -> None:
-        """Asks for a file and writes the figures that are shown as CSV."""
+        """Opens a file dialog, then writes the visible figures as CSV."""
         if self.model.table is None:
             return
         path = self._dialogs.save_path(tr("Save the comparison"), tr(CSV_FILTER), Path("comparison.csv"))
@@ -290,7 +287,7 @@ class ComparisonView(QWidget):
         return page
 
     def copy_settings(self) -> None:
-        """Copies the settings that are shown, for a spreadsheet."""
+        """Copies the visible settings as tab-separated text."""
         QGuiApplication.clipboard().setText(settings_text(self.settings.rows, self.settings.runs, "\t"))
         self.settings_told.setText(tr("Copied."))
 
@@ -347,7 +344,7 @@ class ComparisonView(QWidget):
         return page
 
     def align(self) -> None:
-        """Asks for the alignment that is chosen."""
+        """Requests an alignment with the chosen options."""
         ours, theirs = self.ours.currentData(), self.theirs.currentData()
         if ours is None or theirs is None:
             return
@@ -359,7 +356,7 @@ class ComparisonView(QWidget):
         self.align_requested.emit(ours, theirs, method, self.skew.isChecked(), self.offset.value())
 
     def show_aligned(self, traces: ComparedTraces) -> None:
-        """Shows the errors of two runs."""
+        """Shows the errors of two aligned runs."""
         self.traces = traces
         self.errors.show_rows(traces.errors)
         self.error_table.resizeColumnsToContents()
@@ -380,19 +377,19 @@ class ComparisonView(QWidget):
         self.say(" ".join(said))
 
     def choose_pair(self, reference: int, other: int) -> None:
-        """Chooses two runs for the second page and shows it."""
+        """Chooses two runs on the last page and shows it."""
         for combo, number in ((self.ours, reference), (self.theirs, other)):
             combo.choose(number)
         self.tabs.setCurrentIndex(self.tabs.count() - 1)
 
     def choose_offset(self, offset_s: float) -> None:
-        """Chooses to align by hand, e.g. runs whose times are known to be the same."""
+        """Chooses manual alignment, e.g. for runs that share their time."""
         self.way.choose(MANUAL)
         self.offset.setValue(offset_s)
         self._follow_way()
 
     def say(self, text: str) -> None:
-        """Says something about the alignment."""
+        """Shows a text below the errors."""
         self.aligned.setText(text)
 
     def _offer_runs(self, runs: Sequence[RunRow]) -> None:
@@ -413,7 +410,7 @@ class ComparisonView(QWidget):
 
 
 def _fit_columns(table: QTableView) -> None:
-    """Gives all columns the width that their cells need, as far as that is little."""
+    """Fits all columns to their cells up to a limit."""
     table.resizeColumnsToContents()
     for number in range(table.model().columnCount()):
         table.setColumnWidth(number, min(table.columnWidth(number) + 12, _WIDEST))
@@ -424,10 +421,9 @@ def _combo(name: str, text: str, choices: Iterable[tuple[object, str]] = ()) -> 
 
 
 class KernelStrip(QWidget):
-    """Follows the kernel's run; hidden while nothing runs."""
+    """Progress of the kernel's run; hidden unless it runs."""
 
     def __init__(self, study: Study[KernelStudy], parent: QWidget | None = None) -> None:
-        """Hidden."""
         super().__init__(parent)
         self.setObjectName("kernel_strip")
         self._study = study

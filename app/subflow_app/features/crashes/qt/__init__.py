@@ -1,1 +1,1 @@
-"""The part of the window: crash reports, bug reports and the log in the window."""
+"""Crash reports, bug reports and the log in the window."""

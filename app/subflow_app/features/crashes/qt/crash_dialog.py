@@ -1,4 +1,4 @@
-"""The crash reports that are kept: read, copied to send them by hand, or deleted."""
+"""Dialog that lists stored crash reports, to read, copy or delete them."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _EMPTY, _REPORTS = 0, 1
 
 
 class CrashDialog(QDialog):
-    """A list of the reports, the latest first, with the text of the one that is selected."""
+    """A list of the reports, the latest first, with the text of the selected report."""
 
     def __init__(self, scenario: str, parent: QWidget | None = None) -> None:
-        """``scenario`` is the text of the one that is open, which goes into a report only if the person says so."""
+        """``scenario`` is the text of the open scenario, which a report includes only if the person ticks the box."""
         super().__init__(parent)
         self.setObjectName("crash_dialog")
         self.setWindowTitle(tr("Crash reports"))
@@ -68,12 +68,12 @@ class CrashDialog(QDialog):
         self._list(0)
 
     def show_report(self, report: CrashReport) -> None:
-        """Selects a report, if it is still there."""
+        """Selects a report if it still exists."""
         row = next((row for row, each in enumerate(self.model.rows) if each.file == report.file), 0)
         self.list.setCurrentIndex(self.model.index(row, 0))
 
     def _list(self, row: int) -> None:
-        """Reads the folder anew and selects the report in this row, or the last."""
+        """Reads the folder again and selects the report in this row, or the last."""
         self.model.show_rows(crash_reports())
         has_reports = bool(self.model.rows)
         self._pages.setCurrentIndex(_REPORTS if has_reports else _EMPTY)

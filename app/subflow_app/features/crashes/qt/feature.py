@@ -48,19 +48,18 @@ class CrashPorts(Protocol):
 
 
 class CrashFeature(Feature):
-    """Reports crashes once."""
+    """Collects the reports of crashed processes after the start and offers to show them."""
 
     def __init__(self, ports: CrashPorts) -> None:
-        """Nothing to report yet."""
         super().__init__()
         self.ports = ports
 
     def connect_parts(self) -> None:
-        """Looks for what processes that crashed have left once the window is there."""
+        """Collects the reports of crashed processes once the window is shown."""
         self.ports.loaded.connect(self._look)
 
     def show(self, report: CrashReport | None = None) -> None:
-        """Lists the reports, with this one selected."""
+        """Opens the list of reports, with `report` selected."""
         from subflow_app.features.crashes.qt.crash_dialog import CrashDialog
 
         dialog = CrashDialog(self.ports.documents.doc.text, self.ports.banners.window())
@@ -94,7 +93,7 @@ def _raise(error: Exception) -> None:
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """In the Help menu."""
+    """Actions of crash reports in the Help menu."""
     yield ActionSpec(
         "help.crash_reports",
         "&Crash reports…",
@@ -109,12 +108,12 @@ _log = logging.getLogger(__name__)
 
 
 class BugReports(QObject):
-    """Reports those of the window and its threads; each is shown, but never one dialog over another."""
+    """Reports exceptions of the window and its threads, with at most one open dialog."""
 
-    _happened = Signal(str, object)  # report, Path | None: from the thread where it did
+    _happened = Signal(str, object)  # report, Path | None: emitted in the thread of the exception
 
     def __init__(self, dialogs: Dialogs, parent: QObject) -> None:
-        """Hears nothing before :meth:`hear`."""
+        """Inactive until :meth:`hear`."""
         super().__init__(parent)
         self._dialogs = dialogs
         self._is_shown = False
@@ -122,13 +121,13 @@ class BugReports(QObject):
         self._happened.connect(self._show)
 
     def hear(self) -> None:
-        """Begins: with what leaves the event loop or a thread, and with what is logged as an error."""
+        """Installs hooks for uncaught exceptions of the event loop and of threads, and for logged errors."""
         sys.excepthook = self.on_exception
         threading.excepthook = self._on_thread_exception
         logging.getLogger().addHandler(self._handler)
 
     def release(self) -> None:
-        """Ends it."""
+        """Restores the original hooks."""
         sys.excepthook = sys.__excepthook__
         threading.excepthook = threading.__excepthook__
         logging.getLogger().removeHandler(self._handler)
@@ -136,13 +135,13 @@ class BugReports(QObject):
     def on_exception(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None, where: str = "the window"
     ) -> None:
-        """Stands in for ``sys.excepthook``."""
+        """Replaces ``sys.excepthook``."""
         if issubclass(kind, KeyboardInterrupt):
             return
         text = "".join(traceback.format_exception(kind, error, trace))
         report = report_error(error, where)
         _log.critical("bug: %s", text)
-        # The same bug again has no file of its own.
+        # A repeated bug has no new file.
         shown = report_text(title_of(error), where, text, ()) if report is None else report.text()
         self._happened.emit(shown, None if report is None else report.file)
 
@@ -152,7 +151,7 @@ class BugReports(QObject):
             self.on_exception(args.exc_type, args.exc_value, args.exc_traceback, f"the thread {name}")
 
     def _show(self, report: str, file: Path | None) -> None:
-        # The same bug in a timer would pile up dialogs faster than anybody can close them.
+        # A repeated bug in a timer would open dialogs faster than a person can close them.
         if not self._is_shown:
             self._is_shown = True
             self._dialogs.tell_bug(report, file)

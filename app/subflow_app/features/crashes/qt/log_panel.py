@@ -25,19 +25,19 @@ _LEVELS = {
 
 
 class LogPanel(QWidget):
-    """Takes messages over on the GUI thread, whichever thread has said them."""
+    """Shows messages from all threads in the GUI thread."""
 
     _came = Signal()
-    unseen_changed = Signal(int)  # warnings and errors since the panel was looked at
+    unseen_changed = Signal(int)  # warnings and errors since the panel was last visible
 
     def __init__(self, log: SessionLog = SESSION_LOG, parent: QWidget | None = None) -> None:
-        """Shows what ``log`` keeps."""
+        """Shows the messages in ``log``."""
         super().__init__(parent)
         self.setObjectName("log_panel")
         self._log = log
         self._next = 0
         self._messages: list[LogMessage] = []
-        self.unseen = 0  # warnings and errors that came since the panel was looked at
+        self.unseen = 0  # warnings and errors since the panel was last visible
         levels = ((level, tr(text)) for level, text in _LEVELS.items())
         self.level = Choice("log_level", levels, self, text=tr("Messages from this level on"))
         self.search = named(QLineEdit(self, placeholderText=tr("Search the log…")), "log_search", tr("Search the log"))
@@ -63,7 +63,7 @@ class LogPanel(QWidget):
         follow_theme(self._recolour)
 
     def refresh(self) -> None:
-        """Takes over what has come."""
+        """Adds new messages."""
         if self._log.count == self._next:
             return
         new = self._log.since(self._next)
@@ -81,15 +81,15 @@ class LogPanel(QWidget):
                 self.unseen_changed.emit(self.unseen)
 
     def copy(self) -> None:
-        """Copies what is shown."""
+        """Copies the visible messages."""
         QGuiApplication.clipboard().setText(self.text.toPlainText())
 
     def close_log(self) -> None:
-        """Hears nothing any more."""
+        """Ends the subscription to the log."""
         self._unsubscribe()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Whoever looks has seen the warnings."""
+        """Marks the warnings as seen."""
         super().showEvent(event)
         self._see()
 
