@@ -95,7 +95,7 @@ class WindowDialogs(QObject):
         from subflow_app.features.settings.qt import SettingsDialog
 
         ports = self._ports
-        path = str(ports.database.path or tr("none is open"))
+        path = str(ports.database.path or tr("not open"))
         dialog = SettingsDialog(ports.preferences.settings, path, self._window)
         dialog.chosen.connect(self.change_settings)
         dialog.database_wanted.connect(lambda: ports.bar.trigger("file.open_database"))

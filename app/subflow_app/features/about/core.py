@@ -26,11 +26,11 @@ from subflow_sim.gate import is_file
 INDEX = "index.json"
 # Optional dependencies of Subflow that the window uses if they are installed.
 _EXTRAS = ("train", "pcap")
-_LGPL_NOTE = "Qt and its bindings are shared libraries of their own: other builds of the same version may replace them."
+_LGPL_NOTE = "Qt and its bindings are separate shared libraries: other builds of the same version may replace them."
 _NOTES = {
     "pyside6-essentials": _LGPL_NOTE,
     "shiboken6": _LGPL_NOTE,
-    "pyside6-qtads": "A shared library of its own: another build for the same Qt may replace it.",
+    "pyside6-qtads": "A separate shared library: another build for the same Qt may replace it.",
 }
 # For packages whose metadata only refer to the licence text.
 _LICENCES = {"pyside6-qtads": "LGPL-2.1-or-later"}

@@ -63,7 +63,7 @@ def _about(database: Path | None) -> QLabel:
     text.setMinimumWidth(440)
     text.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
     files = (
-        tr("Database: {path}", path=database or tr("none is open")),
+        tr("Database: {path}", path=database or tr("not open")),
         tr("Settings: {path}", path=settings_path()),
         tr("Log: {path}", path=log_path()),
         tr("Crash reports: {path}", path=crash_directory()),

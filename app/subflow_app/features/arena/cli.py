@@ -93,9 +93,9 @@ def arena(
     if metric is not None and metric not in COLUMNS:
         raise InputError(f"--metric {metric}: unknown value; allowed: {', '.join(COLUMNS)}")
     if only_stored and no_store:
-        raise InputError("--stored shows what is in a database; it does not go with --no-store")
+        raise InputError("--stored shows the outcomes in a database; it cannot be combined with --no-store")
     if contests and (family or split != "test"):
-        raise InputError("--contest names experiments of papers; it goes neither with --family nor with --split")
+        raise InputError("--contest names experiments of papers; it cannot be combined with --family or --split")
     if out is not None and is_there(out) and not is_folder(out):
         raise InputError(f"--out {out}: this is a file, not a folder")
     n_jobs = job_count(jobs)
@@ -122,7 +122,7 @@ def arena(
         if not only_stored:
             job = ArenaJob(chosen, store, jobs=n_jobs, cluster=cluster)
             if not named:
-                print_note("for the shipped results at once: subflow arena --stored")
+                print_note("`subflow arena --stored` shows the shipped results without running anything")
             code = _run(job, is_quiet=as_json or as_csv, is_kept=not no_store, is_here=cluster is None)
             problems = job.problems
         board = known_board(shown, store, shipped_outcomes())
@@ -158,7 +158,7 @@ def _run(job: ArenaJob, *, is_quiet: bool, is_kept: bool, is_here: bool) -> int:
     outcome.check()
     if outcome.state == "stopped":
         done = job.progress
-        kept = f"{done.finished} of {done.runs} outcomes are kept; the same command makes those that are missing"
+        kept = f"{done.finished} of {done.runs} outcomes are kept; the same command computes the missing ones"
         print_note(f"stopped: {kept if is_kept else 'nothing is kept'}")
         return failures.stopped_by(signal_number)
     return failures.FAILED if job.problems else failures.OK

@@ -238,7 +238,7 @@ def _print_list(*, as_json: bool) -> None:
         return
     print_rows(claims, CLAIM_COLUMNS)
     print_rows(spaces, SPACE_COLUMNS)
-    print_line("Claims of your own may call, each of a case or of the controller itself:")
+    print_line("Functions that your own claims may call, for a case or for the controller itself:")
     for name, about in ABOUT.items():
         print_line(f"  {name}: {about}")
 
@@ -283,7 +283,7 @@ def _explain(name: str, store: Store, *, as_json: bool) -> None:
     parting = find_parting(each, runs)
     if parting is None:
         raise InputError(
-            f"{name}: what the claim is about differs by less than a tenth between its runs: they never part"
+            f"{name}: the measures of the claim differ by less than a tenth between its runs, so these never diverge"
         )
     numbers = {}
     for run in (runs[0], runs[parting.place]):

@@ -58,7 +58,7 @@ def show_algorithms(kind: ScriptKind, name: str | None, *, as_json: bool) -> Non
     elif name is None:
         tables = [TextTable.of(built_in, _ALGORITHM_COLUMNS)]
         if scripts:
-            title = f'Written as text, for [{kind}s.NAME] with script = "..." in a scenario:'
+            title = f'Scripts, for [{kind}s.NAME] with script = "..." in a scenario:'
             tables.append(TextTable.of(scripts, _ALGORITHM_COLUMNS, title))
         print_tables(*tables)
     else:
@@ -93,7 +93,7 @@ def _print_one(algorithm: Algorithm, key: str) -> None:
 def _print_text(algorithm: Algorithm) -> None:
     assert algorithm.script is not None
     print_line()
-    print_line(f'As text, which a scenario brings by script = "{algorithm.name}":')
+    print_line(f'Script, which a scenario uses by script = "{algorithm.name}":')
     print_line()
     print_line(algorithm.script.text.rstrip("\n"))
 

@@ -58,7 +58,7 @@ def salvage(
         return
     print_line(f"wrote {out}: {contents_text(found)}")
     if found.damage:
-        print_line("lost, or made again as far as is known:")
+        print_line("lost, or rebuilt as far as possible:")
         print_rows(found.damage, DAMAGE_COLUMNS)
     else:
         print_line("nothing is lost")
@@ -82,9 +82,9 @@ def upgrade(
         if as_json:
             continue
         if done.before == done.after:
-            print_line(f"{file}: of this version already")
+            print_line(f"{file}: already of this version")
         else:
-            beside = f"; as it was: {kept}" if kept is not None else ""
+            beside = f"; old file kept as {kept}" if kept is not None else ""
             print_line(f"{file}: upgraded from version {done.before} to {done.after}{beside}")
     if as_json:
         print_json(documents)

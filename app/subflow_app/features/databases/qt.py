@@ -120,5 +120,5 @@ def _report(job: Rescue) -> str:
     if not found.damage:
         lines.append(tr("Nothing is damaged.") if job.target is None else tr("Nothing is lost."))
     else:
-        lines.append(tr("Damaged:") if job.target is None else tr("Lost, or rebuilt as far as is known:"))
+        lines.append(tr("Damaged:") if job.target is None else tr("Lost, or rebuilt as far as possible:"))
     return "\n".join([*lines, *map(str, found.damage)])

@@ -76,8 +76,8 @@ def test_what_ships_is_shown_where_nothing_was_run(subflow: Subflow) -> None:
         (("--split", "exam"), "allowed: train, validation, test"),
         (("--numbers", "0"), "at least 1"),
         (("--csv", "--json"), "choose one"),
-        (("--stored", "--no-store"), "does not go with"),
-        (("--contest", "mplibra-10a", "--family", "lossy"), "goes neither with"),
+        (("--stored", "--no-store"), "cannot be combined with"),
+        (("--contest", "mplibra-10a", "--family", "lossy"), "cannot be combined with"),
     ],
 )
 def test_what_is_wrong_is_told(subflow: Subflow, options: tuple[str, ...], told: str) -> None:

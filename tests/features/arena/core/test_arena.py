@@ -267,7 +267,7 @@ def test_a_contest_of_ones_own_is_run(tmp_path: Path) -> None:
     [
         ({"families": ["losy"]}, 'did you mean "lossy"'),
         ({"split": "exam"}, "allowed: train, validation, test"),
-        ({"families": ["mplibra"], "split": "validation"}, "in the test split alone"),
+        ({"families": ["mplibra"], "split": "validation"}, "only in the test split"),
         ({"contests": ["nowhere"]}, "no such contest"),
     ],
 )

@@ -94,5 +94,5 @@ def test_older_databases_are_upgraded_and_kept_as_they_were(subflow: Subflow, ol
     assert (told["version_before"], told["kept_as"]) == (2, str(tmp_path / "old.v2.db"))
     assert len(subflow("runs", "--db", str(older), "--json").document) == 2
     assert len(before) <= (tmp_path / "old.v2.db").stat().st_size
-    assert "of this version already" in subflow("upgrade", str(older)).out
+    assert "already of this version" in subflow("upgrade", str(older)).out
     assert sorted(entry.name for entry in tmp_path.glob("*.db")) == ["old.db", "old.v2.db"]

@@ -119,8 +119,8 @@ def _blocks(board: Board, rows: Sequence[Standing]) -> Iterator[Block]:
     yield Heading("How to run it again")
     yield Listing("\n".join(commands(board)))
     yield Paragraph(
-        "Outcomes follow from networks, entries and the version of the simulator; what is in the database is not made "
-        "again. The test networks are for the end: `--split validation` has others to choose by."
+        "Outcomes depend only on networks, entries and the version of the simulator; those in the database are not "
+        "computed again. Use the test networks only at the end, and choose by the networks of `--split validation`."
     )
     yield entry_table(board.entry)
     if board.versions:

@@ -127,7 +127,7 @@ def entry(
     if split != "test":
         wanted = tuple(name for name in wanted if name in FAMILIES)
         if not wanted:
-            raise InputError(f"--split {split}: experiments of papers are in the test split alone")
+            raise InputError(f"--split {split}: experiments of papers are only in the test split")
     own = tuple(each for each in load_contests() if each.paper in wanted) if set(wanted) & set(PAPERS) else ()
     return Entry(who, wanted, own, chosen, split)
 

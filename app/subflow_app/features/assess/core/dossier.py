@@ -334,8 +334,9 @@ def _blocks(assessment: Assessment, results: Sequence[Results], command: str) ->
     yield Heading("How to run it again")
     yield Listing(f"{command}\nsubflow reproduce {CRITERIA}/NAME.toml")
     yield Paragraph(
-        f"The first makes all of it; the second one criterion, from the files in {CRITERIA}, each a recipe "
-        "with scenarios in a folder below. Networks in which a claim fails are scenario files that `subflow run` takes."
+        f"The first command runs the whole assessment; the second runs one criterion of {CRITERIA}, which contains "
+        "a recipe for each criterion and a folder of scenarios. Networks in which a claim fails are scenario files for "
+        "`subflow run`."
     )
     yield from version_blocks()
 
@@ -392,7 +393,7 @@ def _readme(assessment: Assessment, command: str) -> str:
     lines = [
         f"{assessment.entrant.name} by the criteria of RFC 9743 (BCP 133)",
         "",
-        f"All of it again: {command}",
+        f"Whole assessment: {command}",
         f"One criterion: subflow reproduce {CRITERIA}/NAME.toml",
     ]
     if any(search.found for search in assessment.searches):

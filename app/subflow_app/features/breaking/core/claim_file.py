@@ -56,7 +56,7 @@ _INCOMPLETE = " An incomplete transfer counts up to the end of the run."
 _OF_CASE = {
     "goodput": (SHARED["goodput"].expression_unit, SHARED["goodput"].definition),
     "each": ("Mbit/s", "Goodput of each of their connections, bit/s."),
-    "beside": ("Mbit/s", "Goodput of each connection that is beside them, bit/s."),
+    "beside": ("Mbit/s", "Goodput of each competing connection, bit/s."),
     "rtt": (SHARED["rtt"].expression_unit, SHARED["rtt"].definition),
     "queueing": ("", "Queueing delay over the round-trip time without queues, mean over their packets."),
     "loss": (SHARED["loss_ratio"].expression_unit, SHARED["loss_ratio"].definition),
@@ -81,8 +81,8 @@ MEASURES: Mapping[str, Function] = {
 
 ABOUT: Mapping[str, str] = {
     **{name: about for name, (_, about) in _OF_CASE.items()},
-    "carried": "Throughput of the first, second … path of the flows that are tried: carried('entrant', 1), bit/s.",
-    "fair": "Max-min fair share of the flows that are tried, together, bit/s.",
+    "carried": "Throughput of the first, second … path of the tested flows: carried('entrant', 1), bit/s.",
+    "fair": "Total max-min fair share of the tested flows, bit/s.",
     **{name: about for name, (_, about) in _OF_PATH.items()},
 }
 """Descriptions of these functions for people."""
@@ -157,7 +157,7 @@ def _each(net: Network, summary: Summary) -> Value:
 def _beside(net: Network, summary: Summary) -> Value:
     names = {name for flow in net.beside for name in net.scenario.flows[flow].instances}
     found = tuple(flow["goodput_bps"] for flow in summary["flows"] if flow["name"] in names)
-    return found or Missing("nothing is beside the flows that are tried")
+    return found or Missing("no flow competes with the tested flows")
 
 
 def _rtt(net: Network, summary: Summary) -> Value:
@@ -257,7 +257,7 @@ _PARAMS = (
 )
 _CASE = (
     Param("controller", Dimension.TEXT, "An entry of the arena; left out: the entrant.", default=""),
-    Param("alone", Dimension.FLAG, "Without the flows that are beside.", default=False),
+    Param("alone", Dimension.FLAG, "Leave out competing flows.", default=False),
 )
 _MOST_PATHS = 64
 _TRIED = "entrant"

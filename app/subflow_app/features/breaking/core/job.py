@@ -298,7 +298,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
         Raises:
             ArenaError: always.
         """
-        what = "networks could not be tried" if isinstance(item, _Tried) else "a network could not be made smaller"
+        what = "networks could not be tried" if isinstance(item, _Tried) else "a network could not be simplified"
         raise ArenaError(f"{what}: {problem}")
 
     def _write(self) -> None:

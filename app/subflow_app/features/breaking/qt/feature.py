@@ -431,12 +431,12 @@ def _write(tried: SearchMap, panel: Panel | None, path: Path) -> Path:
     if panel is None:
         return write_file(path, tried.csv())
     if path.suffix.lower() not in (".svg", ".png"):
-        raise InputError(f"{path}: the ending sets the format; allowed: .csv, .svg, .png")
+        raise InputError(f"{path}: the suffix sets the format; allowed: .csv, .svg, .png")
     return write_panel(panel, path, _FIGURE_MM, _FIGURE_DPI)
 
 
-_NONE_SELECTED = translatable("select a network that was found first")
-_NOT_SEARCHING = translatable("nothing is being looked for")
+_NONE_SELECTED = translatable("first select one of the networks found")
+_NOT_SEARCHING = translatable("no search is running")
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:

@@ -253,7 +253,7 @@ class BreakForm(QWidget):
     def say_keys(self, question: Question) -> None:
         """Shows the claim and the varied values of the networks."""
         keys = ", ".join(question.space.keys)
-        told = tr("{claim}; chosen are {keys}", claim=question.claim.holds, keys=keys)
+        told = tr("{claim}; varied: {keys}", claim=question.claim.holds, keys=keys)
         self.says.setText("\n".join([told, *question.replaced]))
 
     def _offer_spaces(self) -> None:

@@ -248,7 +248,7 @@ def write_capture(
     if run.signature and until_s == known_s and simulation.signature() != run.signature:
         notice = (
             f"{run.title} was made by version {run.version} of Subflow; this one ({subflow_app.__version__}) "
-            "simulates it differently, and the capture is of this one's"
+            "simulates it differently, and the capture shows its packets"
         )
     return CaptureResult(path, count, notice)
 
@@ -262,11 +262,11 @@ def _check(plan: CapturePlan, scenario: Scenario, known_s: float) -> None:
     until_s = known_s if plan.until_s is None else plan.until_s
     if not 0 <= plan.since_s < until_s:
         raise InputError(
-            f"a capture from {plan.since_s:g} s to {until_s:g} s has nothing in it: it is to begin at 0 s or later "
-            "and to end after that"
+            f"a capture from {plan.since_s:g} s to {until_s:g} s would be empty: it must begin at 0 s or later, "
+            "and end later than it begins"
         )
     if plan.since_s >= known_s:
-        raise InputError(f"a capture from {plan.since_s:g} s on has nothing in it: the run ends at {known_s:g} s")
+        raise InputError(f"a capture from {plan.since_s:g} s on would be empty: the run ends at {known_s:g} s")
 
 
 def _hosts(scenario: Scenario, instance: str) -> list[tuple[str, str]]:

@@ -220,7 +220,9 @@ class CompareFeature(Feature):
 
         store = self.ports.database.store
         if store is None or store.is_read_only:
-            self.ports.notices.file_failed(tr("No database is open that {file} could be kept in.", file=path.name))
+            self.ports.notices.file_failed(
+                tr("{file} cannot be imported: no writable database is open.", file=path.name)
+            )
             return
         dialog = ImportDialog(path, store, self.ports.workers, self.ports.window())
         dialog.imported.connect(self._on_imported)

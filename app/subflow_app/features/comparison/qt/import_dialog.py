@@ -44,7 +44,7 @@ _MOST_SHOWN = 4
 _CLOCK_TEXTS: dict[Clock, str] = {
     "refuse": translatable("Refuse times that go back"),
     "sort": translatable("Put the samples in order"),
-    "drop": translatable("Leave out what goes back"),
+    "drop": translatable("Drop times that go back"),
     "join": translatable("Shift the following samples"),
 }
 
