@@ -1,4 +1,4 @@
-"""What learning agents saw, did and earned in a run: decisions in columns, found by agent and time."""
+"""Observations, actions and rewards of learning agents in a run: decisions in columns, found by agent and time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EPOCH_FIGURES: Mapping[str, tuple[str, str]] = {
     "rate_before_bps": ("pacing rate", "bit/s"),
     "rate_after_bps": ("pacing rate after", "bit/s"),
 }
-"""What happened on a subflow in the epoch that ended, in SI units: column of `AgentSteps`, name for people and unit."""
+"""Measurements of a subflow over the epoch that ended, in SI units: column of `AgentSteps`, displayed name and unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +36,16 @@ class RunAgent:
     """A learning agent of a run.
 
     Attributes:
-        name: of its host ("server"), connection ("download.1") or subflow ("download.1/2"); where several of its
-            controller would have the same name, "server #2".
-        controller: what it acts through: "drl-cc".
-        scope: what it decides for.
-        policy: who decides: "neutral", "random", or the name of a trained policy.
-        features: what it sees of each subflow, in each record of an observation.
-        actions: what it does to each subflow that acts.
-        choices: instead: an action is one of these, by its number.
-        history: records that an observation holds, the latest first.
-        reward: formula, for people.
+        name: name of the agent's host ("server"), connection ("download.1") or subflow ("download.1/2"). If several
+            agents of one controller would share a name, they are numbered: "server #2".
+        controller: controller through which the agent acts: "drl-cc".
+        scope: part of the network for which one decision holds.
+        policy: source of the decisions: "neutral", "random", or the name of a trained policy.
+        features: quantities observed of each subflow, in each record of an observation.
+        actions: quantities that an action sets for each acting subflow.
+        choices: names of the discrete actions, by number; empty if actions are continuous.
+        history: records in an observation, the latest first.
+        reward: formula as displayed text.
     """
 
     name: str
@@ -60,7 +60,7 @@ class RunAgent:
 
     @property
     def width(self) -> int:
-        """Numbers of an observation."""
+        """Length of an observation."""
         return self.history * len(self.features)
 
     @property
@@ -77,14 +77,14 @@ class RunAgent:
 
 @dataclass(frozen=True, slots=True)
 class SeenSubflow:
-    """A subflow as an agent saw it when it decided.
+    """A subflow as observed by an agent at a decision.
 
     Attributes:
         name: "download.1/2".
-        is_acting: whether the agent decided for it; else it was only seen.
+        is_acting: whether the agent decided for the subflow; if not, the agent only observed it.
         observation: `agent.history` records of `agent.features`, the latest first, scaled and clipped.
-        action: one number per `agent.action_names`; none of subflows that were only seen.
-        figures: of the epoch that ended, by the names of `EPOCH_FIGURES`; NaN where there is nothing to tell it from.
+        action: one number per `agent.action_names`; empty for subflows that were only observed.
+        figures: measurements of the epoch that ended, by the names of `EPOCH_FIGURES`; NaN without a sample.
     """
 
     name: str
@@ -96,17 +96,17 @@ class SeenSubflow:
 
 @dataclass(frozen=True, slots=True)
 class AgentDecision:
-    """A decision of an agent with all names.
+    """A decision of an agent with all names resolved.
 
     Attributes:
-        time_s: when.
-        agent: whose.
-        number: counts the decisions of the agent from 0.
-        value: how good the policy thought what it saw, with that action; NaN if it does not say.
-        reward: of the epoch that ended with this decision: what the one before earned; NaN at the first.
-        outcome: reward of the epoch that followed: what this decision earned; NaN while there is no later one. An agent
-            of a host serves its flows in turn: the epoch ends with the next decision, whichever flow that is for.
-        subflows: what was seen, in the order in which the policy saw it.
+        time_s: simulated time of the decision, s.
+        agent: the agent that decided.
+        number: number of the decision among those of the agent, from 0.
+        value: the policy's estimate of the value of this observation and action; NaN if it estimates none.
+        reward: reward of the epoch that ended with this decision, earned by the previous decision; NaN at the first.
+        outcome: reward of the following epoch, earned by this decision; NaN at the last. An agent of a host serves its
+            flows in turn: the epoch ends with its next decision, for any of the flows.
+        subflows: the observed subflows, in the order in which the policy received them.
     """
 
     time_s: float
@@ -119,44 +119,44 @@ class AgentDecision:
 
     @property
     def acting(self) -> tuple[SeenSubflow, ...]:
-        """The subflows that it decided for."""
+        """The subflows for which the agent decided."""
         return tuple(each for each in self.subflows if each.is_acting)
 
     @property
     def action_text(self) -> str:
-        """What it did: "download/1 window_change +0.25; download/2 window_change -0.1"."""
+        """The action as text: "download/1 window_change +0.25; download/2 window_change -0.1"."""
         return "; ".join(f"{each.name} {', '.join(self.agent.action_texts(each.action))}" for each in self.acting)
 
 
 @dataclass(frozen=True)
 class AgentSteps:
-    """Decisions of learning agents in order of time, a row for each subflow that an agent saw when it decided.
+    """Decisions of learning agents in order of time, with one row for each subflow observed at a decision.
 
-    The rows of a decision stand together. All arrays have the same length n.
+    The rows of a decision are contiguous. All arrays have the same length n.
 
     Attributes:
-        agents: the agents of the run; all of them, also those that have no row here.
+        agents: all agents of the run, including those without a row.
         subflows: names of the subflows of the run ("download.1/2").
         time_ns: int64 [n], simulated time in ns.
         agent: uint32 [n], position in `agents`.
-        number: uint32 [n], counts the decisions of the agent from 0.
+        number: uint32 [n], number of the decision among those of the agent, from 0.
         subflow: uint32 [n], position in `subflows`.
-        is_acting: bool [n], the agent decided for the subflow; else it was only seen.
-        value: float32 [n], how good the policy thought the decision, in all of its rows; NaN if it does not say.
-        reward: float32 [n], of the epoch that ended, in all rows of the decision; NaN at the first of the agent.
-        epoch_s: float32 [n], length of that epoch, s.
-        sending_rate_bps: float32 [n], on the wire in it, retransmissions included, bit/s.
-        goodput_bps: float32 [n], payload newly acknowledged in it, bit/s.
-        loss_ratio: float32 [n], lost / (lost + acknowledged), of what became known in it.
-        rtt_s: float32 [n], mean of its samples, else the last one known, s; NaN before the first.
-        min_rtt_s: float32 [n], of the subflow so far, s; NaN before the first sample.
-        schedule_share: float32 [n], of the packets that the connection handed out in it.
-        cwnd_before_pkts: float32 [n], packets, when the agent was asked.
-        cwnd_after_pkts: float32 [n], packets, when it had acted.
-        rate_before_bps: float32 [n], pacing rate on the wire in bit/s; 0: unpaced.
-        rate_after_bps: float32 [n], likewise.
-        observation: float32 [n, widest], records of the features, the latest first; NaN beyond the agent's own width.
-        action: float32 [n, widest], of acting rows; NaN beyond the agent's own width and elsewhere.
+        is_acting: bool [n], whether the agent decided for the subflow; if not, the agent only observed it.
+        value: float32 [n], the policy's value estimate of the decision, in all of its rows; NaN if it estimates none.
+        reward: float32 [n], reward of the epoch that ended, in all rows of the decision; NaN at the agent's first.
+        epoch_s: float32 [n], length of the epoch that ended, s.
+        sending_rate_bps: float32 [n], wire rate sent in the epoch, retransmissions included, bit/s.
+        goodput_bps: float32 [n], payload newly acknowledged in the epoch, bit/s.
+        loss_ratio: float32 [n], lost / (lost + acknowledged) among the packets whose fate became known in the epoch.
+        rtt_s: float32 [n], mean of the epoch's RTT samples, otherwise the latest sample, s; NaN before the first.
+        min_rtt_s: float32 [n], minimum RTT of the subflow so far, s; NaN before the first sample.
+        schedule_share: float32 [n], share of the packets that the connection scheduled in the epoch.
+        cwnd_before_pkts: float32 [n], congestion window before the action, packets.
+        cwnd_after_pkts: float32 [n], congestion window after the action, packets.
+        rate_before_bps: float32 [n], pacing rate on the wire before the action, bit/s; 0: unpaced.
+        rate_after_bps: float32 [n], pacing rate on the wire after the action, bit/s; 0: unpaced.
+        observation: float32 [n, widest], records of the features, the latest first; NaN beyond the agent's width.
+        action: float32 [n, widest] for acting rows; NaN in other rows and beyond the agent's width.
     """
 
     agents: tuple[RunAgent, ...]
@@ -187,18 +187,18 @@ class AgentSteps:
         return len(self.time_ns)
 
     def agent_named(self, name: str) -> RunAgent:
-        """The agent of that name.
+        """The agent with this name.
 
         Raises:
-            KeyError: if there is none.
+            KeyError: if no agent has this name.
         """
         return self.agents[self._position_of(name)]
 
     def decisions(self, agent: str) -> Ints:
-        """The first row of each of an agent's decisions, in order of time, int64: found once, then remembered.
+        """The first row of each of an agent's decisions, in order of time, int64; computed once, then cached.
 
         Raises:
-            KeyError: if there is no such agent.
+            KeyError: if no agent has this name.
         """
         position = self._position_of(agent)
         if (position, -1) not in self._found:
@@ -208,10 +208,10 @@ class AgentSteps:
         return self._found[position, -1]
 
     def acting_rows(self, agent: str, subflow: str) -> Ints:
-        """The rows in which an agent decided for a subflow, in order of time, int64; none of one that it never did.
+        """The rows in which an agent decided for a subflow, in order of time, int64; empty if it never did.
 
         Raises:
-            KeyError: if there is no such agent.
+            KeyError: if no agent has this name.
         """
         key = (self._position_of(agent), self.subflows.index(subflow) if subflow in self.subflows else -2)
         if key not in self._found:
@@ -219,19 +219,19 @@ class AgentSteps:
         return self._found[key]
 
     def at(self, agent: str, time_s: float) -> int | None:
-        """Which of an agent's decisions was the last at or before a time, from 0; None: there is none so early.
+        """Position, from 0, of an agent's last decision at or before a time; None before its first.
 
         Raises:
-            KeyError: if there is no such agent.
+            KeyError: if no agent has this name.
         """
         position = rows_until(self.time_ns, self.decisions(agent), time_s) - 1
         return position if position >= 0 else None
 
     def nearest(self, agent: str, time_s: float) -> int | None:
-        """Which of an agent's decisions is nearest to a time, from 0; None: it has none.
+        """Position, from 0, of an agent's decision nearest to a time; None if the agent never decided.
 
         Raises:
-            KeyError: if there is no such agent.
+            KeyError: if no agent has this name.
         """
         rows = self.decisions(agent)
         if not len(rows):
@@ -242,22 +242,22 @@ class AgentSteps:
         return before if before_ns < after_ns else after
 
     def rows(self, agent: str, position: int) -> slice:
-        """The rows of one of an agent's decisions, counted from 0 among those that are here.
+        """The rows of one of an agent's decisions, by its position from 0 among those in this batch.
 
         Raises:
-            KeyError: if there is no such agent.
-            IndexError: if it has no such decision.
+            KeyError: if no agent has this name.
+            IndexError: if the position is out of range.
         """
         first = int(self.decisions(agent)[position])
         same = (self.number[first:] == self.number[first]) & (self.agent[first:] == self.agent[first])
         return slice(first, first + (len(same) if same.all() else int(np.argmin(same))))
 
     def explain(self, agent: str, position: int) -> AgentDecision:
-        """One of an agent's decisions with all names, for people.
+        """One of an agent's decisions with all names resolved.
 
         Raises:
-            KeyError: if there is no such agent.
-            IndexError: if it has no such decision.
+            KeyError: if no agent has this name.
+            IndexError: if the position is out of range.
         """
         known = self.agent_named(agent)
         rows = self.rows(agent, position)
@@ -282,10 +282,10 @@ class AgentSteps:
 
     @classmethod
     def joined(cls, batches: Sequence[AgentSteps]) -> AgentSteps:
-        """Batches of one simulation, taken one after the other, as one.
+        """Concatenates successive batches of one simulation.
 
         Raises:
-            ValueError: if there is no batch or they are not of the same agents and subflows.
+            ValueError: if the sequence is empty or the batches differ in agents or subflows.
         """
         if not batches:
             raise ValueError("no batches to be joined")

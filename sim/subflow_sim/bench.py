@@ -1,6 +1,6 @@
 """The speed of the simulator: data packets delivered per CPU-second, with traces every 100 ms.
 
-The workloads are those on which the simulators of the field were compared; `sim/bench/README.md` has their figures.
+The workloads are those used to compare simulators in the literature; `sim/bench/README.md` lists their figures.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ queue = "1000pkt"
 
 
 def lia(paths: Sequence[str]) -> str:
-    """A flow of LIA with a subflow over each of these links."""
+    """A flow of LIA with one subflow over each of these links."""
     listed = ", ".join(f'["{path}"]' for path in paths)
     return f"""
 [flows.lia]
@@ -107,15 +107,15 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class BenchResult:
-    """What a workload took.
+    """Cost of a workload.
 
     Attributes:
         name: of the workload.
         description: of the workload.
         packets: data packets delivered.
-        cpu_s: CPU time of the fastest repetition, set-up left out.
-        packets_per_cpu_s: their ratio.
-        signature: of the run, to show that all repetitions and versions did the same work.
+        cpu_s: CPU time of the fastest repetition, without set-up.
+        packets_per_cpu_s: `packets` / `cpu_s`.
+        signature: signature of the run, which proves that all repetitions and versions did the same work.
     """
 
     name: str
@@ -137,7 +137,7 @@ def two_hosts_link(name: str, rate: str, delay: str, queue: str) -> str:
 
 
 def reno(count: int) -> str:
-    """So many Reno flows from the server to the client, from the start on."""
+    """Reno flows from the server to the client that start at 0 s."""
     return _RENO.format(count=count)
 
 
@@ -175,7 +175,7 @@ _ALL = (
 )
 
 WORKLOADS: Mapping[str, Workload] = MappingProxyType({workload.name: workload for workload in _ALL})
-"""By name, in the order in which they are run."""
+"""All workloads by name, in the order in which they run."""
 
 
 def run_workload(name: str, *, repetitions: int = 3, min_cpu_s: float = 0.3) -> BenchResult:
@@ -183,12 +183,12 @@ def run_workload(name: str, *, repetitions: int = 3, min_cpu_s: float = 0.3) -> 
 
     Args:
         name: key of `WORKLOADS`.
-        repetitions: how often it is run at least; the fastest counts, because other load only ever slows one down.
-        min_cpu_s: it is repeated until this much CPU time has gone into it: a run of some milliseconds is over before
-            the processor has left its idle clock.
+        repetitions: minimum number of runs; the fastest counts, because other load only slows a run down.
+        min_cpu_s: minimum total CPU time of the runs, s: a run of a few milliseconds ends before the processor leaves
+            its idle clock rate.
 
     Raises:
-        KeyError: if there is no such workload.
+        KeyError: if the workload is unknown.
     """
     workload = WORKLOADS[name]
     scenario = workload.scenario()
@@ -204,22 +204,22 @@ def run_workload(name: str, *, repetitions: int = 3, min_cpu_s: float = 0.3) -> 
     return BenchResult(name, workload.description, packets, cpu_s, packets / cpu_s, simulation.signature())
 
 
-# How often recorded decisions are looked after, in simulated seconds, and how full the fullest record is before they
-# are taken: a thousand decisions, so that records stay in the processor's caches, as they do in the application.
+# Interval between checks of the recorded decisions, in simulated seconds, and fill level of the fullest record at which
+# they are taken: a thousand decisions, so that records stay in the processor's caches, as in the application.
 _RECORDING_STEP_S = 0.5
 _RECORD_FILL = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class RecordingCost:
-    """What it costs a workload to record all its decisions and take them as arrays.
+    """Cost of recording all decisions of a workload and taking them as arrays.
 
     Attributes:
         name: of the workload.
-        decisions: recorded in a run.
-        plain_cpu_s: CPU time of the fastest repetition without.
-        recorded_cpu_s: with.
-        ratio: the latter over the former.
+        decisions: decisions recorded in a run.
+        plain_cpu_s: CPU time of the fastest repetition without recording, s.
+        recorded_cpu_s: CPU time of the fastest repetition with recording, s.
+        ratio: `recorded_cpu_s` / `plain_cpu_s`.
     """
 
     name: str
@@ -230,15 +230,15 @@ class RecordingCost:
 
 
 def recording_cost(name: str, *, repetitions: int = 5, min_cpu_s: float = 0.3) -> RecordingCost:
-    """Time a workload with and without a record of its decisions, in turns, so that both see the same machine.
+    """Times a workload with and without recording of decisions, in alternation, so that both meet the same other load.
 
     Args:
         name: key of `WORKLOADS`.
-        repetitions: of each at least; the fastest of each count.
-        min_cpu_s: they are repeated until this much CPU time has gone into the runs without.
+        repetitions: minimum number of runs of each kind; the fastest of each count.
+        min_cpu_s: minimum total CPU time of the runs without recording, s.
 
     Raises:
-        KeyError: if there is no such workload.
+        KeyError: if the workload is unknown.
         SimulationError: if recording changed the run or decisions were lost.
     """
     scenario = WORKLOADS[name].scenario()

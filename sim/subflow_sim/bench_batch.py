@@ -19,16 +19,16 @@ DESCRIPTION = "1000 copies of A, each with a seed of its own, in threads on all 
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
-    """What a batch took, building the simulations included.
+    """Cost of a batch, including the construction of the simulations.
 
     Attributes:
         copies: simulations run on all cores.
-        cores: threads they were spread over.
-        packets: data packets delivered by them.
-        cpu_s: their CPU time.
-        wall_s: their wall-clock time.
+        cores: number of threads.
+        packets: data packets delivered by the copies on all cores.
+        cpu_s: CPU time of these copies.
+        wall_s: wall-clock time of these copies.
         packets_per_cpu_s: `packets` / `cpu_s`.
-        scaling_efficiency: rate on all cores / (cores * rate on one core), by the wall clock; 1 is linear.
+        scaling_efficiency: rate on all cores / (cores * rate on one core), by wall-clock time; 1 is linear.
     """
 
     copies: int
@@ -41,12 +41,12 @@ class BatchResult:
 
 
 def run_batch(copies: int = 1000, *, cores: int | None = None, rounds: int = 5) -> BatchResult:
-    """Run copies of workload A on all cores, and half as many on one, by turns.
+    """Runs copies of workload A on all cores, and half as many on one, in alternation.
 
     Args:
-        copies: how many in all.
+        copies: total number on all cores.
         cores: threads; None: one for each core that this process may use.
-        rounds: how often all cores and one core take turns, so that other load meets both alike.
+        rounds: number of alternations between all cores and one core, so that other load affects both alike.
     """
     if cores is None:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -75,12 +75,12 @@ def run_batch(copies: int = 1000, *, cores: int | None = None, rounds: int = 5) 
 
 
 def _run_copies(scenario: Scenario, seeds: range, threads: int) -> int:
-    """Data packets that the copies delivered; each thread takes the next seed when it is done with one."""
+    """Data packets delivered by the copies; each thread takes the next seed after it finished one."""
     left = iter(seeds)
     delivered: list[int] = []
 
     def work() -> None:
-        # Taking the next number of a range is one step of the interpreter: no two threads get the same.
+        # Advancing a range iterator is one atomic step of the interpreter: no two threads receive the same seed.
         for seed in left:
             simulation = Simulation(scenario, seed=seed)
             simulation.run_until(simulation.duration_s)
@@ -93,7 +93,7 @@ def _run_copies(scenario: Scenario, seeds: range, threads: int) -> int:
         for worker in workers:
             worker.join()
     except KeyboardInterrupt:
-        # A thread that is in the core while the interpreter ends would take the program down.
+        # A thread still in the core at the exit of the interpreter would crash the program.
         for _ in left:
             pass
         for worker in workers:

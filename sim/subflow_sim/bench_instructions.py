@@ -1,4 +1,4 @@
-"""Instructions per delivered packet, counted by callgrind: the figure that no other load on the machine can change."""
+"""Instructions per delivered packet, counted by callgrind: a figure independent of other load on the machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 
 from subflow_sim.errors import SimError
 
-# The longer run less the shorter one leaves out the start of Python, the imports and the building of the simulation.
+# Subtracting the shorter run excludes the start of Python, the imports and the construction of the simulation.
 _SHARES = (0.1, 1.0)
 
 _CHILD = """
@@ -24,31 +24,31 @@ print(simulation.packets)
 
 
 def has_valgrind() -> bool:
-    """Whether instructions can be counted here: a frozen program has no Python that valgrind could watch."""
+    """True if instructions can be counted: a frozen program contains no Python executable for valgrind to run."""
     return not getattr(sys, "frozen", False) and shutil.which("valgrind") is not None
 
 
 def instructions_per_packet(name: str) -> float:
-    """Instructions of the simulator per data packet delivered in a workload of the bench, after its first moments.
+    """Instructions of the simulator per delivered data packet in a workload of the bench, without the start phase.
 
     Args:
         name: key of `subflow_sim.bench.WORKLOADS`.
 
     Raises:
-        SimError: if valgrind is missing or does not say how many instructions it counted.
+        SimError: if valgrind is missing or does not report its count.
     """
     (short_instructions, short_packets), (long_instructions, long_packets) = (_count(name, share) for share in _SHARES)
     return (long_instructions - short_instructions) / (long_packets - short_packets)
 
 
 def _count(name: str, share: float) -> tuple[int, int]:
-    """Instructions of a process that simulates this share of the workload, and packets delivered."""
+    """Instructions of a process that simulates this share of the workload, and delivered packets."""
     valgrind = shutil.which("valgrind")
     if valgrind is None:
         raise SimError("valgrind is not installed")
     command = [valgrind, "--tool=callgrind", "--callgrind-out-file=/dev/null"]
-    # The same start each time: no random hashing, no compiling of sources that a first run would leave behind, and no
-    # threads of NumPy's BLAS, which spin for as long as the machine lets them: up to 2 % of what is counted.
+    # Each run starts alike: no randomised hashing, no compilation of sources in a first run, and no threads of NumPy's
+    # BLAS, whose spinning adds up to 2 % of the count.
     env = os.environ | {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(
         [*command, sys.executable, "-c", _CHILD, name, str(share)], capture_output=True, text=True, env=env, check=False

@@ -1,4 +1,4 @@
-"""How the simulator's cost grows with flows, subflows, rates, hops, meshes and environments; CPU time throughout."""
+"""Growth of the simulator's cost with flows, subflows, rates, hops, meshes and environments, in CPU time."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from subflow_sim.simulation import Simulation
 from subflow_sim.vec_env import VecEnv, with_learner
 
 MIN_CPU_S = 0.5
-"""That goes into each point at least, set-up and warm-up left out."""
+"""Minimum CPU time of each point, without set-up and warm-up."""
 
 _DURATION = "100s"
-_PIECES = 100  # the clock is asked about so often in a measurement: each time a run stops
+_PIECES = 100  # number of pauses of a measurement, at each of which the clock is read
 
 _SAMPLES_S = 0.1
 _FILE = "<bench scale>"
 _FLOWS_WARM_UP_S = 0.5
 
-_LINE_DELAY_S = 0.02  # of all hops together
+_LINE_DELAY_S = 0.02  # total over all hops
 _MESH_SIDE = 20
 _MESH_FLOWS = 400
 
@@ -53,17 +53,17 @@ paths = [["one"], ["two"]]
 count = 5
 """
 )
-"""DRL-CC's first scenario: two paths of 8 Mbit/s, 100 ms, 2 % loss, five flows with two subflows each."""
+"""First scenario of DRL-CC: two paths of 8 Mbit/s, 100 ms and 2 % loss, with five flows of two subflows each."""
 
 
 def _one_path(rate: str, queue: str, controller: str) -> str:
-    """A download over a path of 20 ms, by a controller in TOML."""
+    """A download over a path with an RTT of 40 ms; the controller is TOML text."""
     link = two_hosts_link("path", rate, "20ms", queue)
     flow = f'[flows.download]\nkind = "tcp"\nfrom = "server"\nto = "client"\ncontroller = {controller}\n'
     return two_hosts("600s") + link + flow
 
 
-# What RL-explore was measured on by its authors.
+# The scenario in which the authors of RL-explore evaluated it.
 _RL_EXPLORE_ENVIRONMENT = _one_path("48Mbit/s", "55pkt", '"rl-explore"')
 _TWO_PACKETS_ENVIRONMENT = _one_path(
     "100Mbit/s", "333pkt", '{ name = "clean-slate", epoch = "packets", epoch_packets = 2 }'
@@ -72,13 +72,13 @@ _TWO_PACKETS_ENVIRONMENT = _one_path(
 
 @dataclass(frozen=True, slots=True)
 class ScalePoint:
-    """What one size costs.
+    """Cost at one size.
 
     Attributes:
-        size: how many there are.
-        value: in the unit of its series.
-        fresh_bytes: of flows: memory of each before the run; else None.
-        running_bytes: of flows: memory of each after what was measured; else None.
+        size: number of flows, subflows, hops and so on, by series.
+        value: cost in the unit of its series.
+        fresh_bytes: memory per flow before the run; None in series without flows.
+        running_bytes: memory per flow after the measurement; None in series without flows.
     """
 
     size: float
@@ -89,15 +89,15 @@ class ScalePoint:
 
 @dataclass(frozen=True, slots=True)
 class ScaleSeries:
-    """A quantity that grows, and how to measure what a size of it costs.
+    """A growing quantity, and the measurement of its cost.
 
     Attributes:
         name: short.
-        description: what is simulated.
-        size_unit: of what there are more and more.
-        unit: of the cost.
-        sizes: that are measured.
-        measure: a size, and the CPU time to spend at least.
+        description: the simulated scenario.
+        size_unit: unit of the growing quantity.
+        unit: unit of the cost.
+        sizes: measured sizes.
+        measure: function of a size and the minimum CPU time in s.
     """
 
     name: str
@@ -108,14 +108,14 @@ class ScaleSeries:
     measure: Callable[[float, float], ScalePoint]
 
     def points(self, min_cpu_s: float = MIN_CPU_S) -> Iterator[ScalePoint]:
-        """Measures each size."""
+        """Measures the sizes one after the other."""
         for size in self.sizes:
             yield self.measure(size, min_cpu_s)
 
 
 def _flows(size: float, min_cpu_s: float) -> ScalePoint:
     count = int(size)
-    # Workload D has 100 of these shares.
+    # Workload D is the case of 100 flows.
     link = two_hosts_link("path", f"{10 * count}Mbit/s", "20ms", f"{100 * count // 3}pkt")
     scenario = parse_scenario(two_hosts(_DURATION) + link + reno(count), file=_FILE)
     simulation = Simulation(scenario, sample_interval_s=scenario.duration_s)  # memory of flows, not of traces
@@ -158,11 +158,12 @@ queue = "333pkt"
 
 
 def mesh_text(side: int, flows: int) -> str:
-    """A square of routers, each joined to its neighbours and to a host; Reno flows between hosts, always the same.
+    """A square grid of routers, each connected to its neighbours and to a host, with Reno flows between fixed random
+    hosts.
 
     Args:
         side: routers in a row.
-        flows: of them.
+        flows: number of Reno flows.
     """
     draws = random.Random(1)
     names = [f"n{row}_{column}" for row in range(side) for column in range(side)]
@@ -211,15 +212,15 @@ def _environments(text: str, controller: str) -> Callable[[float, float], ScaleP
 
 
 def environment_rate(text: str, controller: str, envs: int, *, min_cpu_s: float = MIN_CPU_S) -> float:
-    """Steps of environments per CPU-second, all that Python does about them included.
+    """Steps of environments per CPU-second, including the work in Python.
 
-    Agents that choose do so at random, as before they are trained; the others change nothing.
+    Agents with discrete actions act at random, as before training; continuous actions are neutral.
 
     Args:
-        text: the scenario of each.
-        controller: that learns.
+        text: the scenario of each environment, as TOML.
+        controller: the learning controller.
         envs: environments stepped together.
-        min_cpu_s: that is measured, after a warm-up of as much.
+        min_cpu_s: minimum measured CPU time, s, after a warm-up of the same length.
     """
     scenario = with_learner(parse_scenario(text, file="<bench environment>"), controller)
 
@@ -240,11 +241,11 @@ def environment_rate(text: str, controller: str, envs: int, *, min_cpu_s: float 
 
 
 def _steps_within(env: VecEnv, actions: Sequence[NDArray[np.float32]], min_cpu_s: float) -> tuple[int, float]:
-    """Steps of all environments in at least so much CPU time, and how much it was."""
+    """Steps of all environments within at least this CPU time, and the CPU time spent."""
     steps = 0
     started = time.process_time()
     while (cpu_s := time.process_time() - started) < min_cpu_s or steps == 0:
-        # The clock is asked seldom.
+        # Reading the clock after every step would distort the measurement.
         for _ in range(max(1, 64 // env.num_envs)):
             env.step(actions[steps % len(actions)])
             steps += 1
@@ -260,7 +261,7 @@ def _crossings_of(simulation: Simulation) -> int:
 
 
 def _cost_ns(scenario: Scenario, counted: Callable[[Simulation], int], *, warm_up_s: float, min_cpu_s: float) -> float:
-    """CPU time for each of what is counted, ns, after so much simulated time; in several runs where one is short."""
+    """CPU time per counted event after the warm-up, ns; several runs if one is too short."""
     count = 0
     cpu_s = 0.0
     while cpu_s < min_cpu_s or count == 0:
@@ -345,4 +346,4 @@ _ALL = (
 )
 
 SERIES: Mapping[str, ScaleSeries] = MappingProxyType({series.name: series for series in _ALL})
-"""By name, in the order in which they are measured."""
+"""All series by name, in the order of measurement."""

@@ -1,4 +1,4 @@
-"""Files that a scenario names and that come with it, beside it or in a folder below."""
+"""Files named by a scenario and shipped with it, in its folder or a folder below."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _MOST_SHOWN = 40
 
 
 def read_beside(name: str, folder: Path | None, most_bytes: int, example: str) -> bytes:
-    """Read a file that belongs to a scenario.
+    """Reads a file that belongs to a scenario.
 
     Args:
-        name: path as the scenario has it, with "/", relative to the scenario's folder and within it. A scenario from
-            someone else can thus read nothing but what came with it.
-        folder: the scenario's; None: the scenario is not a file.
-        most_bytes: larger ones are refused.
-        example: of such a name.
+        name: path from the scenario file, with "/", relative to the scenario's folder and within it. A scenario of
+            unknown origin thus reads only files that accompany it.
+        folder: folder of the scenario; None: the scenario is not a file.
+        most_bytes: limit of the size; larger files are refused.
+        example: example of a file name for the message.
 
     Raises:
         ParamError: if the file cannot be read or is too large.
@@ -35,7 +35,7 @@ def read_beside(name: str, folder: Path | None, most_bytes: int, example: str) -
             f"{shown(name)} cannot be found, because this scenario has no folder", "a scenario that is saved as a file"
         )
     try:
-        # A link that came with the scenario would read any file of whoever runs it.
+        # A symbolic link shipped with the scenario would otherwise read any file of the user.
         if not Path(os.path.realpath(folder / path)).is_relative_to(os.path.realpath(folder)):
             raise ParamError(f"{shown(name)} is a link to a file outside of the scenario's folder", allowed)
         return read_file(folder / path, most_bytes)
@@ -46,6 +46,6 @@ def read_beside(name: str, folder: Path | None, most_bytes: int, example: str) -
 
 
 def shown(word: str) -> str:
-    """A word from a file in quotes, shortened, with control characters made harmless."""
+    """A word from a file in quotes, shortened, with control characters escaped."""
     harmless = on_one_line(word[:_MOST_SHOWN])
     return f'"{harmless}…"' if len(word) > _MOST_SHOWN else f'"{harmless}"'

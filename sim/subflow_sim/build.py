@@ -1,4 +1,4 @@
-"""Which simulator this is: what a result has to be told apart by, beyond the version of the program."""
+"""Identity of the compiled core, which distinguishes results beyond the version of the program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from subflow_sim import _core
 
 
 def build_text() -> str:
-    """How the compiled core was made: "release", in installed programs "release, profile-guided"."""
+    """Build type of the compiled core: "release", in installed programs "release, profile-guided"."""
     return str(_core.build)
 
 
@@ -18,8 +18,8 @@ def build_text() -> str:
 def core_fingerprint() -> str:
     """Hash of the compiled core, 16 hexadecimal digits.
 
-    The same file computes the same results; whether another one does, nobody knows without running it. While the core
-    is being worked on, the version number stays and the results do not.
+    Equal fingerprints guarantee equal results; different ones guarantee nothing. During development the results of the
+    core change while the version number stays.
     """
     with Path(_core.__file__).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:16]

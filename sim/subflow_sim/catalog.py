@@ -1,4 +1,4 @@
-"""The controllers and schedulers that the compiled core has, as it declares them itself."""
+"""The controllers and schedulers of the compiled core, from its own declarations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DIMENSIONS = {
 
 @cache
 def catalog() -> AlgorithmCatalog:
-    """Everything a scenario file may name as controller or scheduler."""
+    """All controllers and schedulers that a scenario file may name."""
     return AlgorithmCatalog(
         controllers=tuple(_algorithm(info) for info in _core.controller_infos()),
         schedulers=tuple(_algorithm(info) for info in _core.scheduler_infos()),
@@ -37,16 +37,16 @@ def catalog() -> AlgorithmCatalog:
 
 
 def catalog_with(policies: PolicyLibrary) -> AlgorithmCatalog:
-    """The same with other trained policies than those that ship."""
+    """The catalog with other trained policies than the shipped ones."""
     return replace(catalog(), policies=policies)
 
 
 def catalog_of(scenario: Scenario, algorithms: AlgorithmCatalog | None = None) -> AlgorithmCatalog:
-    """What the flows of a scenario can have: its own scripts besides the others.
+    """The algorithms available to the flows of a scenario, including its own scripts.
 
     Args:
-        scenario: whose scripts are in order.
-        algorithms: the others; None: those of `catalog`.
+        scenario: the scenario; its scripts must compile.
+        algorithms: the algorithms without scripts; None: those of `catalog`.
     """
     return (algorithms or catalog()).with_scripts(map(algorithm_of, scenario.scripts))
 
@@ -67,13 +67,13 @@ def _by_name() -> dict[str, Algorithm]:
 
 
 def resolved(choice: Choice, profile: str) -> Choice:
-    """The controller or scheduler of a scenario with the options it runs with, in the order of their declaration.
+    """A controller or scheduler of a scenario with all options, in the order of their declaration.
 
-    The same for a choice that has them all; one that the core does not know is left to the core to refuse. A trained
-    policy that the choice only names is one of those that ship.
+    A complete choice stays the same. An algorithm unknown to the core is returned unchanged, and the core refuses it. A
+    trained policy given only by name must be one of the shipped ones.
 
     Raises:
-        ParamError: if that policy is not there, or does not fit.
+        ParamError: if that policy is missing or does not fit.
     """
     if choice.script is not None:
         return algorithm_of(choice.script).with_defaults(choice.options, profile)

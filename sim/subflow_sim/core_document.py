@@ -1,4 +1,4 @@
-"""The document in which a scenario reaches the core: values by the names of the fields in `sim/core/scenario.h`."""
+"""The document that passes a scenario to the core: values by the names of the fields in `sim/core/scenario.h`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from subflow_sim.script_reader import compiled
 from subflow_sim.units import Dimension
 
 Fields: TypeAlias = dict[str, Any]
-"""A structure of the core by the names of its fields. A field that is None or left out has the default of the core."""
+"""A structure of the core by the names of its fields. A field that is None or absent takes the default of the core."""
 
 
 def maybe_nanos(seconds: float | None) -> int | None:
@@ -29,7 +29,7 @@ def maybe_nanos(seconds: float | None) -> int | None:
 
 
 def time_keys(params: Sequence[Param]) -> frozenset[str]:
-    """The keys of parameters whose values are times."""
+    """The keys of the parameters that are times."""
     return frozenset(param.key for param in params if param.dimension is Dimension.TIME)
 
 
@@ -49,7 +49,7 @@ def parameters(values: Mapping[str, OptionValue], times: frozenset[str], names: 
 
 
 def core_options(options: Mapping[str, Any]) -> dict[str, bool | float | str]:
-    """Options of a controller or scheduler by key, sorted; the decider of an agent is a field of its own."""
+    """Options of a controller or scheduler by key, sorted, without the agent's policy, which is a separate field."""
     return {
         key: value if isinstance(value, bool | str) else float(value)
         for key, value in sorted(options.items())

@@ -1,4 +1,4 @@
-"""Times as the core counts them."""
+"""Conversion of times to the unit of the core."""
 
 from __future__ import annotations
 

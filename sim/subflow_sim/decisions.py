@@ -1,4 +1,4 @@
-"""Why controllers and schedulers did what they did: decisions in columns, found by owner and time."""
+"""Causes of the decisions of controllers and schedulers: decisions in columns, found by owner and time."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Ints: TypeAlias = NDArray[np.int64]
 CAUSES: tuple[str, ...] = tuple(
     cause.name.lower() for cause in sorted(_core.Cause.__members__.values(), key=lambda cause: cause.value)
 )
-"""What happened that something had to be decided; a decision's `cause` is a position in it."""
+"""Events that cause a decision; a decision's `cause` is a position in this tuple."""
 
 NOBODY = 0xFF
-"""`Decisions.chosen` where a scheduler chose no subflow, and of everything that is not a scheduler's decision."""
+"""`Decisions.chosen` of a scheduler that chose no subflow, and of all decisions of controllers."""
 
 DETECTIONS: Mapping[str, str] = {
     "duplicate_acks": "third duplicate ACK",
@@ -36,7 +36,7 @@ DETECTIONS: Mapping[str, str] = {
     "tail_loss_probe": "a tail loss probe repaired a loss",
     "recovery": "an acknowledgement during fast recovery",
 }
-"""How a sender came to act on a loss, and what it is called: what the cause "loss" leaves open."""
+"""Mechanisms by which a sender detects a loss, with their displayed names; they refine the cause "loss"."""
 
 _DETECTED_BY: Mapping[str, str] = {"dupack": "duplicate_acks", "rack": "reordering_window"}
 _CAUSE_TEXTS: Mapping[str, str] = {

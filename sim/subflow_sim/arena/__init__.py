@@ -1,5 +1,5 @@
-"""Families of networks that controllers are tried on, and the utility by which they are judged.
+"""Families of networks on which the arena compares controllers, and the utility that ranks them.
 
-The utility asks for nothing but what can be known of a network beforehand: its fair shares, its base round-trip times
-and what its links lose by themselves. So what a controller is worth does not depend on who else was tried.
+The utility uses only properties of a network known before a run: its fair shares, base round-trip times and configured
+losses. So the score of a controller does not depend on the other entrants.
 """

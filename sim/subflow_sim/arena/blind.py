@@ -1,7 +1,7 @@
-"""Entrants that heed nothing of the network, and one that knows all of it: what a ranking has to put in their places.
+"""Reference entrants of a ranking: senders that ignore the network, and an oracle that knows all of it.
 
-They send datagrams by each path, at rates that stand before anything is sent. So they have no round-trip times; what
-their packets wait is told by the mean queues of the links, and a document has arrived when its bytes have.
+They send datagrams on each path, at rates fixed before the run. Datagrams have no round-trip times: the queueing delay
+follows from the mean queues of the links. A document completes when its bytes have arrived.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from subflow_sim.fairness.splits import max_min_split
 from subflow_sim.params import HEADER_BYTES
 from subflow_sim.scenario_model import NO_CHOICE, Flow
 
-_LEAST_BPS = 1.0  # what a flow of datagrams sends at least
-_ORACLE_SHARE = 0.98  # a queue that is served at the very rate at which it is filled stands as it began
+_LEAST_BPS = 1.0  # lowest rate of a flow of datagrams
+_ORACLE_SHARE = 0.98  # below 1: a queue served exactly at its arrival rate would never drain
 _RANDOM_BPS = Range(1e5, 1e8, is_log=True)
 _RANDOM_S = 2.0
 
 
 class Spell(NamedTuple):
-    """A time during which a path gets so much, on the wire."""
+    """A time interval with a constant sending rate of a path, on the wire."""
 
     from_s: float
     to_s: float
@@ -48,7 +48,7 @@ def constant(rate_bps: float) -> Rates:
 
 
 def _random(net: Network, connection: str, ordinal: int) -> Iterator[Spell]:
-    """Another rate every two seconds, drawn from 0.1 to 100 Mbit/s by its logarithm."""
+    """A new rate every two seconds, log-uniform between 0.1 and 100 Mbit/s."""
     steps = math.ceil(net.scenario.duration_s / _RANDOM_S)
     ends = [min(step * _RANDOM_S, net.scenario.duration_s) for step in range(steps + 1)]
     for step, (from_s, to_s) in enumerate(pairwise(ends)):
@@ -57,7 +57,7 @@ def _random(net: Network, connection: str, ordinal: int) -> Iterator[Spell]:
 
 
 def _oracle(net: Network, connection: str, ordinal: int) -> Iterator[Spell]:
-    """The max-min fair share of the path, as the network changes."""
+    """The max-min fair share of the path, recomputed at each change of the network."""
     scenario = net.scenario
     to_wire = (scenario.mss_bytes + HEADER_BYTES) / scenario.mss_bytes
     for stretch in stretches(scenario, 0.0, scenario.duration_s):
@@ -66,7 +66,7 @@ def _oracle(net: Network, connection: str, ordinal: int) -> Iterator[Spell]:
         loads = {path.owner: path.loads[0] for each in stretch.network.connections for path in each.paths}
         survival = 1 - path_facts(scenario)[_base(connection), ordinal].loss
         if stretch.to_s > stretch.from_s and shares.get(owner, 0.0) > 0:
-            # What is lost on the first link is lost before it is sent there
+            # The first link drops packets before it transmits them
             sent = max(loads[owner], 1 / survival)
             yield Spell(stretch.from_s, stretch.to_s, shares[owner] * to_wire * sent * _ORACLE_SHARE)
 
@@ -78,11 +78,11 @@ BLIND: Mapping[str, Rates] = {
     "random": _random,
     "oracle": _oracle,
 }
-"""Rates by the name of the entrant. All but the oracle are blind."""
+"""Rates by the name of the entrant. All but the oracle ignore the network."""
 
 
 def blind_network(net: Network, rates: Rates) -> Network:
-    """The network with datagrams in place of the connections that compete: its scenario is what is run."""
+    """The network with datagrams in place of the competing connections, ready to run."""
     flows = {name: flow for name, flow in net.scenario.flows.items() if name not in net.competes}
     for name in net.competes:
         flow = net.scenario.flows[name]
@@ -113,11 +113,11 @@ def _datagrams(net: Network, flow: Flow, connection: str, ordinal: int, rates: R
 
 
 def blind_summary(net: Network, summary: Mapping[str, Any]) -> dict[str, Any]:
-    """The summary of a run of `blind_network`, with the connections of the network in it as outcomes need them.
+    """The summary of a run of `blind_network`, with entries for the original connections, as `outcome` requires.
 
     Args:
-        net: the network as it was, with the connections that compete.
-        summary: of the run.
+        net: the original network, with the competing connections.
+        summary: summary of the run of `blind_network`.
     """
     links = {f"{each['name']}/{each['direction']}": each for each in summary["links"]}
     flows = list(summary["flows"])
@@ -142,7 +142,7 @@ def _connection(
         waits_s = 0.0
         for key in directions(scenario, flow.source, path):
             link = links[key]
-            # The queue has the packet that is being sent in it
+            # The mean queue includes the packet in transmission
             waiting = max((link["mean_queue_pkts"] or 0.0) - (link["utilisation"] or 0.0), 0.0)
             waits_s += waiting * there.packet_s[key]
         subflows.append(

@@ -1,8 +1,8 @@
-"""The families of networks of the arena: what is drawn of each, and over which topologies.
+"""The families of networks of the arena: the distributions of their parameters, and their topologies.
 
-A family is about one thing that networks do to controllers. Its networks are numbered; each is drawn by a hash of its
-family, split and number, so that none depends on the others. Training, validation and test have other numbers and
-other topologies: what an agent is tested on has paths that meet as they never did where it learned.
+Each family varies one property of networks that challenges controllers. Its networks are numbered, and a hash of
+family, split and number draws each one, independent of the others. Training, validation and test use different numbers
+and different topologies: an agent is tested on paths that overlap in ways absent from its training.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _FEW_LINKS: Mapping[Split, tuple[str, ...]] = MappingProxyType(
         "test": ("tandem", "ring", "offload", "trunk"),
     }
 )
-"""For links so fast that more of them take too long."""
+"""Topologies with few links, because a simulation of many fast links takes too long."""
 
 _SEVERAL_LINKS: Mapping[Split, tuple[str, ...]] = MappingProxyType(
     {"train": ("two", "three"), "validation": _TOPOLOGIES["validation"], "test": _TOPOLOGIES["test"]}
@@ -63,26 +63,25 @@ Happening = Literal["", "failure", "step", "walk"]
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What the networks of a family have in common.
+    """The distributions and settings that all networks of a family share.
 
     Attributes:
         name: "lossy".
-        title: in a line.
-        rate: of each bottleneck, bit/s.
-        rtt: of each link, s.
-        buffer: of each bottleneck, as a multiple of what its longest path holds.
-        loss: of each bottleneck at random, 0..1.
-        slow_rate: of every second bottleneck, bit/s; None: as the others.
-        slow_rtt: the same for round-trip times, s.
-        burst: mean length of a burst of losses on every second bottleneck, the first among them, packets; None: losses
-            do not come in bursts.
-        has_traces: every second bottleneck, from the second on, follows a recording that is drawn.
-        beside: controller of TCP connections beside those that compete; empty: there are none.
-        beside_each: one on each bottleneck, not one on the first alone.
-        happening: what happens to the links: one fails for a while; the rates change once, when the measured time
-            begins; or they change again and again.
-        warmup_s: before the measured time.
-        measured_s: how long that is.
+        title: one line for display.
+        rate: rate of each bottleneck, bit/s.
+        rtt: round-trip time of each link, s.
+        buffer: buffer of each bottleneck, as a multiple of the bandwidth-delay product of its longest path.
+        loss: random loss of each bottleneck, 0..1.
+        slow_rate: rate of every second bottleneck, bit/s; None: the rate of the others.
+        slow_rtt: round-trip time of every second bottleneck, s; None: that of the others.
+        burst: mean length of a loss burst on the first, third, ... bottleneck, packets; None: independent losses.
+        has_traces: whether the second, fourth, ... bottleneck follows a randomly drawn rate trace.
+        beside: controller of the TCP connections that run beside the competing ones; empty: no TCP connections.
+        beside_each: whether each bottleneck carries a TCP connection, instead of the first only.
+        happening: change of the links during the run: one link fails for a while ("failure"), all rates change once at
+            the end of the warm-up ("step"), or change repeatedly ("walk").
+        warmup_s: time before the measured time, s.
+        measured_s: measured time, s.
         topologies: by split.
     """
 
@@ -104,7 +103,7 @@ class Family:
     topologies: Mapping[Split, tuple[str, ...]] = field(default_factory=lambda: _TOPOLOGIES)
 
     def topology(self, split: Split, number: int) -> Topology:
-        """That of a network: they take turns."""
+        """The topology of a network, in rotation by its number."""
         names = self.topologies[split]
         return TOPOLOGIES[names[(number - 1) % len(names)]]
 
@@ -199,14 +198,14 @@ FAMILIES: Mapping[str, Family] = {
         ),
     )
 }
-"""All of them, by name, in the order in which they are shown."""
+"""All families by name, in display order."""
 
 
 def network_text(family: Family, split: Split, number: int) -> str:
     """The scenario file of a network of a family.
 
     Args:
-        family: which.
+        family: the family.
         split: "train", "validation" or "test".
         number: from 1.
     """
@@ -258,7 +257,7 @@ class _Writer:
         return value
 
     def _is_other(self, link: str) -> bool:
-        """Whether a link is every second bottleneck, from the second on."""
+        """True for the second, fourth, ... bottleneck."""
         bottlenecks = self._topology.bottlenecks
         return link in bottlenecks and bottlenecks.index(link) % 2 == 1
 
@@ -274,7 +273,7 @@ class _Writer:
 
     def _nodes(self) -> list[str]:
         ends = [end for span in self._topology.spans.values() for end in span.ends]
-        # Sources on the left
+        # Sources left, destinations right
         places = {"server": (0, 0), "hub": (300, 0), "client": (600, 0)}
         lines = []
         for name, (x, y) in places.items():
@@ -298,7 +297,7 @@ class _Writer:
         lines.append(f'queue = "{queue}pkt"')
         loss = self._drawn(f"{name}/loss", family.loss)
         if family.burst is not None and not self._is_other(name):
-            # The stationary share of the bad state, p / (p + r), is the loss
+            # The stationary probability of the bad state, p / (p + r), equals the loss
             leave = 1 / self._drawn(f"{name}/burst", family.burst)
             enter = leave * loss / (1 - loss)
             lines.append(f'loss = {{ model = "gilbert", p = "{100 * enter:.3g}%", r = "{100 * leave:.3g}%" }}')
@@ -312,7 +311,7 @@ class _Writer:
         return lines
 
     def _recording(self, name: str) -> tuple[list[int], float]:
-        """When a link delivers packets, ms, and how fast that is on average, bit/s: a walk of its rate."""
+        """Delivery times of a link, ms, and their mean rate, bit/s; the rate follows a random walk."""
         rate_bps = self._drawn(f"{name}/rate", _log(2e6, 12e6))
         times, owed = [], 0.0
         for step in range(round(_TRACE_S / _TRACE_STEP_S)):

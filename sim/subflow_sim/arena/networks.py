@@ -1,4 +1,4 @@
-"""The networks of the arena: scenarios in which some connections compete, and what they are set against."""
+"""The networks of the arena: scenarios with competing connections, and the reference runs."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from subflow_sim.plain_text import did_you_mean, either
 from subflow_sim.scenario import Choice, Scenario, parse_scenario
 
 FROZEN_NUMBERS = range(1, 21)
-"""Networks of the test split of each family that stay as they are; a test holds the hash of their texts."""
+"""Networks of the test split of each family that never change; a test checks the hash of their texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A network that controllers are tried on.
+    """A network on which the arena runs controllers.
 
     Attributes:
-        family: it belongs to.
+        family: name of its family.
         name: "lossy/test/3".
-        scenario: with any controller on the connections that compete; its seed is a part of it.
-        competes: the flows that get the controller that is tried.
-        beside: TCP flows that should not suffer from them.
-        has_documents: the connections that compete have a size, and what counts is when the last one is through.
+        scenario: the scenario, with an arbitrary controller on the competing connections and a fixed seed.
+        competes: names of the flows that run the controller under test.
+        beside: names of the TCP flows that the competing connections should not harm.
+        has_documents: whether the competing connections have a size; their score is then the makespan.
         text: the scenario file.
-        has_step: the capacity changes as the measured time begins: how long it takes to fill the new one is measured.
+        has_step: whether the capacity changes at the end of the warm-up; the convergence time is then measured.
     """
 
     family: str
@@ -42,13 +42,13 @@ class Network:
 
     @property
     def connections(self) -> tuple[str, ...]:
-        """Names of the connections that compete: copies of their flows."""
+        """Names of the competing connections: the copies of their flows."""
         return tuple(name for flow in self.competes for name in self.scenario.flows[flow].instances)
 
     def reference(self) -> Scenario:
-        """The scenario with one NewReno in place of each connection that competes, on the best of its paths.
+        """The scenario with one NewReno in place of each competing connection, on the best of its paths.
 
-        What the flows beside get there is what they can expect of company.
+        The goodput of the flows beside is their reference for the gate.
         """
         flows = dict(self.scenario.flows)
         facts = path_facts(self.scenario)
@@ -67,7 +67,8 @@ class Network:
         return replace(self.scenario, flows=flows)
 
     def _newreno_bps(self, path: Sequence[str], there: PathFacts) -> float:
-        """About what a NewReno would get on a path: its share among the flows beside, or what its losses leave it."""
+        """Approximate goodput of a NewReno on a path: its share among the flows beside, or the limit by loss if lower.
+        """
         crowd = sum(
             flow.count
             for other in self.beside
@@ -84,10 +85,10 @@ def network(family: str, split: Split, number: int) -> Network:
     Args:
         family: its name.
         split: "train", "validation" or "test".
-        number: from 1; the same number is the same network.
+        number: number of the network, from 1; the same number always yields the same network.
 
     Raises:
-        ParamError: if there is no such family, split or number.
+        ParamError: if the family, split or number is unknown.
     """
     if family not in FAMILIES:
         raise ParamError(
@@ -106,9 +107,9 @@ def network(family: str, split: Split, number: int) -> Network:
 
 
 def networks(split: Split, numbers: Sequence[int], families: Sequence[str] = ()) -> list[Network]:
-    """Networks of several families, of each those with these numbers; without names, of all.
+    """Networks with these numbers of each of the families; without names, of all families.
 
     Raises:
-        ParamError: if there is no such family, split or number.
+        ParamError: if a family, split or number is unknown.
     """
     return [network(family, split, number) for family in families or FAMILIES for number in numbers]

@@ -1,4 +1,4 @@
-"""What can be known of the paths of a scenario before anything is sent over them."""
+"""Properties of the paths of a scenario that are known before the run."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _OPPOSITE = {"forward": "reverse", "reverse": "forward"}
 
 @dataclass(frozen=True, slots=True)
 class PathFacts:
-    """Of a path, over the measured time.
+    """Properties of a path over the measured time.
 
     Attributes:
-        base_rtt_s: the round trip of a packet that never waits: delays both ways, and the time to send it on each link.
-        loss: share of the data packets that its links lose by themselves, 0..1; while they are up.
-        capacity_bps: payload that its slowest link carries, bit/s.
-        newreno_bps: what a NewReno would get of it if only that loss held it back, bit/s.
-        packet_s: time that each of its links takes to send a packet, s, by direction.
+        base_rtt_s: round-trip time without queueing: delays both ways plus the transmission time on each link, s.
+        loss: configured loss ratio of data packets on its links while they are up, 0..1.
+        capacity_bps: payload rate of its slowest link, bit/s.
+        newreno_bps: goodput of a NewReno limited by this loss only, bit/s.
+        packet_s: transmission time of a packet on each of its links, s, by link direction.
     """
 
     base_rtt_s: float
@@ -34,9 +34,9 @@ class PathFacts:
 
 
 def path_facts(scenario: Scenario) -> dict[tuple[str, int], PathFacts]:
-    """Facts of the paths of all tcp and mptcp flows, by flow and ordinal from 1.
+    """Properties of the paths of all tcp and mptcp flows, by flow and ordinal from 1.
 
-    What events change has its mean over the measured time.
+    Values that events change are averaged over the measured time.
     """
     sides = _link_sides(scenario)
     facts = {}
@@ -50,7 +50,7 @@ def path_facts(scenario: Scenario) -> dict[tuple[str, int], PathFacts]:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """A direction of a link: means over the measured time."""
+    """Means of a link direction over the measured time."""
 
     delay_s: float
     packet_s: float
@@ -105,7 +105,7 @@ def _link_sides(scenario: Scenario) -> dict[str, _Side]:
 
 
 def _spells(scenario: Scenario, name: str, way: str, live: LiveLink) -> list[tuple[float, LiveLink]]:
-    """What a direction of a link is like in the measured time, with how long it is so."""
+    """Successive states of a link direction in the measured time, each with its length in s."""
     spells = []
     since_s = scenario.warmup_s
     for event in scenario.events:

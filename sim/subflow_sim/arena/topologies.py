@@ -1,4 +1,4 @@
-"""The topologies of the arena: which links there are, and which paths over them the connections have."""
+"""The topologies of the arena: links, and the paths of the connections over them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class Span:
 
     Attributes:
         ends: the two nodes.
-        share: of a round-trip time that is drawn for the link, what the link has of it.
-        is_access: it is never full: a fast way to a bottleneck.
+        share: the link's fraction of the round-trip time drawn for it.
+        is_access: whether the link is a fast access link that never saturates.
     """
 
     ends: tuple[str, str]
@@ -31,9 +31,9 @@ class Topology:
 
     Attributes:
         name: "ring".
-        title: what it is, in a line.
-        spans: by link name; from the server to the client.
-        users: the paths of each connection.
+        title: one line for display.
+        spans: links by name, directed from the server to the client.
+        users: paths of each connection.
     """
 
     name: str
@@ -43,16 +43,16 @@ class Topology:
 
     @property
     def bottlenecks(self) -> tuple[str, ...]:
-        """The links that may be full."""
+        """The links that may saturate."""
         return tuple(name for name, span in self.spans.items() if not span.is_access)
 
     @property
     def most_paths(self) -> int:
-        """Of a connection."""
+        """Largest number of paths of a connection."""
         return max(map(len, self.users))
 
     def path_over(self, link: str) -> tuple[str, ...]:
-        """A path that crosses a link, the shortest if there are several."""
+        """The shortest path that crosses a link."""
         return min((path for path in chain(*self.users) if link in path), key=len)
 
 
@@ -66,7 +66,7 @@ def _disjoint(name: str, count: int, title: str) -> Topology:
 
 
 def _gathered(name: str, count: int, title: str) -> Topology:
-    """So many ways into one bottleneck."""
+    """Several access links into one bottleneck."""
     ways = [f"way{number}" for number in range(1, count + 1)]
     spans = {way: Span(("server", "hub"), 0.8, is_access=True) for way in ways}
     return Topology(name, title, {**spans, "a": Span(("hub", "client"), 0.2)}, (tuple((way, "a") for way in ways),))
@@ -124,4 +124,4 @@ TOPOLOGIES: Mapping[str, Topology] = {
         _disjoint("eight", 8, "Eight disjoint links"),
     )
 }
-"""All of them, by name."""
+"""All topologies by name."""

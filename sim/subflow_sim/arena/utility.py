@@ -1,22 +1,21 @@
-"""What a controller was worth on a network: one utility, of absolute references alone.
+"""Score of a controller on a network: one utility, relative to absolute references only.
 
-For each connection that competes
+For each competing connection
 
     U = ln(x / fair) - 0.5 ln(1 + queueing delay / base RTT) - 5 (loss - links' own loss)
 
-and the network counts with the mean over its connections. x is the goodput of the connection while it is active, fair
-its max-min share of the network, all with the same start and end. The delay is the mean of what the sender measures,
-by subflow, weighted by the packets that arrived; waiting for a delayed ACK is a part of it. Loss counts where it
-exceeds what the links of the paths lose by themselves.
+and the score of the network is the mean over its connections. x is the goodput of the connection while it is active,
+fair its max-min share of the network, over the same interval. The delay is the mean RTT measured by the sender, by
+subflow, weighted by the delivered packets; it includes waiting for delayed ACKs. Loss counts where it exceeds the
+configured loss of the links on the paths.
 
-Of documents, ln(x / fair) is ln(ideal / makespan): the time that max-min fair shares would take for all of them, over
-the time that it took.
+For documents, ln(x / fair) is ln(ideal / makespan): the makespan under max-min fair shares over the measured makespan.
 
-The gate: TCP connections beside those that compete keep at least `GATE` of what they get together when one NewReno
-stands in the place of each connection that competes, in a run with the same seed; else the network counts as `WORST`.
-The reference is that run and not the fair share, because where links lose at random TCP is far from its fair share,
-whoever is beside it. Where that run leaves them more than the fair share (the NewReno has one path, and may be out of
-their way), the fair share is enough. No utility is below `WORST`, so that one who sends nothing has a finite one.
+The gate: the TCP connections beside the competing ones must keep at least `GATE` of their joint goodput in a reference
+run with the same seed, in which one NewReno replaces each competing connection. Otherwise the network scores `WORST`.
+The reference is a run instead of the fair share, because on links with random loss TCP falls far short of its fair
+share beside any sender. If the reference run exceeds the fair share (each NewReno uses one path and may avoid them),
+the fair share suffices. No utility is below `WORST`, so that an idle sender has a finite score.
 """
 
 from __future__ import annotations
@@ -42,32 +41,32 @@ if TYPE_CHECKING:
     from subflow_sim.simulation import Simulation
 
 WORST = -5.0
-"""The lowest utility: about that of 1/150 of the fair share. Who harms the others or does not finish has it, too."""
+"""The lowest utility, about that of 1/150 of the fair share; also the score of a run that harms the others or fails."""
 
 DELAY_WEIGHT = 0.5
 LOSS_WEIGHT = 5.0
 
 GATE = 0.8
-"""Share that connections beside have to keep."""
+"""Share of the reference goodput that the connections beside must keep."""
 
 SAMPLE_INTERVAL_S = 0.25
-_STEADY_S = 2.0  # for so long a connection has its new share on average
-_ARRIVED = 0.75  # of the new share, or as much too much
+_STEADY_S = 2.0  # window over which the goodput is averaged
+_ARRIVED = 0.75  # fraction of the new share that counts as converged; its inverse bounds an excess
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run was worth.
+    """Score of a run with its components.
 
     Attributes:
-        utility: of the network, at least `WORST`.
+        utility: utility of the network, at least `WORST`.
         throughput: mean over the connections of ln(x / fair), each at least `WORST`.
-        queueing: mean of the queueing delay over the base RTT; NaN where nothing arrived.
-        excess_loss: mean of the loss that is not the links' own, 0..1.
-        convergence_s: where the capacity changes as measuring begins, mean time until a connection has its new fair
-            share for a while; NaN: it does not.
-        friendliness: what the connections beside got, over what they are due by the gate; NaN: there are none.
-        reason: why the network counts as the worst; empty: it does not.
+        queueing: mean queueing delay over the base RTT; NaN if nothing arrived.
+        excess_loss: mean loss beyond the configured loss of the links, 0..1.
+        convergence_s: mean time from a change of capacity at the end of the warm-up until a connection reaches its new
+            fair share, s; NaN without a change.
+        friendliness: goodput of the connections beside over the goodput that the gate demands; NaN without any.
+        reason: reason for the worst score; empty if the run passed.
     """
 
     utility: float
@@ -80,7 +79,7 @@ class Outcome:
 
     @classmethod
     def worst(cls, reason: str) -> Outcome:
-        """Of a run that did not come to an end."""
+        """The outcome of a run that failed."""
         return cls(WORST, reason=reason)
 
 
@@ -90,32 +89,32 @@ def utility(throughput_ratio: float, queueing_ratio: float, excess_loss: float) 
     Args:
         throughput_ratio: goodput over the fair share.
         queueing_ratio: queueing delay over the base RTT.
-        excess_loss: loss that is not the links' own.
+        excess_loss: loss beyond the configured loss of the links.
     """
     cost = DELAY_WEIGHT * math.log1p(max(queueing_ratio, 0.0)) + LOSS_WEIGHT * max(excess_loss, 0.0)
     return max(_log(throughput_ratio) - cost, WORST)
 
 
 def mean_of(values: Sequence[float]) -> float:
-    """NaN of none."""
+    """Mean of the values; NaN if empty."""
     return math.fsum(values) / len(values) if values else math.nan
 
 
 def worst_decile_of(values: Sequence[float]) -> float:
-    """Mean of the lowest tenth, of one at least; NaN of none."""
+    """Mean of the lowest tenth of the values, at least one; NaN if empty."""
     return mean_of(sorted(values)[: max(1, len(values) // 10)])
 
 
 def outcome(
     net: Network, summary: Mapping[str, Any], beside_newreno_bps: float, convergence_s: float = math.nan
 ) -> Outcome:
-    """What a run was worth.
+    """Score of a run.
 
     Args:
         net: the network.
-        summary: of the run, as `Simulation.summary`.
-        beside_newreno_bps: what the flows beside get together in the reference; see `newreno_reference_bps`.
-        convergence_s: that was measured; NaN: it was not.
+        summary: summary of the run, from `Simulation.summary`.
+        beside_newreno_bps: joint goodput of the flows beside in the reference run, from `newreno_reference_bps`.
+        convergence_s: measured convergence time, s; NaN if not measured.
 
     Raises:
         SimulationError: if the network has no fair shares.
@@ -153,22 +152,22 @@ def outcome(
 
 
 def beside_bps(net: Network, summary: Mapping[str, Any]) -> float:
-    """What the flows beside those that compete got together, bit/s."""
+    """Joint goodput of the flows beside the competing ones, bit/s."""
     names = _copies(net, net.beside)
     return math.fsum(flow["goodput_bps"] for flow in summary["flows"] if flow["name"] in names)
 
 
 def newreno_reference_bps(net: Network) -> float:
-    """What the flows beside get together when NewReno stands in for those that compete; 0 if there are none.
+    """Joint goodput of the flows beside while NewReno replaces the competing ones, bit/s; 0 without flows beside.
 
-    It is simulated once for each network, with the seed of its scenario.
+    Simulated once for each network, with the seed of its scenario.
     """
     return _reference_bps(_Held(net)) if net.beside else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """A network that can be a key: by its name, seed and text, which it follows from."""
+    """A hashable network: name and seed make the hash."""
 
     net: Network
 
@@ -185,17 +184,17 @@ def _reference_bps(held: _Held) -> float:
 
 
 def judged(net: Network, scenario: Scenario) -> Outcome:
-    """Run a network with a controller on the connections that compete, and say what that was worth.
+    """Runs a network with a controller on the competing connections and scores the run.
 
     Args:
         net: the network.
-        scenario: the same with the controller, or with the datagrams of `blind_network`. A run that fails is the worst.
+        scenario: the same network with the controller, or the datagrams of `blind_network`. A failed run scores worst.
     """
     return judged_and_timed(net, scenario)[0]
 
 
 def judged_and_timed(net: Network, scenario: Scenario) -> tuple[Outcome, float]:
-    """The same, and the CPU time that this thread took for each packet delivered in the run, s; NaN: there is none."""
+    """As `judged`, with the CPU time of this thread per delivered packet, s; NaN if the run delivered none."""
     try:
         started = time.thread_time()
         simulation = finished(scenario)
@@ -213,7 +212,7 @@ def fair_shares(net: Network) -> dict[str, float]:
     """The max-min fair share of each connection over the measured time, bit/s of payload.
 
     Raises:
-        SimulationError: if there is no such split.
+        SimulationError: if no max-min split exists.
     """
     try:
         return max_min_shares(net.scenario, net.scenario.warmup_s, net.scenario.duration_s)
@@ -222,7 +221,7 @@ def fair_shares(net: Network) -> dict[str, float]:
 
 
 def ideal_makespan_s(net: Network) -> float:
-    """How long the documents of a network take from the first start to the last end if all have fair shares, s."""
+    """Time from the first start to the end of the last document of a network under max-min fair shares, s."""
     scenario = net.scenario
     size = {name: 8.0 * _size_bytes(net, name) for name in net.connections}
     start = {name: scenario.flows[_base(name)].start_s for name in net.connections}
@@ -250,7 +249,7 @@ def ideal_makespan_s(net: Network) -> float:
 
 
 def _document_ratio(net: Network, flows: Mapping[str, Mapping[str, Any]]) -> float:
-    """The ideal makespan over that of a run; 0 if a document did not arrive."""
+    """The ideal makespan over the measured makespan; 0 if a document did not arrive."""
     documents = [flows[name] for name in net.connections]
     if any(each["completion_s"] is None for each in documents):
         return 0.0
@@ -279,10 +278,10 @@ def _paths_of(net: Network, name: str) -> list[tuple[str, int]]:
 
 
 def queueing_of(subflows: Iterable[tuple[Mapping[str, Any], PathFacts]]) -> tuple[float, float]:
-    """Mean of ln(1 + queueing delay / base RTT) and of that ratio, weighted by the packets that arrived.
+    """Mean of ln(1 + queueing delay / base RTT) and of that ratio, weighted by delivered packets.
 
     Args:
-        subflows: each as a summary has it, with the facts of its path.
+        subflows: entries of a summary, each with the properties of its path.
 
     Returns:
         0 and NaN if nothing arrived.
@@ -298,7 +297,7 @@ def queueing_of(subflows: Iterable[tuple[Mapping[str, Any], PathFacts]]) -> tupl
 
 
 def _costs(flow: Mapping[str, Any], facts: Sequence[PathFacts]) -> tuple[float, float, float]:
-    """What `queueing_of` says, and loss that is not the links' own."""
+    """Result of `queueing_of`, and loss beyond the configured loss of the links."""
     subflows = list(zip(flow["subflows"], facts, strict=True))
     sent = sum(subflow["packets_sent"] for subflow, _ in subflows)
     lost = 0.0
@@ -308,7 +307,7 @@ def _costs(flow: Mapping[str, Any], facts: Sequence[PathFacts]) -> tuple[float, 
 
 
 def _convergence_s(net: Network, simulation: Simulation) -> float:
-    """Mean over the connections: from the step until a time from which one has about its fair share for a while, s."""
+    """Mean time over the connections from the step until the averaged goodput reaches the fair share, s."""
     shares = fair_shares(net)
     goodputs = {
         column.owner: simulation.values(index)
@@ -327,7 +326,7 @@ def _convergence_s(net: Network, simulation: Simulation) -> float:
 
 
 def finished(scenario: Scenario) -> Simulation:
-    """A scenario, run to its end.
+    """A simulation of a scenario, run to its end.
 
     Raises:
         SimulationError: if the run fails.
