@@ -61,7 +61,7 @@ NUMBER_UNITS: Mapping[str, str] = {
     "ms": "ms",
     "s": "s",
 }
-"""Endings of the names of numbers, and the symbols of their units; the first ending that fits counts."""
+"""Suffixes of number names and the symbols of their units; the first matching suffix counts."""
 
 _MASK = "_mask"
 _CLAIM = "is_"
@@ -70,14 +70,15 @@ _LARGEST_CAPACITY = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class DecisionLimits:
-    """How many decisions are kept until they are taken.
+    """Limits of the decisions kept in memory until they are taken.
 
     Attributes:
-        capacity: per subflow, and per connection with several subflows; the oldest make room, and are counted as lost.
-        window_s: decisions older than this before their owner's latest are forgotten, s; None: all are kept.
+        capacity: decisions per subflow, and per connection with several subflows; the oldest are dropped and counted as
+            lost.
+        window_s: maximum age of a decision before its owner's latest, s; None: no limit.
 
     Raises:
-        ParamError: if the capacity is not within 1 and 2^24 or the window is not above 0.
+        ParamError: if the capacity is outside 1 to 2^24 or the window is not positive.
     """
 
     capacity: int = 50_000
@@ -92,42 +93,42 @@ class DecisionLimits:
 
 @cache
 def rules() -> tuple[Rule, ...]:
-    """Every rule of this version; a decision's `rule` is a position in it."""
+    """All rules of this version; a decision's `rule` is a position in this tuple."""
     return tuple(rule_of(info) for info in _core.all_rules())
 
 
 def rule_of(info: _core.RuleInfo) -> Rule:
-    """A rule as the core declares it."""
+    """A rule from its declaration in the core."""
     return Rule(info.name, info.formula, info.source, tuple(number.name for number in info.numbers))
 
 
 @cache
 def expressions() -> Mapping[str, str]:
-    """What can be computed from rules, by their names: "ssthresh = max(basis / 2, floor)".
+    """Computed formulas of rules, by rule name: "ssthresh = max(basis / 2, floor)".
 
-    The result is cwnd in packets, a rate in the unit of the rule's rates, or ssthresh in packets. It is computed from
-    the numbers of the rule (named without their units), the window `before`, and `packet_bits`, the size of a packet on
-    the wire.
+    The result is cwnd in packets, a rate in the unit of the rule's rates, or ssthresh in packets. The inputs are the
+    numbers of the rule (named without their units), the window `before`, and `packet_bits`, the size of a packet on the
+    wire in bits.
     """
     return {info.name: info.computed for info in _core.all_rules() if info.computed}
 
 
 @cache
 def meanings() -> Mapping[str, str]:
-    """What the numbers of rules are, in a few words, by their names without units: "acked", "is_capped"."""
+    """Short meanings of the numbers of rules, by their names without units: "acked", "is_capped"."""
     numbers = [number for info in _core.all_rules() for number in info.numbers]
     return {_number(number.name, 0.0).name: number.meaning for number in numbers}
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """One of the numbers that went into a decision.
+    """A number that a decision used.
 
     Attributes:
-        name: without its unit: "acked".
-        unit: symbol of it, empty for a ratio or a count.
-        value: NaN: it was not defined then.
-        subflows: of a set of subflows, their numbers from 1 on; else None.
+        name: name without the unit: "acked".
+        unit: symbol of the unit; empty for a ratio or a count.
+        value: the value; NaN if undefined at the decision.
+        subflows: for a set of subflows, their numbers from 1; otherwise None.
     """
 
     name: str
@@ -137,7 +138,7 @@ class Number:
 
     @property
     def text(self) -> str:
-        """For people: "acked = 2 pkt", "M = {1, 3}", "capped: yes"."""
+        """The number as displayed text: "acked = 2 pkt", "M = {1, 3}", "capped: yes"."""
         if self.subflows is not None:
             return f"{self.name} = {_set_text(self.subflows)}"
         if self.name.startswith(_CLAIM):
@@ -148,24 +149,24 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A decision in words and numbers.
+    """A decision with all names resolved.
 
     Attributes:
-        time_s: when.
+        time_s: simulated time of the decision, s.
         owner: "download.1/2" (a subflow's window) or "download.1" (a connection's scheduler).
-        scope: which of the two.
+        scope: whether the owner is a subflow or a flow.
         cause: one of `CAUSES`.
-        rule: by which it was decided.
-        numbers: that went into it, in the rule's order.
-        cwnd_pkts: window before and after, packets; of subflows.
-        rate_bps: pacing rate before and after, bit/s on the wire; 0: unpaced; of subflows.
-        data_seq: number of the packet in question in the connection's data; of schedulers.
-        chosen: the subflow it went to, from 1 on; None: it was to wait, or this is not a scheduler's decision.
-        available: the subflows that had room for it, from 1 on; of schedulers.
-        usable: the subflows that were established and not presumed dead, from 1 on; of schedulers.
-        detection: of the cause "loss", one of `DETECTIONS`; empty where it is not known or there is none.
-        steps: of a script that decided, what it read and which lines it executed, in order.
-        script: that decided; None: none did.
+        rule: the rule that decided.
+        numbers: numbers used by the decision, in the rule's order.
+        cwnd_pkts: for subflows, window before and after, packets.
+        rate_bps: for subflows, pacing rate before and after, bit/s on the wire; 0: unpaced.
+        data_seq: for schedulers, sequence number of the packet in the connection's data.
+        chosen: the subflow chosen for the packet, from 1; None if the packet waits or this is a controller's decision.
+        available: for schedulers, the subflows with room for the packet, from 1.
+        usable: for schedulers, the subflows that were established and not presumed dead, from 1.
+        detection: for the cause "loss", one of `DETECTIONS`; empty if unknown or for other causes.
+        steps: for a script, the values it read and the lines it executed, in order.
+        script: the script that decided; None for built-in algorithms.
     """
 
     time_s: float
@@ -186,13 +187,13 @@ class Explanation:
 
     @property
     def cause_text(self) -> str:
-        """The cause for people: "an acknowledgement", "third duplicate ACK"."""
+        """The cause as displayed text: "an acknowledgement", "third duplicate ACK"."""
         if self.scope == "flow" and self.chosen is None:
             return "the scheduler chose no subflow"
         return DETECTIONS.get(self.detection) or _CAUSE_TEXTS[self.cause]
 
     def value(self, name: str) -> float | None:
-        """One of its numbers by the name without a unit; None if its rule has none of that name."""
+        """A number by its name without unit; None if the rule has no such number."""
         return next((number.value for number in self.numbers if number.name == name), None)
 
     @property
@@ -209,7 +210,7 @@ class Explanation:
 
     @property
     def lines(self) -> tuple[ExecutedLine, ...]:
-        """The lines of the script that were executed, with their numbers."""
+        """The executed lines of the script, with their line numbers."""
         return () if self.script is None else executed_lines(self.steps, self.script.parameters(self.rule.name))
 
     @property
@@ -225,13 +226,13 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Steps:
-    """What scripts did, decision by decision.
+    """Execution records of scripts, one sequence of steps per decision.
 
     Attributes:
-        begin: int64 [n + 1], where the steps of a decision begin.
-        note: uint32 [m], what each of them is about, a number of its program.
-        value: float64 [m].
-        programs: scripts by the position of their rules.
+        begin: int64 [n + 1], position of the first step of each decision.
+        note: uint32 [m], number of the step's note in its program.
+        value: float64 [m], value of the step.
+        programs: programs of the scripts by the position of their rules.
     """
 
     begin: Ints
@@ -240,7 +241,7 @@ class Steps:
     programs: Mapping[int, Program]
 
     def of(self, row: int, rule: int) -> tuple[Step, ...]:
-        """The steps of a decision by that rule."""
+        """The steps of a decision by this rule."""
         program = self.programs.get(rule)
         if program is None:
             return ()
@@ -251,7 +252,7 @@ class Steps:
 
     @classmethod
     def joined(cls, batches: Sequence[Decisions]) -> Steps | None:
-        """Those of batches one after the other; None if no script decided in any."""
+        """Concatenates the steps of batches; None if no script decided in any of them."""
         if all(each.steps is None for each in batches):
             return None
         counts, notes, values = [np.zeros(1, np.int64)], [], []
@@ -269,15 +270,15 @@ class Steps:
 
 @dataclass(frozen=True)
 class Decisions:
-    """Decisions in order of time, a column per quantity: all arrays have the same length n.
+    """Decisions in order of time, one array per quantity; all arrays have the same length n.
 
-    A subflow's decisions are those of its controller and sender, on its window and rate; a flow's are those of its
-    scheduler. Only flows of several subflows have a scheduler that is asked.
+    The decisions of a subflow come from its controller and sender and set its window and rate; those of a flow come
+    from its scheduler. Only flows with several subflows record scheduler decisions.
 
     Attributes:
         owners: names of all subflows ("download.1/2"), then of all flows ("download.1").
-        scopes: what each of them is.
-        rules: what `rule` refers to.
+        scopes: scope of each owner.
+        rules: rules by their position in `rule`.
         time_ns: int64 [n], simulated time in ns.
         owner: uint32 [n], position in `owners`.
         cause: uint8 [n], position in `CAUSES`.
@@ -285,13 +286,13 @@ class Decisions:
         cwnd_before_pkts: float64 [n], packets; NaN at the start of a subflow and for flows.
         cwnd_after_pkts: float64 [n], packets; NaN for flows.
         rate_before_bps: float64 [n], pacing rate on the wire in bit/s; 0: unpaced.
-        rate_after_bps: float64 [n], likewise.
+        rate_after_bps: float64 [n], pacing rate after the decision, on the wire in bit/s; 0: unpaced.
         numbers: float64 [n, 8], in the order of the rule's `numbers`; NaN beyond them and where undefined.
-        chosen: uint8 [n], of flows: the subflow chosen, from 0 on, or `NOBODY`.
-        available: uint32 [n], of flows: a bit per subflow that had room for the packet, the first is bit 0.
-        usable: uint32 [n], of flows: a bit per subflow that was established and not presumed dead.
-        data_seq: uint32 [n], of flows: number of the packet in the connection's data.
-        steps: what scripts did; None: none decided here, or nobody knows any more.
+        chosen: uint8 [n], for flows: the chosen subflow, from 0, or `NOBODY`.
+        available: uint32 [n], for flows: a bit per subflow with room for the packet; bit 0 is the first subflow.
+        usable: uint32 [n], for flows: a bit per subflow that was established and not presumed dead.
+        data_seq: uint32 [n], for flows: sequence number of the packet in the connection's data.
+        steps: execution records of scripts; None if no script decided or the records are lost.
     """
 
     owners: tuple[str, ...]
@@ -317,10 +318,10 @@ class Decisions:
         return len(self.time_ns)
 
     def rows(self, owner: str) -> Ints:
-        """The rows of one owner in order of time, int64: found once, then remembered.
+        """The rows of one owner in order of time, int64; computed once, then cached.
 
         Raises:
-            KeyError: if there is no such owner.
+            KeyError: if the owner is unknown.
         """
         if owner not in self._rows:
             if owner not in self.owners:
@@ -329,10 +330,10 @@ class Decisions:
         return self._rows[owner]
 
     def at(self, owner: str, time_s: float) -> int | None:
-        """The row of the owner's last decision at or before a time; None: there is none so early.
+        """The row of the owner's last decision at or before a time; None before its first.
 
         Raises:
-            KeyError: if there is no such owner.
+            KeyError: if the owner is unknown.
         """
         rows = self.rows(owner)
         position = rows_until(self.time_ns, rows, time_s) - 1
@@ -342,16 +343,16 @@ class Decisions:
         """The rows of the owner's decisions from `from_s` to `until_s`, both included, in order of time.
 
         Raises:
-            KeyError: if there is no such owner.
+            KeyError: if the owner is unknown.
         """
         rows = self.rows(owner)
         return rows[rows_until(self.time_ns, rows, from_s, "left") : rows_until(self.time_ns, rows, until_s)]
 
     def explain(self, row: int) -> Explanation:
-        """One decision with all names, for people.
+        """One decision with all names resolved.
 
         Raises:
-            IndexError: if there is no such row.
+            IndexError: if the row is out of range.
         """
         owner = int(self.owner[row])
         rule = self.rules[int(self.rule[row])]
@@ -382,15 +383,15 @@ class Decisions:
 
     @classmethod
     def joined(cls, batches: Sequence[Decisions]) -> Decisions:
-        """Batches taken one after the other from one simulation, as one.
+        """Concatenates successive batches of one simulation.
 
         Raises:
-            ValueError: if there is no batch or they are not of the same owners and rules.
+            ValueError: if the sequence is empty or the batches differ in owners or rules.
         """
         if not batches:
             raise ValueError("no batches to be joined")
         first = batches[0]
-        # A controller that was changed to during the run brings rules of its own, behind those that there are.
+        # A change of controller during the run appends the rules of the new one to the existing rules.
         longest = max((each.rules for each in batches), key=len)
         if any(each.owners != first.owners or each.rules != longest[: len(each.rules)] for each in batches):
             raise ValueError("batches of different simulations cannot be joined")
@@ -399,38 +400,38 @@ class Decisions:
 
 
 def rows_until(time_ns: Ints, rows: Ints, time_s: float, side: Literal["left", "right"] = "right") -> int:
-    """How many rows of one owner are before a time or, with the side "right", at it.
+    """Number of rows of one owner before a time or, with the side "right", up to and including it.
 
     Args:
-        time_ns: int64 [n], of the rows of all owners, in order.
-        rows: int64 [m], those of the owner, in order.
+        time_ns: int64 [n], times of the rows of all owners, ascending.
+        rows: int64 [m], rows of the owner, ascending.
         time_s: the time.
-        side: as NumPy has it.
+        side: as for `numpy.searchsorted`.
     """
     wanted_ns = round(min(max(time_s * 1e9, -(2.0**62)), 2.0**62))
     return int(np.searchsorted(rows, np.searchsorted(time_ns, wanted_ns, side)))
 
 
 def detected(told: Sequence[Explanation], loss_detection: str) -> tuple[Explanation, ...]:
-    """The same decisions of one owner, with how their losses were found.
+    """The same decisions of one owner, each loss with its detection.
 
-    A run finds all its losses in one way, the option `loss_detection` of its scenario: "dupack" or "rack". What the
-    decisions tell beyond that is whether a recovery began or went on, and whether a probe had repaired the loss.
+    A run detects all its losses by one mechanism, the option `loss_detection` of its scenario: "dupack" or "rack". The
+    decisions add whether a recovery began or continued, and whether a probe had repaired the loss.
 
     Args:
-        told: in order of time; of those at the same instant, all or none.
-        loss_detection: of the sender.
+        told: decisions in order of time; of those at the same instant, all or none.
+        loss_detection: option of the sender.
     """
     found = []
     for position, each in enumerate(told):
         detection = ""
         if each.cause == "loss":
-            # What a probe repaired is told to the controller first.
+            # The controller receives a probe's repair before the loss itself.
             instant = [later for later in told[position : position + 2] if later.time_s == each.time_s]
             if any(later.rule.name == "probe_repaired" for later in instant):
                 detection = "tail_loss_probe"
             elif each.value("prr_out"):
-                detection = "recovery"  # its first packet is sent when it begins
+                detection = "recovery"  # the first packet of a recovery is sent when the recovery begins
             else:
                 detection = _DETECTED_BY[loss_detection]
         found.append(replace(each, detection=detection))
@@ -444,7 +445,7 @@ def from_core(
     scripts: Sequence[_core.ScriptProgram] = (),
     script_rules: Sequence[_core.RuleInfo] = (),
 ) -> Decisions:
-    """The decisions of a table, which the arrays keep alive; with the scripts of the run and their rules."""
+    """The decisions of a core table, whose memory the arrays share; with the scripts of the run and their rules."""
     subflow: Scope = "subflow"
     flow: Scope = "flow"
     scopes = (subflow,) * len(subflow_names) + (flow,) * len(flow_names)
@@ -475,7 +476,7 @@ def _number(name: str, value: float) -> Number:
 
 
 def _subflows(mask: int) -> tuple[int, ...]:
-    """The numbers, from 1 on, of the subflows whose bits are set."""
+    """The numbers, from 1, of the subflows whose bits are set."""
     return tuple(bit + 1 for bit in range(mask.bit_length()) if mask >> bit & 1)
 
 

@@ -1,11 +1,11 @@
 """Delay traces: recordings of the one-way delay of a link.
 
-A text of numbers, one per line: the delay in an interval, in the unit that the scenario says; after the last one the
-recording starts over. The format is that of LeoReplayer, with milliseconds and intervals of 10 ms.
-Source: Lai et al. 2025, "LeoCC: Making Internet Congestion Control Robust to LEO Satellite Dynamics" (SIGCOMM).
+The text has one number per line: the delay during an interval, in the unit given by the scenario. After its last line
+the recording repeats. The format is that of LeoReplayer, with milliseconds and intervals of 10 ms. Source: Lai et al.
+2025, "LeoCC: Making Internet Congestion Control Robust to LEO Satellite Dynamics" (SIGCOMM).
 
-Or a table whose first line names its columns, such as `time_s,rate_mbps,delay_ms`, with `rtt_ms` for a round trip, of
-which a direction has half.
+The alternative is a table whose first line names its columns, for example `time_s,rate_mbps,delay_ms`. A column
+`rtt_ms` holds round-trip times, of which each direction takes half.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from subflow_sim.recording import (
 )
 
 UNITS = ("ms", "us", "s")
-"""What the numbers of a file may be in."""
+"""Units in which a file may give delays."""
 
 _SCALES = {"ms": 1e-3, "us": 1e-6, "s": 1.0}
 _MAX_S = 10.0
@@ -38,18 +38,18 @@ _ALLOWED = "one delay per line"
 
 @lru_cache(maxsize=8)
 def parse_delays(text: str, unit: str, interval_s: float) -> tuple[bytes, float]:
-    """Read the delays of a trace.
+    """Reads the delays of a trace.
 
     Args:
-        text: of the file.
-        unit: one of `UNITS`; empty: milliseconds, unless they cannot be meant.
-        interval_s: for which each holds; a table has times of its own.
+        text: content of the file.
+        unit: one of `UNITS`; empty: milliseconds, if the values are plausible as such.
+        interval_s: duration of each value, s; a table has its own times.
 
     Returns:
-        Microseconds as uint32, and the interval in s.
+        Delays in microseconds as uint32, and the interval in s.
 
     Raises:
-        ParamError: naming the line and the value.
+        ParamError: if a line is unusable; the message names the line and the value.
     """
     if is_packed(text):
         delays = unpacked(text)
@@ -89,7 +89,7 @@ def _values_of(text: str, unit: str) -> FloatArray:
 
 
 def _refuse(text: str) -> None:
-    """Name the first line that is not a delay."""
+    """Raises an error that names the first line without a valid delay."""
     for number, line in enumerate(text.split("\n"), start=1):
         words = line.split()
         if not words:
@@ -104,7 +104,7 @@ def _refuse(text: str) -> None:
 
 
 def _resampled(text: str) -> tuple[FloatArray, float]:
-    """The delays of a table at the usual distance of its lines."""
+    """The delays of a table, resampled at the median interval of its lines."""
     times_s, delays_s, column = column_of(text, "delay", "rtt")
     if column == "rtt":
         delays_s = delays_s / 2
@@ -114,11 +114,11 @@ def _resampled(text: str) -> tuple[FloatArray, float]:
         raise ParamError(
             f"it lasts {count} times as long as the interval between its lines", f"at most {MAX_NUMBERS} times"
         )
-    # the half of an interval keeps rounding from choosing the line before
+    # half an interval of offset keeps rounding errors from selecting the previous line
     at = np.searchsorted(times_s, (np.arange(count) + 0.5) * interval_s, side="right") - 1
     return delays_s[at], interval_s
 
 
 def delays_of(packed: bytes) -> CountArray:
-    """The delays that `parse_delays` returns, as an array of microseconds."""
+    """The delays returned by `parse_delays`, as an array of microseconds."""
     return np.frombuffer(packed, dtype=np.uint32)

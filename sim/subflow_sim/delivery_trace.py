@@ -1,10 +1,11 @@
-"""Packet-delivery traces: recordings of when a link could send, in the format of mahimahi, or rates in columns.
+"""Packet-delivery traces: recorded delivery times of a link in the format of mahimahi, or rates in columns.
 
-A text of whole numbers, one per line: milliseconds since the start at which 1500 bytes can be delivered, in ascending
-order; a millisecond that stands there three times delivers three packets. After the last one the recording starts over.
+The text has one whole number per line: the millisecond since the start at which 1500 bytes can be delivered, in
+ascending order. A millisecond listed three times delivers three packets. After its last line the recording repeats.
 Source: Netravali et al. 2015, "Mahimahi: accurate record-and-replay for HTTP"; Winstein et al. 2013 (Sprout).
 
-Or a table whose first line names its columns, such as `time_s,rate_mbps,delay_ms`: the rate holds until the next line.
+The alternative is a table whose first line names its columns, for example `time_s,rate_mbps,delay_ms`: each rate holds
+until the next line.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from subflow_sim.recording import (
 )
 
 OPPORTUNITY_BYTES = 1500
-"""What one line delivers."""
+"""Bytes delivered per line."""
 
 _MAX_MS = 10**9
 _MAX_RATE_BPS = 1e12
@@ -35,16 +36,16 @@ _ALLOWED = "whole milliseconds in ascending order, one per line"
 
 @lru_cache(maxsize=8)
 def parse_trace(text: str) -> bytes:
-    """Read the delivery opportunities of a trace.
+    """Reads the delivery opportunities of a trace.
 
     Args:
-        text: of the file; the numbers may also stand on one line.
+        text: content of the file; several numbers may share a line.
 
     Returns:
-        Milliseconds since the start as uint32, ascending, the last greater than 0.
+        Milliseconds since the start as uint32, ascending; the last is greater than 0.
 
     Raises:
-        ParamError: naming the line and the value.
+        ParamError: if a line is unusable; the message names the line and the value.
     """
     if is_packed(text):
         times = unpacked(text)
@@ -75,7 +76,7 @@ def _check(times: CountArray) -> None:
 
 
 def _refuse(text: str) -> None:
-    """Name the first number that cannot stand there."""
+    """Raises an error that names the first invalid number."""
     last = 0
     for number, line in enumerate(text.splitlines(), start=1):
         for word in line.split():
@@ -90,7 +91,7 @@ def _refuse(text: str) -> None:
 
 
 def _opportunities(text: str) -> CountArray:
-    """When the rates of a table have carried another packet."""
+    """Times at which the rates of a table have carried another packet, ms."""
     times_s, rates_bps, _ = column_of(text, "rate")
     if (rates_bps > _MAX_RATE_BPS).any():
         line = int(np.argmax(rates_bps > _MAX_RATE_BPS))
@@ -106,10 +107,10 @@ def _opportunities(text: str) -> CountArray:
         )
     if count == 0:
         raise ParamError("no delivery opportunity in it", "rates that carry at least one packet")
-    # a packet is delivered in the millisecond in which the last of its bits is
+    # a packet is delivered in the millisecond of its last bit
     done_s = np.interp(
         np.arange(1, count + 1) * (8.0 * OPPORTUNITY_BYTES), bits, np.concatenate((times_s, ends_s[-1:]))
     )
     times = np.ceil(np.round(done_s * 1e3, 6)).astype(np.uint32)
-    # it starts over at its end, so that what it delivers lasts as long as the table
+    # the recording repeats at the end of the table, so that its period equals the duration of the table
     return np.maximum(times, 1) if times[-1] >= whole_ms else np.append(times, np.uint32(whole_ms))

@@ -1,7 +1,7 @@
-"""Values that are drawn at random for each episode of training: what a scenario file says in place of a value.
+"""Random distributions that a scenario file gives in place of a value, drawn anew for each training episode.
 
-A draw is a function from a number in [0, 1) to a value as a scenario file has it. That number comes from a hash of
-who asks for what, so a draw depends neither on other draws nor on their order.
+A draw is a function from a number in [0, 1) to a value in the notation of a scenario file. The number is a hash of
+seed, environment, episode and key, so a draw depends neither on other draws nor on their order.
 """
 
 from __future__ import annotations
@@ -30,16 +30,17 @@ _LARGEST = math.nextafter(1.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A number between two ends.
+    """A number from an interval.
 
-    Values are rounded to six digits: a drawn scenario can be written down, and the last bits in which the logarithms of
-    two platforms differ do not matter. Ends with more digits are rounded, too.
+    Values are rounded to six digits: a drawn scenario can be written to a file, and platform differences in the last
+    bits of logarithms do not matter. The bounds are rounded, too.
 
     Attributes:
-        low: the smallest value, SI.
-        high: the largest.
-        dimension: of both. NUMBER: plain numbers, which may be SI values of anything. COUNT: whole numbers.
-        is_log: all ratios are equally likely, not all differences.
+        low: lower bound, SI.
+        high: upper bound, SI.
+        dimension: dimension of both bounds. NUMBER: plain numbers, which may be SI values of any quantity. COUNT:
+            integers.
+        is_log: whether the distribution is uniform in the logarithm.
     """
 
     low: float
@@ -48,10 +49,10 @@ class Range:
     is_log: bool = False
 
     def value(self, uniform: float) -> float | int | str:
-        """The value of a number in [0, 1), as a scenario file would have it."""
+        """The value for a number in [0, 1), in the notation of a scenario file."""
         if self.dimension is Dimension.COUNT:
             return min(int(self.low) + int(uniform * (self.high - self.low + 1)), int(self.high))
-        # Weighted sums of the ends, whose difference or ratio a double may not hold
+        # A weighted sum of the bounds, because their difference or ratio may overflow a double
         if self.is_log:
             drawn = math.exp((1 - uniform) * math.log(self.low) + uniform * math.log(self.high))
         else:
@@ -59,7 +60,7 @@ class Range:
         return _written(min(max(drawn, self.low), self.high), self.dimension)
 
     def trials(self) -> tuple[Any, ...]:
-        """What has to be possible for all values to be: the ends, and a value between them."""
+        """Values that must be valid for the whole interval to be valid: the bounds and a value between them."""
         return tuple(dict.fromkeys((*self.ends(), self.value(0.38))))
 
     def ends(self) -> tuple[Any, Any]:
@@ -69,27 +70,27 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """One of some values.
+    """A choice among given values.
 
     Attributes:
-        options: as a scenario file has them.
-        bounds: where the share of each of them ends in [0, 1), ascending to 1; by the weights.
+        options: values in the notation of a scenario file.
+        bounds: cumulative shares of the options by weight, ascending to 1.
     """
 
     options: tuple[Any, ...]
     bounds: tuple[float, ...]
 
     def value(self, uniform: float) -> Any:
-        """The value of a number in [0, 1)."""
+        """The value for a number in [0, 1)."""
         return next(option for option, bound in zip(self.options, self.bounds, strict=True) if uniform < bound)
 
     def trials(self) -> tuple[Any, ...]:
-        """All that can come."""
+        """All options with a positive weight."""
         shares = zip(self.options, (0.0, *self.bounds), self.bounds, strict=False)
         return tuple(option for option, start, end in shares if end > start)
 
     def ends(self) -> tuple[Any, Any]:
-        """The first and the last that can come."""
+        """The first and the last option with a positive weight."""
         values = self.trials()
         return values[0], values[-1]
 
@@ -99,7 +100,7 @@ def _rounded(number: float) -> float:
 
 
 def _written(number: float, dimension: Dimension) -> float | str:
-    """A number as a scenario file would have it: in SI units, but packets and bytes with theirs, and whole."""
+    """A number in the notation of a scenario file: in SI units; packets and bytes as integers with their unit."""
     suffix = _WHOLE_UNITS.get(dimension)
     return _rounded(number) if suffix is None else f"{round(number)}{suffix}"
 
@@ -109,11 +110,11 @@ Independent: TypeAlias = Range | Pick
 
 @dataclass(frozen=True, slots=True)
 class Multiple:
-    """A multiple of what another key was drawn to be, or the same value.
+    """A multiple of the value drawn for another key, or the same value.
 
     Attributes:
-        of: the dotted key.
-        times: None: the very same value, which need not be a number then.
+        of: dotted key of the other value.
+        times: the factor; None: the same value, which then need not be a number.
     """
 
     of: str
@@ -122,10 +123,10 @@ class Multiple:
 
 @dataclass(frozen=True, slots=True)
 class BdpShare:
-    """A queue as a multiple of what its link's longest round trip holds, in packets.
+    """A queue limit as a multiple of the bandwidth-delay product of the link's longest path, in packets.
 
     Attributes:
-        times: that multiple.
+        times: the factor.
     """
 
     times: Independent
@@ -135,7 +136,7 @@ Draw: TypeAlias = Range | Pick | Multiple | BdpShare
 
 
 def multiplied(value: Any, times: float) -> Any:
-    """A drawn value times a factor, as a scenario file would have it; packets and bytes stay whole.
+    """A drawn value times a factor, in the notation of a scenario file; packets and bytes stay integers.
 
     Raises:
         ParamError: if the value is not a number.
@@ -145,29 +146,29 @@ def multiplied(value: Any, times: float) -> Any:
 
 
 def fixed(value: Any) -> Pick:
-    """The draw that is always this value."""
+    """The constant draw of this value."""
     return Pick((value,), (1.0,))
 
 
 def uniform(seed: int, env: int, episode: int, key: str) -> float:
-    """A number in [0, 1) that depends on nothing but these four."""
+    """A number in [0, 1) determined by these four arguments."""
     digest = hashlib.blake2b(f"{seed}/{env}/{episode}/{key}".encode(), digest_size=8).digest()
     return (int.from_bytes(digest, "little") >> 11) * 2.0**-53
 
 
 def is_draw(value: object) -> bool:
-    """Whether a value of a `[training]` block is a draw rather than a plain value or a step of a dotted key."""
+    """True if a value of a `[training]` block is a draw, not a plain value or a part of a dotted key."""
     if not isinstance(value, dict):
         return False
-    # A link may be called "uniform" or "bdp": then a table follows where a draw has its ends.
+    # A link may have the name "uniform" or "bdp"; its value is then a table, unlike the arguments of a draw.
     return any(key in value and (not isinstance(value[key], dict) or is_draw(value[key])) for key in DRAW_KINDS)
 
 
 def read_independent(report: Report, path: Path, value: object) -> Independent:
-    """Read a draw that stands for itself, or a plain value.
+    """Reads a draw that depends on no other key, or a plain value.
 
     Raises:
-        Noted: if it is not usable.
+        Noted: if the value is not usable.
     """
     if not is_draw(value):
         return fixed(value)
@@ -180,10 +181,10 @@ def read_independent(report: Report, path: Path, value: object) -> Independent:
 
 
 def read_draw(report: Report, path: Path, value: object) -> Draw:
-    """Read any draw, or a plain value.
+    """Reads any draw, or a plain value.
 
     Raises:
-        Noted: if it is not usable.
+        Noted: if the value is not usable.
     """
     if not isinstance(value, dict) or not ({"bdp", "of"} & value.keys()) or not is_draw(value):
         return read_independent(report, path, value)
@@ -245,7 +246,7 @@ def _read_choice(report: Report, path: Path, table: Mapping[str, Any]) -> Pick:
     if total == 0:
         report.add(place, "nothing can be drawn", "a weight greater than 0")
         raise Noted
-    # The last one that has a weight takes what rounding leaves.
+    # The last option with a positive weight takes the rounding error.
     last = max(index for index, weight in enumerate(weights) if weight > 0)
     bounds = [1.0 if index >= last else math.fsum(weights[: index + 1]) / total for index in range(len(weights))]
     return Pick(tuple(options), tuple(bounds))
@@ -274,7 +275,7 @@ def _read_range(report: Report, path: Path, kind: str, value: object) -> Range:
 
 
 def _ends(report: Report, path: Path, values: list[object]) -> tuple[float, float, Dimension]:
-    """The ends of a range in SI units, and what they are."""
+    """The bounds of a range in SI units, and their common dimension."""
     ends, dimensions = [], []
     for index, value in enumerate(values):
         try:

@@ -1,9 +1,9 @@
-"""Gymnasium environments: a learner drives flows of the simulator, one decision per step.
+"""Gymnasium environments in which a learner controls flows of the simulator, one decision per step.
 
-After importing this module, you can make `Subflow/Host-v0`, `Subflow/Connection-v0`, `Subflow/Subflow-v0` and
-`Subflow/Path-v0` by `gymnasium.make` and, stepped together in threads of the core, by `gymnasium.make_vec`; or have
-Gymnasium import it: `gymnasium.make("subflow_sim.env:Subflow/Host-v0")`. (Since Gymnasium 1.0, installed packages are
-not searched for ids.)
+After the import of this module, `gymnasium.make` creates `Subflow/Host-v0`, `Subflow/Connection-v0`,
+`Subflow/Subflow-v0` and `Subflow/Path-v0`, and `gymnasium.make_vec` creates batches that step in threads of the core.
+Gymnasium can also import the module: `gymnasium.make("subflow_sim.env:Subflow/Host-v0")`. (Since Gymnasium 1.0,
+installed packages are not searched for ids.)
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from subflow_sim.vec_env import AgentScope, AgentSpec
 
 
 def row_space(info: AgentSpec) -> spaces.Box:
-    """What an agent sees of one subflow: float32 [F]; all zeros stand for a subflow that is not there."""
+    """Observation space of one subflow: float32 [F]; an absent subflow is all zeros."""
     low = np.tile([min(each.minimum, 0.0) for each in info.features], info.history).astype(np.float32)
     high = np.tile([max(each.maximum, 0.0) for each in info.features], info.history).astype(np.float32)
     return spaces.Box(low, high, dtype=np.float32)
 
 
 def set_space(info: AgentSpec, slots: int) -> spaces.Dict:
-    """What an agent sees of up to S subflows: their rows [S, F], which of them are there, which are to act."""
+    """Observation space of up to S subflows: their rows [S, F], a mask of the present and a mask of the acting ones."""
     row = row_space(info)
     rows = spaces.Box(np.tile(row.low, (slots, 1)), np.tile(row.high, (slots, 1)), dtype=np.float32)
     there, acting = spaces.MultiBinary(slots), spaces.MultiBinary(slots)
@@ -38,7 +38,7 @@ def set_space(info: AgentSpec, slots: int) -> spaces.Dict:
 
 
 def action_space(info: AgentSpec, most_acting: int | None) -> spaces.Space[Any]:
-    """What an agent does to each of up to K subflows, in their order; None: to the only one that it has."""
+    """Action space for up to K subflows in the order of their slots; None: for a single subflow."""
     if info.choices:
         count = len(info.choices)
         return spaces.Discrete(count) if most_acting is None else spaces.MultiDiscrete([count] * most_acting)
@@ -59,11 +59,11 @@ def learner_batch(
     learner: str | None,
     **others: Any,
 ) -> LearnerBatch:
-    """The learners of environments of that scope; see `HostEnv` and `LearnerBatch`.
+    """The learners of environments with this scope; see `HostEnv` and `LearnerBatch`.
 
     Raises:
         ScenarioError: if the scenario has problems.
-        SimulationError: if the controller's agent is of another scope, or the scenario has no place for it.
+        SimulationError: if the controller's agent has another scope, or the scenario has no flow for it.
     """
     flow = None if learner is None else learner.partition("/")[0].partition(".")[0]
     scenarios = EnvScenarios(scenario, controller or default_controller, options, flow)
@@ -82,10 +82,10 @@ def spaces_of(batch: LearnerBatch) -> tuple[spaces.Space[Any], spaces.Space[Any]
 
 
 def actions_of(batch: LearnerBatch, actions: ArrayLike) -> NDArray[np.float32]:
-    """Actions of all learners as the batch takes them: [N, K, A].
+    """Actions of all learners in the shape that the batch expects: [N, K, A].
 
     Raises:
-        SimulationError: if there are more or fewer numbers than that.
+        SimulationError: if the size differs from this shape.
     """
     shape = (batch.num_envs, batch.most_acting, batch.info.action_width)
     given = np.asarray(actions, np.float32)
@@ -135,21 +135,21 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
         self.observation_space, self.action_space = spaces_of(self._batch)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode: the first one of that seed, or without a seed the one after the last.
+        """Begins an episode: the first one of the given seed or, without a seed, the one after the last.
 
         Args:
-            seed: of everything random from now on.
-            options: {"episode": number} to begin with that one.
+            seed: seed of all random numbers from now on.
+            options: {"episode": number} begins the episode with this number.
         """
         super().reset(seed=seed)
         self._batch.reset(seed, (options or {}).get("episode"))
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Let the learner act, and the simulation go on to its next decision or to the end of the episode.
+        """Applies an action and simulates until the learner's next decision or the end of the episode.
 
         Raises:
-            SimulationError: if the action has another shape or is not finite, or the episode is over.
+            SimulationError: if the action has another shape or is not finite, or the episode has ended.
         """
         batch = self._batch
         if not batch.is_begun or batch.terminated[0] or batch.truncated[0]:
@@ -164,7 +164,7 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
         )
 
     def render(self) -> str | None:
-        """The time, and what the learner sees of each subflow, as text."""
+        """The time and the learner's observation of each subflow, as text."""
         if self.render_mode is None:
             return None
         batch = self._batch
@@ -199,35 +199,35 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
 class HostEnv(_LearnerEnv):
     """One agent for all flows that a host sends: `Subflow/Host-v0`.
 
-    Each step serves one flow, in turn. The scenario may be any file, name of a shipped scenario, `Scenario` or
-    `Distribution`; flows and subflows may come and go while an episode runs.
+    Each step serves one flow, in turn. The scenario may be a file, the name of a shipped scenario, a `Scenario` or a
+    `Distribution`; flows and subflows may start and end during an episode.
 
     Args:
-        scenario: where to learn; None: the shipped distribution "train-lossy-paths".
-        controller: whose agent learns; None: drl-cc. It takes the place of what the flows have: of the learner's flow
-            if one is named, else of those that have it already, else of all MPTCP flows.
-        options: of the controller, in SI units. {"epoch": "time", "epoch_time": 0.1} decides at fixed times, "rtt"
-            after round trips, {"epoch": "packets", "epoch_packets": 50} after packets acknowledged or lost;
-            {"history": 4} shows four epochs.
-        seed: of the first `reset` if that is given none. The random numbers of an episode depend on (seed, number,
+        scenario: scenario or distribution of the episodes; None: the shipped distribution "train-lossy-paths".
+        controller: controller whose agent learns; None: drl-cc. It replaces the controller of the learner's flow if one
+            is named, otherwise of the flows that already use it, otherwise of all MPTCP flows.
+        options: options of the controller, in SI units. {"epoch": "time", "epoch_time": 0.1} decides at fixed times,
+            "rtt" after round trips, {"epoch": "packets", "epoch_packets": 50} after packets acknowledged or lost;
+            {"history": 4} adds the three previous epochs to the observation.
+        seed: seed of the first `reset` without a seed. The random numbers of an episode depend on (seed, number,
             episode).
-        number: of the environment, where several have the same seed.
-        episode_s: the longest duration of an episode, s; None: as the scenario says.
-        learner: a flow of the host, if the scenario has several hosts that send.
-        others: who decides for agents that are not the learner: "neutral", "random", the name of a policy that ships,
-            the path of a policy file, or a `Policy`.
+        number: number of the environment among several with the same seed.
+        episode_s: maximum duration of an episode, s; None: the duration of the scenario.
+        learner: a flow of the host, if several hosts of the scenario send.
+        others: policy of the agents other than the learner: "neutral", "random", the name of a shipped policy, the path
+            of a policy file, or a `Policy`.
         reward: "own" as below, or "team": the mean over the step of the sum over all flows of ln(max(goodput in Mbit/s,
             0.01)).
         render_mode: None or "ansi".
 
-    Action: float32 [K, A] for the subflows that act, in the order of their slots; K is the most that a flow has, and
-    what is beyond is ignored. With drl-cc, A = 1:
+    Action: float32 [K, A] for the acting subflows, in the order of their slots; K is the largest number of subflows of
+    a flow, and surplus rows are ignored. With drl-cc, A = 1:
 
         0  window_change   -1 to 1      1  a: the window becomes w + a max(w / 2, 2)
 
-    Observation: {"subflows": float32 [S, F], "mask": int8 [S], "acting": int8 [S]}. S are the subflows of all flows of
-    the host; rows without a subflow (mask 0) are zero. A row has `history` records of these, the latest first. With
-    drl-cc:
+    Observation: {"subflows": float32 [S, F], "mask": int8 [S], "acting": int8 [S]}. S is the number of subflows of all
+    flows of the host; rows without a subflow (mask 0) are zero. A row has `history` records of these features, the
+    latest first. With drl-cc:
 
         0  sending_rate    0 to 2.3979  1  sending rate / reference rate
         1  goodput         0 to 2.3979  1  acknowledged rate / reference rate
@@ -237,13 +237,13 @@ class HostEnv(_LearnerEnv):
         5  is_mptcp        0 to 1       1  1 for a subflow of an MPTCP flow, 0 for TCP
         6  is_new          0 to 1       1  1 in the first epoch of the subflow
 
-    Reward, at the end of the epoch that an action begins, and 0 where the flows of the learner end within it:
+    Reward, at the end of the epoch that an action begins; 0 if the learner's flows end within it:
 
         drl-cc: sum over the flows of ln(max(goodput in Mbit/s, a packet per epoch)) - loss_weight loss - delay_weight
         (rtt / min_rtt - 1)
 
-    Episode end: truncated when its time is over, with the observation and reward of then; terminated instead when every
-    flow that learns has delivered all its data.
+    Episode end: truncated at the end of its duration, with the observation and reward at that time; terminated when
+    every learning flow has delivered all its data.
 
     Info: "time_s" simulated, "episode_number", "learner" (a flow), "team_reward"; in the last step "metrics":
     goodput_bps, flow_goodput_bps, rtt_inflation, loss_ratio, jain, duration_s, decisions.
@@ -265,13 +265,13 @@ class ConnectionEnv(_LearnerEnv):
         seed: as in `HostEnv`.
         number: as in `HostEnv`.
         episode_s: as in `HostEnv`.
-        learner: the connection that learns, such as "download.3"; None: the first.
-        others: as in `HostEnv`: other connections with the controller have agents of their own.
+        learner: the connection that learns, for example "download.3"; None: the first.
+        others: as in `HostEnv`; other connections with the controller have separate agents.
         reward: as in `HostEnv`.
         render_mode: as in `HostEnv`.
 
-    Action: float32 [K, A] for the subflows that act, in their order; K is the most that a connection has, and what is
-    beyond is ignored. With dql-mptcp, A = 2:
+    Action: float32 [K, A] for the acting subflows, in their order; K is the largest number of subflows of a connection,
+    and surplus rows are ignored. With dql-mptcp, A = 2:
 
         0  window_change   -1 to 1      1  a: the window becomes w + a max(w / 2, 2)
         1  schedule_change -1 to 1      1  z: the subflow's share of a batch is proportional to e^z theta
@@ -281,7 +281,7 @@ class ConnectionEnv(_LearnerEnv):
         0  window_exponent -1 to 1      1  a: the window is multiplied by 2^(action_range * a)
 
     Observation: {"subflows": float32 [S, F], "mask": int8 [S], "acting": int8 [S]} with S = K; rows without a subflow
-    (mask 0) are zero. A row has `history` records of these, the latest first. With dql-mptcp (history 1):
+    (mask 0) are zero. A row has `history` records of these features, the latest first. With dql-mptcp (history 1):
 
         0  sending_rate    0 to 2.3979  1  sending rate / reference rate
         1  throughput      0 to 2.3979  1  acknowledged rate / reference rate
@@ -320,12 +320,12 @@ class SubflowEnv(_LearnerEnv):
     Args:
         scenario: as in `HostEnv`.
         controller: mplibra (the default), ddpg-mpcc or confluence; otherwise as in `HostEnv`.
-        options: as in `HostEnv`; when these decide, they say themselves.
+        options: as in `HostEnv`; these controllers define their own epochs.
         seed: as in `HostEnv`.
         number: as in `HostEnv`.
         episode_s: as in `HostEnv`.
-        learner: the subflow that learns, such as "download.3/2"; None: the first.
-        others: as in `HostEnv`: its siblings and those of other connections have agents of their own.
+        learner: the subflow that learns, for example "download.3/2"; None: the first.
+        others: as in `HostEnv`; its siblings and those of other connections have separate agents.
         reward: as in `HostEnv`.
         render_mode: as in `HostEnv`.
 
@@ -337,7 +337,7 @@ class SubflowEnv(_LearnerEnv):
 
         0  rate_change     -1 to 1      1  a: the rate becomes rate (1 + step a)
 
-    With confluence a choice, the exponent of 2 that the window is multiplied by:
+    With confluence a discrete action, the exponent of 2 by which the window is multiplied:
 
         0  halve
         1  -0.3
@@ -347,8 +347,8 @@ class SubflowEnv(_LearnerEnv):
         5  +0.3
         6  double
 
-    Observation: float32 [F], `history` records of these, the latest first; zero while the subflow is not there. With
-    mplibra (history 10):
+    Observation: float32 [F], `history` records of these features, the latest first; zero while the subflow is absent.
+    With mplibra (history 10):
 
         0  sending_rate    0 to 2.3979  1  sending rate / reference rate
         1  rtt             0 to 2.3979  1  lowest RTT of the epoch / lowest RTT
@@ -411,12 +411,12 @@ class SubflowEnv(_LearnerEnv):
 
 
 class PathEnv(_LearnerEnv):
-    """One agent for a connection of one path: `Subflow/Path-v0`.
+    """One agent for a single-path connection: `Subflow/Path-v0`.
 
     Args:
         scenario: as in `HostEnv`; None: the shipped distribution "train-single-path".
-        controller: rl-explore (the default); otherwise as in `HostEnv`, but TCP flows learn where no MPTCP flow has to.
-        options: as in `HostEnv`; {"probe_bw": False} leaves out the probes.
+        controller: rl-explore (the default); otherwise as in `HostEnv`, but TCP flows learn if no MPTCP flow must.
+        options: as in `HostEnv`; {"probe_bw": False} disables the probes.
         seed: as in `HostEnv`.
         number: as in `HostEnv`.
         episode_s: as in `HostEnv`.
@@ -425,14 +425,14 @@ class PathEnv(_LearnerEnv):
         reward: as in `HostEnv`.
         render_mode: as in `HostEnv`.
 
-    Action: with rl-explore a choice:
+    Action: with rl-explore a discrete action:
 
         0  decrease
         1  keep
         2  increase
 
-    Observation: float32 [F], `history` records of these, the latest first; zero while the subflow is not there. With
-    rl-explore (history 1):
+    Observation: float32 [F], `history` records of these features, the latest first; zero while the subflow is absent.
+    With rl-explore (history 1):
 
         0  throughput_max  0 to 2.3979  1  largest acknowledged rate of the last 5 epochs / reference rate
         1  loss            0 to 1       1  share lost of what was acknowledged or lost
@@ -459,7 +459,7 @@ IDS = {
     "Subflow/Subflow-v0": SubflowEnv,
     "Subflow/Path-v0": PathEnv,
 }
-"""The environments by their ids."""
+"""The environment classes by id."""
 
 for _id, _class in IDS.items():
     _name = _class.__name__

@@ -1,4 +1,4 @@
-"""The scenarios of environments: which episodes there are, and where in them a controller learns."""
+"""The scenarios of environments: their episodes, and the flows in which a controller learns."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from subflow_sim.training import Distribution
 from subflow_sim.vec_env import AgentSpec, episode_seed, learner_spec, with_learner
 from subflow_sim.whole_scenario import Scenario
 
-_MAX_SEED = 2**31 - 1  # of the random ones
+_MAX_SEED = 2**31 - 1  # of random seeds
 
 ScenarioLike: TypeAlias = str | Path | Scenario | Distribution
-"""What an environment can be made of: a file, the name of a shipped scenario, a scenario, a distribution."""
+"""Possible sources of an environment: a file, the name of a shipped scenario, a scenario or a distribution."""
 
 
 def distribution_of(scenario: ScenarioLike) -> Distribution:
-    """The distribution that is meant.
+    """The distribution given by a file, a name, a scenario or a distribution.
 
     Raises:
         ScenarioError: if the file has problems.
-        SimulationError: if there is neither such a file nor a shipped scenario of that name.
+        SimulationError: if neither a file nor a shipped scenario has this name.
     """
     if isinstance(scenario, Distribution):
         return scenario
@@ -51,7 +51,7 @@ def _shipped_scenarios() -> tuple[Path, ...]:
 
 
 def first_seed(own: int | None) -> int:
-    """The seed of the first reset of an environment if that is given none: its own, else a random one."""
+    """The seed of an environment's first reset without a seed: its own if set, otherwise a random one."""
     return int(np.random.default_rng().integers(_MAX_SEED)) if own is None else own
 
 
@@ -59,16 +59,16 @@ class EnvScenarios:
     """Episodes in which a controller learns.
 
     Args:
-        scenario: what they are drawn from.
-        controller: that learns, in place of what the flows have; see `with_learner`.
-        options: of it.
-        flow: the flow of the file that gets it; None: those that have it already, else all that can.
+        scenario: source of the episodes.
+        controller: the learning controller, which replaces those of the flows; see `with_learner`.
+        options: options of the controller.
+        flow: the flow that receives the controller; None: those that already use it, otherwise all eligible flows.
 
     Attributes:
-        spec: what the agents are.
-        slots: subflows that all of them see in an episode at most.
-        most_paths: subflows that a flow with the controller has at most.
-        seed: of the draws.
+        spec: description of the agents.
+        slots: largest number of subflows of all agents in an episode.
+        most_paths: largest number of subflows of a flow with the controller.
+        seed: seed of the draws.
 
     Raises:
         ScenarioError: if the scenario has problems.
@@ -94,11 +94,11 @@ class EnvScenarios:
         self.most_paths = max(len(flow.paths) for flow in having)
 
     def make(self, env: int, episode: int) -> Scenario:
-        """The scenario of an episode: what `VecEnv` asks for."""
+        """The scenario of an episode, in the form of a `VecEnv` factory."""
         return self._with_learner(self._distribution.draw(self.seed, env, episode))
 
     def flow_names(self, env: int, episode: int) -> list[str]:
-        """The flows of an episode as its run numbers them."""
+        """The flow names of an episode, in the order of the run's numbers."""
         lowered = lower(self.make(env, episode), episode_seed(self.seed, env, episode))
         return [name for name, _ in lowered.flows]
 

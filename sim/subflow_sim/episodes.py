@@ -1,4 +1,4 @@
-"""From the draws of a `[training]` block and some luck to the scenario of an episode, by way of the scenario reader."""
+"""Construction of an episode's scenario from the draws of a `[training]` block, through the scenario reader."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from subflow_sim.training_params import TRAINING, TRAINING_EVENT
 from subflow_sim.whole_scenario import Scenario
 
 Chooser: TypeAlias = Callable[[str, Independent], Any]
-"""What becomes of the draw of a key: by luck, or on trial."""
+"""Function that turns a key's draw into a value: at random, or as a trial."""
 
 _TIMES = {param.key: param for param in (*TRAINING, *TRAINING_EVENT)}
 _LARGEST_QUEUE_PKTS = int(next(param.maximum or 0 for param in SECTIONS["link"] if param.key == "queue"))
 TOGGLES = ("up", "open", "backup")
-"""Changes that can be taken back: what they set is true or false."""
+"""Boolean changes, which can be reversed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What was drawn for an episode.
+    """Drawn values of an episode.
 
     Attributes:
-        episode_s: how long it lasts; None: as long as the scenario.
-        values: by dotted key, as the scenario file would have them; of a queue measured in what its link holds, the
+        episode_s: duration of the episode, s; None: that of the scenario.
+        values: values by dotted key, in the notation of a scenario file; for a queue as a bandwidth-delay multiple, the
             factor.
-        events: tables of the changes at random times, as `[[events]]` would have them.
+        events: tables of the changes at random times, in the form of `[[events]]`.
     """
 
     episode_s: float | None
@@ -44,16 +44,16 @@ class Drawn:
 
 
 def draw_values(training: Training, choose: Chooser) -> dict[str, Any]:
-    """A value for each key of the block, in its order.
+    """A value for each key of the block, in the block's order.
 
     Raises:
-        ParamError: if what is to be multiplied is not a number.
+        ParamError: if the base of a multiple is not a number.
     """
     values: dict[str, Any] = {}
     for key, draw in training.draws.items():
         match draw:
             case Multiple():
-                values[key] = None  # keeps its place; what it is a multiple of may come later
+                values[key] = None  # reserves the position; the base of the multiple may follow later
             case BdpShare(times):
                 values[key] = choose(key, times)
             case _:
@@ -66,18 +66,18 @@ def draw_values(training: Training, choose: Chooser) -> dict[str, Any]:
 
 
 def draw_episode_s(training: Training, choose: Chooser) -> float | None:
-    """How long the episode lasts, s; None: as long as the scenario."""
+    """Duration of the episode, s; None: that of the scenario."""
     return None if training.episode is None else _seconds("episode", choose("episode", training.episode))
 
 
 def draw_events(training: Training, choose: Chooser, chance: Callable[[str], float], end_s: float) -> Iterator[Any]:
-    """The tables of the changes at random times up to the end of the episode, in the order of the rows.
+    """The tables of the changes at random times until the end of the episode, in the order of the rows.
 
     Args:
         training: the block.
-        choose: makes a value of a draw.
-        chance: a number in [0, 1) by key.
-        end_s: what would happen later does not.
+        choose: turns a draw into a value.
+        chance: function from a key to a number in [0, 1).
+        end_s: end of the episode, s; later changes are omitted.
     """
     for index, row in enumerate(training.events):
         key = f"training.events.{index}"
@@ -105,7 +105,7 @@ def _changes(row: DrawnEvents, key: str, choose: Chooser, end_s: float) -> Itera
 
 
 def undone(change: Mapping[str, Any]) -> dict[str, Any]:
-    """The change that takes one back which switches something on or off."""
+    """The reverse of a change that switches something on or off."""
     return {key: not value if key in TOGGLES else value for key, value in change.items()}
 
 
@@ -118,13 +118,13 @@ def build(training: Training, drawn: Drawn) -> Scenario:
     """The scenario of an episode.
 
     Raises:
-        ScenarioError: if what was drawn makes none. Problems have the key of the scenario file that is wrong.
+        ScenarioError: if the drawn values do not form a valid scenario. Problems name the key of the scenario file.
     """
     return build_with_tree(training, drawn)[0]
 
 
 def build_with_tree(training: Training, drawn: Drawn) -> tuple[Scenario, dict[str, Any]]:
-    """The scenario of an episode, and the tables of a file that says the same.
+    """The scenario of an episode, and its equivalent tables of a scenario file.
 
     Raises:
         ScenarioError: as `build`.
@@ -140,7 +140,7 @@ def build_with_tree(training: Training, drawn: Drawn) -> tuple[Scenario, dict[st
         tree["events"] = [*tree.get("events", ()), *drawn.events]
     end_s = drawn.episode_s
     if end_s is not None:
-        # Read as a run of its own length, and cut afterwards: what comes later is no mistake, it only does not happen.
+        # Read with the longer duration and cut afterwards: later events are not errors, they only do not happen.
         tree["duration"] = max(_seconds("episode", tree["duration"]), end_s)
     scenario = read_tree(tree, template.file, report, template.algorithms, template.folder)
     if not report.problems:
@@ -152,14 +152,14 @@ def build_with_tree(training: Training, drawn: Drawn) -> tuple[Scenario, dict[st
 
 
 def _copied(value: Any) -> Any:
-    """A copy of what a TOML parser returned."""
+    """A deep copy of a parsed TOML value."""
     if isinstance(value, dict):
         return {key: _copied(item) for key, item in value.items()}
     return [_copied(item) for item in value] if isinstance(value, list) else value
 
 
 def _leave_out_absent(tree: dict[str, Any], training: Training) -> None:
-    """Remove flows of which no copy was drawn, with what would happen to them."""
+    """Removes flows with a drawn count of 0, and their events."""
     for key in training.draws:
         section, _, rest = key.partition(".")
         name, _, last = rest.partition(".")
@@ -173,7 +173,7 @@ def _leave_out_absent(tree: dict[str, Any], training: Training) -> None:
 def _sized_queues(
     scenario: Scenario, training: Training, drawn: Drawn, tree: Mapping[str, Any], report: Report
 ) -> dict[str, Link]:
-    """The links, with the queues that were drawn as multiples of what their links hold."""
+    """The links, with the queues drawn as multiples of the bandwidth-delay product."""
     links = dict(scenario.links)
     for key, value in drawn.values.items():
         if not isinstance(training.draws[key], BdpShare):
@@ -204,7 +204,7 @@ def _with_limit(side: LinkDirection, limit_pkts: int) -> LinkDirection:
 
 
 def _longest_round_trip_s(scenario: Scenario, link: Link) -> float:
-    """The longest that a packet and its ACK travel over a path with that link, without queues; s."""
+    """Longest round-trip time without queues over a path with this link, s."""
     paths = {path for flow in scenario.flows.values() for path in flow.paths if link.name in path}
     ways = [[scenario.links[name] for name in path] for path in paths] or [[link]]
     return max(sum(each.forward.delay_s + each.reverse.delay_s for each in way) for way in ways)

@@ -1,4 +1,4 @@
-"""What can go wrong in the simulator package; everything raised on purpose derives from `SimError`."""
+"""Errors of the simulator package; everything raised on purpose derives from `SimError`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class ParamError(SimError):
     """A single value is not acceptable.
 
     Attributes:
-        message: what is wrong with the value, without repeating its key.
-        allowed: what would be accepted instead.
+        message: description of the error, without the key.
+        allowed: description of acceptable values.
     """
 
     def __init__(self, message: str, allowed: str) -> None:
@@ -29,11 +29,11 @@ class SimulationError(SimError):
 
 
 class ScriptRunError(SimulationError):
-    """A controller or scheduler written as a script cannot continue; the text says why, where and when.
+    """A controller or scheduler written as a script cannot continue; the text names the reason, place and time.
 
     Attributes:
-        script: its name in the scenario.
-        line: of the script; 0: none in particular.
+        script: name of the script in the scenario.
+        line: line of the script; 0 if unknown.
     """
 
     def __init__(self, text: str, script: str, line: int) -> None:
@@ -43,28 +43,28 @@ class ScriptRunError(SimulationError):
 
 
 class BusyError(SimulationError):
-    """A simulation is in use by another thread; nothing has changed."""
+    """Another thread uses the simulation; nothing has changed."""
 
 
 class PolicyError(SimError):
-    """A policy file cannot be used; the text names what is wrong in it and what is allowed."""
+    """A policy file cannot be used; the text names the defect and the allowed content."""
 
 
 class TooLargeError(SimulationError):
-    """A run would take more memory or work than its limits allow."""
+    """A run would exceed its limits of memory or work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong in a scenario file.
+    """An error in a scenario file.
 
     Attributes:
         file: the file as the user named it, or "--set" for a value given on the command line.
-        line: line in the file, from 1; None where there is no such place.
-        key: dotted key such as "links.wifi.loss" or "events[0].at"; empty when the file as a whole is meant.
-        value: the value as TOML text, shortened; empty when there is none (a missing key).
-        message: what is wrong.
-        allowed: what would be accepted instead; may be empty.
+        line: line in the file, from 1; None if unknown.
+        key: dotted key, for example "links.wifi.loss" or "events[0].at"; empty for an error of the whole file.
+        value: the value as TOML text, shortened; empty for a missing key.
+        message: description of the error.
+        allowed: description of acceptable values; may be empty.
     """
 
     file: str
@@ -86,7 +86,7 @@ class ScenarioError(SimError):
     """A scenario is not usable.
 
     Attributes:
-        problems: everything that is wrong with it, in the order of the file.
+        problems: all errors of the scenario, in the order of the file.
     """
 
     def __init__(self, problems: Sequence[Problem]) -> None:

@@ -1,7 +1,7 @@
-"""Forecast of a run: its events, memory and processor time, from simulating its beginning for a moment.
+"""Forecast of the events, memory and processor time of a run, from a short simulation of its beginning.
 
-`subflow_sim.limits.estimate` is arithmetic: flows that fill their links. Loss, small queues and careful controllers
-leave a run far below that, at times by a factor of hundreds, which only the simulator itself can tell.
+`subflow_sim.limits.estimate` assumes flows that fill their links. Loss, small queues and cautious controllers can keep
+a run below this estimate by a factor of hundreds, which only a simulation reveals.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 __all__ = ["TRIAL_S", "Forecast", "forecast"]
 
 TRIAL_S = 0.2
-"""Processor time for which a run is tried, s."""
+"""Processor time of a trial, s."""
 
-# Events of the core between two looks at the clock: some milliseconds.
+# Events of the core between two readings of the clock: a few milliseconds.
 _EVENTS_PER_LOOK = 1 << 13
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Probable cost of a run on this machine: within a factor of two unless its network changes late.
+    """Probable cost of a run on this machine, within a factor of two unless its network changes late.
 
     Attributes:
         link_crossings: packets offered to links, ACKs included.
-        memory_bytes: of the simulation at its peak, traces included, bytes.
+        memory_bytes: peak memory of the simulation, traces included.
         building_s: processor time until the first event, s.
         cpu_s: processor time of the whole run, s.
-        tried_s: simulated time of the trial, s; the scenario's duration if all of it was tried.
-        slowness: wall-clock time of the trial by its processor time: 1 on a machine with a free core.
+        tried_s: simulated time of the trial, s; the scenario's duration if the trial completed.
+        slowness: wall-clock time of the trial divided by its processor time; 1 on a machine with a free core.
     """
 
     link_crossings: float
@@ -52,12 +52,12 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """The simulation at some time of the trial."""
+    """The simulation at a time of the trial."""
 
     now_s: float
     crossings: float
     cpu_s: float
-    memory_bytes: float  # with room for all samples, from the start on
+    memory_bytes: float  # includes space for all samples from the start
 
 
 def forecast(
@@ -68,19 +68,19 @@ def forecast(
     trial_s: float = TRIAL_S,
     trial_events: int | None = None,
 ) -> Forecast:
-    """Forecast of a run of this scenario with its own seed; nothing of the trial is kept.
+    """Forecasts a run of this scenario with its own seed; the trial leaves no results.
 
     Args:
-        scenario: what would be simulated.
+        scenario: the scenario to simulate.
         sample_interval_s: simulated time between two samples, s.
-        decisions: how many of them are recorded; None: none.
-        trial_s: the most processor time to spend on simulating, s.
-        trial_events: the most packets that cross a link in the trial; None: no bound. Where this ends the trial, the
-            forecast of events and memory is the same on every machine.
+        decisions: limits of the recorded decisions; None: no recording.
+        trial_s: maximum processor time of the trial, s.
+        trial_events: maximum number of packets that cross a link in the trial; None: no bound. If this bound ends the
+            trial, the forecast of events and memory is the same on every machine.
 
     Raises:
         SimulationError: if the core refuses the scenario or the interval.
-        TooLargeError: if it would take more memory than the environment allows.
+        TooLargeError: if the run would need more memory than the environment allows.
     """
     began, began_cpu_s = time.perf_counter(), time.thread_time()
     limits = replace(Limits.from_environment(), link_crossings=math.inf)
@@ -101,14 +101,14 @@ def forecast(
         try:
             simulation.run_until(scenario.duration_s, max_events=_EVENTS_PER_LOOK)
         except SimError:
-            break  # a script fails, or packets pile up: the run itself tells it
+            break  # a script failed, or packets pile up: the run itself will report it
         looks.append(look())
     spent_s = time.thread_time() - began_cpu_s
     slowness = max(1.0, (time.perf_counter() - began) / spent_s) if spent_s > 0 else 1.0
     last = looks[-1]
     peak_bytes = max(each.memory_bytes for each in looks)
     if simulation.finished or last.crossings == 0:
-        # Where no packet moved yet, time passes as it did.
+        # Without any packet so far, processor time is extrapolated from simulated time.
         part = last.now_s / scenario.duration_s
         cpu_s = building_s + (last.cpu_s / part if part > 0 else 0.0)
         return Forecast(last.crossings, peak_bytes, building_s, cpu_s, last.now_s, slowness)
@@ -120,16 +120,16 @@ def forecast(
 
 
 def _middle(looks: Sequence[_Look]) -> _Look:
-    """The look half-way through the trial: its first half, with slow starts, does not tell how a run continues."""
+    """The look half-way through the trial: its first half, with slow starts, does not represent the rest of a run."""
     return min(looks[:-1], key=lambda each: abs(each.now_s - looks[-1].now_s / 2))
 
 
 def _rest(scenario: Scenario, middle: _Look, last: _Look) -> float:
-    """Events after the trial: as many of those that links allow as in its second half."""
+    """Events after the trial, in the same ratio to the bound as in its second half."""
     seen, lasted_s = last.crossings - middle.crossings, last.now_s - middle.now_s
     try:
         half, trial, whole = (_bound(scenario, t_s) for t_s in (middle.now_s, last.now_s, scenario.duration_s))
-    except SimError:  # a part of a scenario need not be one
+    except SimError:  # a truncated scenario may be invalid
         half = trial = whole = math.nan
     if trial > half:
         return seen * (whole - trial) / (trial - half)
@@ -137,7 +137,7 @@ def _rest(scenario: Scenario, middle: _Look, last: _Look) -> float:
 
 
 def _bound(scenario: Scenario, t_s: float) -> float:
-    """Events until a time if flows fill their links: it knows which flows come and go."""
+    """Events until a time if flows fill their links; accounts for flows that start and end."""
     if t_s <= 0:
         return 0.0
     events = tuple(event for event in scenario.events if event.at_s <= t_s)
@@ -145,7 +145,7 @@ def _bound(scenario: Scenario, t_s: float) -> float:
 
 
 def _growth(scenario: Scenario, middle: _Look, last: _Look, most_bytes: float) -> float:
-    """Memory that packets will take beyond that of the trial, bytes: no more than fits, where queues have limits."""
+    """Memory growth by packets after the trial, bytes; bounded by the capacity of limited queues."""
     lasted_s = last.now_s - middle.now_s
     if lasted_s <= 0:
         return 0.0

@@ -1,9 +1,9 @@
-"""The one gate that everything from outside passes before a reader sees it.
+"""The gate that all external files and documents pass before a reader parses them.
 
-A reader checks what a file says. What it could not check, because it would never get that far, is refused here: what is
-no regular file (a pipe or a device would keep the program waiting), what is too large, and documents that are nested so
-deeply or name keys so long that parsers run out of stack, time or memory. What is refused is told by the exceptions
-that readers know anyway: `OSError` for files, `ValueError` for what they hold.
+A reader checks the content of a file. The gate refuses input that would prevent a reader from checking it: anything but
+regular files (a pipe or a device would block the program), files that are too large, and documents whose depth or keys
+exhaust the stack, time or memory of parsers. It raises the exceptions that readers already handle: `OSError` for files,
+`ValueError` for their content.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 MOST_DEPTH = 50
-"""Levels that a document may have: tables in arrays in tables. Ours have six."""
+"""Maximum depth of a document: tables in arrays in tables. Scenario files use six levels."""
 
 MOST_KEY_PARTS = 30
-"""Names in a dotted key. Parsers take time and memory with the square of them."""
+"""Maximum number of names in a dotted key; time and memory of parsers grow with its square."""
 
 MAX_INTEGER = 2**63 - 1
-"""The largest whole number: what SQLite and the core's counters hold."""
+"""The largest integer: the range of SQLite and of the core's counters."""
 
 MOST_SECONDS = 9e9
-"""Times, whatever a file calls them: more do not fit in 64 bits as nanoseconds. It is 285 years."""
+"""Largest time in s, 285 years: longer times in ns do not fit in 64 bits."""
 
 MOST_OWN_BYTES = 64_000_000
-"""Of a file of a person's own that is to be simulated: a scenario, or a recording of rates or delays."""
+"""Maximum size of a user's file for simulation: a scenario, or a recording of rates or delays."""
 
 MOST_TEXT_BYTES = 4_000_000
-"""Of a scenario's text without the recordings that stand in it."""
+"""Maximum size of a scenario's text without the recordings in it."""
 
 
 class TooLargeFileError(OSError):
-    """A file has more bytes than its reader takes."""
+    """A file exceeds the size limit of its reader."""
 
 
 def is_there(path: Path | str) -> bool:
-    """True if a file or folder has this name. Any text is allowed: one that is too long for a name has none."""
-    return os.path.exists(path)  # noqa: PTH110 - which raises for such a text
+    """True if a file or folder has this name. Accepts any text; one too long for a name gives False."""
+    return os.path.exists(path)  # which raises OSError for an overlong name
 
 
 def is_file(path: Path | str) -> bool:
@@ -60,17 +60,17 @@ def is_folder(path: Path | str) -> bool:
 
 @contextmanager
 def open_file(path: Path | str, most_bytes: int | None = None) -> Iterator[BinaryIO]:
-    """A file to be read in parts.
+    """Opens a file for reading in parts.
 
     Args:
-        path: of a regular file.
-        most_bytes: it may have; None: any number.
+        path: path of a regular file.
+        most_bytes: maximum size; None: unlimited.
 
     Raises:
         OSError: if it cannot be read, is not a regular file, or is too large (`TooLargeFileError`).
     """
     try:
-        # Without O_NONBLOCK the very opening of a pipe waits for somebody who writes.
+        # Without O_NONBLOCK, opening a pipe would wait for a writer.
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except ValueError as error:  # a null character in the path
         raise OSError(errno.EINVAL, str(error), str(path)) from error
@@ -92,7 +92,7 @@ def read_file(path: Path | str, most_bytes: int) -> bytes:
         OSError: as `open_file`.
     """
     with open_file(path, most_bytes) as file:
-        content = file.read(most_bytes + 1)  # it may have grown
+        content = file.read(most_bytes + 1)  # it may have grown since
     if len(content) > most_bytes:
         raise _too_large(path, most_bytes, len(content))
     return content
@@ -101,10 +101,11 @@ def read_file(path: Path | str, most_bytes: int) -> bytes:
 def read_scenario_file(path: Path | str) -> bytes:
     """The content of a scenario file.
 
-    What it has of recordings is passed by; of the rest a parser looks at each letter, and makes much of some.
+    The size of recordings does not count here, because a parser skips them; other text takes parse time and memory per
+    letter.
 
     Raises:
-        OSError: as `open_file`; of its text without recordings, too.
+        OSError: as `open_file`; also if the text without recordings is too large.
     """
     content = read_file(path, MOST_OWN_BYTES)
     if len(content) > MOST_TEXT_BYTES:
@@ -121,7 +122,7 @@ def _too_large(path: Path | str, most_bytes: int, has_bytes: int, which: str = "
 
 
 def size_text(size_bytes: int) -> str:
-    """A limit for people: "4 MB", "64 kB"."""
+    """A size limit as displayed text: "4 MB", "64 kB"."""
     return f"{size_bytes / 1e6:g} MB" if size_bytes >= 1_000_000 else f"{size_bytes / 1e3:g} kB"
 
 
@@ -129,7 +130,7 @@ def size_text(size_bytes: int) -> str:
 
 
 def toml_tree(text: str) -> dict[str, Any]:
-    """What a TOML text says.
+    """The content of a TOML text.
 
     Raises:
         tomllib.TOMLDecodeError: if it is not TOML, is nested too deeply, or holds a number of thousands of digits.
@@ -141,7 +142,7 @@ def toml_tree(text: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError:
         if not contents:
             raise
-        tree = tomllib.loads(text)  # which tells the place of the error in the text as it is
+        tree = tomllib.loads(text)  # the full text gives the right place of the error
     except (ValueError, RecursionError) as error:  # ValueError: a number with thousands of digits
         raise tomllib.TOMLDecodeError(str(error)) from error
     problem = _problem_of(tree, is_strict=False)
@@ -151,15 +152,15 @@ def toml_tree(text: str) -> dict[str, Any]:
 
 
 def json_tree(content: str | bytes, *, is_strict: bool = True) -> Any:
-    """What a JSON text says.
+    """The content of a JSON text.
 
     Args:
         content: text, or bytes in UTF-8.
-        is_strict: refuse whole numbers beyond 64 bits, numbers that are not finite, and texts with halves of surrogate
+        is_strict: refuse integers beyond 64 bits, numbers that are not finite, and texts with halves of surrogate
             pairs, which no file can hold.
 
     Raises:
-        ValueError: if it is not JSON, is nested too deeply, or holds what is refused.
+        ValueError: if it is not JSON, is nested too deeply, or holds refused values.
     """
     try:
         document = json.loads(content)
@@ -172,7 +173,7 @@ def json_tree(content: str | bytes, *, is_strict: bool = True) -> Any:
 
 
 def _shortened(text: str) -> tuple[str, list[str]]:
-    """A text with numbers in place of recordings, each of whose millions of letters the parser would look at."""
+    """The text with numbers in place of recordings, whose millions of letters would slow the parser down."""
     if "\ue000" in text or _RECORDED.search(text) is None:
         return text, []
     contents: list[str] = []
@@ -185,7 +186,7 @@ def _shortened(text: str) -> tuple[str, list[str]]:
 
 
 def _lengthened(value: Any, contents: list[str]) -> Any:
-    """What was parsed, with the recordings in it again, wherever they stand."""
+    """The parsed value with all recordings restored."""
     if isinstance(value, str):
         return _SHORT.sub(lambda found: contents[int(found[1])], value) if "\ue000" in value else value
     if isinstance(value, dict):
@@ -207,7 +208,7 @@ _ENDS = {
 
 
 def _check_toml(text: str) -> None:
-    """Refuses what would cost the parser too much, before it begins."""
+    """Refuses text that would cost the parser too much, before parsing."""
     at = depth = dots = 0
     while (found := _MARK.search(text, at)) is not None:
         mark, at = found.group(), found.end()
@@ -224,7 +225,7 @@ def _check_toml(text: str) -> None:
         elif mark in _ENDS:
             end = _ENDS[mark].match(text, at)
             if end is None:
-                return  # here the parser stops at the latest
+                return  # the parser stops here at the latest
             at = end.end()
         else:
             dots = 0
@@ -237,12 +238,12 @@ def _check_toml(text: str) -> None:
 
 
 def _place_in(text: str, at: int) -> str:
-    """As the parser of the standard library tells places."""
+    """A position in the format of the standard library's parser."""
     return f"(at line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)})"
 
 
 def _problem_of(document: Any, *, is_strict: bool) -> str:
-    """What no reader should have to reckon with; empty if there is nothing."""
+    """A property of a document that no reader expects, as a message; empty for a good document."""
     waiting: list[Any] = [document]
     for level in range(MOST_DEPTH + 1):
         inner: list[Any] = []

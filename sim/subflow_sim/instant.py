@@ -1,4 +1,4 @@
-"""The state of a simulation at one point in time: packets in transit, queues, windows, deliveries."""
+"""The state of a simulation at a point in time: packets in transit, queues, windows, deliveries."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ DATAGRAM: Final = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PacketsUnderWay:
-    """Every packet that was sent and has neither arrived nor been dropped: it is on exactly one link.
+    """All packets sent that have neither arrived nor been dropped; each is on exactly one link.
 
-    All arrays are [n] and read-only: by link, and there first what is on the wire, the next to arrive first, then the
-    queue from its head on. Under FQ-CoDel, which serves its queues in turn, that is the order in which the packets
-    would be sent if nothing else came and nothing was dropped.
+    All arrays are [n] and read-only. They are ordered by link, first the packets on the wire in order of arrival, then
+    the queue from its head. For FQ-CoDel, which serves its queues in turn, the order is that of transmission without
+    further arrivals or drops.
 
     Attributes:
         link: int32, index into `LinksNow.names`.
         subflow: int32, index into `SubflowsNow.names`.
-        kind: uint8, `DATA`, `ACK` (those of a handshake, too) or `DATAGRAM`.
-        seq: uint32, of data the subflow's sequence number, of an ACK the next one it expects; counts packets.
+        kind: uint8, `DATA`, `ACK` (including ACKs of a handshake) or `DATAGRAM`.
+        seq: uint32, for data the subflow's sequence number, for an ACK the next expected one; counts packets.
         size_bytes: uint16, on the wire.
-        progress: float32, 0 to 1 along the wire; 0 while queued or being sent. It is told from the time that is left
-            and the link's delay: when that is changed, packets on the wire keep their time of arrival and jump.
-        queue_position: int32, -1 on the wire, 0 being sent, from 1 on waiting.
+        progress: float32, 0 to 1 along the wire; 0 while queued or in transmission. It follows from the remaining time
+            and the link's delay: after a change of the delay, packets on the wire keep their arrival times and jump.
+        queue_position: int32, -1 on the wire, 0 in transmission, from 1 waiting.
     """
 
     link: NDArray[np.int32]
@@ -48,15 +48,15 @@ class PacketsUnderWay:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinksNow:
-    """The directions of links. All arrays are [len(names)] and read-only.
+    """Link directions. All arrays are [len(names)] and read-only.
 
     Attributes:
         names: "wifi/forward", as in `Column.owner`.
-        queue_pkts: int32, waiting or being sent.
-        queue_bytes: int64, of these.
+        queue_pkts: int32, packets waiting or in transmission.
+        queue_bytes: int64, size of these packets.
         is_up: bool.
-        delivered_pkts: int64, that got to the far end since the start.
-        dropped_pkts: int64, by the queue, by chance or by an outage since the start.
+        delivered_pkts: int64, packets that reached the far end since the start.
+        dropped_pkts: int64, packets dropped by the queue, at random or by an outage since the start.
     """
 
     names: tuple[str, ...]
@@ -71,7 +71,7 @@ class LinksNow:
 class SubflowsNow:
     """The subflows of all flows, and the paths of those that send datagrams. All arrays are [len(names)], read-only.
 
-    NaN: not defined (a subflow that is not established, datagrams, no ssthresh, no sample of the RTT, no pacing).
+    NaN means undefined: not established, datagrams, no ssthresh, no RTT sample, no pacing.
 
     Attributes:
         names: "download.1/2", as in `Column.owner`.
@@ -79,10 +79,10 @@ class SubflowsNow:
         state: "closed", "joining", "open", "recovery" (after a fast retransmit), "loss" (after a timeout), "datagrams".
         cwnd_pkts: float64.
         ssthresh_pkts: float64.
-        inflight_pkts: float64, what the sender believes to be in the network.
+        inflight_pkts: float64, the sender's estimate of its packets in the network.
         srtt_s: float64.
         min_rtt_s: float64.
-        rto_s: float64, the retransmission timeout, not backed off.
+        rto_s: float64, retransmission timeout without backoff.
         pacing_rate_bps: float64, bit/s on the wire.
     """
 
@@ -104,9 +104,9 @@ class FlowsNow:
 
     Attributes:
         names: "download.1", as in `Column.owner`.
-        delivered_bytes: int64, payload handed to the application in order, of datagrams all that arrived.
-        reorder_queue_bytes: int64, payload that waits for what is missing before it.
-        is_active: bool, it has started, and is neither complete nor stopped with everything arrived.
+        delivered_bytes: int64, payload delivered to the application in order; for datagrams all that arrived.
+        reorder_queue_bytes: int64, payload that waits for missing earlier data.
+        is_active: bool, whether the flow has started and is neither complete nor stopped with all data arrived.
     """
 
     names: tuple[str, ...]
@@ -117,14 +117,14 @@ class FlowsNow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instant:
-    """The state of a simulation at one point in time. It stays as it is, whatever the simulation does next.
+    """The state of a simulation at a point in time; independent of later steps of the simulation.
 
     Attributes:
         now_s: simulated time, s.
-        packets: under way.
-        links: their directions.
-        subflows: and paths of datagrams.
-        flows: the connections.
+        packets: packets in transit.
+        links: link directions.
+        subflows: subflows and paths of datagrams.
+        flows: flows.
     """
 
     now_s: float
@@ -140,7 +140,7 @@ _STATES: Final = {int(value.value): name.lower() for name, value in _core.Subflo
 def from_core(
     instant: _core.Instant, links: tuple[str, ...], subflows: tuple[str, ...], flows: tuple[str, ...]
 ) -> Instant:
-    """The same with names: of link directions, subflows and flows, in the order of the core."""
+    """The core's state with the names of link directions, subflows and flows, in the order of the core."""
     p, ln, s, f = instant.packets, instant.links, instant.subflows, instant.flows
     return Instant(
         instant.now_ns / 1e9,

@@ -1,4 +1,4 @@
-"""Environments as one learner each sees them: whatever else has to act in them is taken care of."""
+"""Environments with one learner each; all other agents act automatically."""
 
 from __future__ import annotations
 
@@ -19,54 +19,55 @@ _MOST_EMPTY_EPISODES = 100
 
 
 class Actor(Protocol):
-    """Somebody who decides for an agent, such as a `Policy`."""
+    """A decider for an agent, for example a `Policy`."""
 
     def act(self, rows: ArrayLike, acting: ArrayLike) -> tuple[NDArray[np.float32], float]:
-        """Return the actions on the subflows that act, [S, A], and how good that is.
+        """Returns the actions on the acting subflows, [S, A], and their estimated value.
 
         Args:
-            rows: float32 [S, F], the subflows that are there.
-            acting: bool [S], those that an action is wanted for.
+            rows: float32 [S, F], rows of the present subflows.
+            acting: bool [S], subflows that need an action.
         """
 
 
 Others: TypeAlias = str | Actor
-"""Who decides for agents that are not the learner: "neutral" (nothing changes), "random" (anything), a trained policy
-by its name or file, or an actor."""
+"""Decider for agents other than the learner: "neutral" (no change), "random" (uniform actions), a trained policy by
+name or file, or an actor.
+"""
 
 
 class LearnerBatch:
-    """N environments with a learner in each: one agent, of which every step is a decision.
+    """N environments, each with one learner: an agent that decides in every step.
 
-    Other agents of the same controller act when they have to, and no step ends for them alone. An episode in which the
-    learner never gets to decide is skipped. Arrays are overwritten by the next step.
+    Other agents of the same controller act when their decisions are due, which ends no step. Episodes without a
+    decision of the learner are skipped. The next step overwrites the arrays.
 
     Args:
         scenarios: the episodes.
         num_envs: N.
-        first_env: number of the first of them.
-        seed: of everything random, if the first reset is given none; None: a random one.
-        threads: that simulate; 0: the caller's.
-        episode_s: the longest duration of an episode, s; None: the scenario's.
-        learner: a flow of the runs ("download.3"), where subflows learn also its subflow ("download.3/2"); None: the
-            first of them.
-        others: who decides for the other agents.
-        reward: "own" or "team": which of the two is `paid`.
+        first_env: number of the first environment.
+        seed: seed of all random numbers if the first reset passes none; None: a random seed.
+        threads: number of simulating threads; 0: the caller's thread.
+        episode_s: maximum duration of an episode, s; None: that of the scenario.
+        learner: a flow of the runs ("download.3"), for agents of subflows also a subflow ("download.3/2"); None: the
+            first.
+        others: decider for the other agents.
+        reward: "own" or "team", the reward returned as `paid`.
 
     Attributes:
-        slots: S, subflows that the learner sees at most.
-        most_acting: K, of them those that act at once at most.
-        obs: float32 [N, S, F]; 0 where no subflow is.
-        mask: bool [N, S], there is one.
-        acting: bool [N, S], it has to act.
-        reward: float32 [N], of the epoch that ended; 0 in the first step of an episode.
-        team_reward: float32 [N], mean over that time of the sum over all flows of ln(max(goodput in Mbit/s, 0.01)).
-        paid: float32 [N], the one of these two that was asked for.
-        terminated: bool [N], every flow that learns has delivered what it had.
-        truncated: bool [N], the time of the episode is over.
+        slots: S, maximum number of subflows of the learner.
+        most_acting: K, maximum number of subflows that act at once.
+        obs: float32 [N, S, F]; 0 without a subflow.
+        mask: bool [N, S], whether the slot holds a subflow.
+        acting: bool [N, S], whether the subflow needs an action.
+        reward: float32 [N], reward of the epoch that ended; 0 in the first step of an episode.
+        team_reward: float32 [N], mean over the step of the sum over all flows of ln(max(goodput in Mbit/s, 0.01)).
+        paid: float32 [N], the selected one of the two rewards.
+        terminated: bool [N], whether every learning flow has delivered all its data.
+        truncated: bool [N], whether the time of the episode has passed.
 
     Raises:
-        SimulationError: if there is no such learner or reward, or nobody who could decide for the others.
+        SimulationError: if the learner, the reward or the decider for the others is unknown.
     """
 
     def __init__(
@@ -104,12 +105,12 @@ class LearnerBatch:
         self.most_acting = min(scenarios.most_paths, self.slots)
         shape = (num_envs, self.slots)
         self._envs = np.arange(num_envs)[:, np.newaxis]
-        self._slot = np.zeros(shape, np.intp)  # of `vec`, per slot of the learner
-        self._is_mine = np.zeros(shape, np.bool_)  # that slot is in use
-        self._is_learner = np.zeros((num_envs, self.vec.slots), np.bool_)  # the same, per slot of `vec`
+        self._slot = np.zeros(shape, np.intp)  # slot of `vec` for each slot of the learner
+        self._is_mine = np.zeros(shape, np.bool_)  # whether that slot is in use
+        self._is_learner = np.zeros((num_envs, self.vec.slots), np.bool_)  # the same for each slot of `vec`
         self._episode = np.full(num_envs, -1, np.int64)
-        self._is_fresh = np.ones(num_envs, np.bool_)  # the learner has not decided yet in the episode
-        self._named: list[tuple[int, list[str]]] = [(-1, [])] * num_envs  # flows of the episode that was asked for last
+        self._is_fresh = np.ones(num_envs, np.bool_)  # no decision of the learner in the episode yet
+        self._named: list[tuple[int, list[str]]] = [(-1, [])] * num_envs  # flow names of the latest queried episode
         self._draws = [np.random.default_rng(0)] * num_envs
         self._action = np.tile(simple_action(self.info, self.vec.slots, None), (num_envs, 1, 1))
         self._team = np.zeros(num_envs)
@@ -126,16 +127,18 @@ class LearnerBatch:
 
     @property
     def num_envs(self) -> int:
-        """N."""
+        """Number of environments, N."""
         return self.vec.num_envs
 
     @property
     def is_begun(self) -> bool:
-        """There was a reset."""
+        """True after the first reset."""
         return bool(self.vec.episode[0] >= 0)
 
     def reset(self, seed: int | None = None, episode: int | None = None) -> None:
-        """Begin an episode everywhere: that one, else the first one if a seed is given, else the next one."""
+        """Begins an episode in all environments: the given one, otherwise the first one of a given seed or the next
+        one.
+        """
         if episode is not None and episode < 0:
             raise SimulationError(f"unknown episode {episode}: episodes are counted from 0")
         if seed is None and not self.is_begun:
@@ -151,10 +154,10 @@ class LearnerBatch:
         self._go_on()
 
     def step(self, action: NDArray[np.float32]) -> None:
-        """One decision of each learner; where an episode has ended, the next one begins.
+        """Applies one decision of each learner; ended episodes are followed by the next one.
 
         Args:
-            action: float32 [N, K, A], for the subflows that act in their order; the rest is ignored.
+            action: float32 [N, K, A], rows for the acting subflows in order; further rows are ignored.
         """
         rank = np.minimum(np.cumsum(self.acting, axis=1) - 1, self.most_acting - 1)
         env, slot = np.nonzero(self.acting)
@@ -165,7 +168,7 @@ class LearnerBatch:
         self._go_on()
 
     def flow_name(self, env: int) -> str:
-        """The flow that learns in an environment (of a host: the first one), with its subflow where these learn."""
+        """The learning flow of an environment (for a host the first one); for agents of subflows with the subflow."""
         slot = self._slot[env, 0]
         flow = self.vec.flow[env, slot]
         name: str = self._flow_names(env)[flow]
@@ -175,12 +178,12 @@ class LearnerBatch:
 
     def _begin_step(self) -> None:
         self._team[:] = 0
-        # In the next step of an ended episode time begins anew.
+        # The step after an ended episode starts at time 0.
         self._since_s[:] = np.where(self.terminated | self.truncated, 0.0, self.vec.time_s)
         self._now_s[:] = self._since_s
 
     def _go_on(self) -> None:
-        """Let environments run on in which it is not the learner's turn, nor the end."""
+        """Continues environments until the learner's turn or the end of the episode."""
         empty = 0
         waiting = self._unsettled(np.arange(self.num_envs))
         while len(waiting):
@@ -196,7 +199,7 @@ class LearnerBatch:
         self._show()
 
     def _unsettled(self, envs: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Of environments that have made a step, those of which the learner is not to see yet what came of it."""
+        """Those of the stepped environments in which the learner must not yet see the result."""
         vec = self.vec
         for env in envs[vec.episode[envs] != self._episode[envs]]:
             self._begin_episode(int(env))
@@ -209,7 +212,7 @@ class LearnerBatch:
         return envs[~is_settled]
 
     def _begin_episode(self, env: int) -> None:
-        """Find the learner among the slots."""
+        """Finds the learner's slots."""
         vec, episode = self.vec, int(self.vec.episode[env])
         self._episode[env] = episode
         self._is_fresh[env] = True
@@ -220,7 +223,8 @@ class LearnerBatch:
         if self.info.scope != "subflow":
             mine = np.flatnonzero(vec.agent[env] == vec.agent[env, first]).tolist()
         self._is_learner[env] = False
-        self._action[env] = simple_action(self.info, self.vec.slots, None)  # slots are others' than before
+        # slots may belong to other subflows than before
+        self._action[env] = simple_action(self.info, self.vec.slots, None)
         self._is_learner[env, mine] = True
         self._is_mine[env] = np.arange(self.slots) < len(mine)
         self._slot[env] = 0
@@ -250,7 +254,7 @@ class LearnerBatch:
 
     def _decide_for_others(self, envs: NDArray[np.intp]) -> None:
         if self._others == NEUTRAL:
-            return  # as which all actions begin
+            return  # all actions are initialised as neutral
         acting = self.vec.acting[envs] & ~self._is_learner[envs]
         for env in envs[acting.any(axis=1)]:
             self._decide_for_others_in(int(env))
@@ -278,10 +282,10 @@ class LearnerBatch:
 
 
 def _others(others: Others, info: AgentSpec) -> Others:
-    """Who is meant.
+    """The decider for other agents, with a policy loaded.
 
     Raises:
-        SimulationError: if nobody is, or a policy that was made for other agents.
+        SimulationError: if the policy is unknown or was trained for other agents.
     """
     if not isinstance(others, str) or others in (NEUTRAL, RANDOM):
         return others
@@ -298,7 +302,7 @@ def _others(others: Others, info: AgentSpec) -> Others:
 
 
 def simple_action(info: AgentSpec, count: int, draws: np.random.Generator | None) -> NDArray[np.float32]:
-    """Actions on so many subflows, [count, A]: the neutral one, or uniform over what is allowed by these draws."""
+    """Actions on `count` subflows, [count, A]: neutral without `draws`, otherwise uniform over the allowed range."""
     if info.choices:
         chosen = (
             np.full((count, 1), info.neutral_choice)

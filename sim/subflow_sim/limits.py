@@ -1,4 +1,4 @@
-"""What a run would take, and the limits beyond which it is refused before it starts or ended while it runs."""
+"""Estimated cost of a run, and limits that refuse a run before its start or end it."""
 
 from __future__ import annotations
 
@@ -28,28 +28,30 @@ _MOST = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run takes if its flows fill their links for as long as they exist.
+    """Cost of a run whose flows fill their links for their whole lifetime.
 
-    It makes at most 1.25 times as many link crossings, and at least half as many where nothing but the links holds the
-    flows back; random loss, careful controllers and schedulers can leave it far below, and what controllers send beyond
-    what their paths carry, because their options say so, comes on top. The memory is what must be available at
-    once: traces, and what fits on wires and in queues that have a limit. What piles up beyond that, in queues and
+    The actual number of link crossings is at most 1.25 times the estimate, and at least half of it if only the links
+    limit the flows. Random loss, cautious controllers and schedulers can keep it far lower; options that make
+    controllers send beyond the capacity of their paths exceed it. The memory covers traces and the packets that fit on
+    wires and in limited queues. Unlimited queues and buffers are only limited during the run. Snapshots need extra
+    memory.
         buffers
     without one, is limited while it runs. Snapshots are extra.
 
     Attributes:
-        link_crossings: packets offered to links, ACKs included: the events that cost time, 10 to 50 million a second.
-        memory_bytes: at its peak, bytes: the sum of the next four.
-        trace_bytes: of the sampled columns.
-        packet_bytes: of packets in queues and on wires, and of what their senders and receivers keep of them.
-        object_bytes: of links, flows, subflows and marks.
-        decision_bytes: of decisions that are recorded, and of the columns of those that are taken at once.
-        samples: per column.
-        columns: how many traces are sampled.
-        busiest_flow: the one with most crossings; empty if none has any.
-        busiest_crossings: of that flow.
-        fullest: "link 'wifi/forward'": where most packets fit; empty if none do.
-        fullest_bytes: of that one.
+        link_crossings: packets offered to links, ACKs included; these events determine the time, 10 to 50 million per
+            second.
+        memory_bytes: peak memory, bytes; the sum of the next four.
+        trace_bytes: sampled columns.
+        packet_bytes: packets in queues and on wires, and their records at senders and receivers.
+        object_bytes: links, flows, subflows and marks.
+        decision_bytes: recorded decisions, and the arrays of those taken at once.
+        samples: samples per column.
+        columns: number of sampled traces.
+        busiest_flow: flow with the most crossings; empty if no flow has any.
+        busiest_crossings: link crossings of that flow.
+        fullest: place with room for the most packets, "link 'wifi/forward'"; empty without packets.
+        fullest_bytes: packet memory of that place.
     """
 
     link_crossings: float
@@ -69,12 +71,12 @@ class Estimate:
 def estimate(
     scenario: Scenario, *, sample_interval_s: float = 0.1, decisions: DecisionLimits | None = None
 ) -> Estimate:
-    """What a run of this scenario would take, estimated without building it.
+    """Estimated cost of a run of this scenario, without building it.
 
     Args:
-        scenario: what would be simulated.
+        scenario: the scenario to simulate.
         sample_interval_s: simulated time between two samples, s.
-        decisions: how many of them are recorded; None: none.
+        decisions: limits of the recorded decisions; None: no recording.
 
     Raises:
         SimulationError: if the core refuses the scenario or the interval.
@@ -83,7 +85,7 @@ def estimate(
 
 
 def estimate_core(core: _core.Scenario, sample_interval_ns: int, decisions: DecisionLimits | None = None) -> Estimate:
-    """`estimate` of a scenario that is lowered already."""
+    """`estimate` of a lowered scenario."""
     try:
         told = _core.estimate(core, sample_interval_ns, None if decisions is None else decisions.capacity)
     except _core.CoreScenarioError as error:
@@ -93,11 +95,11 @@ def estimate_core(core: _core.Scenario, sample_interval_ns: int, decisions: Deci
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a run may take.
+    """Maximum cost of a run.
 
     Attributes:
-        memory_bytes: the most memory, bytes, by the estimate and while it runs.
-        link_crossings: the most crossings of links, by the estimate and while it runs.
+        memory_bytes: maximum memory, bytes, of the estimate and during the run.
+        link_crossings: maximum number of link crossings, of the estimate and during the run.
     """
 
     memory_bytes: float = _DEFAULT_MEMORY_BYTES
@@ -105,19 +107,19 @@ class Limits:
 
     @classmethod
     def from_environment(cls) -> Limits:
-        """The defaults of 4 GB and 2 * 10^10 crossings, or what `SUBFLOW_MAX_MEMORY` and `SUBFLOW_MAX_EVENTS` say.
+        """The limits from `SUBFLOW_MAX_MEMORY` and `SUBFLOW_MAX_EVENTS`; by default 4 GB and 2 * 10^10 crossings.
 
         Raises:
-            ParamError: if one of these variables is set and holds no such number.
+            ParamError: if one of these variables is set but not a valid number.
         """
         return cls.parse(os.environ.get(MAX_MEMORY_VARIABLE), os.environ.get(MAX_CROSSINGS_VARIABLE))
 
     @classmethod
     def parse(cls, memory: str | None, crossings: str | None) -> Limits:
-        """Limits from text such as "16GB" and "1e11"; None or empty: the default.
+        """Limits from text, for example "16GB" and "1e11"; None or empty: the default.
 
         Raises:
-            ParamError: naming the one that is no such number.
+            ParamError: if a text is not a valid number; the message names the limit.
         """
         return cls(
             _positive(memory, Dimension.SIZE, "memory", _DEFAULT_MEMORY_BYTES),
@@ -125,10 +127,10 @@ class Limits:
         )
 
     def check(self, told: Estimate) -> None:
-        """Refuse what goes beyond.
+        """Refuses an estimate that exceeds the limits.
 
         Raises:
-            TooLargeError: with the estimate, the limit, what dominates and how to raise the limit.
+            TooLargeError: with the estimate, the limit, the largest cost and how to raise the limit.
         """
         if told.memory_bytes > self.memory_bytes:
             if told.decision_bytes >= max(told.trace_bytes, told.packet_bytes):
@@ -156,7 +158,9 @@ class Limits:
             )
 
     def exceeded(self, core: _core.Simulation, *, by_memory: bool) -> TooLargeError:
-        """What ends a run that has gone beyond: where it stands, the limit, what dominates, how to raise it."""
+        """Error that ends a run beyond its limit: the time reached, the limit, the largest cost, and how to raise the
+        limit.
+        """
         at = f"at t = {core.now_ns / 1e9:.6g} s of {core.duration_ns / 1e9:.6g} s"
         if by_memory:
             fullest, bytes_there = core.fullest
@@ -173,7 +177,7 @@ class Limits:
         )
 
     def apply_to(self, core: _core.Simulation) -> None:
-        """From now on a run ends when it goes beyond."""
+        """Makes the core end the run when it exceeds the limits."""
         core.set_limits(*(int(min(most, _MOST)) for most in (self.link_crossings, self.memory_bytes)))
 
 
@@ -182,7 +186,7 @@ def _how(option: str, variable: str, example: str) -> str:
 
 
 def bytes_text(count: float) -> str:
-    """Bytes with two digits or more and a unit: "3.4 GB"."""
+    """Bytes with at least two digits and a unit: "3.4 GB"."""
     for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
         if count >= size:
             return f"{count / size:.{1 if count < 10 * size else 0}f} {unit}"

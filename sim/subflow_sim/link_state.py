@@ -1,4 +1,4 @@
-"""What a link is like at a time: its values in one direction, as events have left them."""
+"""State of a link direction at a time, after events."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from subflow_sim.scenario_model import Event, LinkDirection
 
 @dataclass(frozen=True, slots=True)
 class LiveLink:
-    """One direction of a link at a time.
+    """A link direction at a time.
 
     Attributes:
-        side: its values.
+        side: current values of the direction.
         is_up: whether it is in service.
     """
 
@@ -21,7 +21,7 @@ class LiveLink:
 
 
 def changed_link(link: LiveLink, event: Event) -> LiveLink:
-    """What an event of a link and of this direction makes of it."""
+    """The link direction after an event that applies to it."""
     side, is_up = link.side, link.is_up
     if event.rate_bps is not None:
         side = replace(side, rate_bps=event.rate_bps, trace=None, bucket=None)

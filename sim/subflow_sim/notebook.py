@@ -1,4 +1,4 @@
-"""A simulation for notebooks and data frames: curves if it is the last line of a cell, samples as columns."""
+"""Display of a simulation in notebooks: curves as HTML, and samples as data frames."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 DataFrameLibrary = Literal["pandas", "polars"]
 DATA_FRAME_LIBRARIES: tuple[DataFrameLibrary, ...] = ("pandas", "polars")
 
-# Quantities that are drawn, of each subflow: title, unit as it is read best, factor from SI.
+# Curves by quantity of subflows: title, display unit, factor from SI.
 _DRAWN = {
     "throughput_bps": ("Throughput", "Mbit/s", 1e-6),
     "cwnd_pkts": ("Congestion window", "packets", 1.0),
     "srtt_s": ("Smoothed round-trip time", "ms", 1e3),
 }
-# Of Okabe and Ito (2008), without black and yellow, which vanish on the ground of a notebook.
+# Colours of Okabe and Ito (2008), without black and yellow, which are invisible on the background of some notebooks.
 _INKS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9")
 _MOST_CURVES = len(_INKS)
 _MOST_POINTS = 400
@@ -32,7 +32,7 @@ _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 720, 150, 58, 24
 
 
 class Sampled(Protocol):
-    """Parts of a simulation that notebooks show."""
+    """Attributes and methods of a simulation that notebooks use."""
 
     scenario: Scenario
     seed: int
@@ -42,21 +42,21 @@ class Sampled(Protocol):
 
     @property
     def now_s(self) -> float:
-        """How far it has come."""
+        """Simulated time so far, s."""
 
     @property
     def finished(self) -> bool:
-        """Whether it is at its end."""
+        """True at the end of the run."""
 
     @property
     def sample_count(self) -> int:
         """Samples taken so far."""
 
     def values(self, index: int) -> NDArray[np.float32]:
-        """The samples of a column."""
+        """Samples of a column."""
 
     def summary(self) -> dict[str, Any]:
-        """Its results so far."""
+        """Results so far."""
 
     def signature(self) -> str:
         """Hash of all events so far."""
@@ -66,8 +66,8 @@ def data_frame(simulation: Sampled, library: DataFrameLibrary | None) -> Any:
     """The samples taken so far: `time_s`, then a column `owner:quantity` for each of `columns`, SI.
 
     Raises:
-        ImportError: if that library, or none of them, is installed.
-        ValueError: if it is none of `DATA_FRAME_LIBRARIES`.
+        ImportError: if the library, or without a name all of them, is missing.
+        ValueError: if the name is not in `DATA_FRAME_LIBRARIES`.
     """
     if library is not None and library not in DATA_FRAME_LIBRARIES:
         raise ValueError(f"library {library!r}: must be one of {', '.join(DATA_FRAME_LIBRARIES)}, or None for either")
@@ -81,7 +81,7 @@ def data_frame(simulation: Sampled, library: DataFrameLibrary | None) -> Any:
 
 
 def html(simulation: Sampled) -> str:
-    """Its title, its results so far, and the curves of its subflows, without scripts or anything to load."""
+    """Title, results so far and curves of the subflows, as HTML without scripts or external files."""
     scenario = simulation.scenario
     state = "finished" if simulation.finished else f"at {simulation.now_s:g} of {simulation.duration_s:g} s"
     parts = [
@@ -118,7 +118,7 @@ def _charts(simulation: Sampled) -> list[str]:
 
 
 def _chart(simulation: Sampled, curves: list[tuple[int, Column]], title: str, factor: float) -> str:
-    """A drawing of one quantity over time; the first curves, and how many others there are."""
+    """A chart of one quantity over time: the first curves, and the number of omitted ones."""
     shown = curves[:_MOST_CURVES]
     times = _times_s(simulation)
     step = max(1, math.ceil(len(times) / _MOST_POINTS))
@@ -153,7 +153,7 @@ def _chart(simulation: Sampled, curves: list[tuple[int, Column]], title: str, fa
 
 
 def _pieces(times: NDArray[np.float64], values: NDArray[np.float64]) -> list[list[tuple[float, float]]]:
-    """The points of a curve, parted where it has no value."""
+    """The points of a curve, divided at missing values."""
     pieces: list[list[tuple[float, float]]] = [[]]
     for t, v in zip(times.tolist(), values.tolist(), strict=True):
         if math.isfinite(v):
@@ -164,15 +164,15 @@ def _pieces(times: NDArray[np.float64], values: NDArray[np.float64]) -> list[lis
 
 
 def _round_up(value: float) -> float:
-    """The next round number at or above a value, for an axis; 1 for nothing."""
+    """The next round number at or above a value, for an axis; 1 for values up to 0."""
     if value <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
     return next(step * power for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * power >= value * (1 - 1e-9))
 
 
-# By key: heading, scale, decimals, and whether flows with a size show it, those without, or all (None). They are those
-# of the application's table of measures: a test compares the two.
+# By key: heading, scale, decimals, and the flows that show it: with a size (True), without (False) or all (None). A
+# test compares the values with the application's table of measures.
 MEASURES = {
     "completion_s": ("Completion time, s", 1.0, 3, True),
     "active_goodput_bps": ("Goodput while active, Mbit/s", 1e-6, 3, True),
@@ -182,7 +182,7 @@ MEASURES = {
 
 
 def _table(simulation: Sampled) -> str:
-    """The flows: those with a size by completion time and goodput while active, endless ones by goodput."""
+    """Table of the flows: those with a size by completion time and active goodput, endless ones by goodput."""
     flows = simulation.summary()["flows"]
     is_sized = [flow["size_bytes"] is not None for flow in flows]
     shown = {key: of for key, of in MEASURES.items() if of[3] is None or of[3] in is_sized}

@@ -1,4 +1,4 @@
-"""Values that replace those of a scenario file, given as "links.wifi.loss=1%" on the command line."""
+"""Values given on the command line that replace those of a scenario file: "links.wifi.loss=1%"."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from subflow_sim.toml_map import Path, dotted
 
 _FORM = 'KEY=VALUE, e.g. "links.wifi.loss=1%"'
 _SHORTHANDS = {"controller": "name", "scheduler": "name", "queue": "limit"}
-"""Keys whose plain value stands for a table with that one key: controller = "lia" is { name = "lia" }."""
+"""Keys whose plain value abbreviates a table with one key: controller = "lia" means { name = "lia" }."""
 _NAMED = ("nodes", "links", "flows")
 
 
 def apply_overrides(tree: dict[str, Any], overrides: Sequence[str], report: Report) -> None:
-    """Put the values of overrides into a parsed scenario file, in order.
+    """Puts the values of overrides into a parsed scenario file, in order.
 
     Args:
-        tree: what tomllib returned; changed in place.
-        overrides: "KEY=VALUE" each; a part of the key that is a number counts elements of an array from 0.
-        report: gets the overrides that cannot be applied, and is told which values came from here.
+        tree: result of tomllib; changed in place.
+        overrides: texts "KEY=VALUE"; a number in the key is the index of an array element, from 0.
+        report: receives inapplicable overrides as problems, and the paths of the overridden values.
     """
     for override in overrides:
         key, equals, text = override.partition("=")
@@ -38,7 +38,9 @@ def apply_overrides(tree: dict[str, Any], overrides: Sequence[str], report: Repo
 
 
 def override_value(text: str) -> object:
-    """A TOML value if the text is one, else the text. Dates are none: no parameter has one, but a name may look so."""
+    """The TOML value of a text, or the text itself if it is not TOML. A date stays text: no parameter is a date, but a
+    name may look like one.
+    """
     try:
         parsed = toml_tree(f"value = {text}")
     except ValueError:
@@ -49,7 +51,7 @@ def override_value(text: str) -> object:
 
 
 def set_value(tree: dict[str, Any], key: str, value: object, report: Report) -> Path | None:
-    """Set the value of a dotted key; the path it has in the tree, or None after a problem was noted."""
+    """Sets the value of a dotted key; returns its path in the tree, or None after reporting a problem."""
     # both events.0.at and events[0].at
     steps = re.sub(r"\[(\d+)\]", r".\1", key).split(".")
     if len(steps) > MOST_KEY_PARTS:
@@ -72,7 +74,7 @@ def set_value(tree: dict[str, Any], key: str, value: object, report: Report) -> 
             else:
                 here = here[index]
         elif isinstance(here, dict):
-            # A misspelt link would only be reported as a new link that lacks everything.
+            # Without this check a misspelt link would be reported as a new link with missing keys.
             if len(path) == 1 and path[0] in _NAMED and step not in here:
                 kind = str(path[0]).removesuffix("s")
                 names = list(here)
@@ -96,13 +98,13 @@ def set_value(tree: dict[str, Any], key: str, value: object, report: Report) -> 
 
 
 def _table_at(table: dict[str, Any], path: Path, report: Report) -> object:
-    """What stands at the last key of a path, made a table if it is absent or the shorthand of one."""
+    """The value at the last key of a path, converted to a table if absent or a shorthand."""
     key = str(path[-1])
     shorthand = _SHORTHANDS.get(key)
     if key in table and shorthand is not None and not isinstance(table[key], dict):
         table[key] = {shorthand: table[key]}
     elif key not in table or (key in ("rate", "loss") and not isinstance(table[key], dict)):
-        table[key] = {}  # a plain value has no key to keep beside the steps or the model that replace it
+        table[key] = {}  # a plain value has no key to keep beside the steps or model that replace it
         report.mark_overridden(path)
     found: object = table[key]
     return found

@@ -1,4 +1,4 @@
-"""Packets as they pass the network cards of a flow's two hosts: what tcpdump would see there."""
+"""Packets captured at the network cards of a flow's two hosts, like a tcpdump there."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from subflow_sim import _core
 SENDER: Final = 0
 RECEIVER: Final = 1
 HANDSHAKE: Final = 3
-"""`CapturedPackets.kind` of the packets that open a subflow."""
+"""`CapturedPackets.kind` of the packets of a subflow's handshake."""
 ADD_ADDR_ECHO, ADD_ADDR, REMOVE_ADDR, RESET = 4, 5, 7, 9
-"""`CapturedPackets.seq` of those that tell of addresses, whose number from 0 is `data_seq`, and of a reset."""
+"""`CapturedPackets.seq` of address options, whose address number from 0 is `data_seq`, and of a reset."""
 NO_EDGE: Final = 0xFFFFFFFF
 """`CapturedPackets.right_edge` of an ACK whose receive window has no limit."""
 DEFAULT_CAPACITY: Final = 1 << 20
@@ -24,34 +24,33 @@ DEFAULT_CAPACITY: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CapturedPackets:
-    """Packets that left or reached a host, in order of time. All arrays are [n] and read-only.
+    """Packets sent or received by a host, in order of time. All arrays are [n] and read-only.
 
-    A data packet passes the card of the sending host when it leaves and that of the receiving host when it arrives, if
-    it does; an ACK goes the other way. Sequence numbers count packets of one MSS, as everywhere in the simulator.
+    A data packet passes the card of the sending host at departure and that of the receiving host on arrival, unless
+    lost; an ACK passes them in reverse. Sequence numbers count packets of one MSS, as everywhere in the simulator.
 
     Attributes:
-        subflows: names of all subflows, as in `Column.owner`.
+        time_ns: int64, time of capture.
         time_ns: int64, when.
         subflow: int32, index into `subflows`.
         kind: uint8, `instant.DATA`, `instant.ACK`, `instant.DATAGRAM` or `HANDSHAKE`.
-        station: uint8, `SENDER` or `RECEIVER` of the flow's data: whose card it is.
-        seq: uint32, of data the subflow's sequence number, of an ACK the next one that is expected, of a handshake 0
-            the SYN, 1 the SYN-ACK, 2 the ACK of that, 3 the ACK of that where a further subflow joins; or `ADD_ADDR`
-            and so on.
-        data_seq: uint32, the same on the level of the connection: the DSN, and the DATA_ACK.
-        echo_ns: int64, of data when it left the sender, of an ACK what it echoes of that (RFC 7323).
-        transmission: uint32, number of the ACK on its subflow, the same when it leaves and when it arrives; those of
-            handshakes are counted apart.
-        right_edge: uint32, of an ACK one past the last packet that there is room for; `NO_EDGE`: no limit.
-        sack: uint32 [n, 3, 2], ranges that an ACK reports, first and one past the last.
-        sack_count: uint8, how many of these mean something.
-        size_bytes: uint16, on the wire as the simulator counts it.
-        payload_bytes: uint16, of these.
-        incarnation: uint8, counts how often the subflow was opened again.
-        ecn: uint8, the ECN field of the IP header: 0 cannot be marked, 1 ECT(1), 2 ECT(0), 3 marked.
-        ecn_flags: uint8, of the TCP header: AE (4), CWR (2) and ECE (1); with AccECN the ACE field.
-        has_ecn_option: uint8, 1 where an ACK carries the AccECN option.
-        ecn_bytes: uint32 [n, 3], its counters: bytes that came with ECT(0), marked, and with ECT(1).
+        station: uint8, `SENDER` or `RECEIVER` of the flow's data: the host of the card.
+        seq: uint32, for data the subflow's sequence number, for an ACK the next expected one, for a handshake 0 for the
+            SYN, 1 for the SYN-ACK, 2 for the ACK, 3 for the fourth packet of MP_JOIN; or `ADD_ADDR` and so on.
+        data_seq: uint32, the equivalent of the connection: DSN or DATA_ACK.
+        echo_ns: int64, for data the departure time from the sender, for an ACK its echo (RFC 7323).
+        transmission: uint32, number of the ACK on its subflow, equal at departure and arrival; handshakes are numbered
+            separately.
+        right_edge: uint32, for an ACK one past the last packet of the receive window; `NO_EDGE`: no limit.
+        sack: uint32 [n, 3, 2], SACK ranges of an ACK: first, and one past the last.
+        sack_count: uint8, number of valid SACK ranges.
+        size_bytes: uint16, wire size in the simulator.
+        payload_bytes: uint16, payload of the packet.
+        incarnation: uint8, number of times that the subflow was reopened.
+        ecn: uint8, ECN field of the IP header: 0 Not-ECT, 1 ECT(1), 2 ECT(0), 3 CE.
+        ecn_flags: uint8, flags of the TCP header: AE (4), CWR (2) and ECE (1); with AccECN the ACE field.
+        has_ecn_option: uint8, 1 if an ACK carries the AccECN option.
+        ecn_bytes: uint32 [n, 3], counters of the option: bytes received with ECT(0), CE and ECT(1).
     """
 
     subflows: tuple[str, ...]
@@ -79,7 +78,7 @@ class CapturedPackets:
 
 
 def from_core(table: _core.PacketTable, subflows: Sequence[str]) -> CapturedPackets:
-    """The packets as the core hands them over, which stay valid whatever the simulation does next."""
+    """The captured packets of the core; independent of later steps of the simulation."""
     names = [name for name in CapturedPackets.__slots__ if name not in ("subflows", "subflow")]
     columns = {name: getattr(table, name) for name in names}
     return CapturedPackets(subflows=tuple(subflows), subflow=table.subflow.astype(np.int32), **columns)

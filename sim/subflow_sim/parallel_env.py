@@ -1,4 +1,4 @@
-"""A PettingZoo environment: all connections, or all subflows, of a scenario as agents of their own."""
+"""A PettingZoo environment in which each connection, or each subflow, of a scenario is an agent."""
 
 from __future__ import annotations
 
@@ -20,29 +20,28 @@ _MOST_EMPTY_EPISODES = 100
 
 
 class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
-    """Every connection, or every subflow, that a controller steers is an agent.
+    """Multi-agent environment: every connection, or every subflow, of a controller is an agent.
 
-    Agents are called as runs call their connections, "download.3", or subflows, "download.3/2"; a flow that can have
-    several copies has numbered ones also in episodes with a single copy.
+    Agents have the names of connections, "download.3", or subflows, "download.3/2", in runs; a flow that may have
+    several copies has numbered agents also in episodes with a single copy.
 
-    Agents do not decide in lockstep. A step goes to the next instant at which any of them has to act, and
-    `infos[agent]["acting"]` tells which have to: only their actions count in the next step, and only they are rewarded
-    for the epoch that ended. An agent joins with its first decision and leaves, terminated, when its flow has delivered
-    all that it will ever have; while a subflow is closed its agent stays, and does not act. When the time of the
-    episode is over, all that are left are truncated.
+    Agents do not decide in lockstep. A step ends at the next decision of any agent, and `infos[agent]["acting"]` marks
+    the deciding agents: only their actions count in the next step, and only they receive the reward of the epoch that
+    ended. An agent joins with its first decision and is terminated when its flow has delivered all its data; while its
+    subflow is closed, the agent remains and does not act. The end of the episode's time truncates all remaining agents.
 
     Args:
         scenario: a file, the name of a shipped scenario, a `Scenario` or a `Distribution`.
-        controller: whose agents learn, of each connection (dql-mptcp, clean-slate) or of each subflow (mplibra,
-            ddpg-mpcc, rl-explore). It takes the place of what the flows have; see `with_learner`.
-        options: of the controller, in SI units.
-        seed: of the first `reset` if that is given none.
-        number: of the environment, where several have the same seed.
-        episode_s: the longest duration of an episode, s; None: as the scenario says.
-        flow: the only flow of the file that learns; None: all that can.
+        controller: controller whose agents learn, per connection (dql-mptcp, clean-slate) or per subflow (mplibra,
+            ddpg-mpcc, rl-explore). It replaces the controllers of the flows; see `with_learner`.
+        options: options of the controller, in SI units.
+        seed: seed of the first `reset` without a seed.
+        number: number of the environment among several with the same seed.
+        episode_s: maximum duration of an episode, s; None: the duration of the scenario.
+        flow: the only learning flow of the file; None: all eligible flows.
         render_mode: None or "ansi".
 
-    Spaces, rewards and the meaning of each number are those of `ConnectionEnv`, `SubflowEnv` and `PathEnv`.
+    Spaces, rewards and the meanings of the numbers are those of `ConnectionEnv`, `SubflowEnv` and `PathEnv`.
 
     Raises:
         ScenarioError: if the scenario has problems.
@@ -84,7 +83,7 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
         self._is_joint = self.info.scope == "connection"
         self._width = self._scenarios.most_paths if self._is_joint else 1
         self._space: spaces.Space[Any] = set_space(self.info, self._width) if self._is_joint else row_space(self.info)
-        # One object for each agent, so that each can be seeded by itself
+        # One object for each agent, so that each has its own seed
         self.possible_agents = self._possible_agents()
         self._action_spaces = {
             agent: action_space(self.info, self._width if self._is_joint else None) for agent in self.possible_agents
@@ -93,17 +92,17 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
         self._slots: dict[str, NDArray[np.intp]] = {}
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """What an agent sees; the same for all."""
+        """Observation space of an agent; the same for all."""
         return self._space
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """What an agent does."""
+        """Action space of an agent."""
         return self._action_spaces[agent]
 
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Begin an episode: the first one of that seed, or without a seed the one after the last."""
+        """Begins an episode: the first one of the given seed or, without a seed, the one after the last."""
         vec = self._vec
         episode = int(vec.episode[0]) + 1
         if seed is None and episode == 0:
@@ -125,16 +124,16 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
     def step(
         self, actions: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
-        """Let the agents that have to act do so, and the simulation go on to the next instant at which any has to.
+        """Applies the actions of the deciding agents, and simulates until the next decision of any agent.
 
         Raises:
-            SimulationError: if an agent that has to act gives no action, or one of another shape or not finite.
+            SimulationError: if a deciding agent has no action, or an action has another shape or is not finite.
         """
         vec = self._vec
         if not self.agents:
             raise SimulationError("no episode to make a step in: call reset() first")
         vec.step(self._gathered(actions))
-        # One that joins in this step has no reward yet, and is among those that are told of it.
+        # An agent that joins in this step has no reward yet, and receives its first observation.
         self._join()
         told = self.agents
         is_over = self._is_over()
@@ -152,7 +151,7 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
         return "\n".join([f"episode {self._vec.episode[0]}, t = {self._vec.time_s[0]:.3f} s", *acting])
 
     def close(self) -> None:
-        """Does nothing: there is nothing to release."""
+        """Does nothing, because the environment holds no resources."""
 
     def _is_over(self) -> bool:
         return bool(self._vec.terminated[0] or self._vec.truncated[0])
@@ -177,7 +176,7 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
         found: dict[str, NDArray[np.intp]] = {}
         for index, name in enumerate(names):
             slots = np.flatnonzero(vec.flow[0] == index)
-            # A single copy of a flow that can have more is its first.
+            # A single copy of a flow that may have several is the first copy.
             instance = f"{name}.1" if name in largest and largest[name].count > 1 else name
             if len(slots):
                 agents = self._names(instance, len(slots))

@@ -1,20 +1,20 @@
-"""Text from outside where people read it: what is not a character to be read is spelled out."""
+"""Preparation of external text for display: control characters are escaped, known words suggested."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-_MOST_COMPARED = 1000  # comparing words takes some microseconds each
+_MOST_COMPARED = 1000  # each comparison takes some microseconds
 _MOST_LISTED = 30
 
 
 def on_one_line(text: str) -> str:
-    r"""The text with ``\u000a`` and the like for all but letters, signs and spaces."""
+    r"""The text with non-printable characters escaped as ``\u000a``."""
     return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
 
 
 def closest(word: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6) -> str:
-    """'did you mean "delay" or "rate"?' with the known words that are close, each once; else nothing."""
+    """A question such as 'did you mean "delay" or "rate"?' with similar known words, each once; otherwise ""."""
     import difflib
 
     words = tuple(dict.fromkeys(known))
@@ -25,13 +25,13 @@ def closest(word: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """', did you mean "delay"?' if one of the known words is close, else nothing."""
+    """A question such as ', did you mean "delay"?' with the most similar known word; otherwise ""."""
     meant = closest(word, known)
     return f", {meant}" if meant else ""
 
 
 def either(names: Iterable[str]) -> str:
-    """Names as prose, each once: '"a", "b" or "c"'; of very many only the first."""
+    """An enumeration of names, each once: '"a", "b" or "c"'; long lists are shortened."""
     every = list(dict.fromkeys(names))
     if not every:
         return "nothing"

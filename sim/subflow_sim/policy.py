@@ -1,4 +1,4 @@
-"""Trained policies: their files, their descriptions, and what they would do.
+"""Trained policies: their files, descriptions and actions.
 
 A policy file is one safetensors file. Its metadata hold a JSON document under "subflow_policy":
 
@@ -9,18 +9,19 @@ A policy file is one safetensors file. Its metadata hold a JSON document under "
      "actor": NETWORK, "critic": null | NETWORK,
      "card": {...}}                                       for people: recipe, seed, metrics, parent
 
-A NETWORK is {"encoder": ENCODER, "input": "slot" | "target" | "all", "slots": 2, "layers": [LAYER, ...]}, and of a
-critic also "takes_action": true or false. ENCODER is {"type": "none"}, {"type": "lstm", "hidden": 64} or {"type":
-"pool", "layers": [64, 64], "activation": "relu" | "tanh", "pool": ["mean", "max"]} and makes h of all rows. LAYER is
+A NETWORK is {"encoder": ENCODER, "input": "slot" | "target" | "all", "slots": 2, "layers": [LAYER, ...]}, for a critic
+with "takes_action": true or false. ENCODER is {"type": "none"}, {"type": "lstm", "hidden": 64} or {"type": "pool",
+"layers": [64, 64], "activation": "relu" | "tanh", "pool": ["mean", "max"]} and computes h from all rows. LAYER is
 {"type": "linear", "in": 78, "out": 128}, {"type": "relu"}, {"type": "tanh"}, or at the end of an actor with choices
-{"type": "softmax"}. What the first layer gets: "slot": [h | row] for each row that acts; "target": [h | the rows that
-act, zeros up to `slots` rows]; "all": [h | all rows, zeros up to `slots`]. A critic that takes the action gets it
-behind the rows, within [-1, 1]. Out come the numbers of an action, or one per choice, for each row; of a critic one.
+{"type": "softmax"}. Input of the first layer: "slot": [h | row] for each acting row; "target": [h | the acting rows,
+zeros up to `slots` rows]; "all": [h | all rows, zeros up to `slots`]. A critic that takes the action receives it after
+the rows, within [-1, 1]. The output is the numbers of an action, or one per choice, for each row; for a critic one
+number.
 
-Tensors are float32 as PyTorch has them: "actor.layers.K.weight" [out, in] and ".bias", K the position in "layers";
+Tensors are float32 in PyTorch's layout: "actor.layers.K.weight" [out, in] and ".bias", K the position in "layers";
 "actor.encoder.weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0" of an LSTM, gates in the order i, f, g, o;
-"actor.encoder.K.weight" and ".bias" of a pool; the same behind "critic.". An actor's numbers within [-1, 1] are spread
-over the bounds of the controller's actions.
+"actor.encoder.K.weight" and ".bias" of a pool; the same with "critic.". The outputs of an actor within [-1, 1] are
+scaled to the bounds of the controller's actions.
 """
 
 from __future__ import annotations
@@ -47,10 +48,10 @@ BoolArray = NDArray[np.bool_]
 
 
 class Policy:
-    """A function from what an agent sees to what it does, as the core runs it. Immutable."""
+    """A function from an agent's observation to its action, evaluated by the core. Immutable."""
 
     def __init__(self, content: bytes) -> None:
-        """See `from_bytes`, which reads equal content only once."""
+        """Reads a policy; `from_bytes` caches equal content."""
         try:
             self.core = _core.read_policy(content)
         except _core.CorePolicyError as error:
@@ -62,7 +63,7 @@ class Policy:
         """The policy in the content of a file; the same object for the same content, as long as it is remembered.
 
         Raises:
-            PolicyError: naming the tensor, layer or key, the value and what is allowed.
+            PolicyError: with the tensor, layer or key, the value and the allowed values.
         """
         return _remembered(content)
 
@@ -71,7 +72,7 @@ class Policy:
         """The policy in a file.
 
         Raises:
-            PolicyError: if it cannot be read or is none, beginning with the path.
+            PolicyError: if the file cannot be read or is not a policy; the message begins with the path.
         """
         content = read_policy_file(Path(path))
         try:
@@ -81,55 +82,55 @@ class Policy:
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """What the file says of itself; see the module."""
+        """The JSON document of the file; see the module."""
         document: dict[str, Any] = json.loads(self.core.document)
         return document
 
     @property
     def name(self) -> str:
-        """The name that its author gave it."""
+        """Name given by its author."""
         return str(self.document["name"])
 
     @property
     def controller(self) -> str:
-        """Name of the controller it was made for."""
+        """Name of the controller for which it was trained."""
         return self.core.controller
 
     @property
     def history(self) -> int:
-        """Records of the past in a row of an observation."""
+        """Records in a row of an observation."""
         return self.core.history
 
     @property
     def width(self) -> int:
-        """W, numbers in a row of an observation."""
+        """Length W of a row of an observation."""
         return self.core.width
 
     @property
     def slots(self) -> int | None:
-        """Subflows for which it can act at once; None: any number."""
+        """Maximum number of subflows for joint actions; None: no limit."""
         return self.core.slots
 
     @property
     def options(self) -> dict[str, float | bool | str]:
-        """Options of the controller it was trained with, SI: they apply where a scenario gives none."""
+        """Options of the controller in training, SI: defaults for a scenario."""
         return dict(self.document.get("options", {}))
 
     @property
     def card(self) -> dict[str, Any]:
-        """How it was made and what it can do."""
+        """Description of the training and its metrics."""
         return dict(self.document.get("card", {}))
 
     def act(self, rows: ArrayLike, acting: ArrayLike) -> tuple[FloatArray, float]:
-        """What it does with one observation.
+        """The action for one observation.
 
         Args:
-            rows: float32 [S, W], the subflows that are there.
-            acting: bool [S], those that an action is wanted for.
+            rows: float32 [S, W], rows of the present subflows.
+            acting: bool [S], subflows that need an action.
 
         Returns:
             The action, float32 [S, A] in the units of the controller's actions (or the number of a choice), 0 for
-            subflows that do not act, and the value that its critic sees in that; NaN without a critic.
+            subflows that do not act, and the critic's value; NaN without a critic.
 
         Raises:
             ValueError: if the shapes do not fit.
@@ -140,15 +141,15 @@ class Policy:
     def act_many(
         self, rows: ArrayLike, acting: ArrayLike, mask: ArrayLike | None = None
     ) -> tuple[FloatArray, FloatArray]:
-        """What it does with many observations, in the layout of `VecEnv`.
+        """The actions for many observations, in the layout of `VecEnv`.
 
         Args:
             rows: float32 [B, S, W].
-            acting: bool [B, S], subflows that an action is wanted for.
-            mask: bool [B, S], subflows that are there; None: all.
+            acting: bool [B, S], subflows that need an action.
+            mask: bool [B, S], present subflows; None: all.
 
         Returns:
-            Actions float32 [B, S, A] and values float32 [B], as in `act`; NaN where nobody acts.
+            Actions float32 [B, S, A] and values float32 [B], as in `act`; NaN if no subflow acts.
 
         Raises:
             ValueError: if the shapes do not fit.
@@ -173,10 +174,10 @@ def policy_bytes(document: Mapping[str, Any], tensors: Mapping[str, ArrayLike]) 
 
     Args:
         document: JSON values; see the module.
-        tensors: float32 by name; other numbers are converted.
+        tensors: float32 arrays by name; other numeric types are converted.
 
     Raises:
-        PolicyError: if the core would refuse it.
+        PolicyError: if the core refuses the content.
     """
     try:
         text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -191,14 +192,14 @@ def policy_bytes(document: Mapping[str, Any], tensors: Mapping[str, ArrayLike]) 
         parts.append(values.tobytes())
         at += values.nbytes
     encoded = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
-    encoded += b" " * (-len(encoded) % 8)  # so that the data are aligned, as safetensors does
+    encoded += b" " * (-len(encoded) % 8)  # aligns the data, as safetensors does
     content = b"".join([len(encoded).to_bytes(8, "little"), encoded, *parts])
     Policy(content)
     return content
 
 
 def actor_bytes(content: bytes) -> int:
-    """The size of the actor's numbers in a policy file, bytes."""
+    """Size of the actor's tensors in a policy file, bytes."""
     length = int.from_bytes(content[:8], "little")
     tensors = json.loads(content[8 : 8 + length])
     ranges = [tensor["data_offsets"] for name, tensor in tensors.items() if name.startswith("actor.")]
@@ -206,18 +207,18 @@ def actor_bytes(content: bytes) -> int:
 
 
 def write_policy(path: str | Path, document: Mapping[str, Any], tensors: Mapping[str, ArrayLike]) -> str:
-    """Write a policy file in one step: what was there before stays until the new one is on the disk.
+    """Writes a policy file atomically: an existing file stays until the new one is on the disk.
 
     Args:
-        path: of the file.
+        path: path of the file.
         document: JSON values; see the module.
-        tensors: float32 by name.
+        tensors: float32 arrays by name.
 
     Returns:
-        Its content hash, SHA-256 in hex.
+        The content hash, SHA-256 in hex.
 
     Raises:
-        PolicyError: if it would not be usable, or cannot be written.
+        PolicyError: if the content is not a valid policy, or cannot be written.
     """
     content = policy_bytes(document, tensors)
     try:

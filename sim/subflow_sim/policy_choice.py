@@ -1,4 +1,4 @@
-"""Which trained policy decides for a controller, and what follows from that for the controller's other options."""
+"""Resolution of a controller's trained policy, and of its other options given the policy."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ def choose_policy(
     library: PolicyLibrary,
     folder: Path | None = None,
 ) -> Choice:
-    """The choice of an algorithm with all its options, and with the policy that its option `policy` names.
+    """The choice of an algorithm with all its options, and with the policy named by its option `policy`.
 
-    What is not given is as the policy was trained with, else as the profile has it. The same as
-    `Algorithm.with_defaults` for an algorithm without that option.
+    Options not given take the values of the policy's training, otherwise of the profile. For an algorithm without a
+    policy the result equals `Algorithm.with_defaults`.
 
     Args:
         algorithm: a controller or scheduler.
-        given: options that the scenario sets, SI.
-        profile: of the transport.
-        library: of policies by name.
-        folder: of the scenario; None: it is not a file.
+        given: options from the scenario, SI.
+        profile: profile of the transport.
+        library: policies by name.
+        folder: folder of the scenario; None: the scenario is not a file.
 
     Raises:
-        ParamError: if there is no such policy, it is unusable, or it does not fit.
+        ParamError: if the policy is missing, unusable, or does not fit.
     """
     choice = algorithm.with_defaults(given, profile)
     name = choice.options.get("policy")
@@ -48,14 +48,14 @@ def choose_policy(
 
 
 def with_policy(algorithm: Algorithm, given: Mapping[str, OptionValue], profile: str, file: PolicyFile) -> Choice:
-    """The same with a policy file that is there.
+    """As `choose_policy`, with a loaded policy file.
 
     Raises:
-        ParamError: if it is unusable, or does not fit.
+        ParamError: if the policy is unusable or does not fit.
     """
     policy = _policy(file)
     shown = f'"{file.name}"'
-    # `uncoupled` runs its base on each subflow; of others a base is something else.
+    # `uncoupled` runs its base on each subflow; for other algorithms the option `base` has another meaning.
     learner = str(given.get("base", algorithm.name)) if algorithm.name == "uncoupled" else algorithm.name
     if policy.controller != learner:
         raise ParamError(f"{shown} was trained for {policy.controller}", f"a policy for {learner}")
@@ -79,16 +79,16 @@ def with_policy(algorithm: Algorithm, given: Mapping[str, OptionValue], profile:
 
 
 def policy_slots(file: PolicyFile) -> int | None:
-    """Subflows for which a policy can act at once; None: any number.
+    """Maximum number of subflows for joint actions of a policy; None: no limit.
 
     Raises:
-        ParamError: if it is unusable.
+        ParamError: if the policy is unusable.
     """
     return _policy(file).slots
 
 
 def _policy(file: PolicyFile) -> Policy:
-    from subflow_sim.policy import Policy  # with the compiled core, which scenarios of other flows need not load
+    from subflow_sim.policy import Policy  # loads the compiled core, which scenarios without policies do not need
 
     try:
         return Policy.from_bytes(file.content)

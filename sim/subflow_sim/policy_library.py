@@ -1,7 +1,7 @@
-"""Where trained policies are found: by name in folders, or as files beside a scenario.
+"""Lookup of trained policies: by name in folders, or as files beside a scenario.
 
-A library is a value that whoever reads scenarios passes along with the algorithms (`AlgorithmCatalog.policies`): there
-is no global list of folders to be set before, so that two documents of one process can have different ones.
+A library is a value that callers of the scenario reader pass with the algorithms (`AlgorithmCatalog.policies`). There
+is no global list of folders, so two documents of one process can use different libraries.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from subflow_sim.shipped import shipped_folder
 
 SUFFIX = ".safetensors"
 MAX_POLICY_BYTES = 64 << 20
-"""Larger files are refused."""
+"""Size limit of a policy file."""
 
 NEUTRAL = "neutral"
 RANDOM = "random"
@@ -29,12 +29,12 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
 
 
 def shipped_policies() -> Path:
-    """The folder of the policies that ship."""
+    """The folder of the shipped policies."""
     return shipped_folder("agents")
 
 
 def is_policy_name(name: str) -> bool:
-    """Whether a policy of a library can be called that."""
+    """True if a policy of a library may have this name."""
     return _NAME.match(name) is not None and not name.endswith(SUFFIX) and name not in (NEUTRAL, RANDOM)
 
 
@@ -43,8 +43,8 @@ class PolicyLibrary:
     """Policies by name.
 
     Attributes:
-        folders: with files NAME.safetensors; of equal names that in the first folder counts. Folders that do not exist
-            are empty.
+        folders: folders of files NAME.safetensors; for equal names the first folder counts. Missing folders count as
+            empty.
     """
 
     folders: tuple[Path, ...] = ()
@@ -63,15 +63,15 @@ class PolicyLibrary:
         return dict(sorted(found.items()))
 
     def read(self, value: str, folder: Path | None = None) -> PolicyFile:
-        """The policy that a scenario names.
+        """The policy named by a scenario.
 
         Args:
             value: a name of the library, or a path that ends in .safetensors: absolute, or with "/" relative to the
                 scenario's folder and within it.
-            folder: the scenario's; None: it is not a file.
+            folder: folder of the scenario; None: the scenario is not a file.
 
         Raises:
-            ParamError: if there is none, or it cannot be read.
+            ParamError: if the policy is missing or cannot be read.
         """
         path = _beside(value, folder) if value.endswith(SUFFIX) else self._in_library(value)
         try:
@@ -81,7 +81,7 @@ class PolicyLibrary:
         return PolicyFile(value, content_hash, content, path.absolute())
 
     def _in_library(self, name: str) -> Path:
-        # Not looked up in a listing: this is asked for each keystroke in a scenario.
+        # No directory listing, because each keystroke in a scenario triggers this lookup.
         if is_policy_name(name):
             for folder in self.folders:
                 path = folder / f"{name}{SUFFIX}"
@@ -96,16 +96,17 @@ def read_policy_file(path: Path) -> bytes:
     """The bytes of a policy file.
 
     Raises:
-        PolicyError: if it cannot be read, is not a regular file or too large; the text begins with the path.
+        PolicyError: if the file cannot be read, is not a regular file or is too large; the message begins with the
+            path.
     """
     return _read(path)[0]
 
 
 def _beside(value: str, folder: Path | None) -> Path:
-    """A file that belongs to a scenario, or any by its absolute path.
+    """Path of a file that belongs to a scenario, or an absolute path.
 
-    Delivery traces have to lie beside the scenario; a policy file, of which only decisions can be seen, need not:
-    so runs may name the policy of a training where it was written.
+    Delivery traces must lie beside the scenario, but a policy file need not, because a run reveals only its decisions:
+    so runs can name a training's policy at its original path.
     """
     path = PurePosixPath(value)
     if Path(value).is_absolute():
@@ -134,6 +135,6 @@ def _read(path: Path) -> tuple[bytes, str]:
 
 @lru_cache(maxsize=16)
 def _remembered(path: Path, _changed_ns: int, _size: int, _inode: int) -> tuple[bytes, str]:
-    """Content and hash of a file that has not changed since; the scenario is read again for each keystroke in it."""
+    """Cached content and hash of a file until it changes; each keystroke in a scenario reads the scenario again."""
     content = read_file(path, MAX_POLICY_BYTES)
     return content, hashlib.sha256(content).hexdigest()

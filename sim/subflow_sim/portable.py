@@ -1,4 +1,4 @@
-"""A scenario as a document that the core reads without Python: compiled to WebAssembly, in a browser's page."""
+"""A scenario as a document that the core reads without Python, for example compiled to WebAssembly in a web page."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Document: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class PortableScenario:
-    """What a run needs beside the core and a seed.
+    """All inputs of a run except the core and a seed.
 
     Attributes:
-        document: as the core writes it; an agent's policy is its number among `policies`.
-        policies: content of files, each once.
+        document: document in the format of the core; an agent's policy is its index in `policies`.
+        policies: content of the policy files, each once.
         flows: per flow index: its name, "download.1", and the flow of the file with all options of its algorithms.
         subflows: per subflow index: "download.1/2" and its links.
         links: per direction of a link: "wifi/forward".
@@ -39,7 +39,7 @@ class PortableScenario:
 
 
 def portable(scenario: Scenario, seed: int) -> PortableScenario:
-    """The scenario of a run with that seed: what is drawn by it, such as arrivals, is part of the document."""
+    """The scenario of a run with this seed: values drawn from it, for example arrivals, are part of the document."""
     lowered = lower(scenario, seed)
     document: Document = json.loads(lowered.core.to_json())
     policies: dict[int, bytes] = {}
@@ -57,10 +57,10 @@ def portable(scenario: Scenario, seed: int) -> PortableScenario:
 
 
 def signature_of(portable_scenario: PortableScenario, seed: int) -> str:
-    """What the run of the document comes to here.
+    """The signature of the document's run in this core.
 
     Raises:
-        SimulationError: if the document is none that this version of the core has written.
+        SimulationError: if the document was not written by this version of the core.
     """
     policies = [Policy.from_bytes(content).core for content in portable_scenario.policies]
     try:
@@ -74,13 +74,13 @@ def signature_of(portable_scenario: PortableScenario, seed: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PortableChoice:
-    """A controller or scheduler that a flow of a document may be given.
+    """A controller or scheduler that can replace that of a flow in a document.
 
     Attributes:
-        name: of the algorithm.
-        choice: as documents have it, with all its options.
-        decider: who decides for its agent; None: it has none, or nobody does.
-        is_coupled: runs over the subflows of a connection together.
+        name: name of the algorithm.
+        choice: the algorithm in document form, with all its options.
+        decider: the policy of its agent; None for the default or without an agent.
+        is_coupled: whether it runs over the subflows of a connection jointly.
     """
 
     name: str
@@ -90,7 +90,7 @@ class PortableChoice:
 
 
 def portable_choices(kind: Literal["controller", "scheduler"], profile: Profile) -> tuple[PortableChoice, ...]:
-    """Those that need no file: all that are built in, but for controllers that are a trained policy."""
+    """All built-in algorithms except controllers that need a policy file."""
     algorithms = controllers() if kind == "controller" else schedulers()
     return tuple(made for algorithm in algorithms if (made := _portable_choice(kind, algorithm, profile)) is not None)
 

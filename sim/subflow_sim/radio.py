@@ -1,4 +1,4 @@
-"""What of a radio link depends on the seed: outages and hand-overs, as the core takes them, and media by number."""
+"""Seed-dependent fields of a radio link in the core's document: outages, hand-overs and media."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _Span = tuple[int, int]
 
 @dataclass(slots=True)
 class Radio:
-    """Adds the fields of a radio to those of link directions.
+    """Adds the fields of radio links to those of link directions.
 
     Attributes:
-        duration_ns: of the run.
-        seed: of its draws.
+        duration_ns: duration of the run.
+        seed: seed of the run's draws.
     """
 
     duration_ns: int
@@ -29,12 +29,12 @@ class Radio:
     _changes: list[Fields] = field(default_factory=list)
 
     def add_to(self, fields: Fields, index: int, name: str, side: LinkDirection) -> None:
-        """Add what a direction has of it, and note its events; both directions of a link draw the same numbers.
+        """Adds a direction's radio fields, and records its events; both directions of a link draw the same numbers.
 
         Args:
-            fields: of the direction.
-            index: of the direction.
-            name: of the link.
+            fields: fields of the direction; changed in place.
+            index: index of the direction.
+            name: name of the link.
             side: the direction.
         """
         if side.retransmission is not None:
@@ -50,7 +50,7 @@ class Radio:
             fields["pauses"] = [{"from": start, "to": end} for start, end in _joined(pauses)]
 
     def events(self) -> list[Fields]:
-        """The changes of all directions so far, in order of time."""
+        """The changes recorded so far, in order of time."""
         return sorted(self._changes, key=lambda change: change["at"])
 
     def _access(self, access: Access) -> Fields:
@@ -66,7 +66,7 @@ class Radio:
         }
 
     def _pauses(self, index: int, name: str, side: LinkDirection) -> list[_Span]:
-        """When the transmitter stands still, in no order; note what else changes."""
+        """Pauses of the transmitter, unordered; other changes are recorded."""
         pauses: list[_Span] = []
         if side.outages is not None:
             up_ns, down_ns = nanos(side.outages.up_s), nanos(side.outages.down_s)
@@ -81,7 +81,7 @@ class Radio:
         return pauses
 
     def _handovers(self, index: int, name: str, side: LinkDirection, handover: Handover) -> Iterator[_Span]:
-        """Note what changes at each hand-over, and yield the gaps."""
+        """Records the changes of each hand-over, and yields the gaps."""
         period_ns, gap_ns = nanos(handover.period_s), nanos(handover.gap_s)
         times = range(nanos(handover.offset_s), self.duration_ns, period_ns)
         for number, at_ns in enumerate(times):
@@ -97,7 +97,7 @@ class Radio:
 
 
 def _joined(spans: Iterable[_Span]) -> Iterator[_Span]:
-    """Spans in order, those that touch as one."""
+    """Spans in order, with adjacent ones merged."""
     start, end = 0, 0
     for here, there in sorted(spans):
         if here > end or end == 0:

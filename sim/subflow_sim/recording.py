@@ -1,9 +1,9 @@
-"""Files of recorded numbers: one per line, or columns with names and units; and how a stored run keeps them.
+"""Files of recorded numbers, one per line or in named columns with units, and their form in stored runs.
 
-A stored run and a bundle hold what was recorded, not where it was: as text where there are few numbers, else packed.
-Packed are the differences from one number to the next, byte by byte of the same weight, compressed: a recording of
-64 MB becomes less than one if it is regular, and half of it if it is noise. A database has each once, however many
-runs there are of it, and names it in their texts by its hash, ``packed#...``, which only a loss leaves in a text.
+A stored run and a bundle contain the recording itself instead of its path: as text if short, otherwise packed. Packing
+takes the differences between successive numbers, groups their bytes by significance and compresses them: a regular
+recording of 64 MB shrinks below 1 MB, noise to half. A database stores each recording once and refers to it in the
+texts of its runs by hash, ``packed#...``, which remains in a text only if the recording is lost.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from subflow_sim.errors import ParamError
 from subflow_sim.gate import MOST_OWN_BYTES, MOST_SECONDS
 
 MAX_NUMBERS = 32_000_000
-"""As many as a file of that size can hold."""
+"""Maximum number of values in a file of the maximum size."""
 
 FloatArray = npt.NDArray[np.float64]
 CountArray = npt.NDArray[np.uint32]
@@ -48,10 +48,10 @@ _COLUMNS_ALLOWED = (
 
 
 def read_recording(name: str, folder: Path | None, example: str) -> str:
-    """Read a file that belongs to a scenario; see `read_beside`.
+    """Reads a recording that belongs to a scenario; see `read_beside`.
 
     Raises:
-        ParamError: if it cannot be read, is too large or no text.
+        ParamError: if the file cannot be read, is too large or not text.
     """
     content = read_beside(name, folder, MOST_OWN_BYTES, example)
     try:
@@ -62,11 +62,11 @@ def read_recording(name: str, folder: Path | None, example: str) -> str:
 
 
 def numbers_of(text: str, allowed: str) -> FloatArray | None:
-    """All numbers of a text; None if something else is in it, or a number in another form.
+    """All numbers of a text; None if the text contains anything else.
 
     Args:
-        text: numbers between white space.
-        allowed: other characters that a number may have.
+        text: numbers separated by white space.
+        allowed: further characters allowed in a number.
     """
     if text.translate(dict.fromkeys(map(ord, "0123456789 \t\r\n" + allowed))):
         return None
@@ -82,7 +82,7 @@ def numbers_of(text: str, allowed: str) -> FloatArray | None:
 
 
 def has_columns(text: str) -> bool:
-    """Whether it is a table whose first line names its columns."""
+    """True if the text is a table whose first line names its columns."""
     return text.lstrip()[:1].isalpha()
 
 
@@ -90,14 +90,14 @@ def column_of(text: str, *wanted: str) -> tuple[FloatArray, FloatArray, str]:
     """The times of a table and one of its columns.
 
     Args:
-        text: with commas between columns, the first line with their names.
-        wanted: names without unit, the first that is there counts.
+        text: rows with commas between columns; the first row contains the names.
+        wanted: names without unit; the first one present counts.
 
     Returns:
-        Times in s from 0 on, values in SI units, and the name without unit.
+        Times in s from 0, values in SI units, and the name without unit.
 
     Raises:
-        ParamError: naming the line and the value; also for times that run backwards and for holes.
+        ParamError: with the line and the value; also for descending times and for gaps.
     """
     header, _, rows = text.lstrip().partition("\n")
     names = [name.strip() for name in header.split(",")]
@@ -169,11 +169,11 @@ def _check_times(times_s: FloatArray, name: str) -> None:
         raise ParamError(message, f"lines at most {limit:g} s apart")
 
 
-# ---- what a stored run keeps ----
+# ---- recordings in stored runs ----
 
 
 def packed_text(numbers: CountArray) -> str:
-    """Numbers as text that `unpacked` reads back."""
+    """Numbers as text for `unpacked`."""
     if numbers.size <= _MOST_AS_TEXT:
         return " ".join(map(str, numbers.tolist()))
     steps = np.diff(numbers.astype(np.int64), prepend=0).astype("<i4")
@@ -182,7 +182,7 @@ def packed_text(numbers: CountArray) -> str:
 
 
 def is_packed(text: str) -> bool:
-    """Whether `packed_text` wrote it so."""
+    """True for output of `packed_text`."""
     return text.startswith((_PACKED, _NAMED))
 
 
@@ -190,7 +190,7 @@ def unpacked(text: str) -> CountArray:
     """The numbers of a packed text.
 
     Raises:
-        ParamError: if it is damaged, or lost.
+        ParamError: if the text is damaged, or its recording is lost.
     """
     if text.startswith(_NAMED):
         raise ParamError(

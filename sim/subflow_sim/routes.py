@@ -1,4 +1,4 @@
-"""Ways through a topology: checking the paths a file names, finding those it leaves out. Hosts do not forward."""
+"""Paths through a topology: checks paths given by a file and finds omitted ones. Hosts do not forward."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from subflow_sim.scenario_model import Link
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """Who is joined to whom.
+    """Links and hosts of a scenario.
 
     Attributes:
         ends: the two nodes of each link, by link name, in the order of the file.
@@ -25,23 +25,23 @@ class Topology:
 
 @dataclass(frozen=True, slots=True)
 class RouteProblem:
-    """Why a path is none: what is wrong, and at which position of it (None: with its end)."""
+    """An error in a path, with its position in the path (None: at its end)."""
 
     position: int | None
     message: str
 
 
 def check_path(topology: Topology, source: str, destination: str, links: Sequence[str]) -> RouteProblem | None:
-    """Walk a path from source to destination.
+    """Checks a path from source to destination.
 
     Args:
-        topology: has every link of the path.
-        source: where the walk begins.
-        destination: where it has to end.
+        topology: must contain every link of the path.
+        source: first node.
+        destination: last node.
         links: names of the links in order, at least one.
 
     Returns:
-        The first thing that is wrong, or None.
+        The first error, or None.
     """
     here = source
     visited = {source}
@@ -65,7 +65,7 @@ def check_path(topology: Topology, source: str, destination: str, links: Sequenc
 
 
 def has_bottleneck(source: str, path: Sequence[Link | None]) -> bool:
-    """Whether a link of a connected path has a finite rate in the direction of the walk; True if one is unusable."""
+    """True if a link of a connected path has a finite rate in the direction of the path, or is unusable (None)."""
     here = source
     for link in path:
         if link is None:
@@ -81,15 +81,15 @@ def shortest_paths(topology: Topology, source: str, destination: str, limit: int
     """All paths with the fewest links, ordered by the position of their links in the file.
 
     Args:
-        topology: the links; parallel ones give paths of their own.
+        topology: the links; parallel links form separate paths.
         source: first node.
         destination: last node, another one.
-        limit: stop after that many.
+        limit: maximum number of paths.
     """
     distance = _distances(topology, destination)
     if source not in distance:
         return ()
-    closer: dict[str, list[tuple[str, str]]] = {}  # the links of a node that lead towards the destination
+    closer: dict[str, list[tuple[str, str]]] = {}  # links of a node towards the destination
     for name, ends in topology.ends.items():
         for here, there in (ends, ends[::-1]):
             forwards = there == destination or there not in topology.hosts
@@ -99,7 +99,9 @@ def shortest_paths(topology: Topology, source: str, destination: str, limit: int
 
 
 def _walks(closer: Mapping[str, list[tuple[str, str]]], source: str, destination: str) -> Iterator[tuple[str, ...]]:
-    """Every walk over `closer`, depth first. A stack of its own: long chains would exceed Python's."""
+    """All paths over `closer`, depth first. Uses an explicit stack, because long chains would exceed Python's recursion
+    limit.
+    """
     walk: list[str] = []
     choices = [iter(closer[source])]
     while choices:
@@ -118,7 +120,7 @@ def _walks(closer: Mapping[str, list[tuple[str, str]]], source: str, destination
 
 
 def forwarding_host(topology: Topology, source: str, destination: str) -> str | None:
-    """A host that would have to forward for the destination to be reached, if that is all that is missing."""
+    """A host whose forwarding would make the destination reachable; None otherwise."""
     as_routers = Topology(topology.ends, frozenset())
     path = next(iter(shortest_paths(as_routers, source, destination, 1)), ())
     here = source
@@ -131,7 +133,7 @@ def forwarding_host(topology: Topology, source: str, destination: str) -> str | 
 
 
 def _distances(topology: Topology, destination: str) -> dict[str, int]:
-    """Links from each node to the destination on a way that only routers forward."""
+    """Number of links from each node to the destination on paths on which only routers forward."""
     neighbours: dict[str, list[str]] = {}
     for first, second in topology.ends.values():
         neighbours.setdefault(first, []).append(second)

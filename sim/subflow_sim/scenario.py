@@ -1,4 +1,4 @@
-"""Scenario files: from TOML text to an immutable `Scenario` in SI units, or to a list of all that is wrong with it."""
+"""Scenario files: from TOML text to an immutable `Scenario` in SI units, or to a list of all its errors."""
 
 from __future__ import annotations
 
@@ -76,18 +76,18 @@ def parse_scenario(
     folder: Path | None = None,
     tree: dict[str, Any] | None = None,
 ) -> Scenario:
-    """Read a scenario file and check all of it.
+    """Reads a scenario file and checks all of it.
 
     Args:
         text: TOML text.
-        file: what messages call it; its stem is the scenario's name where the text gives none.
+        file: name in messages; its stem is the default of the scenario's name.
         overrides: "KEY=VALUE" with a dotted key, e.g. "links.wifi.loss=1%", "events.0.at=5s". They replace or add
-            values before anything is checked; a value is read as TOML if it is TOML, else as text.
-        algorithms: the controllers, schedulers and trained policies that may be named; None: those of the compiled core
-            and the policies that ship with it.
-        folder: the folder of the files that it names (delivery traces, policies); None: it can name only traces
-            whose content it holds, and policies of the library.
-        tree: the result of `tomllib` for the text, if the caller has parsed it already; overrides change it.
+            values before all checks; a value that is not TOML is text.
+        algorithms: the available controllers, schedulers and trained policies; None: those of the compiled core and the
+            shipped policies.
+        folder: folder of referenced files (delivery traces, policies); None: only traces with embedded content and
+            policies of the library are usable.
+        tree: the result of `tomllib` for the text, if already parsed; overrides change it.
 
     Raises:
         ScenarioError: with all problems, in the order of the file.
@@ -107,10 +107,10 @@ def load_scenario(
     overrides: Sequence[str] = (),
     algorithms: AlgorithmCatalog | None = None,
 ) -> Scenario:
-    """Read a scenario from a file; see `parse_scenario`.
+    """Reads a scenario from a file; see `parse_scenario`.
 
     Args:
-        path: the file, or the name of a scenario that ships, such as "demo", if there is no file of that name.
+        path: the file, or the name of a shipped scenario, for example "demo", unless a file has that name.
         overrides: see `parse_scenario`.
         algorithms: see `parse_scenario`.
 

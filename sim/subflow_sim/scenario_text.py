@@ -33,12 +33,12 @@ def read_scenario(
     folder: Path | None = None,
     tree: dict[str, Any] | None = None,
 ) -> Scenario:
-    """See `subflow_sim.scenario.parse_scenario`.
+    """Implementation of `subflow_sim.scenario.parse_scenario`.
 
     Raises:
         ScenarioError: with all problems, in the order of the file.
     """
-    text = text.removeprefix("\ufeff")  # some editors put a byte order mark in front, which TOML has not
+    text = text.removeprefix("\ufeff")  # some editors write a byte order mark, which TOML does not allow
     if tree is None:
         tree = _parse_toml(text, file)
     report = Report(file, partial(toml_lines, text), tree)
@@ -54,8 +54,8 @@ def read_scenario(
 def _read_training(
     tree: Mapping[str, Any], file: str, report: Report, algorithms: AlgorithmCatalog, folder: Path | None
 ) -> Training | None:
-    """The `[training]` block of a scenario that is in order; None after noting what is wrong with it."""
-    # Only scenarios that have one load what it takes.
+    """The `[training]` block of a valid scenario; None after reporting problems."""
+    # Only scenarios with a block load these modules.
     from subflow_sim.training_model import Template
     from subflow_sim.training_reader import read_training
     from subflow_sim.training_trials import try_extremes

@@ -1,4 +1,4 @@
-"""What a scenario that can be run is likely to disappoint with, told before it runs."""
+"""Warnings about valid scenarios whose results will probably mislead."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from subflow_sim.whole_scenario import Scenario
 
 __all__ = ["scenario_warnings"]
 
-# Controllers whose option `probe` is a share of the total rate of the connection, and not of the rate of the path.
+# Controllers whose option `probe` is a share of the total rate of the connection instead of the path's rate.
 _PROBING = ("mpcc-loss", "mpcc-latency")
-# How wide trials are, in rates of the slowest path. Measured with mpcc-loss over 8 to 32 equal paths of 5 Mbit/s, with
-# minrtt and mpcc-rate: from 0.9 on 10 to 28 % of the packets are lost, between 0.45 and 0.8 at most 6 %, mostly none.
+# Maximum width of trials, relative to the rate of the slowest path. Measured with mpcc-loss over 8 to 32 equal paths of
+# 5 Mbit/s, with minrtt and mpcc-rate: from 0.9 up 10 to 28 % of the packets are lost, between 0.45 and 0.8 at most 6 %,
+# mostly none.
 _OVERLOADING = 0.85
 _FITTING = 0.5
 
 
 def scenario_warnings(scenario: Scenario) -> tuple[str, ...]:
-    """What there is to warn of, each a sentence without its full stop; empty if there is nothing.
+    """Warnings, each a sentence without its full stop; empty if none apply.
 
-    A flow of MPCC over many paths, or over one that is much slower than the others: the rates that it tries are a share
-    of the total rate apart, which can be as much as the slow path carries. See `Mpcc::probe_rates` of the core.
+    Covers flows of MPCC over many paths, or over one much slower path: the distance of the tried rates is a share of
+    the total rate, which can reach the whole rate of the slow path. See `Mpcc::probe_rates` of the core. Also covers
+    controllers with another scheduler than in their publication.
     """
     found: list[str] = []
     for flow in scenario.flows.values():

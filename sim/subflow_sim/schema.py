@@ -1,7 +1,7 @@
-"""JSON Schema of scenario files, for editors that complete and check TOML. Built from the declaration of the keys.
+"""JSON Schema of scenario files, for editors that complete and check TOML, generated from the declarations of the keys.
 
-The schema is weaker than the reader, which also knows how values fit together: what the reader accepts is valid.
-`python -m subflow_sim.schema` prints it.
+The schema is weaker than the reader, which also checks combinations of values: every file accepted by the reader is
+valid. `python -m subflow_sim.schema` prints it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def scenario_schema(algorithms: AlgorithmCatalog | None = None) -> Schema:
     """The schema of a scenario file as JSON values.
 
     Args:
-        algorithms: controllers and schedulers that may be named; None: those of the compiled core.
+        algorithms: available controllers and schedulers; None: those of the compiled core.
 
     Source: JSON Schema draft 2020-12.
     """
@@ -128,15 +128,15 @@ def scenario_schema(algorithms: AlgorithmCatalog | None = None) -> Schema:
 
 
 def schema_text() -> str:
-    """The schema as it stands in `assets/scenario.schema.json`."""
+    """The content of `assets/scenario.schema.json`."""
     return json.dumps(scenario_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def _object(
     params: Sequence[Param], *, also: Mapping[str, Schema] | None = None, also_required: Sequence[str] = ()
 ) -> Schema:
-    """A table with these keys and no others."""
-    # what only some kinds require is left to the conditions of that kind
+    """A table with exactly these keys."""
+    # keys required by some kinds only are conditions of these kinds
     required = [param.key for param in params if param.required and not param.applies_to]
     properties = {param.key: _value(param) for param in params} | dict(also or {})
     schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
@@ -158,7 +158,7 @@ def _link() -> Schema:
     schema = _object(params)
     direction = [param for param in params if param.key not in ("ends", "drops")]
     reverse = _object(direction)
-    del reverse["required"]  # what is left out is as in the forward direction
+    del reverse["required"]  # omitted values equal those of the forward direction
     for properties in (schema["properties"], reverse["properties"]):
         properties["rate"]["anyOf"] += [{"$ref": "#/$defs/steps"}, {"$ref": "#/$defs/trace"}]
         properties["loss"]["anyOf"].append({"$ref": "#/$defs/loss_model"})
@@ -211,7 +211,7 @@ def _event() -> Schema:
 
 
 def _training() -> Schema:
-    """What episodes of training draw. Which values a key takes is left to the reader: they stand in its place."""
+    """The `[training]` block. Values of its keys are left to the reader, because their types depend on the keys."""
     changes = {param.key: {"description": param.help} for param in SECTIONS["event"] if param.key != "at"}
     rows = _object(TRAINING_EVENT, also=changes)
     schema = _object(
@@ -243,7 +243,7 @@ def _draw() -> Schema:
 
 
 def _conditions(params: Sequence[Param], kind: str) -> Schema:
-    """What holds for one kind of a table: keys it must and must not have."""
+    """Conditions of one kind of a table: required and forbidden keys."""
     required = [param.key for param in params if param.required and kind in param.applies_to]
     forbidden = [param.key for param in params if param.applies_to and kind not in param.applies_to]
     conditions: Schema = {"properties": dict.fromkeys(forbidden, False)}
@@ -251,10 +251,10 @@ def _conditions(params: Sequence[Param], kind: str) -> Schema:
 
 
 def _queue() -> Schema:
-    """A queue as a table: each discipline has options of its own."""
+    """A queue as a table: each discipline has its own options."""
     kinds = []
     for kind in next(param.choices for param in QUEUE_TABLE if param.key == "discipline"):
-        # left out, it is the first of them
+        # an omitted discipline means the first one
         chosen: Schema = {"properties": {"discipline": {"const": kind}}}
         required = {} if kind == "droptail" else {"required": ["discipline"]}
         kinds.append({"if": chosen | required, "then": _conditions(QUEUE_TABLE, kind)})
@@ -262,13 +262,13 @@ def _queue() -> Schema:
 
 
 def _queue_limit() -> Schema:
-    """What an event may say of a queue as a table."""
+    """The part of a queue table that an event may change."""
     schema = _object([param for param in QUEUE_TABLE if param.key in ("discipline", "limit")])
     return schema | {"required": ["limit"]}
 
 
 def _file(params: Sequence[Param]) -> Schema:
-    """What names a file, and has what it holds in a stored run."""
+    """A table that names a file, or embeds its content in a stored run."""
     schema = _object(params)
     schema["properties"]["content"] = {"description": params[-1].help, "type": "string", "minLength": 1}
     return schema
@@ -305,7 +305,7 @@ def _algorithm_choice(algorithms: Sequence[Algorithm]) -> Schema:
 
 
 def _script_choice(kind: str, algorithms: Sequence[Algorithm]) -> Schema:
-    """What is built in, or any other name: of a script that the scenario brings."""
+    """A built-in algorithm, or the name of a script of the scenario."""
     name = _NAME | {"not": {"enum": [algorithm.name for algorithm in algorithms]}, "description": "A script's name."}
     option: Schema = {"type": ["number", "boolean", "string"]}
     table = {"type": "object", "properties": {"name": name}, "required": ["name"], "additionalProperties": option}
@@ -313,7 +313,7 @@ def _script_choice(kind: str, algorithms: Sequence[Algorithm]) -> Schema:
 
 
 def _without_scripts(kind: str, section: str) -> Schema:
-    """Where a scenario brings none, another name is a mistake."""
+    """Without scripts in a scenario, an unknown name is an error."""
     built_in = {"properties": {kind: {"$ref": f"#/$defs/built_in_{kind}"}}}
     places: Schema = {"flows": {"additionalProperties": built_in}}
     if kind == "controller":
@@ -322,7 +322,7 @@ def _without_scripts(kind: str, section: str) -> Schema:
 
 
 def _bases(algorithm: Algorithm) -> Schema:
-    """Which options go with which value of the option `base`."""
+    """The options allowed for each value of the option `base`."""
     bases = next((option for option in algorithm.options if option.key == "base"), None)
     if bases is None:
         return {}
@@ -352,7 +352,7 @@ def _default(param: Param) -> object:
 
 
 def _plain(param: Param) -> Schema:
-    """What values the parameter takes."""
+    """Allowed values of the parameter."""
     match param.dimension:
         case Dimension.TEXT:
             return {"type": "string", "minLength": 1, "maxLength": param.longest_text}

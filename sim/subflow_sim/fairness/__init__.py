@@ -1,1 +1,1 @@
-"""What a fair split of the network of a scenario is: of its links among the connections that cross them."""
+"""Fair splits of the network of a scenario among the connections that cross its links."""

@@ -1,4 +1,4 @@
-"""The ideal splits of a scenario over a window of time, however the network changes in it."""
+"""The ideal splits of a scenario over a time window in which the network may change."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from subflow_sim.scenario import Scenario
 
 @dataclass(frozen=True, slots=True)
 class IdealShares:
-    """Fair splits over a window: of each connection the mean over the time that it sends in it.
+    """Fair splits over a window: for each connection the mean over its active time in the window.
 
     Attributes:
         from_s: start of the window, s.
-        to_s: its end, s.
+        to_s: end of the window, s.
         max_min: the max-min fair split.
         proportional: the proportionally fair split.
-        single_path_bps: by connection, its share if everybody used only one path; see `single_path_totals`.
-        limiting: by link direction, the share of the time (0 to 1) during which it limits a connection, by the max-min
-            fair split; the most limiting first.
-        stretches: how many different networks the window has.
+        single_path_bps: by connection, its share if every connection used one path only; see `single_path_totals`.
+        limiting: by link direction, the fraction of the time (0 to 1) during which it limits a connection in the
+            max-min fair split; in descending order.
+        stretches: number of different networks in the window.
     """
 
     from_s: float
@@ -47,21 +47,21 @@ def ideal_shares(
     """The fair splits of a scenario over a window.
 
     Args:
-        scenario: with all events.
+        scenario: the scenario with all events.
         from_s: start of the window, s.
-        to_s: its end, s; the same as the start: at that time.
-        alive: when the connections send; left out: as the scenario says.
-        is_cancelled: whether all this is in vain; asked before each stretch of the window.
+        to_s: end of the window, s; equal to the start: the split at that time.
+        alive: active times of the connections; None: those of the scenario.
+        is_cancelled: whether to stop; called before each stretch of the window.
 
     Raises:
         ArithmeticError: if no split is found.
-        InterruptedError: if it was cancelled.
+        InterruptedError: if cancelled.
     """
     parts: list[tuple[float, Stretch, _Solved]] = []
     for stretch in stretches(scenario, from_s, to_s, alive):
         if is_cancelled():
             raise InterruptedError
-        # A moment has no length, but it is all there is.
+        # A window of length zero consists of one stretch.
         weight = stretch.to_s - stretch.from_s if to_s > from_s else 1.0
         if weight > 0:
             parts.append((weight, stretch, _solve(stretch.network)))
@@ -85,16 +85,16 @@ def ideal_shares(
 def max_min_shares(
     scenario: Scenario, from_s: float, to_s: float, alive: Mapping[str, Lifetime] | None = None
 ) -> dict[str, float]:
-    """The max-min fair shares alone: by connection the mean over the time that it sends in a window, bit/s of payload.
+    """The max-min fair shares only: for each connection the mean over its active time in a window, bit/s of payload.
 
     Args:
-        scenario: with all events.
+        scenario: the scenario with all events.
         from_s: start of the window, s.
-        to_s: its end, s; the same as the start: at that time.
-        alive: when the connections send; left out: as the scenario says.
+        to_s: end of the window, s; equal to the start: the shares at that time.
+        alive: active times of the connections; None: those of the scenario.
 
     Raises:
-        ArithmeticError: if there is no such split.
+        ArithmeticError: if no split is found.
     """
     parts = []
     for stretch in stretches(scenario, from_s, to_s, alive):
@@ -110,7 +110,7 @@ def max_min_splits(scenario: Scenario, from_s: float, to_s: float) -> list[tuple
     """The max-min fair split of each stretch of a window, in order.
 
     Raises:
-        ArithmeticError: if there is no such split.
+        ArithmeticError: if no split is found.
     """
     return [
         (stretch, _max_min_once(tuple(stretch.network.capacities_bps.items()), stretch.network.connections))
@@ -131,7 +131,7 @@ def _solve(network: SharedNetwork) -> _Solved:
 
 @lru_cache(maxsize=256)
 def _solve_once(capacities: tuple[tuple[str, float], ...], connections: tuple[Connection, ...]) -> _Solved:
-    """A network comes back: rates alternate, and a window that moves on has most of what it had."""
+    """Caches the splits: rates alternate, and successive windows share most networks."""
     network = SharedNetwork(dict(capacities), connections)
     max_min = _max_min_once(capacities, connections)
     return _Solved(max_min, proportional_split(network), single_path_totals(network))
@@ -164,9 +164,9 @@ def _mean_split(parts: list[tuple[float, Split]]) -> Split:
 
 
 def _means(parts: list[tuple[float, Mapping[str, float]]], *, of_flow: bool = False) -> dict[str, float]:
-    """Means over the time during which each is there.
+    """Means over the time during which each name is present.
 
-    A subflow that cannot send for a while has nothing then, as long as its connection is there (`of_flow`).
+    A subflow that cannot send counts as 0 while its connection is present (`of_flow`).
     """
     names = dict.fromkeys(name for _, values in parts for name in values)
     means = {}

@@ -1,16 +1,15 @@
-"""What connections share at a time: the capacities of the links they cross, and the paths they may take.
+"""The network shared by connections at a time: the capacities of the crossed links, and the usable paths.
 
-All rates are payload, because that is what connections are measured by: a link of 8 Mbit/s carries 1448 bytes of
-payload in each 1500 bytes, which is 7.72 Mbit/s. What is left out: ACKs in the direction of the data, which are 52
-bytes for a packet or two; MPTCP's DSS option, which takes 24 bytes of that payload in profile linux and leaves 7.59
-Mbit/s; receive buffers; and slow start. Each of these makes the ideal a few percent better than what can be had.
+All rates are payload rates, like the goodput of connections: a link of 8 Mbit/s carries 1448 bytes of payload in each
+1500 bytes, which is 7.72 Mbit/s. The model omits ACKs in the direction of the data (52 bytes per one or two packets);
+MPTCP's DSS option, which takes 24 bytes of the payload in profile linux and leaves 7.59 Mbit/s; receive buffers; and
+slow start. Each omission raises the ideal a few percent above the achievable rate.
 
-Loss: a packet is lost before it reaches the queue of its link, so a link with loss can still be full of packets that
-are not lost. What loss costs is capacity of the links before it: they carry 1 / (1 - loss) bits for each that gets
-through.
+Loss: a link drops a packet at random before its queue, so a lossy link can still be saturated by the surviving packets.
+Loss consumes the capacity of the upstream links: they carry 1 / (1 - loss) bits for each bit that survives.
 
-Flows of datagrams (cbr, onoff) do not listen, so they are taken off first: with their mean rate, thinned by loss, and
-at most what a link has left. What they leave is shared.
+Flows of datagrams (cbr, onoff) do not respond to congestion and are subtracted first: with their mean rate, reduced by
+loss, and at most the remaining capacity of a link. Connections share the rest.
 """
 
 from __future__ import annotations
@@ -26,19 +25,19 @@ from subflow_sim.params import HEADER_BYTES
 from subflow_sim.scenario import Event, Flow, Scenario
 
 MOST_STRETCHES = 60
-"""A window that events cut into more pieces than that is cut more coarsely: links then have their mean rates there."""
+"""Maximum number of stretches; a window with more pieces is divided more coarsely, with mean link rates."""
 
 _FULL_LOSS = 1.0 - 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class SubflowPath:
-    """A way that a connection may send data.
+    """A path over which a connection may send data.
 
     Attributes:
         owner: name of the subflow, "download/1".
         links: directions of links in order, "wifi/forward".
-        loads: bits that each of them carries for each bit that arrives at the end, at least 1.
+        loads: bits carried by each link per delivered bit, at least 1.
     """
 
     owner: str
@@ -52,7 +51,7 @@ class Connection:
 
     Attributes:
         name: "download" or "download.2".
-        paths: of the subflows that can carry data; none while nothing leads to its destination.
+        paths: paths of the subflows that can carry data; empty while the destination is unreachable.
     """
 
     name: str
@@ -61,12 +60,12 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class SharedNetwork:
-    """What is shared at a time.
+    """Capacities and active connections at a time.
 
     Attributes:
-        capacities_bps: payload that a direction of a link can carry for the connections; infinite: unlimited. Only
-            those that a path crosses.
-        connections: those that send.
+        capacities_bps: payload rate available to the connections by link direction, bit/s; infinite: unlimited.
+            Contains only link directions on a path.
+        connections: active connections.
     """
 
     capacities_bps: Mapping[str, float]
@@ -74,7 +73,7 @@ class SharedNetwork:
 
 
 class Stretch(NamedTuple):
-    """A time during which the network stays as it is, s."""
+    """A time interval in s during which the network does not change."""
 
     from_s: float
     to_s: float
@@ -82,14 +81,14 @@ class Stretch(NamedTuple):
 
 
 class Lifetime(NamedTuple):
-    """When a connection sends, s."""
+    """Active time of a connection, s."""
 
     from_s: float
     to_s: float
 
 
 def lifetimes(scenario: Scenario) -> dict[str, Lifetime]:
-    """When each connection sends, as the scenario says; one with a size or several arrivals only a run can tell."""
+    """Active time of each connection from the scenario; for finite sizes and several arrivals only a run knows it."""
     return {
         name: Lifetime(flow.start_s, math.inf if flow.stop_s is None else flow.stop_s)
         for flow in scenario.flows.values()
@@ -101,17 +100,17 @@ def lifetimes(scenario: Scenario) -> dict[str, Lifetime]:
 def stretches(
     scenario: Scenario, from_s: float, to_s: float, alive: Mapping[str, Lifetime] | None = None
 ) -> list[Stretch]:
-    """The network over a window, cut where an event changes it or a flow starts or ends.
+    """The network over a window, divided where an event changes it or a flow starts or ends.
 
     Args:
-        scenario: with all events.
+        scenario: the scenario with all events.
         from_s: start of the window, s.
-        to_s: its end, s; where it is not later, there is one stretch: what the network is like at that time.
-        alive: when the connections send; left out: as the scenario says.
+        to_s: end of the window, s; if not later than the start, the result is one stretch at the start.
+        alive: active times of the connections; None: those of the scenario.
     """
     alive = lifetimes(scenario) if alive is None else alive
     times = {event.at_s for event in scenario.events}
-    times |= {time_s for life in alive.values() for time_s in life}  # infinite: to the end
+    times |= {time_s for life in alive.values() for time_s in life}  # infinite: until the end
     for flow in scenario.flows.values():
         if flow.sends_datagrams:
             times |= {flow.start_s, math.inf if flow.stop_s is None else flow.stop_s}
@@ -125,7 +124,7 @@ def stretches(
 
 
 class _State(NamedTuple):
-    """What events have made of the scenario: its links by direction, and closed and backup subflows."""
+    """State after events: links by direction, and the open and backup flags of subflows."""
 
     links: Mapping[str, LiveLink]
     open: Mapping[tuple[str, int], bool]
@@ -139,7 +138,7 @@ class _Piece(NamedTuple):
 
 
 class _Walk:
-    """Goes through the events of a scenario once, in order of time."""
+    """Processes the events of a scenario once, in order of time."""
 
     def __init__(self, scenario: Scenario) -> None:
         self._scenario = scenario
@@ -152,7 +151,7 @@ class _Walk:
         self._backup: dict[tuple[str, int], bool] = {}
 
     def at(self, time_s: float) -> _State:
-        """The state at a time that is not before that of the last call; what happens at that time has happened."""
+        """The state at a time not before that of the last call, including events at that time."""
         events = self._scenario.events
         while self._next < len(events) and events[self._next].at_s <= time_s:
             self._make(events[self._next])
@@ -174,7 +173,7 @@ class _Walk:
                 continue
             ordinals = range(1, len(flow.paths) + 1) if event.subflow is None else (event.subflow,)
             for subflow in ((name, ordinal) for name in named for ordinal in ordinals):
-                # An address that is announced is joined, and one that is taken back is left.
+                # An announced address is joined; a withdrawn one is left.
                 for opens in (event.open, event.announce if subflow[1] > 1 or event.announce is False else None):
                     if opens is not None:
                         self._open[subflow] = opens
@@ -183,7 +182,7 @@ class _Walk:
 
 
 def _stretch(scenario: Scenario, alive: Mapping[str, Lifetime], pieces: Sequence[_Piece]) -> Stretch:
-    """One stretch of a few pieces: mean capacities and losses, and the flows of the piece in its middle."""
+    """Combines pieces into one stretch: mean capacities and losses, and the active flows of the middle piece."""
     from_s, to_s = pieces[0].from_s, pieces[-1].to_s
     if len(pieces) == 1:
         at_s, state = from_s, pieces[0].state
@@ -229,7 +228,7 @@ def _wire_bps(link: LiveLink) -> float:
 
 
 def directions(scenario: Scenario, source: str, path: Iterable[str]) -> tuple[str, ...]:
-    """The directions in which a path crosses its links: ("access/forward", "core/reverse")."""
+    """The link directions of a path: ("access/forward", "core/reverse")."""
     here, keys = source, []
     for name in path:
         first, second = scenario.links[name].ends
@@ -239,7 +238,7 @@ def directions(scenario: Scenario, source: str, path: Iterable[str]) -> tuple[st
 
 
 def _take_off(capacities: dict[str, float], survival: Mapping[str, float], flow: Flow, scenario: Scenario) -> None:
-    """Takes a flow of datagrams off the capacities of its path."""
+    """Subtracts a flow of datagrams from the capacities of its path."""
     assert flow.rate_bps is not None
     rate_bps = flow.rate_bps * flow.count
     if flow.mean_on_s is not None and flow.mean_off_s is not None:
@@ -258,14 +257,14 @@ def _usable(
     capacities: Mapping[str, float],
     survival: Mapping[str, float],
 ) -> tuple[SubflowPath, ...]:
-    """The paths that can carry data: open, all links up; backups only where no other can."""
+    """The paths that can carry data: open, with all links up; backups only if no other path can."""
     usable: dict[int, SubflowPath] = {}
     for ordinal, path in enumerate(flow.paths, start=1):
         keys = directions(scenario, flow.source, path)
         is_open = state.open.get((name, ordinal), state.open.get((flow.name, ordinal), ordinal not in flow.late))
         if not is_open or any(survival[key] <= 1.0 - _FULL_LOSS or capacities[key] <= 0 for key in keys):
             continue
-        # The last link delivers all that it carries; each before it carries also what is lost behind it.
+        # The last link delivers everything it carries; each upstream link also carries the packets lost downstream.
         loads = [1.0]
         for key in reversed(keys[1:]):
             loads.append(loads[-1] / survival[key])

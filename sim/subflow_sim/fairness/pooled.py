@@ -1,9 +1,9 @@
-"""A network in the form in which splits are computed: matrices, without what does not matter, in independent parts.
+"""Reduced form of a network for the computation of splits: matrices of independent parts without irrelevant links.
 
-Connections with the same choice of paths are one class: by symmetry a fair split gives them the same, and of a hundred
-connections over two links it leaves two unknowns. Links that cannot be full whatever happens are left out; what then
-shares no link, directly or through others, is computed apart, with rates in a unit of its own. So a topology with
-gigabit access to links of some Mbit/s does not lose digits.
+Connections with the same choice of paths form one class: by symmetry a fair split gives them equal totals, so a hundred
+connections over two links have two unknowns. Links that cannot saturate are removed. Groups without a common link,
+direct or indirect, are computed separately, with rates in separate units. So a topology with gigabit access to links of
+a few Mbit/s loses no precision.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 class PathChoice(NamedTuple):
-    """A path that connections of a class may take: what it loads, by link."""
+    """A path available to the connections of a class, with its load on each link."""
 
     links: tuple[str, ...]
     loads: tuple[float, ...]
@@ -30,17 +30,17 @@ class PathChoice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a network that shares nothing with the others.
+    """A part of a network that shares no link with the others.
 
     Attributes:
-        links: names of the link directions that may be full.
-        scale_bps: the unit of its rates, bit/s.
-        capacities: float64 [n_links], in that unit.
-        loads: float64 [n_links, n_paths], load of each link for each bit that arrives by a path.
-        members: float64 [n_classes, n_paths], 1 where a path is of a class.
-        counts: float64 [n_classes], connections of each class.
-        classes: their connections.
-        paths: of the columns.
+        links: names of the link directions that may saturate.
+        scale_bps: unit of the part's rates, bit/s.
+        capacities: float64 [n_links], in the part's unit.
+        loads: float64 [n_links, n_paths], load of each link per bit delivered over a path.
+        members: float64 [n_classes, n_paths], 1 if a path belongs to a class.
+        counts: float64 [n_classes], number of connections of each class.
+        classes: connections of each class.
+        paths: paths in the order of the columns.
     """
 
     links: tuple[str, ...]
@@ -55,11 +55,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A network taken apart.
+    """A network divided into independent parts.
 
     Attributes:
-        parts: those that have something to share.
-        unlimited: connections with a path on which nothing limits them.
+        parts: parts with a limiting link.
+        unlimited: connections with a path of unlimited links.
         unreachable: connections without a path.
     """
 
@@ -69,7 +69,7 @@ class Parts:
 
 
 def take_apart(network: SharedNetwork) -> Parts:
-    """Sorts the connections into independent parts."""
+    """Divides the connections into independent parts."""
     unlimited, unreachable, sharing = [], [], []
     for connection in network.connections:
         if not connection.paths:
@@ -88,16 +88,17 @@ def take_apart(network: SharedNetwork) -> Parts:
 
 
 def path_choice(path: SubflowPath, links: Container[str]) -> PathChoice:
-    """What a path loads of those links."""
+    """The path restricted to these links."""
     kept = [(key, load) for key, load in zip(path.links, path.loads, strict=True) if key in links]
     return PathChoice(tuple(key for key, _ in kept), tuple(load for _, load in kept))
 
 
 def _that_may_be_full(network: SharedNetwork, connections: Iterable[Connection]) -> set[str]:
-    """The links that limit somebody, and maybe some more."""
+    """The links that may limit a connection: a superset of the actual bottlenecks."""
     narrow: set[str] = set()
     most: dict[str, float] = {}
-    # A path carries at most what its narrowest link does; a link that could carry all of that at once is never full.
+    # A path carries at most the rate of its narrowest link; a link that can carry all of these maxima at once never
+    # saturates.
     for path in {path_choice(path, network.capacities_bps) for each in connections for path in each.paths}:
         bounds = [network.capacities_bps[key] / load for key, load in zip(path.links, path.loads, strict=True)]
         narrow.add(path.links[bounds.index(min(bounds))])
@@ -107,7 +108,7 @@ def _that_may_be_full(network: SharedNetwork, connections: Iterable[Connection])
 
 
 def _groups(classes: Collection[frozenset[PathChoice]]) -> list[list[frozenset[PathChoice]]]:
-    """Classes that share links, directly or through others; in the order of the classes."""
+    """Classes that share links, directly or indirectly, in the order of the classes."""
     owner: dict[str, int] = {}
     parent = list(range(len(classes)))
 
@@ -133,9 +134,9 @@ def _part(
     classes: Mapping[frozenset[PathChoice], list[Connection]],
 ) -> Part:
     paths: list[PathChoice] = []
-    members: list[tuple[int, int]] = []  # class and path
+    members: list[tuple[int, int]] = []  # pairs of class and path
     for index, choices in enumerate(group):
-        # Sets have no order, and results must not depend on that of hashes.
+        # Sets are unordered, and results must not depend on the order of hashes.
         for choice in sorted(choices):
             members.append((index, len(paths)))
             paths.append(choice)

@@ -1,10 +1,10 @@
-"""Proportional fairness by an interior-point method: its own few lines, because its answer proves itself.
+"""Proportional fairness by an interior-point method, implemented here because its duality gap proves the answer.
 
-Maximise sum_c n_c log(y_c), where y_c is the mean of the n_c connections of a class, over path rates x >= 0 within the
-capacities. The objective is concave, but not strictly in x: several path rates may give the same totals. Solvers that
-look for a minimum in the prices alone therefore meet kinks; a primal-dual interior-point method does not care, needs
-some 20 steps of dense linear algebra of the size of the topology, and ends with prices, which bound how far off any
-answer can be (`duality_gap`). `scipy.optimize.minimize` (SLSQP, trust-constr) was the alternative: no prices, no bound.
+Maximises sum_c n_c log(y_c), where y_c is the mean of the n_c connections of a class, over path rates x >= 0 within the
+capacities. The objective is concave, but not strictly in x: several path rates may give the same totals. Solvers of the
+dual problem therefore meet kinks, which a primal-dual interior-point method avoids. The method needs about 20 steps of
+dense linear algebra of the size of the topology, and its final prices bound the error of any answer (`duality_gap`).
+The alternative `scipy.optimize.minimize` (SLSQP, trust-constr) returns neither prices nor a bound.
 
 Sources: Kelly, Maulloo, Tan 1998, "Rate control for communication networks"; the method: Boyd, Vandenberghe 2004,
 "Convex Optimization", section 11.7.
@@ -32,8 +32,8 @@ class Proportional(NamedTuple):
 
     Attributes:
         rates: float64 [n_paths], sums over the connections of a class.
-        prices: float64 [n_links], what a unit more of capacity would add to the sum of logarithms.
-        gap: the sum of logarithms is at most so much below the best one.
+        prices: float64 [n_links], derivative of the sum of logarithms with respect to capacity.
+        gap: upper bound of the distance of the sum of logarithms from its optimum.
     """
 
     rates: Floats
@@ -45,10 +45,10 @@ def proportional_rates(part: Part) -> Proportional:
     """The path rates of the proportionally fair split of a part.
 
     Raises:
-        ArithmeticError: if no answer within 1e-6 of the best is found.
+        ArithmeticError: if no answer within 1e-6 of the optimum is found.
     """
-    # Every path in the unit of what it can carry alone, every link in that of its capacity: a link of a thousandth of
-    # the others does not cost digits then.
+    # Path rates are scaled by the largest rate of the path alone, links by their capacity, so that a link a thousand
+    # times slower than the others loses no precision.
     units = 1.0 / (part.loads / part.capacities[:, np.newaxis]).max(axis=0)
     scaled = replace(
         part,
@@ -65,11 +65,11 @@ def proportional_rates(part: Part) -> Proportional:
 
 
 def _solved(part: Part) -> tuple[Floats, Floats]:
-    """Path rates and prices of links."""
+    """Path rates and link prices."""
     paths = part.loads.shape[1]
     constraints = np.vstack([part.loads, -np.eye(paths)])
     bounds = np.concatenate([part.capacities, np.zeros(paths)])
-    # Strictly inside: every path the same, with the fullest link half full.
+    # Strictly feasible start: equal path rates, with the fullest link half full.
     rates = np.full(paths, 0.5 / float((part.loads.sum(axis=1) / part.capacities).max()))
     slack = bounds - constraints @ rates
     duals = 1.0 / slack
@@ -85,14 +85,14 @@ def _solved(part: Part) -> tuple[Floats, Floats]:
         dual_step = duals / slack * (constraints @ step) - duals + 1.0 / (target * slack)
         length = _length(part, (rates, duals), (step, dual_step), (constraints, bounds), target)
         if length == 0.0:
-            break  # the arithmetic has no more digits; the gap says whether that is good enough
+            break  # no further progress in double precision; the duality gap decides if the answer suffices
         rates, duals = rates + length * step, duals + length * dual_step
         slack = bounds - constraints @ rates
     return rates, duals[: len(part.capacities)]
 
 
 def _solve(matrix: Floats, right: Floats) -> Floats:
-    """The solution; where path rates may nearly be exchanged for each other, a short one of many."""
+    """The solution; for a nearly singular matrix, when path rates are interchangeable, a short one of many."""
     scale = 1.0 / np.sqrt(np.diag(matrix))
     scaled = matrix * scale * scale[:, np.newaxis] + _RIDGE * np.eye(len(scale))
     solution: Floats = scale * np.linalg.solve(scaled, scale * right)
@@ -100,11 +100,11 @@ def _solve(matrix: Floats, right: Floats) -> Floats:
 
 
 def duality_gap(part: Part, rates: Floats, prices: Floats) -> float:
-    """How far below the best sum of logarithms these rates are at most, whatever the prices, if both are feasible.
+    """Upper bound of the distance of these feasible rates from the optimal sum of logarithms, for any feasible prices.
 
-    The dual function for prices p >= 0 is p . C - sum_c n_c (1 + log q_c), where q_c is the price of the cheapest
-    path of class c (Kelly 1998, section 2: a connection that pays q per bit buys 1/q). It is no less than any sum of
-    logarithms.
+    The dual function for prices p >= 0 is p . C - sum_c n_c (1 + log q_c), where q_c is the price of the cheapest path
+    of class c (Kelly 1998, section 2: a connection that pays q per bit buys 1/q). It bounds every sum of logarithms
+    from above.
     """
     path_prices = part.loads.T @ prices
     cheapest = np.where(part.members > 0, path_prices, np.inf).min(axis=1)
@@ -114,7 +114,7 @@ def duality_gap(part: Part, rates: Floats, prices: Floats) -> float:
 
 
 def _objective(part: Part, rates: Floats) -> tuple[Floats, Floats]:
-    """Gradient and second derivative of minus the sum of logarithms."""
+    """Gradient and Hessian of the negative sum of logarithms."""
     totals = part.members @ rates
     weights = part.members * (part.counts / totals)[:, np.newaxis]
     return -weights.sum(axis=0), part.members.T @ (weights / totals[:, np.newaxis])
@@ -127,7 +127,7 @@ def _length(
     limits: tuple[Floats, Floats],
     target: float,
 ) -> float:
-    """How far to go along a step: inside the limits, and until the residual has become smaller; 0: nowhere."""
+    """Step length within the limits that reduces the residual; 0 if no length does."""
     (rates, duals), (constraints, bounds) = point, limits
     shrinking = step[1] < 0
     length = 0.99 * min(1.0, float((-duals[shrinking] / step[1][shrinking]).min(initial=np.inf)))

@@ -1,4 +1,4 @@
-"""What connections would get if each had only one of its paths: what pooling is measured against."""
+"""Fair shares of connections restricted to one path each: the reference for resource pooling."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from subflow_sim.fairness.network import SharedNetwork
 from subflow_sim.fairness.pooled import Floats, Part, take_apart
 
 _BETTER = 1e-9
-_MOST_SHARES = 3000  # water fillings in the search for a choice that nobody regrets
+_MOST_SHARES = 3000  # water fillings in the search for an equilibrium
 _MOST_PLACED = 50  # steps in which the connections of a class are placed
 
 
 def single_path_totals(network: SharedNetwork) -> dict[str, float]:
-    """The max-min fair share of each connection when all use one path only, each the best one given the others' choice.
+    """The max-min fair share of each connection if each uses only its best path, given the choices of the others.
 
-    The choice is one that nobody gains by changing alone: what selfish hosts with single-path TCP end up with.
-    Connections are placed one by one in the order of the scenario, then moved as long as one gains by it. There may
-    be several such choices; this is one of them. Connections with the same paths get the mean of theirs, because
-    which of them has which path is a matter of luck.
+    The choice is a Nash equilibrium: no connection gains by changing its path, as with selfish hosts and single-path
+    TCP. Connections are placed one by one in the order of the scenario, then moved while one gains by it. Several
+    equilibria may exist; this is one of them. Connections with the same paths receive their mean, because their
+    assignment to paths is arbitrary.
 
-    The share of a connection is thereby the largest of its shares over its paths, everybody else staying where they
-    are: "the best of the paths available to it" of RFC 6356, section 2.1, goal 1.
+    The share of a connection is thereby the largest of its shares over its paths, with all others fixed: "the best of
+    the paths available to it" of RFC 6356, section 2.1, goal 1.
 
     Returns:
-        Payload by connection, bit/s; infinite where nothing limits it, 0 where nothing leads to its destination.
+        Payload rate by connection, bit/s; infinite if unlimited, 0 if the destination is unreachable.
     """
     taken = take_apart(network)
     totals = {connection.name: 0.0 for connection in network.connections}
@@ -42,14 +42,14 @@ def single_path_totals(network: SharedNetwork) -> dict[str, float]:
 
 
 def path_shares(part: Part, placed: Floats) -> Floats:
-    """The max-min fair share of one connection on each path, by filling links like water.
+    """The max-min fair share of one connection on each path, by water filling.
 
     Args:
-        part: of a network.
-        placed: float64 [n_paths], connections on each path, or weights of these.
+        part: part of a network.
+        placed: float64 [n_paths], number or weight of the connections on each path.
 
     Returns:
-        float64 [n_paths], in the unit of the part; 0 for paths that nobody uses.
+        float64 [n_paths], in the unit of the part; 0 for unused paths.
 
     Source: Bertsekas, Gallager 1992, "Data Networks", section 6.5.2.
     """
@@ -69,7 +69,7 @@ def path_shares(part: Part, placed: Floats) -> Floats:
 
 
 def _placed(part: Part) -> Floats:
-    """How many connections use each path."""
+    """Number of connections on each path."""
     placed = np.zeros(part.loads.shape[1])
     spent = 0
     choices = [np.flatnonzero(members).tolist() for members in part.members]
@@ -77,7 +77,7 @@ def _placed(part: Part) -> Floats:
     def gain(columns: Floats, column: int, count: float) -> float:
         return float(path_shares(part, np.where(np.arange(len(columns)) == column, columns + count, columns))[column])
 
-    # Those without a choice first: the others choose knowing of them.
+    # Connections without a choice first, so that the others take them into account.
     for index in sorted(range(len(choices)), key=lambda index: len(choices[index]) > 1):
         own = choices[index]
         step = math.ceil(part.counts[index] / _MOST_PLACED)

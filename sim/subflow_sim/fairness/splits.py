@@ -1,7 +1,7 @@
 """The fair splits of a network among its connections: max-min fair and proportionally fair totals.
 
-An mptcp connection may split its data over its paths as it likes; what is fair is a matter of its total. That is the
-resource pooling of Wischik, Handley and Bagnulo 2008: the links behave like one resource that is shared.
+An mptcp connection may split its data over its paths arbitrarily; fairness concerns its total. This is the resource
+pooling of Wischik, Handley and Bagnulo 2008: the links behave like one shared resource.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from subflow_sim.fairness.proportional import proportional_rates
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
-_PRICED = 1e-6  # a share of what all that is limited is worth, below which a link costs nothing but rounding
+_PRICED = 1e-6  # relative price below which a link's price is a rounding error
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,13 @@ class Split:
     """A split of a network, in bit/s of payload.
 
     Attributes:
-        totals_bps: by connection; infinite where nothing limits it, 0 where nothing leads to its destination.
-        subflows_bps: by subflow, one way to have these totals; there may be others. NaN of connections without limit.
-        prices: by link direction, how much more capacity there is worth: of the proportionally fair split what 1 bit/s
-            more adds to the sum of the logarithms; of the max-min fair one what it adds to the least of the totals that
-            it limits, bit/s. Only links that limit somebody.
+        totals_bps: by connection; infinite if unlimited, 0 if the destination is unreachable.
+        subflows_bps: by subflow, one of possibly several solutions with these totals; NaN for unlimited connections.
+        prices: by link direction, the marginal value of capacity: for the proportionally fair split the increase of the
+            sum of logarithms per bit/s; for the max-min fair split the increase of the smallest total that the link
+            limits, bit/s per bit/s. Contains only limiting links.
         bottlenecks: by connection, the links that limit it.
-        gap: of the proportionally fair split, how far its sum of logarithms is from the best one at most.
+        gap: for the proportionally fair split, an upper bound of the distance from the optimal sum of logarithms.
     """
 
     totals_bps: Mapping[str, float]
@@ -45,7 +45,7 @@ class Split:
 
 
 class _Solved(NamedTuple):
-    """Of one part, in its unit: path rates by class, prices, and the rows of links that limit each class."""
+    """Solution of one part, in its unit: path rates by class, prices, and the rows of links that limit each class."""
 
     rates: Floats
     prices: Floats
@@ -56,9 +56,10 @@ class _Solved(NamedTuple):
 def max_min_split(network: SharedNetwork) -> Split:
     """The split in which no total can be raised without lowering one that is not larger.
 
-    Progressive filling by linear programs: raise the totals of all connections together until some cannot rise; hold
-    those where they are and go on with the others. Which cannot rise, the program's own prices tell: a connection whose
-    constraint has a price has that total in every best solution (complementary slackness), and each round has one.
+    Progressive filling by linear programs: each round raises the totals of all open connections together until some
+    cannot rise, fixes these and continues with the others. The dual prices identify them: a connection whose constraint
+    has a positive price has this total in every optimal solution (complementary slackness), and each round has at least
+    one.
 
     Source: Bertsekas, Gallager 1992, "Data Networks", section 6.5.2; with several paths: Radunovic, Le Boudec 2007,
     "A unified framework for max-min and min-max fairness with applications".
@@ -70,7 +71,7 @@ def proportional_split(network: SharedNetwork) -> Split:
     """The split with the largest sum of the logarithms of the totals; see `proportional`.
 
     Raises:
-        ArithmeticError: if it is not found.
+        ArithmeticError: if no split is found.
     """
     return _split(network, _proportional)
 
@@ -98,7 +99,7 @@ def _split(network: SharedNetwork, solve: Callable[[Part], _Solved]) -> Split:
                 bottlenecks[connection.name] = tuple(part.links[row] for row in solved.limits[index])
                 for column in own:
                     choice = part.paths[column]
-                    # The same path may stand twice in a flow: its subflows share what it carries.
+                    # A flow may list the same path twice: its subflows share the rate of the path.
                     same = [path.owner for path in connection.paths if path_choice(path, part.links) == choice]
                     subflows |= dict.fromkeys(same, float(rates_bps[column]) / len(connections) / len(same))
     return Split(totals, subflows, prices, bottlenecks, gap)
@@ -111,7 +112,7 @@ def _proportional(part: Part) -> _Solved:
 
 
 def _limits(part: Part, prices: Floats) -> list[list[int]]:
-    """By class, the links with a price that its cheapest paths cross: those are what it pays for."""
+    """By class, the links with a positive price on its cheapest paths."""
     limits = []
     path_prices = part.loads.T @ prices
     for members in part.members:
@@ -125,8 +126,8 @@ def _limits(part: Part, prices: Floats) -> list[list[int]]:
 def _max_min(part: Part) -> _Solved:
     classes, paths = part.members.shape
     links = len(part.capacities)
-    # Every path in the unit of what it can carry alone, every link in that of its capacity, every class in that of its
-    # paths together: a link of a thousandth of the others does not cost digits then.
+    # Path rates are scaled by the largest rate of the path alone, links by their capacity, classes by the sum over
+    # their paths, so that a link a thousand times slower than the others loses no precision.
     units = 1.0 / (part.loads / part.capacities[:, np.newaxis]).max(axis=0)
     loads = part.loads * units / part.capacities[:, np.newaxis]
     class_units = part.members @ units
@@ -138,7 +139,8 @@ def _max_min(part: Part) -> _Solved:
     cost = np.zeros(paths + 1)
     cost[-1] = -1.0
     while not is_held.all():
-        # Unknowns: path rates and the common level. A class that is held keeps its level, less what solvers round.
+        # Unknowns: path rates and the common level. A fixed class keeps its level, less a tolerance for solver
+        # rounding.
         level_unit = float((class_units / part.counts)[~is_held].min())
         weights = part.counts * level_unit / class_units
         demand = np.hstack([-shares, np.where(is_held, 0.0, weights)[:, np.newaxis]])
@@ -146,7 +148,7 @@ def _max_min(part: Part) -> _Solved:
         matrix = np.vstack([demand, np.hstack([loads, np.zeros((links, 1))])])
         found = _program(cost, matrix, np.concatenate([least, np.ones(links)]))
         worth = -found.ineqlin.marginals
-        # The prices of the open classes, by their weights, add up to 1: one of them is well above rounding.
+        # The weighted prices of the open classes add up to 1, so at least one is well above rounding errors.
         has_come = ~is_held & (worth[:classes] * weights > 1e-6)
         level[has_come] = found.x[-1] * level_unit
         is_held |= has_come
@@ -156,12 +158,12 @@ def _max_min(part: Part) -> _Solved:
         for index in np.flatnonzero(has_come):
             crossed = (part.loads[:, part.members[index] > 0] > 0).any(axis=1)
             limits[index] = np.flatnonzero(crossed & priced).tolist()
-    # Of all ways to have these totals, the one that loads the links least: a path that takes capacity of two
-    # bottlenecks is used only where it has to be.
+    # Among all solutions with these totals, the one with the smallest load: a path over two bottlenecks is used only if
+    # necessary.
     least = -part.counts * level / class_units * (1 - 1e-7)
     found = _program(loads.sum(axis=0), np.vstack([-shares, loads]), np.concatenate([least, np.ones(links)]))
     rates = np.maximum(found.x, 0.0) * units
-    # Exactly the level, where the program was allowed a hair less.
+    # Restores the exact level after the tolerance granted to the program.
     rates *= (level * part.counts / np.maximum(part.members @ rates, 1e-300)) @ part.members
     return _Solved(rates, prices, limits, 0.0)
 
