@@ -60,7 +60,7 @@ class Policy:
 
     @staticmethod
     def from_bytes(content: bytes) -> Policy:
-        """The policy in the content of a file; the same object for the same content, as long as it is remembered.
+        """The policy in the content of a file; cached, so that equal content gives the same object.
 
         Raises:
             PolicyError: with the tensor, layer or key, the value and the allowed values.

@@ -1,4 +1,4 @@
-"""What a script did in a decision: the lines that were executed, with the numbers that stood in them."""
+"""Execution record of a script in a decision: the executed lines, with the values they used."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _STATEMENT = re.compile(r"(.+?)\s*(//|\*\*|[-+*/%])?=(?!=)\s*(.+)")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Something of a script that has a value: a number that was read, a line that was executed.
+    """A recorded value of a script: a read value or the result of an executed line.
 
     Attributes:
-        kind: "begin" (as the function finds it), "read", "set", "if" (1: it held), "call" or "return".
-        line: of the script, from 1.
-        name: what has the value: "w.cwnd", "ack.acked", "w.cwnd < w.ssthresh".
-        source: what the script has there: of something that is set, the statement.
-        value: the number; of `return` it may mean nothing.
+        kind: "begin" (an initial value of the function), "read", "set", "if" (1: true), "call" or "return".
+        line: line of the script, from 1.
+        name: expression with this value: "w.cwnd", "ack.acked", "w.cwnd < w.ssthresh".
+        source: text in the script: for an assignment the statement.
+        value: the value; may be meaningless for `return`.
     """
 
     kind: str
@@ -34,14 +34,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class ExecutedLine:
-    """A line of a script that was executed, for people.
+    """An executed line of a script as displayed text.
 
     Attributes:
         line: from 1.
-        source: as the script has it.
-        filled: what was computed, with the values that the names had; the source where there is nothing to fill in.
-        result: what came of it: "= 12.5", "yes", "no"; empty of a return.
-        position: of the step that it ends with, from 0.
+        source: text of the line in the script.
+        filled: the computed expression with the values of its names; the source if it contains no names.
+        result: its result: "= 12.5", "yes", "no"; empty for a return.
+        position: position of its last step, from 0.
     """
 
     line: int
@@ -52,8 +52,8 @@ class ExecutedLine:
 
     @property
     def text(self) -> str:
-        """In one line: "w.cwnd += left / w.cwnd: 12.5 + (1 / 12.5) = 12.58"."""
-        if self.source.endswith(f" {self.result}"):  # a number is what the script says itself
+        """The line as one text: "w.cwnd += left / w.cwnd: 12.5 + (1 / 12.5) = 12.58"."""
+        if self.source.endswith(f" {self.result}"):  # a literal in the script already shows the value
             return self.source
         says_more = self.filled not in (self.source, self.result.removeprefix("= "))
         parts = [self.source, self.filled] if says_more else [self.source]

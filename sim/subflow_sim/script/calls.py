@@ -1,4 +1,4 @@
-"""Calls in a script: functions, helpers, and loops over subflows in brackets."""
+"""Calls in a script: functions, helpers, and generator expressions over subflows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MOST_INLINED = 16
 
 
 class Calls(Expressions):
-    """Compiles what calls functions."""
+    """Compiles function calls."""
 
     def _call(self, node: ast.Call, target: Target) -> Value:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
@@ -77,7 +77,7 @@ class Calls(Expressions):
         return WRONG
 
     def _best(self, node: ast.Call) -> Value:
-        """The value of a call of `best`: `Functions`."""
+        """The value of a call of `best`; implemented by `Functions`."""
         raise NotImplementedError
 
     def _apply(self, op: str, of: Number, unit: Unit, target: Target, *, is_flag: bool = False) -> Number:
@@ -136,7 +136,7 @@ class Calls(Expressions):
         return Answer("interval", length, numbers.get("min_packets"), numbers.get("tag"))
 
     def expect_unit(self, node: ast.AST, found: Number, wanted: Unit, what: str) -> None:
-        """Note it if a number has another unit than it shall."""
+        """Reports a number whose unit differs from the expected one."""
         if found.unit is not None and wanted is not None and found.unit != wanted:
             self.problems.add(node, f"{what} is {unit_name(wanted)}, and this is {unit_name(found.unit)}", "")
 
@@ -202,7 +202,7 @@ class Calls(Expressions):
                 return WRONG
             self.same_unit(node, found, other)
             is_found = Label()
-            # Whatever was found is not infinite.
+            # A found value is finite.
             cell = self.emitter.constant(begin)
             self.emitter.emit("JumpUnlessEqual", 0, result, cell, is_found)
             self.emitter.emit("Move", result, other.cell)
@@ -210,7 +210,7 @@ class Calls(Expressions):
         return Number(result, RATIO if name in ("any", "all") else unit, name in ("any", "all"))
 
     def _take(self, name: str, elt: ast.expr, result: Cell, done: Label) -> Number | Wrong:
-        """One more subflow of a sum and the like."""
+        """Adds one subflow to a reduction."""
         if name in ("any", "all", "count"):
             no = Label()
             if name == "all":
@@ -233,7 +233,7 @@ class Calls(Expressions):
         return found
 
     def _fused(self, node: ast.Call, name: str, loop: ast.GeneratorExp, target: Target) -> Value | None:
-        """The sums and maxima that coupled controllers are made of, in one instruction."""
+        """The sums and maxima that coupled controllers use, as one instruction; None for other expressions."""
         generator = loop.generators[0]
         if len(loop.generators) != 1 or generator.ifs or not isinstance(generator.target, ast.Name):
             return None
@@ -256,7 +256,7 @@ class Calls(Expressions):
 
     @contextmanager
     def each(self, loop: ast.GeneratorExp) -> Iterator[bool]:
-        """A loop in brackets: what is compiled inside is done for each subflow that its conditions admit."""
+        """A generator expression: code compiled inside runs for each subflow that meets its conditions."""
         if len(loop.generators) != 1:
             self.problems.add(loop, "one loop at a time", "sum(... for s in siblings)")
             yield False
@@ -272,7 +272,7 @@ class Calls(Expressions):
 
     @contextmanager
     def loop(self, target: ast.expr, over: ast.expr) -> Iterator[bool]:
-        """A loop over siblings or subflows; False inside if it is not usable."""
+        """A loop over siblings or subflows; yields False if it is not usable."""
         collection = self.value(over)
         is_usable = isinstance(collection, Collection) and isinstance(target, ast.Name)
         if not is_usable:
@@ -312,7 +312,7 @@ class Calls(Expressions):
 
 @cache
 def _shape(text: str, name: str) -> str:
-    """An expression of one subflow, under the name that a loop gives it, as `ast.dump` shows it."""
+    """The `ast.dump` of an expression of one subflow, with the loop's name for it."""
     node = ast.parse(text, mode="eval").body
     for each in ast.walk(node):
         if isinstance(each, ast.Name):

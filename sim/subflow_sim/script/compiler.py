@@ -1,6 +1,7 @@
-"""From the text of a script to the program that the core's machine runs.
+"""Compiler from the text of a script to the program for the core's virtual machine.
 
-A script is read until its state is known: that `my.base` is a time follows from what it is given, perhaps further down.
+The compiler reads a script repeatedly until the units of its state are known: the unit of `my.base` follows from its
+assignments, which may appear further down.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ from subflow_sim.script.vocabulary import OBJECTS
 __all__ = ["MAX_SCRIPT_BYTES", "Script", "ScriptKind", "check_script", "compile_script", "kind_of"]
 
 MAX_SCRIPT_BYTES = 64_000
-"""Longer texts are refused."""
+"""Size limit of a script's text."""
 
 _MOST_NODES = 20_000
 _TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
-_LONG = 5_000  # characters; a shorter text has fewer nodes than are allowed
+_LONG = 5_000  # characters; a shorter text cannot exceed the node limit
 _MOST_READINGS = 4
 _HOOK_NUMBERS = {name: number for number, name in enumerate(_core.script_hooks())}
 _warnings_off = threading.Lock()
@@ -37,14 +38,14 @@ _warnings_off = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A controller or scheduler that was written as text, ready to run.
+    """A compiled controller or scheduler written as text.
 
     Attributes:
-        name: by which the scenario calls it.
-        kind: which of the two.
-        text: that it was made of.
-        algorithm: what catalogues and forms need to know: summary, options.
-        program: for the core.
+        name: name in the scenario.
+        kind: "controller" or "scheduler".
+        text: source text.
+        algorithm: data for catalogues and forms: summary, options.
+        program: program for the core.
     """
 
     name: str
@@ -54,26 +55,26 @@ class Script:
     program: _core.ScriptProgram
 
 
-@lru_cache(maxsize=256)  # more than a scenario may bring
+@lru_cache(maxsize=256)  # more than the limit of a scenario
 def compile_script(text: str, name: str, kind: ScriptKind) -> Script:
-    """Compile a script.
+    """Compiles a script.
 
     Args:
-        text: of its file.
-        name: by which the scenario calls it.
+        text: content of its file.
+        name: name in the scenario.
         kind: "controller" or "scheduler".
 
     Raises:
-        ScriptError: with everything that is wrong.
+        ScriptError: with all problems.
     """
     return _script(text, name, kind, read_script(text, kind))
 
 
 def read_script(text: str, kind: ScriptKind) -> Reading:
-    """A script as the compiler understands it.
+    """Parses and analyses a script.
 
     Raises:
-        ScriptError: with everything that is wrong.
+        ScriptError: with all problems.
     """
     problems = Problems(text)
     tree = _parsed(text, problems)
@@ -95,7 +96,7 @@ def read_script(text: str, kind: ScriptKind) -> Reading:
 
 
 def check_script(text: str, kind: ScriptKind | None = None) -> tuple[ScriptProblem, ...]:
-    """What is wrong with a script, in the order of the text; `kind` None: what it looks like."""
+    """The problems of a script, in the order of the text; `kind` None: inferred by `kind_of`."""
     try:
         compile_script(text, "script", kind or kind_of(text))
     except ScriptError as error:
@@ -104,7 +105,7 @@ def check_script(text: str, kind: ScriptKind | None = None) -> tuple[ScriptProbl
 
 
 def kind_of(text: str) -> ScriptKind:
-    """What a script looks like: a scheduler if it has a function `select`, else a controller."""
+    """The kind of a script: a scheduler if it defines a function `select`, otherwise a controller."""
     try:
         tree = _parsed(text, Problems(text))
     except RecursionError:
@@ -114,7 +115,7 @@ def kind_of(text: str) -> ScriptKind:
 
 
 def _parsed(text: str, problems: Problems) -> ast.Module | None:
-    """The tree of a text; None after noting why it has none."""
+    """The syntax tree of a text; None after reporting a problem."""
     if len(text.encode(errors="replace")) > MAX_SCRIPT_BYTES:
         problems.add_at(1, 1, 2, "the script is too long", f"at most {MAX_SCRIPT_BYTES // 1000} kB")
         return None
@@ -128,7 +129,7 @@ def _parsed(text: str, problems: Problems) -> ast.Module | None:
         problems.add_at(line, column, column + 1, message, "text without such characters")
         return None
     try:
-        # Python warns on the terminal of what it finds odd.
+        # Python prints warnings about suspicious code on the terminal.
         with _warnings_off, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
@@ -148,15 +149,15 @@ def _parsed(text: str, problems: Problems) -> ast.Module | None:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A script as the compiler understands it.
+    """A script after compilation, before layout.
 
     Attributes:
-        emitter: its instructions.
-        header: its module level.
-        entry: the first instruction of each function.
-        begun: function, name and cell of what a record of the function begins with.
-        locals: what each function has named.
-        functions: that were compiled, with what they tell of the state.
+        emitter: emitted instructions.
+        header: content of the module level.
+        entry: first instruction of each function.
+        begun: function, name and cell of the initial values in a record of the function.
+        locals: local names of each function.
+        functions: the function compiler, with the units it inferred.
     """
 
     emitter: Emitter
@@ -168,7 +169,7 @@ class Reading:
 
     @property
     def learning(self) -> Learned:
-        """What it tells of the state: units, and which are whole nanoseconds."""
+        """Inferred units of the state, and the values in whole nanoseconds."""
         return self.functions.learning
 
 
@@ -255,7 +256,7 @@ def _script(text: str, name: str, kind: ScriptKind, reading: Reading) -> Script:
 
 
 def _begin_filter(frame: list[float], cell: Cell, kind: str) -> None:
-    """A window of values begins without times; an average without a value."""
+    """Initialises a filter: a window of values without times, an average without a value."""
     if kind in ("maximum", "minimum"):
         for place in range(cell.slot + 1, cell.slot + cell.size, 2):
             frame[place] = 0.0

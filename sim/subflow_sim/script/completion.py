@@ -1,4 +1,4 @@
-"""What a person who writes a script may want to write next."""
+"""Completions for a script in an editor."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _NAME = re.compile(r"^\s*(\w+)\s*=[^=]", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A name that fits at a place.
+    """A name that can be inserted at a position.
 
     Attributes:
         name: as written.
-        unit: symbol of its unit; empty if it has none.
-        help: a sentence.
+        unit: symbol of its unit; may be empty.
+        help: one sentence.
     """
 
     name: str
@@ -30,14 +30,14 @@ class Completion:
 
 
 def completions(text: str, line: int, column: int) -> tuple[Completion, ...]:
-    """The names that fit at a place, those that begin as the word there, in the order of the vocabulary.
+    """The names that can be inserted at a position and match the word there, in the order of the vocabulary.
 
-    The text need not be right: it is being written.
+    The text may be incomplete, because it is being edited.
 
     Args:
-        text: of the script.
+        text: text of the script.
         line: from 1.
-        column: from 1; what stands before it counts.
+        column: from 1; only the text before it counts.
     """
     lines = text.split("\n")
     if not 1 <= line <= len(lines):
@@ -81,7 +81,7 @@ def _names(text: str, above: str) -> list[Completion]:
 
 
 def _parameters(above: str) -> dict[str, str]:
-    """What the parameters of the function around the end of a text stand for."""
+    """Kinds of the parameters of the function at the end of a text, by name."""
     definitions = list(_DEF.finditer(above))
     if not definitions:
         return {}
@@ -96,7 +96,7 @@ def _parameters(above: str) -> dict[str, str]:
 
 
 def _loop_names(above: str) -> dict[str, str]:
-    """Names of subflows in loops and lambdas of the function around the end of a text."""
+    """Names of subflows in loops and lambdas of the function at the end of a text."""
     parameters = _parameters(above)
     items = [COLLECTIONS[kind] for kind in parameters.values() if kind in COLLECTIONS]
     kind = items[0] if items else "sibling"

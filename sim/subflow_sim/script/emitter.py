@@ -1,4 +1,4 @@
-"""Instructions, cells and notes of a program while it is put together."""
+"""Instructions, cells and notes of a program under construction."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from subflow_sim.script.values import Cell
 
 @dataclass(eq=False, slots=True)
 class Label:
-    """A place in the code that jumps lead to."""
+    """A jump target in the code."""
 
     at: int = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a recorded step of a run is about.
+    """Description of a recorded step.
 
     Attributes:
-        kind: "begin" (a number as the function finds it), "read", "set", "if" (1: it held) or "return".
-        line: of the script, from 1.
-        text: of it: "ack.acked", "w.cwnd", "w.cwnd < w.ssthresh".
-        source: of what is set, the whole statement; else the text again.
+        kind: "begin" (an initial value of the function), "read", "set", "if" (1: true), "call" or "return".
+        line: line of the script, from 1.
+        text: expression in the script: "ack.acked", "w.cwnd", "w.cwnd < w.ssthresh".
+        source: for "set" the whole statement; otherwise the text again.
     """
 
     kind: str
@@ -45,7 +45,7 @@ class _Instruction:
 
 @dataclass(slots=True)
 class Emitter:
-    """Takes instructions in order, and hands out cells."""
+    """Collects instructions and allocates cells."""
 
     notes: list[Note] = field(default_factory=list)
     constants: dict[tuple[float, float], Cell] = field(default_factory=dict)
@@ -66,36 +66,37 @@ class Emitter:
         value: Label | Cell | int = 0,
         note: int = 0,
     ) -> None:
-        """The next instruction."""
+        """Appends an instruction."""
         self._code.append(_Instruction(op, to, a, b, value, self.line, note))
 
     @property
     def position(self) -> int:
-        """Number of the next instruction."""
+        """Index of the next instruction."""
         return len(self._code)
 
     def place(self, label: Label) -> None:
-        """The label is here."""
+        """Places the label at the next instruction."""
         label.at = self.position
 
     def note(self, kind: str, text: str, line: int, source: str = "") -> int:
-        """A note for an instruction, from 1."""
+        """Number of a new note for an instruction, from 1."""
         self.notes.append(Note(kind, line, text, source or text))
         return len(self.notes)
 
     def constant(self, value: float) -> Cell:
-        """The cell of a number of the text."""
-        key = (value, math.copysign(1.0, value))  # 0 and -0 are two
+        """The cell of a constant."""
+        key = (value, math.copysign(1.0, value))  # 0 and -0 differ
         if key not in self.constants:
             self.constants[key] = Cell("constant", float(value))
         return self.constants[key]
 
     def begin_function(self) -> None:
-        """Functions run one at a time: each has the same cells for what is its own."""
+        """Starts a function, whose local cells overlap those of other functions, because functions run one at a time.
+        """
         self._locals = self._temporaries = 0
 
     def local(self) -> Cell:
-        """A cell that is the function's until it ends."""
+        """A cell reserved until the end of the function."""
         cell = Cell("local", index=self._locals)
         self._locals += 1
         self._most_locals = max(self._most_locals, self._locals)
@@ -103,7 +104,7 @@ class Emitter:
         return cell
 
     def temporary(self) -> Cell:
-        """A cell that is free again after the statement."""
+        """A cell reserved until the end of the statement."""
         cell = Cell("temporary", index=self._temporaries)
         self._temporaries += 1
         self._most_temporaries = max(self._most_temporaries, self._temporaries)
@@ -111,18 +112,18 @@ class Emitter:
         return cell
 
     def mark(self) -> int:
-        """What `release` goes back to."""
+        """Position for `release`."""
         return self._temporaries
 
     def release(self, mark: int) -> None:
-        """The temporary cells since then are free."""
+        """Frees the temporary cells allocated since the mark."""
         self._temporaries = mark
 
     def lay_out(self, first: int, fixed: list[Cell]) -> list[float]:
-        """Give every cell its place, and return the frame as it begins.
+        """Assigns a slot to every cell, and returns the initial frame.
 
         Args:
-            first: number of cells that are the window's.
+            first: number of cells of the window.
             fixed: state and options, in order.
         """
         frame = [0.0] * first
@@ -135,7 +136,7 @@ class Emitter:
         return frame + [0.0] * (self._most_locals + self._most_temporaries)
 
     def code(self) -> list[dict[str, str | int]]:
-        """The instructions as fields of the core; after `lay_out`."""
+        """The instructions as fields of the core; valid after `lay_out`."""
         return [
             {"op": each.op, "to": _slot(each.to), "a": _slot(each.a), "b": _slot(each.b), "value": _number(each.value)}
             for each in self._code
@@ -143,12 +144,12 @@ class Emitter:
 
     @property
     def lines(self) -> list[int]:
-        """Of the script, per instruction."""
+        """Line of the script for each instruction."""
         return [each.line for each in self._code]
 
     @property
     def noted(self) -> list[int]:
-        """The number of its note per instruction, 0: none."""
+        """Number of the note for each instruction; 0: none."""
         return [each.note for each in self._code]
 
 

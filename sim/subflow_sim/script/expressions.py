@@ -1,4 +1,4 @@
-"""Expressions of a script: their values, their units and the instructions that compute them."""
+"""Compilation of expressions: their values, units and instructions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Expressions(Names):
     # ---- values ----
 
     def number(self, node: ast.expr, target: Target = NOWHERE) -> Number | Wrong:
-        """The value of an expression that shall be a number or a flag."""
+        """The value of an expression that must be a number or a flag."""
         value = self.value(node, target)
         if isinstance(value, Number | Wrong):
             return value
@@ -39,7 +39,7 @@ class Expressions(Names):
         return WRONG
 
     def flag(self, node: ast.expr, target: Target = NOWHERE) -> Number | Wrong:
-        """The value of an expression that shall be True or False."""
+        """The value of an expression that must be True or False."""
         value = self.number(node, target)
         if isinstance(value, Number) and not value.is_flag:
             self.problems.add(node, "this is a number, where True or False is wanted", f"{self.segment(node)} != 0")
@@ -47,7 +47,7 @@ class Expressions(Names):
         return value
 
     def value(self, node: ast.expr, target: Target = NOWHERE) -> Value:
-        """The value of an expression, in the cell of the target if there is one."""
+        """The value of an expression, in the target's cell if it has one."""
         found = self._value(node, target)
         if isinstance(found, Number) and target.cell is not None and found.cell is not target.cell:
             self.emitter.emit("Move", target.cell, found.cell, note=target.note)
@@ -130,7 +130,7 @@ class Expressions(Names):
         return Number(cell, unit, is_clock=is_clock)
 
     def _rate_per_rtt(self, node: ast.BinOp, target: Target) -> Number | None:
-        """`s.rate / s.srtt` of one sibling, which the core has at hand."""
+        """`s.rate / s.srtt` of one sibling, which the core provides as one instruction."""
         assert isinstance(node.left, ast.Attribute)
         assert isinstance(node.right, ast.Attribute)
         if ast.dump(node.left.value) != ast.dump(node.right.value):
@@ -143,7 +143,7 @@ class Expressions(Names):
         return Number(cell, Fraction(-2))
 
     def _result_unit(self, node: ast.BinOp, op: str, left: Number, right: Number) -> tuple[Unit, bool]:
-        """The unit of a sum, a product and so on; and whether it is in whole nanoseconds."""
+        """The unit of an arithmetic result, and True if the result is in whole nanoseconds."""
         if op in ("Add", "Subtract", "Remainder"):
             unit = self.same_unit(node, left, right)
             return unit, left.is_clock and right.is_clock and op != "Remainder"
@@ -153,7 +153,7 @@ class Expressions(Names):
         return (a + b if op == "Multiply" else a - b), False
 
     def same_unit(self, node: ast.AST, left: Number, right: Number) -> Unit:
-        """The unit of two that stand beside each other; what does not go together is noted."""
+        """The common unit of two operands; different units are reported."""
         if left.unit is None or right.unit is None or left.unit == right.unit:
             return right.unit if left.unit is None else left.unit
         message = f"{unit_name(left.unit)} and {unit_name(right.unit)} do not go together"
@@ -252,7 +252,7 @@ class Expressions(Names):
         return left, op, right
 
     def jump_unless(self, node: ast.expr, otherwise: Label) -> None:
-        """Go on if the condition holds, else to the label."""
+        """Emits jumps to the label unless the condition holds."""
         match node:
             case ast.BoolOp(op=ast.And(), values=values):
                 self.jump_unless(values[0], otherwise)
@@ -278,7 +278,7 @@ class Expressions(Names):
                     self.emitter.emit("JumpUnless", 0, found.cell, value=otherwise, note=self._condition_note(node))
 
     def jump_if(self, node: ast.expr, there: Label) -> None:
-        """To the label if the condition holds, else go on."""
+        """Emits jumps to the label if the condition holds."""
         match node:
             case ast.BoolOp(op=ast.Or(), values=values):
                 self.jump_if(values[0], there)
@@ -317,7 +317,7 @@ class Expressions(Names):
             self.emitter.emit(jump, 0, first.cell, second.cell, otherwise, self._condition_note(node))
 
     def _number_of_item(self, node: ast.Compare) -> Cell | None:
-        """The number of the subflow that `s is None` asks for, -1 if there is none."""
+        """The cell with the number of the subflow compared by `s is None`; the number is -1 for no subflow."""
         item = self.value(node.left)
         if isinstance(item, Item) and isinstance(item.place, Cell):
             return item.place
@@ -329,7 +329,7 @@ class Expressions(Names):
         return self.emitter.note("if", self.segment(node), node.lineno)
 
     def _call(self, node: ast.Call, target: Target) -> Value:
-        """The value of a call: `Calls`."""
+        """The value of a call; implemented by `Calls`."""
         raise NotImplementedError
 
 
@@ -339,7 +339,7 @@ def _asks_for_none(node: ast.Compare) -> bool:
 
 
 def _folded(op: str, left: float, right: float) -> float | None:
-    """What two numbers of the text come to; None: only the machine shall say."""
+    """The result of an operation on constants; None leaves it to the machine."""
     match op:
         case "Add":
             found = left + right

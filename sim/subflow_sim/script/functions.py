@@ -1,4 +1,4 @@
-"""The functions of a script: statements, and what they return."""
+"""Compilation of a script's functions: statements and return values."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _STATEMENTS = "assignments, if, for s in siblings, return, and slow_start(w, ack
 class Functions(Calls):
     """Compiles the functions of a script one after the other."""
 
-    _source = ""  # of the statement that is compiled
+    _source = ""  # text of the statement being compiled
 
     def compile(self, node: ast.FunctionDef, hook: Hook) -> int:
-        """Compile a function that the simulator calls; the number of its first instruction."""
+        """Compiles a function that the simulator calls; returns the index of its first instruction."""
         self.emitter.begin_function()
         self.emitter.line = node.lineno
         begin = self.emitter.position
@@ -132,7 +132,7 @@ class Functions(Calls):
                 self.problems.add(target, "only names and fields are assigned", "x = ..., my.x = ..., w.cwnd = ...")
 
     def _store(self, target: ast.expr, node: ast.expr, left: Number) -> None:
-        """Assign a number that is there already."""
+        """Assigns an already computed number."""
         self.scope.names[""] = Local(left, node.lineno, is_used=True)
         self.scope.certain.add("")
         self._assign(target, ast.copy_location(ast.Name(id="", ctx=ast.Load()), node))
@@ -174,7 +174,7 @@ class Functions(Calls):
         return not any(name in each for each in taken) and name not in ("wait", "now", "inf")
 
     def _kept_item(self, item: Item) -> Item:
-        """A subflow that stays the same when its loop goes on."""
+        """A copy of a subflow's number that stays valid when its loop advances."""
         if isinstance(item.place, Cell) or item.place == 2:
             return item
         cell = self.emitter.local()
@@ -248,7 +248,7 @@ class Functions(Calls):
         self._learn(value, name, found)
 
     def _learn(self, node: ast.AST, name: str, found: Number) -> None:
-        """A state has the unit of what it is given; what it is given elsewhere has to have it, too."""
+        """Infers the unit of a state from an assigned value, and reports contradictory units."""
         if not found.is_clock:
             self.learning.not_clocks.add(name)
         if found.unit is None:
@@ -299,7 +299,7 @@ class Functions(Calls):
         self.problems.add(node, "this line changes nothing", _STATEMENTS)
 
     def _slow_start(self, node: ast.Call, cell: Cell, name: str = "") -> Number | None:
-        """Compile slow start; what it leaves is in the cell, which is that of a name if there is one."""
+        """Compiles slow start; the cell, which belongs to the name if given, receives the remaining acked packets."""
         things = [self.value(each) for each in node.args]
         kinds = [each.kind if isinstance(each, Thing) else "" for each in things]
         if node.keywords or kinds != ["w", "ack"]:
@@ -314,7 +314,7 @@ class Functions(Calls):
             note = self.emitter.note("set", name, node.lineno, self._source)
         else:
             note = self.emitter.note("call", self.segment(node), node.lineno)
-        # The next note is what became of the window.
+        # The next note describes the changed window.
         self.emitter.note("read", "w.cwnd", node.lineno)
         self.emitter.emit("SlowStart", cell, acked.cell, note=note)
         return Number(cell, acked.unit)
@@ -393,7 +393,7 @@ class Functions(Calls):
                 self.problems.add(node, f"{hook.name} does not return that", wanted)
 
     def _check_names(self) -> None:
-        """A name that nobody reads is all right, unless it looks like one that somebody meant."""
+        """Reports an unused name that resembles a settable field; other unused names are allowed."""
         known = [
             *(
                 f"{name}.{field.name}"
@@ -417,7 +417,7 @@ class Functions(Calls):
 
 
 def _always_returns(body: list[ast.stmt]) -> bool:
-    """Whether no way leads past the end of these statements."""
+    """True if these statements return on every path."""
     if not body:
         return False
     last = body[-1]

@@ -1,4 +1,4 @@
-"""The module level of a script: what it is called, its constants, options and state, and which functions it has."""
+"""The module level of a script: title, constants, options, state and functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from subflow_sim.script.vocabulary import DECLARATIONS, FUNCTIONS, HOOKS, NAMED_
 from subflow_sim.units import Dimension
 
 _MOST_OPTIONS = 32
-# What a scenario says in the table of an algorithm besides its options, and what makes a controller one that learns.
+# Keys of an algorithm's table in a scenario that are not options, and the option of learning controllers.
 _TAKEN = ("name", "policy")
 _MOST_STATE_CELLS = 96
 _FILTER_CELLS = {"maximum": 6, "minimum": 6, "average": 2}
@@ -38,19 +38,19 @@ class OptionCell:
 
 @dataclass(slots=True)
 class Header:
-    """What the module level says.
+    """Content of the module level.
 
     Attributes:
         summary: first line of the docstring, or the title.
         source: RFC or paper.
-        settings: of a scheduler, by name.
+        settings: settings of a scheduler, by name.
         constants: numbers by name; flags are True or False.
-        options: by name.
-        groups: names of states and of what is kept per subflow, "state" or "per_subflow" by name.
-        states: by group and name.
-        kept: what a scheduler remembers of each subflow: by group and name the position and the first value.
-        helpers: functions of one return.
-        hooks: functions that the simulator calls.
+        options: options by name.
+        groups: names of groups of values, each "state" or "per_subflow".
+        states: states by group and name.
+        kept: a scheduler's values per subflow: position and initial value by group and name.
+        helpers: functions with a single return statement.
+        hooks: functions called by the simulator.
     """
 
     summary: str = ""
@@ -71,7 +71,7 @@ def hooks_of(kind: ScriptKind) -> dict[str, Hook]:
 
 
 def read_header(tree: ast.Module, kind: ScriptKind, problems: Problems, emitter: Emitter) -> Header:
-    """Read the module level; what is wrong is noted."""
+    """Reads the module level, and reports its problems."""
     return _Reader(kind, problems, emitter).read(tree)
 
 
@@ -303,7 +303,7 @@ class _Reader:
     # ---- constants ----
 
     def constant(self, node: ast.expr) -> float | bool | None:
-        """The value of an expression of constants; None after noting why there is none."""
+        """The value of an expression of constants; None after reporting a problem."""
         match node:
             case ast.Constant(value=bool() as flag):
                 return flag
@@ -362,7 +362,7 @@ class _Reader:
 
 
 def whole_power(base: float, exponent: int) -> float:
-    """Products, from the left: what the machine computes for such an exponent."""
+    """The power as products from the left, as the machine computes it."""
     product = base
     for _ in range(exponent - 1):
         product *= base

@@ -1,4 +1,4 @@
-"""Names and fields of a script: what they stand for, and the instructions that read them."""
+"""Resolution of a script's names and fields, and the instructions that read them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from subflow_sim.script.values import WRONG, Answer, Cell, Collection, Item, Lea
 from subflow_sim.script.vocabulary import FUNCTIONS, OBJECTS, RATIO, UNITS, Field, Hook
 
 FUNCTION_NAMES = {each.name: each for each in FUNCTIONS}
-_REFERRED = 3  # the loop that stands for a subflow by its number
+_REFERRED = 3  # the loop index that refers to a subflow by its number
 _READ = {"REAL": "Real", "TIME": "Time", "FLAG": "Flag"}
 _PLACES = {(each.object, each.name): (each.kind.name, each.place) for each in _core.script_fields()}
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a value is wanted, and the note of the instruction that puts it there."""
+    """Destination cell of a value, and the note of the instruction that writes it."""
 
     cell: Cell | None = None
     note: int = 0
@@ -35,16 +35,16 @@ NOWHERE = Target()
 
 @dataclass(slots=True)
 class Scope:
-    """What a function has while it is compiled.
+    """State of the compiler within a function.
 
     Attributes:
-        hook: which one.
-        things: what its parameters stand for.
-        names: what it has named so far.
-        certain: of those, the names that have a value whatever branch was taken.
-        loops: open loops.
-        read: cells of fields that are read already.
-        inlined: how deep helpers are in each other.
+        hook: hook that the function implements.
+        things: values of its parameters.
+        names: local names so far.
+        certain: local names with a value on every path.
+        loops: number of open loops.
+        read: cells of fields already read.
+        inlined: nesting depth of inlined helpers.
     """
 
     hook: Hook
@@ -57,13 +57,13 @@ class Scope:
 
 
 class Names:
-    """Knows what is called how in the function that is compiled.
+    """Resolves names in the function being compiled.
 
     Attributes:
-        uses_siblings: whether anything of the siblings was read.
-        learned: what an earlier reading told of the script's state.
-        learning: what this one tells of it.
-        begun: names whose values a record of the function begins with, and their cells.
+        uses_siblings: whether the script reads siblings.
+        learned: units inferred by an earlier reading of the script.
+        learning: units inferred by this reading.
+        begun: names and cells of the initial values in a record of the function.
     """
 
     def __init__(self, text: str, header: Header, problems: Problems, emitter: Emitter, learned: Learned) -> None:
@@ -79,7 +79,7 @@ class Names:
         self.scope: Scope = Scope(Hook("", "controller", (), "nothing", ""), {})
 
     def value(self, node: ast.expr, target: Target = NOWHERE) -> Value:
-        """The value of an expression: `Expressions`."""
+        """The value of an expression; implemented by `Expressions`."""
         raise NotImplementedError
 
     def _literal(self, number: float, *, is_flag: bool = False) -> Number:
@@ -156,13 +156,13 @@ class Names:
             return WRONG
         if isinstance(owner, Thing):
             return self._thing_field(node, owner, found)
-        # Of a subflow of a loop there are many: only one that stays the same is put on record.
+        # A loop variable refers to many subflows: only fixed subflows are recorded.
         is_one = isinstance(owner.place, Cell) or owner.place == 2
         note = self.emitter.note("read", self.segment(node), node.lineno) if is_one else 0
         return self._item_field(owner, found, note)
 
     def field_of(self, node: ast.Attribute, kind: str) -> Field | None:
-        """The field that is named; None after noting that there is none."""
+        """The named field; None after reporting an unknown name."""
         fields = {each.name: each for each in OBJECTS[kind]}
         if node.attr not in fields:
             hint = did_you_mean(node.attr, list(fields))
@@ -207,14 +207,14 @@ class Names:
         return cell
 
     def loop_of(self, item: Item) -> int:
-        """The number of the loop that stands for a subflow, now."""
+        """The index of the loop that refers to a subflow at this point."""
         if isinstance(item.place, int):
             return item.place
         self.emitter.emit("Refer", 0, item.place)
         return _REFERRED
 
     def kept(self, node: ast.Attribute) -> tuple[Item, int, float | bool] | None:
-        """What `per[s].name` is: the subflow, the position of the number, and how it begins; None after noting why."""
+        """The subflow, position and initial value of `per[s].name`; None after reporting a problem."""
         subscript = node.value
         assert isinstance(subscript, ast.Subscript)
         group = subscript.value.id if isinstance(subscript.value, ast.Name) else ""
@@ -253,13 +253,13 @@ class Names:
 
     @contextmanager
     def branch(self) -> Iterator[None]:
-        """What is compiled inside may not be reached: what it reads and names is not there for certain afterwards."""
+        """Code compiled inside may be skipped: its reads and names are not certain afterwards."""
         read, certain = dict(self.scope.read), set(self.scope.certain)
         yield
         self.scope.read, self.scope.certain = read, certain
 
     def segment(self, node: ast.AST) -> str:
-        """What the text has there, on one line."""
+        """The text of a node on one line."""
         first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", None) or 0
         if not 0 < first <= last <= len(self._lines):
             return ast.unparse(node)

@@ -1,4 +1,4 @@
-"""What can be wrong in a script."""
+"""Problems of a script, with positions."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from subflow_sim.errors import ParamError
 
 @dataclass(frozen=True, slots=True)
 class ScriptProblem:
-    """One thing that is wrong in a script.
+    """An error in a script.
 
     Attributes:
         line: from 1.
-        column: of the first character, from 1.
-        end_column: past the last character in that line.
-        message: what is wrong.
-        allowed: what would be accepted, or what to do; may be empty.
+        column: column of the first character, from 1.
+        end_column: column after the last character in that line.
+        message: description of the error.
+        allowed: acceptable alternatives, or a remedy; may be empty.
     """
 
     line: int
@@ -36,7 +36,7 @@ class ScriptError(ParamError):
     """A script cannot be used.
 
     Attributes:
-        problems: everything that is wrong with it, in the order of the text.
+        problems: all errors, in the order of the text.
     """
 
     def __init__(self, problems: Sequence[ScriptProblem]) -> None:
@@ -46,14 +46,14 @@ class ScriptError(ParamError):
 
 
 class Problems:
-    """What has been found so far, and a way to note more."""
+    """Collects the problems of a script."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines()
         self.found: list[ScriptProblem] = []
 
     def add(self, node: ast.AST, message: str, allowed: str = "") -> None:
-        """Note what is wrong with a part of the tree."""
+        """Reports a problem of a node."""
         line = getattr(node, "lineno", 1)
         start = self._column(line, getattr(node, "col_offset", 0))
         is_on_one_line = getattr(node, "end_lineno", line) == line
@@ -61,13 +61,13 @@ class Problems:
         self.add_at(line, start, max(end, start + 1), message, allowed)
 
     def add_at(self, line: int, column: int, end_column: int, message: str, allowed: str = "") -> None:
-        """Note what is wrong at a place, unless the same place has a problem already."""
+        """Reports a problem at a position, unless the position already has one."""
         if any((each.line, each.column) == (line, column) for each in self.found):
             return
         self.found.append(ScriptProblem(line, column, end_column, message, allowed))
 
     def raise_if_any(self) -> None:
-        """End here if something is wrong.
+        """Raises an error if any problem was reported.
 
         Raises:
             ScriptError: with all problems, in the order of the text.
@@ -76,7 +76,7 @@ class Problems:
             raise ScriptError(sorted(self.found, key=lambda each: (each.line, each.column)))
 
     def _column(self, line: int, byte: int) -> int:
-        """A place as people count: characters from 1, where `ast` counts the bytes of UTF-8 from 0."""
+        """A column counted in characters from 1; `ast` counts UTF-8 bytes from 0."""
         text = self._lines[line - 1] if 0 < line <= len(self._lines) else ""
         return len(text.encode()[:byte].decode(errors="ignore")) + 1
 

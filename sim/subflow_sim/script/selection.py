@@ -1,4 +1,4 @@
-"""`best(subflows, by=..., where=...)`: the subflow that comes first by some numbers."""
+"""Compilation of `best(subflows, by=..., where=...)`, the subflow with the smallest keys."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _HOW = "best(subflows, by=lambda s: s.srtt, where=lambda s: s.is_available)"
 
 
 def best(of: Calls, node: ast.Call) -> Value:
-    """Compile a call of `best`: a subflow, or none, which returns as `wait`.
+    """Compiles a call of `best`; its value is a subflow or none, which returns as `wait`.
 
-    The least numbers win, the first deciding; of equals the one that comes first in the list.
+    Keys are compared lexicographically, the smallest wins; equal subflows keep the order of the list.
     """
     problems, emitter = of.problems, of.emitter
     given = {each.arg: each.value for each in node.keywords}
@@ -36,7 +36,7 @@ def best(of: Calls, node: ast.Call) -> Value:
         problems.add(given["by"], f"1 to {_MOST_KEYS} numbers decide", "")
         return WRONG
 
-    # It is asked for in the middle of expressions: what it finds is kept for the rest of the function.
+    # A call may appear within an expression: its result is kept for the rest of the function.
     found = emitter.local()
     least = [emitter.local() for _ in keys]
     emitter.emit("Move", found, emitter.constant(-1.0))
@@ -67,7 +67,7 @@ def best(of: Calls, node: ast.Call) -> Value:
 
 
 def _compare(of: Calls, found: Cell, least: list[Cell], numbers: list[Number], wins: Label, skip: Label) -> None:
-    """To `wins` if there is none so far or this one comes before it, else to `skip`."""
+    """Jumps to `wins` if no subflow was found yet or this one precedes it, otherwise to `skip`."""
     emitter = of.emitter
     is_second = Label()
     emitter.emit("JumpUnlessEqual", 0, found, emitter.constant(-1.0), is_second)
@@ -84,7 +84,7 @@ def _compare(of: Calls, found: Cell, least: list[Cell], numbers: list[Number], w
 
 
 def _body(of: Calls, node: ast.expr) -> tuple[str, ast.expr] | None:
-    """The name and the expression of `lambda s: ...`; None after noting that it is none."""
+    """The parameter and body of `lambda s: ...`; None after reporting other expressions."""
     arguments = node.args if isinstance(node, ast.Lambda) else None
     if arguments is None or len(arguments.args) != 1 or arguments.defaults or arguments.kwonlyargs:
         of.problems.add(node, "this is not a lambda of one subflow", "lambda s: s.srtt")
@@ -94,7 +94,7 @@ def _body(of: Calls, node: ast.expr) -> tuple[str, ast.expr] | None:
 
 
 class _named:  # noqa: N801  # a context, as `contextmanager` makes them
-    """The subflow under a name, for as long as the context is open."""
+    """Binds the subflow to a name within the context."""
 
     def __init__(self, of: Calls, name: str, item: Item) -> None:
         self._of, self._name, self._item = of, name, item

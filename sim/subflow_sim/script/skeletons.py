@@ -1,4 +1,4 @@
-"""What a new script begins with."""
+"""Initial texts of new scripts."""
 
 from __future__ import annotations
 
@@ -52,4 +52,4 @@ def select(subflows, packet):
 '''
 
 SKELETONS: Mapping[ScriptKind, str] = {"controller": _CONTROLLER, "scheduler": _SCHEDULER}
-"""By kind: scripts that run, with NAME where their name belongs."""
+"""Runnable scripts by kind, with NAME in place of their name."""

@@ -1,4 +1,4 @@
-"""A script as a controller in C++, ready for the core: a header as those in sim/core/cc."""
+"""Conversion of a script to a C++ header like the controllers in sim/core/cc."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from subflow_sim.script.values import Item, Local, Number
 from subflow_sim.script.vocabulary import HOOKS, OBJECTS, SECONDS, Hook
 from subflow_sim.units import Dimension
 
-# How the core calls what scripts read, where it is not the name with _pkts behind it. "@" is the object.
+# C++ names of script fields, except those with the suffix _pkts or the same name. "@" stands for the object.
 _CALLED: Mapping[tuple[str, str], str] = {
     ("w", "rate"): "@.pacing_pps",
     ("w", "advertised"): "@.advertised",
@@ -79,9 +79,9 @@ _CPP_WORD = re.compile(
 
 
 def to_cpp(script: Script) -> str:
-    """The header of a controller that does what a script does, window by window.
+    """The header of a controller whose windows equal those of the script.
 
-    It says why where it is asked with one rule for each function; whoever keeps it names better ones.
+    Its explanations use one generic rule per function; the names of the rules should be improved by hand.
 
     Raises:
         ParamError: if the script is a scheduler.
@@ -97,8 +97,8 @@ class _Writer:
         self._reading = reading
         self._header = reading.header
         self._hook: Hook = HOOKS[0]
-        self._things: dict[str, tuple[str, str]] = {}  # how a parameter is called in C++, and what it is
-        self._items: list[str] = []  # names of loops that are open
+        self._things: dict[str, tuple[str, str]] = {}  # C++ name and kind by parameter
+        self._items: list[str] = []  # names of open loops
         self._locals: Mapping[str, Local] = {}
         self._uses_draws = any(
             isinstance(each, ast.Name) and each.id == "random" for node in self._nodes() for each in ast.walk(node)
@@ -214,7 +214,7 @@ class _Writer:
             signature = signature.replace("Siblings& siblings", "Siblings&")
         body = [*self._beginning(hook, called), *self._declarations(), *self._block(node.body)]
         if hook.returns == "nothing":
-            # What may return early is a function of its own, as the window is bounded behind it.
+            # A lambda allows early returns before the window is bounded.
             text = indent("\n".join(body), "        ")
             end = f"    }}();\n    bound({called[0]});\n"
             return f"{signature} {{\n    [&] {{\n{text}\n{end}}}\n"
@@ -320,7 +320,7 @@ class _Writer:
     # ---- expressions ----
 
     def _plain(self, node: ast.expr) -> str:
-        """An expression without the brackets around all of it."""
+        """An expression without enclosing brackets."""
         text = self._expression(node)
         return text[1:-1] if _is_bracketed(text) else text
 
@@ -404,7 +404,7 @@ class _Writer:
         return f"({left} {_OPERATORS[type(node.op)]} {right})"
 
     def _is_clock(self, node: ast.expr) -> bool:
-        """Whether it is a time in whole nanoseconds, of which the difference is exact."""
+        """True for times in whole nanoseconds, whose difference is exact."""
         match node:
             case ast.Attribute(value=ast.Name(id=group), attr=attr) if group in self._header.groups:
                 name = f"{group}.{attr}"
@@ -478,7 +478,7 @@ class _Writer:
 
 
 def _inlined(call: ast.Call, helper: ast.FunctionDef) -> ast.expr:
-    """What a helper returns, with what it is given in place of its parameters."""
+    """The return expression of a helper, with the arguments in place of its parameters."""
     given = {each.arg: value for each, value in zip(helper.args.args, call.args, strict=True)}
     returned = next(each for each in helper.body if isinstance(each, ast.Return))
     assert returned.value is not None

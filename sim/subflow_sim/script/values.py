@@ -1,4 +1,4 @@
-"""What expressions of a script stand for while it is compiled."""
+"""Values of expressions during compilation."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from subflow_sim.script.vocabulary import Unit
 
 @dataclass(eq=False, slots=True)
 class Cell:
-    """A place in the machine's frame; which one is known when the program is put together.
+    """A place in the machine's frame; its slot is assigned by the final layout.
 
     Attributes:
-        kind: what it is for, which says where it lies.
-        begin: what is in it when a subflow begins.
-        size: cells, of filters more than one.
-        slot: its number in the frame, -1 before that is known.
+        kind: purpose of the cell, which determines its region of the frame.
+        begin: initial value at the start of a subflow.
+        size: number of cells; filters need more than one.
+        slot: position in the frame; -1 before the layout.
     """
 
     kind: Literal["window", "state", "option", "constant", "local", "temporary"]
@@ -29,14 +29,14 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number or a flag in a cell.
+    """A number or flag in a cell.
 
     Attributes:
-        cell: where it is.
-        unit: powers of a second.
-        is_flag: True or False.
-        is_clock: a time in whole nanoseconds, as the simulator has them.
-        constant: its value, if it is known already.
+        cell: cell of the value.
+        unit: unit as a power of a second.
+        is_flag: whether it is True or False.
+        is_clock: whether it is a time in whole nanoseconds, as in the simulator.
+        constant: its value if known at compilation.
     """
 
     cell: Cell
@@ -48,11 +48,11 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A subflow: that of a loop, or the one whose number is in a cell.
+    """A subflow: the current one of a loop, or the one whose number is in a cell.
 
     Attributes:
         kind: "sibling" or "subflow".
-        place: number of the loop (2: the own subflow), or the cell.
+        place: index of the loop (2: the own subflow), or the cell.
     """
 
     kind: str
@@ -61,7 +61,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """An object that a hook is given: "ack", "w".
+    """An object parameter of a hook: "ack", "w".
 
     Attributes:
         kind: key of `OBJECTS`.
@@ -81,7 +81,7 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What only `return` takes: `wait`, `now`, or an interval."""
+    """A value that only `return` accepts: `wait`, `now`, or an interval."""
 
     kind: Literal["wait", "now", "interval"]
     length: Number | None = None
@@ -91,7 +91,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """Something that is wrong, which the report says already."""
+    """An invalid value whose problem is already reported."""
 
 
 Value: TypeAlias = Number | Item | Thing | Collection | Answer | Wrong
@@ -101,15 +101,15 @@ WRONG = Wrong()
 
 @dataclass(slots=True)
 class State:
-    """A number that a script remembers.
+    """A state variable of a script.
 
     Attributes:
-        cell: where it is, the first of a filter's cells.
-        filter: what feeds it; empty: assignments.
-        over: of a filter, the cell of its window or weight.
-        unit: powers of a second, once it is known.
-        is_flag: True or False.
-        is_clock: as of `Number`.
+        cell: its cell; for a filter the first one.
+        filter: kind of the filter; empty for assigned values.
+        over: for a filter, the cell of its window or weight.
+        unit: unit as a power of a second, once known.
+        is_flag: whether it is True or False.
+        is_clock: as in `Number`.
     """
 
     cell: Cell
@@ -122,7 +122,7 @@ class State:
 
 @dataclass(slots=True)
 class Local:
-    """A name that a function has given to something."""
+    """A local name of a function."""
 
     value: Number | Item
     line: int
@@ -131,7 +131,7 @@ class Local:
 
 @dataclass(slots=True)
 class Learned:
-    """What the first reading of a script tells the second of its state: units, and which are whole nanoseconds."""
+    """Properties of a script's state inferred by one reading for the next: units, and values in whole nanoseconds."""
 
     units: dict[str, Fraction] = field(default_factory=dict)
     not_clocks: set[str] = field(default_factory=set)

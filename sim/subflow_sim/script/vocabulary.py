@@ -1,7 +1,7 @@
-"""THE vocabulary of scripts: hooks, the objects that they are given, their fields, and functions.
+"""The vocabulary of scripts: hooks, their objects and fields, and functions.
 
-The compiler, completion, colours and the guide are built from it. What a field is in the core stands in
-sim/core/script/machine.cpp; a test keeps the two together.
+The compiler, completion, colours and the guide are built from it. The fields of the core are in
+sim/core/script/machine.cpp; a test compares the two.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import Literal, TypeAlias
 from subflow_sim.scenario_model import ScriptKind
 
 Unit: TypeAlias = Fraction | None
-"""Powers of a second that a number has: 1 is a time, -1 a rate, 0 a count or a ratio. None: a plain number of the
-text, which is whatever it stands beside."""
+"""Unit of a number as a power of a second: 1 is a time, -1 a rate, 0 a count or a ratio. None: a literal of the text,
+which takes the unit of the other operand.
+"""
 
 SECONDS, COUNT, PER_SECOND, RATIO = Fraction(1), Fraction(0), Fraction(-1), Fraction(0)
 
@@ -29,11 +30,11 @@ UNITS: Mapping[str, Unit] = {
     "pkt/s3": Fraction(-3),
     "bit": COUNT,
 }
-"""What `unit=` of an option may be."""
+"""Allowed values of `unit=` of an option."""
 
 
 def unit_name(unit: Unit) -> str:
-    """The unit for people: "a time (s)"."""
+    """The unit as displayed text: "a time (s)"."""
     if unit is None:
         return "a plain number"
     names = {SECONDS: "a time (s)", COUNT: "a count or a ratio", PER_SECOND: "a rate (1/s)"}
@@ -42,14 +43,14 @@ def unit_name(unit: Unit) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Something of an object that a script may read.
+    """A readable field of an object.
 
     Attributes:
         name: as written.
-        symbol: its unit for people: "pkt", "s", "pkt/s"; empty for a ratio, a number or a flag.
-        help: a sentence.
-        is_flag: True or False.
-        is_settable: may be assigned.
+        symbol: displayed unit: "pkt", "s", "pkt/s"; empty for a ratio, a number or a flag.
+        help: one sentence.
+        is_flag: whether it is True or False.
+        is_settable: whether scripts may assign it.
     """
 
     name: str
@@ -60,7 +61,7 @@ class Field:
 
     @property
     def unit(self) -> Unit:
-        """Powers of a second."""
+        """Unit as a power of a second."""
         return UNITS.get(self.symbol) if self.symbol else Fraction(0)
 
 
@@ -176,7 +177,7 @@ OBJECTS: Mapping[str, tuple[Field, ...]] = {
     ),
     "pause": (_NOW,),
 }
-"""What each kind of object has, by the name of the kind."""
+"""The fields of each kind of object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,11 +186,11 @@ class Hook:
 
     Attributes:
         name: as written.
-        kind: of the scripts that may have it.
-        parameters: their names are free, their order is not; each with the object or collection that it stands for.
-            Those after the first two may be left out, of a scheduler after the first.
+        kind: kind of the scripts that may define it.
+        parameters: parameters in order, each with its default name and its kind of object or collection; a script may
+            choose other names. Parameters after the first two are optional, for a scheduler after the first.
         returns: "nothing", "next" (nothing, or `now`), "plan" (a time or `interval(...)`) or "subflow".
-        help: a sentence.
+        help: one sentence.
     """
 
     name: str
@@ -261,20 +262,20 @@ HOOKS: tuple[Hook, ...] = (
         "A packet needs a subflow: return one, or `wait`.",
     ),
 )
-"""By their position in the core."""
+"""All hooks, by their position in the core."""
 
 COLLECTIONS: Mapping[str, str] = {"siblings": "sibling", "subflows": "subflow"}
-"""What the collections are made of."""
+"""Kind of the elements by kind of collection."""
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function that scripts may call.
+    """A function available to scripts.
 
     Attributes:
         name: as written.
-        call: how it is called.
-        help: a sentence.
+        call: example of a call.
+        help: one sentence.
     """
 
     name: str
@@ -335,4 +336,4 @@ SETTINGS: Mapping[str, tuple[type, ScriptKind | None, str]] = {
     ),
     "penalisation": (bool, "scheduler", "Halve the cwnd of the slower subflow that blocks a full receive window."),
 }
-"""Names of the module level with a meaning of their own."""
+"""Names of the module level with a predefined meaning."""
