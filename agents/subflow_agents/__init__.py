@@ -1,6 +1,6 @@
-"""Agents that learn on the simulator, in PyTorch: one file per algorithm, loaded when it is asked for.
+"""Learning agents on the simulator, in PyTorch: one file per algorithm, loaded on demand.
 
-The public names are loaded on first use; only a learner that is made imports PyTorch.
+The public names load on first use; only the creation of a learner imports PyTorch.
 """
 
 from __future__ import annotations

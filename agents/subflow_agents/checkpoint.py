@@ -1,7 +1,8 @@
-"""Checkpoints: one safetensors file with everything a training needs to go on, written so that a crash leaves the last.
+"""Checkpoints: one safetensors file with the whole state of a training, written so that a crash leaves the previous
+one.
 
-Tensors are those of the learner and of the loop, by dotted names; the metadata hold one JSON document. Nothing in a
-file is ever executed.
+The tensors belong to the learner and the training loop and have dotted names; the metadata contain one JSON document.
+Reading a checkpoint never executes its content.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 KEPT = 2
-"""Checkpoints that stay in a folder."""
+"""Number of checkpoints kept in a folder."""
 
 _METADATA_KEY = "subflow_checkpoint"
 _NAME = re.compile(r"checkpoint-(\d+)\.safetensors")
@@ -32,13 +33,13 @@ _NAME = re.compile(r"checkpoint-(\d+)\.safetensors")
 
 @dataclass(slots=True)
 class Checkpoint:
-    """A training at one of its steps.
+    """The state of a training at a step.
 
     Attributes:
-        agent: whose learner it is.
-        step: transitions learned from.
-        document: plain JSON: the learner's values and the loop's.
-        tensors: the learner's and the loop's.
+        agent: name of the agent.
+        step: number of transitions learned from.
+        document: plain JSON values of the learner and the loop.
+        tensors: tensors of the learner and the loop, by dotted name.
     """
 
     agent: str
@@ -48,22 +49,22 @@ class Checkpoint:
 
 
 def tensors_under(name: str, tensors: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Those whose dotted names begin with that one, by what follows it."""
+    """The tensors whose dotted names begin with this name, by the rest of their names."""
     prefix = f"{name}."
     return {key.removeprefix(prefix): tensor for key, tensor in tensors.items() if key.startswith(prefix)}
 
 
 def checkpoints(folder: Path) -> list[Path]:
-    """The checkpoints in a folder, the latest last."""
+    """The checkpoints in a folder, in ascending order of steps."""
     found = [(int(match[1]), path) for path in folder.glob("checkpoint-*") if (match := _NAME.fullmatch(path.name))]
     return [path for _, path in sorted(found)]
 
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> Path:
-    """Write a checkpoint; only when it is safe on the disk do older ones go.
+    """Writes a checkpoint; older ones are removed only after it is safe on the disk.
 
     Raises:
-        CheckpointError: if it cannot be written; those that were there still are.
+        CheckpointError: if it cannot be written; older checkpoints stay.
     """
     from safetensors.numpy import save
 
@@ -82,7 +83,7 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> Path:
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
-    """Read a checkpoint.
+    """Reads a checkpoint.
 
     Raises:
         CheckpointError: if the file cannot be read, is damaged, or is not a checkpoint of this version.
@@ -91,7 +92,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
 
     try:
         with open_file(path):
-            pass  # what is not a regular file would keep the next line waiting
+            pass  # refuses pipes and devices, which would block `safe_open`
         with safe_open(path, framework="np") as file:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
@@ -110,13 +111,13 @@ def load_checkpoint(path: Path) -> Checkpoint:
 
 
 def load_latest(folder: Path) -> tuple[Checkpoint, Path, list[CheckpointError]]:
-    """The latest checkpoint of a folder that can be read.
+    """The latest readable checkpoint of a folder.
 
     Returns:
-        The checkpoint, its path, and what is wrong with later ones.
+        The checkpoint, its path, and the errors of later, unreadable ones.
 
     Raises:
-        CheckpointError: if there is none.
+        CheckpointError: if the folder contains no readable checkpoint.
     """
     problems: list[CheckpointError] = []
     for path in reversed(checkpoints(folder)):
@@ -130,10 +131,10 @@ def load_latest(folder: Path) -> tuple[Checkpoint, Path, list[CheckpointError]]:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Replace a file in one step: after a crash it is the old one or the new one.
+    """Replaces a file atomically: after a crash it has the old or the new content.
 
     Raises:
-        CheckpointError: if it cannot be written; what was there still is.
+        CheckpointError: if it cannot be written; the existing file stays.
     """
     try:
         write_whole(path, content)
@@ -142,7 +143,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
-    """Replace a JSON file in one step.
+    """Replaces a JSON file atomically.
 
     Raises:
         CheckpointError: if it cannot be written.

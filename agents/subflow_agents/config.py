@@ -1,4 +1,4 @@
-"""The configuration of a training: everything needed to repeat it, as plain values."""
+"""The configuration of a training: all values needed to repeat it."""
 
 from __future__ import annotations
 
@@ -12,46 +12,47 @@ from subflow_agents.errors import ConfigError
 from subflow_sim.gate import MAX_INTEGER
 
 CLASSICS = ("lia", "olia", "balia", "wvegas")
-"""The coupled controllers that agents are measured against."""
+"""Coupled controllers used as baselines."""
 
 ALL_FAMILIES = "all"
-"""In place of the names of all families of networks."""
+"""Placeholder for the names of all families of networks."""
 
-# Seeds of evaluations are drawn from here on, those of trainings below: the two never meet.
+# Evaluation seeds start here; training seeds are smaller, so the two are disjoint.
 FIRST_EVALUATION_SEED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingConfig:
-    """A training, as it is stored next to its results.
+    """Configuration of a training, stored with its results.
 
     Attributes:
-        agent: name in the registry, such as "drl-cc".
+        agent: name in the registry, for example "drl-cc".
         scenario: TOML text of the scenario or distribution (with its `[training]` table) to learn on.
-        scenario_name: what messages call it.
-        scenario_folder: the folder of the files that the scenario names; empty: it names none.
+        scenario_name: name in messages.
+        scenario_folder: folder of the files referenced by the scenario; empty: no references.
         overrides: "KEY=VALUE" for the scenario, as on the command line.
-        options: of the agent, in place of its defaults.
-        num_envs: simulations that run side by side.
-        threads: of the simulator.
-        seed: everything random follows from it.
-        minutes: budget of time; None: no limit.
-        steps: budget of transitions; None: no limit. One of the two has to be given.
-        episode_s: simulated time after which an episode is cut off; None: as the scenario says.
-        deterministic: nothing depends on the clock: two trainings with a budget of steps are equal bit for bit.
+        options: options of the agent that differ from its defaults.
+        num_envs: number of parallel simulations.
+        threads: number of simulating threads.
+        seed: seed of all random numbers.
+        minutes: budget of time, min; None: no limit.
+        steps: budget of transitions; None: no limit. At least one of the two budgets is required.
+        episode_s: maximum simulated time of an episode, s; None: that of the scenario.
+        deterministic: whether the training is independent of the clock: two trainings with a budget of steps are then
+            equal bit for bit.
         evaluation_every: transitions between two evaluations; 0: none.
-        evaluation_seeds: of the runs of an evaluation; never used in training.
-        baselines: controllers that the evaluations compare with.
-        evaluation_scenario: TOML text of what to evaluate on; empty: the scenario trained on.
-        families: families of the arena from whose training split some episodes are drawn; "all" stands for every one.
-        families_share: the share of these episodes.
-        validation_networks: how many networks of each family's validation split, together with the evaluations'
-            scenario, the best policy is chosen by; 0: by the score on that scenario alone.
+        evaluation_seeds: seeds of the evaluation runs; never used in training.
+        baselines: controllers for comparison in evaluations.
+        evaluation_scenario: TOML text of the evaluation scenario; empty: the training scenario.
+        families: families of the arena whose training split supplies some episodes; "all" means every family.
+        families_share: share of these episodes.
+        validation_networks: number of networks from each family's validation split that, with the evaluation scenario,
+            select the best policy; 0: only the score on that scenario.
         validation_families: the families of these networks.
-        validation_home: whether the agent's result on the evaluations' scenario is half of that score.
+        validation_home: whether the agent's score on the evaluation scenario is half of the selection score.
         checkpoint_minutes: time between two checkpoints.
-        report_every: transitions between two reports of metrics, so that curves repeat; 0: one each second.
-        folder: where everything is written.
+        report_every: transitions between two reports of metrics, for repeatable curves; 0: one report per second.
+        folder: output folder.
         resume: continue from the last checkpoint in `folder`.
     """
 
@@ -83,10 +84,10 @@ class TrainingConfig:
     resume: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what no training can be.
+        """Checks the values.
 
         Raises:
-            ConfigError: naming the value.
+            ConfigError: if a value is invalid; the message names it.
         """
         if self.minutes is None and self.steps is None:
             raise ConfigError("budget", "neither minutes nor steps are given", "one of them, or both")
@@ -115,7 +116,7 @@ class TrainingConfig:
         _require(self.folder != "", "folder", self.folder, "a folder for what the training writes")
 
     def to_json(self) -> dict[str, Any]:
-        """As a JSON object, from which `from_json` makes the same again."""
+        """The configuration as a JSON object for `from_json`."""
         return {
             field.name: list(value) if isinstance(value := getattr(self, field.name), tuple) else value
             for field in dataclasses.fields(self)
@@ -123,7 +124,7 @@ class TrainingConfig:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> TrainingConfig:
-        """A config from its JSON object.
+        """A configuration from its JSON object.
 
         Raises:
             ConfigError: if a key is unknown or missing, or a value of the wrong kind or out of range.
@@ -139,7 +140,7 @@ class TrainingConfig:
         return cls(**values)
 
 
-# What each annotation of a field takes from JSON
+# JSON types accepted for each annotation of a field
 _KINDS: Mapping[str, tuple[type, ...]] = {
     "str": (str,),
     "bool": (bool,),

@@ -1,7 +1,7 @@
-"""Confluence: one policy that multiplies the window of each subflow, learned by PPO on networks drawn widely.
+"""Confluence: one policy that multiplies the window of each subflow, trained by PPO on widely drawn networks.
 
-What it sees and may do, and the bounds that hold whatever it learned, are the core's (sim/core/cc/confluence.h). Here
-is how it learns: judged by what the simulator knows, with a critic that sees that, too.
+The core defines its observations, actions and the safety bounds that hold for every policy (sim/core/cc/confluence.h).
+This module defines its training: rewards from measurements of the simulator, and a critic that receives them, too.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DRAWN_NETWORKS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class ConfluenceConfig(PpoConfig):
-    """PPO's options, what the agent sees, and what its epochs are worth."""
+    """Options of PPO, of the agent's observation, and of its reward."""
 
     learning_rate: float = number(0.001, "Initial learning rate of Adam.", PROTOTYPE, minimum=1e-7, maximum=1)
     gamma: float = number(0.9, "Discount per decision.", PROTOTYPE, minimum=0, maximum=0.99999)
@@ -95,7 +95,7 @@ class ConfluenceConfig(PpoConfig):
 
 
 def controller_options(config: ConfluenceConfig) -> dict[str, Any]:
-    """Of the controller, as a scenario names them."""
+    """Options of the controller, by their names in scenarios."""
     return {
         "history": float(config.history),
         "memory": config.memory,
@@ -116,9 +116,9 @@ def _make_learner(config: ConfluenceConfig, setup: LearnerSetup) -> Learner:
 
 
 def _make_environment(config: TrainingConfig, options: ConfluenceConfig) -> TrainingEnv:
-    """Episodes of the families' training split, and networks drawn widely.
+    """Episodes from the families' training split, and widely drawn networks.
 
-    The training's scenario is what its evaluations run.
+    The training's scenario is only used for evaluations.
     """
     from subflow_agents.families import FamilyEpisodes
     from subflow_sim.scenario import parse_scenario

@@ -1,7 +1,7 @@
-"""Deterministic policy gradients over sets of subflows, with a representation that actor and critic share.
+"""Deterministic policy gradients over sets of subflows, with a representation shared by actor and critic.
 
-DDPG as in Algorithm 1 of DRL-CC (Xu et al. 2019): h = R(s), a = pi(e, h) + noise, Q(e, h, a). Unless told otherwise
-the critic's loss stops at h, and the actor's reaches R through pi alone. TD3 and SAC are the same with other targets.
+DDPG as in Algorithm 1 of DRL-CC (Xu et al. 2019): h = R(s), a = pi(e, h) + noise, Q(e, h, a). By default the gradient
+of the critic's loss stops at h, and the actor's reaches R only through pi. TD3 and SAC differ in their targets.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ class Networks(nn.Module):
     """Representation, actor and critics.
 
     Args:
-        spec: their sizes.
-        critics: 1, or 2 of which the smaller value counts.
-        stochastic: the actor puts out means and logarithms of standard deviations.
-        rng: of the initial weights.
+        spec: sizes of the networks.
+        critics: number of critics: 1, or 2 whose minimum counts.
+        stochastic: whether the actor outputs means and logarithms of standard deviations.
+        rng: generator of the initial weights.
     """
 
     def __init__(self, spec: NetSpec, *, critics: int, stochastic: bool, rng: torch.Generator) -> None:
@@ -61,11 +61,11 @@ class Networks(nn.Module):
         self.critics = nn.ModuleList(Trunk(spec, rng, outputs=1, takes_action=True) for _ in range(critics))
 
     def before_tanh(self, h: Tensor, batch: Rows) -> Tensor:
-        """What the deterministic actor's tanh gets: [B, K, A]."""
+        """Input of the deterministic actor's tanh: [B, K, A]."""
         return self.actor.by_row(batch, self.actor(h, batch))
 
     def values(self, h: Tensor, batch: Rows, action: Tensor) -> list[Tensor]:
-        """Q of each critic: [B] each. A "slot" head's is the mean over the rows that act."""
+        """Q of each critic, [B] each. For a "slot" head it is the mean over the acting rows."""
         values = []
         for critic in self.critics:
             value = critic(h, batch, action).squeeze(-1)
@@ -88,16 +88,16 @@ class Networks(nn.Module):
 
 
 class DdpgLearner:
-    """Learns a policy for the agents of an environment; `learner.Learner` says what each method is for.
+    """Learns a policy for the agents of an environment; see `learner.Learner` for the methods.
 
     Args:
-        config: its options.
-        setup: what it learns for.
-        head: of the networks: "slot", "target" or "all".
-        relative_to: rewards are learned from relative to what fair shares would give; see `read_decisions`.
+        config: options.
+        setup: agent and environments.
+        head: head of the networks: "slot", "target" or "all".
+        relative_to: reference of relative rewards; see `read_decisions`.
 
     Raises:
-        ConfigError: if the agents choose among choices, or act on more subflows than the networks have room for.
+        ConfigError: if the agents have discrete actions, or act on more subflows than the networks allow.
     """
 
     def __init__(self, config: DdpgConfig, setup: LearnerSetup, head: str, relative_to: LogsOf | None = None) -> None:
@@ -154,14 +154,14 @@ class DdpgLearner:
     # ------------------------------------------------------------------------------------------------- experience
 
     def observe(self, env: TrainingEnv) -> int:
-        """Remember the transitions that ended."""
+        """Stores the completed transitions, and returns their number."""
         now = read_decisions(env, self._relative_to)
         if len(now):
             require_room(self.spec, now.rows.shape[1], now.acting.shape[1])
         ended = env.terminated | env.truncated
         transitions = self._stitcher.close(now, ended)
         self._now = now.take(~ended[now.env])
-        if ended.any():  # the noise begins anew with each episode
+        if ended.any():  # the noise restarts with each episode
             slots = np.arange(self._setup.slots)
             self._noise.reset((np.flatnonzero(ended)[:, None] * self._setup.slots + slots).ravel())
         if not transitions:
@@ -175,7 +175,7 @@ class DdpgLearner:
         return len(reward)
 
     def act(self, env: TrainingEnv) -> FloatArray:
-        """What the actor says with noise, clipped to [-1, 1] and scaled to the bounds of the actions."""
+        """The actor's output with noise, clipped to [-1, 1] and scaled to the bounds of the actions."""
         now = self._now
         assert now is not None
         self._out.fill(0)
@@ -197,7 +197,7 @@ class DdpgLearner:
         return self._out
 
     def _draw_noise(self, now: Decisions) -> NDArray[np.float64]:
-        """Each subflow explores by itself, whatever acts on it: [D, K, A]."""
+        """Independent exploration noise of each subflow: [D, K, A]."""
         noise = np.zeros((*now.acting.shape, self.spec.actions))
         which, ordinal = np.nonzero(now.slots >= 0)
         noise[which, ordinal] = self._noise.draw(now.env[which] * self._setup.slots + now.slots[which, ordinal])
@@ -206,7 +206,7 @@ class DdpgLearner:
     # --------------------------------------------------------------------------------------------------- learning
 
     def learn(self, progress: float) -> int:
-        """One update, if one is due."""
+        """One update, if one is due; returns the number of updates."""
         self._progress = progress
         if self._due < 1:
             return 0
@@ -214,13 +214,13 @@ class DdpgLearner:
         config = self.config
         if isinstance(self.replay, PrioritisedReplay):
             if config.delete_after_sampling and self.replay.available < config.batch:
-                return 1  # what there was to learn from has been used up
+                return 1  # all transitions have been sampled
             self.replay.beta = config.priority_beta + (1 - config.priority_beta) * progress
         self.update(self.replay.sample(config.batch, self._sampling))
         return 1
 
     def update(self, sample: Sample) -> None:
-        """One step of critic, actor and targets by a batch of transitions, as `learn` takes it when one is due."""
+        """One update of critic, actor and targets from a batch of transitions."""
         config, networks = self.config, self.networks
         columns = sample.columns
         batch = to_rows(columns["rows"], columns["count"], columns["acting"])
@@ -252,7 +252,7 @@ class DdpgLearner:
         self._note("critic_grad_norm", critic_norm)
 
     def next_value(self, after: Rows) -> Tensor:
-        """Q'(e', h', pi'(e', h')), of the smaller of two critics: [B]."""
+        """Q'(e', h', pi'(e', h')), for two critics the minimum: [B]."""
         config, targets = self.config, self.targets
         with torch.no_grad():
             h = targets.encoder(after)
@@ -279,7 +279,7 @@ class DdpgLearner:
         else:
             raw = networks.before_tanh(seen, batch)
             action = torch.tanh(raw)
-        # The critic looks on: neither its weights nor the representation learn by its side of this gradient.
+        # The critic is fixed: this gradient changes neither its weights nor, through it, the representation.
         values = networks.values(h.detach(), batch, action)
         value = values[0] if config.algorithm != "sac" else torch.minimum(*values)
         loss = -value.mean()
@@ -287,7 +287,7 @@ class DdpgLearner:
             loss = loss + (self.log_temperature.exp().detach() * log_p).mean()
         if config.squash_penalty > 0 and not self._stochastic:
             loss = loss + config.squash_penalty * ((raw**2) * batch.acts[:, :, None]).mean()
-        # The representation has a gradient of the critic already, which was clipped with the critic's.
+        # The representation already has a gradient of the critic, clipped with the critic's.
         by_critic = [weight.grad for weight in self._encoder_weights] if config.rep_grad == "both" else []
         _set_gradients(self._actor_weights, torch.autograd.grad(loss, self._actor_weights))
         norm = _clip(self._actor_weights, config.grad_norm)
@@ -303,7 +303,7 @@ class DdpgLearner:
         self._note("actor_grad_norm", norm)
 
     def _update_temperature(self, log_p: Tensor, batch: Rows) -> None:
-        """Haarnoja et al. 2018, equation 18: the entropy is to be what the action's dimensions allow."""
+        """Haarnoja et al. 2018, equation 18: the target entropy is proportional to the action dimensions."""
         wanted = -self.config.entropy_scale * self.spec.actions * batch.acts.sum(1)
         loss = -(self.log_temperature * (log_p + wanted)).mean()
         self._temperature_optimiser.zero_grad()
@@ -314,13 +314,13 @@ class DdpgLearner:
     # ---------------------------------------------------------------------------------------------------- results
 
     def metrics(self) -> dict[str, float]:
-        """Means since the last call."""
+        """Means since the last call, by metric."""
         means = {name: total / count for name, (total, count) in self._sums.items() if count > 0}
         self._sums.clear()
         return means
 
     def policy(self) -> PolicyParts:
-        """Actor, and the first critic for the value of what it does."""
+        """Actor, and the first critic for value estimates."""
         spec, networks, agent = self.spec, self.networks, self._setup.spec
         critic = networks.critics[0]
         assert isinstance(critic, Trunk)
@@ -338,7 +338,7 @@ class DdpgLearner:
         )
 
     def state(self) -> LearnerState:
-        """All of it."""
+        """The complete state of the learner."""
         state = LearnerState()
         for name, module in (("networks", self.networks), ("targets", self.targets)):
             state.tensors |= module_tensors(name, module)
@@ -362,7 +362,7 @@ class DdpgLearner:
         return state
 
     def load_state(self, state: LearnerState) -> None:
-        """Go on from there."""
+        """Restores a state."""
         if state.values.get("algorithm") != self.config.algorithm:
             raise CheckpointError(f"it is of {state.values.get('algorithm')!r}, not {self.config.algorithm!r}")
         for name, module in (("networks", self.networks), ("targets", self.targets)):
@@ -413,7 +413,7 @@ def _set_gradients(weights: list[nn.Parameter], gradients: Sequence[Tensor]) -> 
 
 
 def _clip(weights: list[nn.Parameter], bound: float) -> float:
-    """Norm of the gradients, clipped to `bound` if that is not 0."""
+    """Norm of the gradients before clipping to `bound`; 0 disables clipping."""
     if bound > 0:
         return float(nn.utils.clip_grad_norm_(weights, bound))
     return float(nn.utils.get_total_norm([weight.grad for weight in weights if weight.grad is not None]))

@@ -1,8 +1,8 @@
-"""DDPG-MPCC: an agent per subflow moves the rate of MPCC.
+"""DDPG-MPCC: an agent per subflow that changes the rate of MPCC.
 
 Source: DDPG-MPCC (Future Internet 2024), sections 2 and 3; the utility and the probing are MPCC's (sim/core/cc/mpcc.h).
-The paper gives no sizes, learning rates or discount. It trains over a log of MPCC's intervals, which is not a network
-(log_env.py); the default here is the simulator itself. What one shows is never to be mixed with the other.
+The paper gives no sizes, learning rates or discount. It trains on a log of MPCC's intervals instead of a network
+(log_env.py); the default here is the simulator. Results of the two must not be mixed.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from subflow_agents.learner import TrainingEnv
 
 LOGGED_RUNS = 3
-"""Runs of MPCC that the log of an offline training is recorded from."""
+"""Number of MPCC runs in the log of an offline training."""
 
 
 @dataclass(frozen=True, slots=True)
 class DdpgMpccConfig(DdpgConfig):
-    """DDPG with the DDPG paper's constants."""
+    """DDPG with the constants of the DDPG paper."""
 
     hidden: int = integer(256, "Width of the two hidden layers of actor and critic.", RULING, minimum=1, maximum=4096)
     base: str = choice("loss", "MPCC variant that it moves.", RULING, choices=("loss", "latency"))

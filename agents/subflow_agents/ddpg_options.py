@@ -1,6 +1,6 @@
-"""Options of the agents that learn by deterministic policy gradients, with defaults that their own files replace.
+"""Options of the agents trained by deterministic policy gradients; each agent overrides some defaults.
 
-A ruling is this project's choice where the paper says nothing or contradicts itself.
+A ruling is a decision of this project for a value that the paper omits or contradicts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ANY_NUMBER = "a ruling: the papers' networks are made for one number of subflows
 
 @dataclass(frozen=True, slots=True)
 class DdpgConfig:
-    """What a learner of `ddpg.py` is made of."""
+    """Options of the learner in `ddpg.py`."""
 
     algorithm: str = choice(
         "ddpg",
@@ -107,7 +107,7 @@ class DdpgConfig:
 
 @dataclass(frozen=True, slots=True)
 class WindowConfig(DdpgConfig):
-    """What agents of windows have besides: how they see rates, and what the reward prices beside goodput."""
+    """Options of agents that set windows: scaling of rates, and weights of the reward terms besides goodput."""
 
     reference_rate: float = number(
         10e6, "Lower bound of what rates and cwnd are scaled by.", RULING, minimum=1e3, maximum=1e12, unit="bit/s"
@@ -151,7 +151,7 @@ class WindowConfig(DdpgConfig):
     )
 
     def window_options(self) -> dict[str, float | str]:
-        """The options of the controller that are trained for."""
+        """The options of the controller during training."""
         return {
             "reference_rate": self.reference_rate,
             "loss_weight": self.loss_weight,

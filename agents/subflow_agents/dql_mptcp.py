@@ -1,6 +1,6 @@
-"""DQL-MPTCP: an agent per connection sets the windows of its subflows and their shares of the packets.
+"""DQL-MPTCP: an agent per connection that sets the windows of its subflows and their shares of the packets.
 
-Despite its name it learns by policy gradients from prioritised samples. Source: Pokhrel, Walid, "Learning to Harness
+Despite its name it uses policy gradients with prioritised samples. Source: Pokhrel, Walid, "Learning to Harness
 Bandwidth with Multipath Congestion Control and Scheduling", IEEE TMC 2021: section III (state, action, reward),
 Algorithms 1 and 2 of section IV.
 """
@@ -17,7 +17,7 @@ from subflow_agents.options import choice, flag, integer, number
 from subflow_agents.registry import AgentInfo
 
 PAPER = "Pokhrel, Walid 2021 (DQL-MPTCP), section IV"
-# The paper's sentence gives the critic 0.001 and the actor 0.01, in an order that two readings allow.
+# The paper gives learning rates of 0.001 for the critic and 0.01 for the actor; its sentence also allows the reverse.
 PAPER_ACTOR_LR, PAPER_CRITIC_LR = 0.01, 0.001
 
 

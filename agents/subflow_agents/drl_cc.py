@@ -1,4 +1,4 @@
-"""DRL-CC: one agent sets the windows of all MPTCP flows of a host, a flow at a time.
+"""DRL-CC: one agent that sets the windows of all MPTCP flows of a host, one flow at a time.
 
 Source: Xu, Tang, Yin, Wang, Xue, "Experience-Driven Congestion Control: When Multi-Path TCP Meets Deep Reinforcement
 Learning", IEEE JSAC 2019: sections III-B (state, action, reward), III-C (networks), Algorithm 1.

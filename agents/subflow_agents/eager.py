@@ -1,4 +1,4 @@
-"""Learning step by step, as our agents do, needs nothing of PyTorch's compiler; this keeps it from being imported."""
+"""Prevents the import of PyTorch's compiler, which eager training does not need."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ COMPILER = "torch._dynamo"
 
 
 def without_compiler() -> None:
-    """Makes the first optimizer cost milliseconds in place of seconds; call it before there is one.
+    """Reduces the cost of the first optimizer from seconds to milliseconds; call before creating one.
 
-    An optimizer tells the compiler to leave it alone, for which it imports it: seven hundred modules, 70 MB. What it
-    says is heard by a stand-in. Whoever asks that for anything else gets the real one, where it is installed: the
-    frozen program ships without.
+    An optimizer imports the compiler only to exclude its functions from compilation: seven hundred modules, 70 MB. A
+    stub takes these calls. Any other use of the stub loads the real compiler if installed; the frozen program omits it.
     """
     if COMPILER not in sys.modules:
         sys.modules[COMPILER] = _NoCompiler()
@@ -30,12 +29,12 @@ class _NoCompiler(ModuleType):
 
     @staticmethod
     def disable(function: Callable[..., Any] | None = None, *_arguments: object, **_options: object) -> Any:
-        """The function as it is, for nothing compiles it; a decorator if there is none."""
+        """The function unchanged, because nothing compiles it; without a function a decorator."""
         return (lambda decorated: decorated) if function is None else function
 
     @staticmethod
     def graph_break(*_arguments: object, **_options: object) -> None:
-        """Nothing, for no graph is recorded."""
+        """Does nothing, because no graph is recorded."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -45,5 +44,5 @@ class _NoCompiler(ModuleType):
         try:
             return getattr(importlib.import_module(COMPILER), name)
         except ImportError as error:
-            sys.modules[COMPILER] = self  # optimizers go on
+            sys.modules[COMPILER] = self  # optimizers still use the stub
             raise AttributeError(f"{COMPILER}.{name}: PyTorch's compiler is not part of this program") from error

@@ -1,7 +1,7 @@
-"""What brings environments back to where they were: the numbers of their episodes and the actions in them so far.
+"""State of environments as a log: the numbers of their episodes and the actions in them so far.
 
-What is random in an episode follows from its number, so the same actions lead to the same state. Storing the
-simulators' state instead would tie checkpoints to the layout of the core's memory.
+The number of an episode determines its random values, so the same actions lead to the same state. Storing the
+simulators' state instead would tie checkpoints to the memory layout of the core.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from subflow_agents.learner import FloatArray, TrainingEnv
 
 
 class EpisodeLog:
-    """Sends actions to environments and remembers them for as long as their episodes last.
+    """Sends actions to environments and records them until the end of their episodes.
 
     Args:
-        env: what they are sent to.
+        env: the environments.
     """
 
     def __init__(self, env: TrainingEnv) -> None:
@@ -27,8 +27,8 @@ class EpisodeLog:
         self._actions: list[list[FloatArray]] = [[] for _ in range(env.num_envs)]
 
     def send(self, action: FloatArray) -> None:
-        """Begin a step of all environments: float32 [N, S, A]."""
-        begins = self._env.terminated | self._env.truncated  # its action is ignored
+        """Starts a step of all environments: float32 [N, S, A]."""
+        begins = self._env.terminated | self._env.truncated  # the action is ignored
         for env, actions in enumerate(self._actions):
             if begins[env]:
                 actions.clear()
@@ -37,7 +37,7 @@ class EpisodeLog:
         self._env.send(action)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Where the environments are, the step under way included."""
+        """The state of the environments, including the current step."""
         shape = (0, self._env.slots, self._env.info.action_width)
         actions = [action for each in self._actions for action in each]
         return {
@@ -47,10 +47,10 @@ class EpisodeLog:
         }
 
     def restore(self, state: dict[str, NDArray[Any]], seed: int) -> None:
-        """Bring the environments there, and begin the step that was under way.
+        """Restores the environments, and starts the step that was in progress.
 
         Raises:
-            CheckpointError: if it is the state of other environments.
+            CheckpointError: if the state does not match these environments.
         """
         env = self._env
         lengths = state["length"].tolist()
@@ -68,7 +68,7 @@ class EpisodeLog:
         env.reset(seed, state["episode"].tolist())
         action = np.zeros((env.num_envs, *shape[1:]), dtype=np.float32)
         for step in range(max(lengths, default=0)):
-            # All arrive together: those with fewer actions start later.
+            # All environments finish together: those with fewer actions start later.
             moving = [n for n, length in enumerate(lengths) if step >= max(lengths) - length]
             for n in moving:
                 action[n] = self._actions[n][step - max(lengths) + lengths[n]]

@@ -1,4 +1,4 @@
-"""What can go wrong with learning agents; everything raised on purpose derives from `AgentError`."""
+"""Errors of learning agents; everything raised on purpose derives from `AgentError`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ class ConfigError(AgentError):
     """A value of a training is not acceptable.
 
     Attributes:
-        key: which one, dotted, such as "options.gamma".
-        message: what is wrong with it.
-        allowed: what would be accepted instead; may be empty.
+        key: dotted key of the value, for example "options.gamma".
+        message: description of the error.
+        allowed: description of acceptable values; may be empty.
     """
 
     def __init__(self, key: str, message: str, allowed: str = "") -> None:
@@ -24,15 +24,15 @@ class ConfigError(AgentError):
 
 
 class CheckpointError(AgentError):
-    """A checkpoint cannot be written or is not one that this version can go on from."""
+    """A checkpoint cannot be written, or cannot be continued by this version."""
 
 
 class DivergenceError(AgentError):
-    """Learning left the numbers: a weight or a metric is no longer finite.
+    """Learning diverged: a weight or a metric is no longer finite.
 
     Attributes:
-        metric: which one.
-        step: of the training, when it was seen.
+        metric: name of the value that is not finite.
+        step: step of the training at its detection.
     """
 
     def __init__(self, metric: str, step: int) -> None:

@@ -1,7 +1,8 @@
-"""How good a policy is: runs of a scenario with it and with classic controllers, on the same seeds. No PyTorch in it.
+"""Evaluation of policies: runs of a scenario with a policy and with classic controllers, on the same seeds, without
+PyTorch.
 
-A run is what `subflow run` makes of the scenario with another controller on the flows under evaluation: the core
-decides by the policy file, as it will for everybody who uses it.
+Each run equals a `subflow run` of the scenario with another controller on the flows under evaluation: the core
+evaluates the policy file, as in all later uses.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from subflow_sim import Scenario, Simulation
 
 LEAST_MBPS = 0.01
-"""A flow that got less counts as this much in a score, which is logarithmic."""
+"""Lower bound of a flow's goodput in the logarithmic score, Mbit/s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +32,10 @@ class Contender:
     """A controller under evaluation.
 
     Attributes:
-        label: as the user named it.
+        label: name given by the user.
         controller: TOML value of a flow's `controller`.
-        name: of the controller in the core.
-        is_baseline: it is there to be compared with.
+        name: name of the controller in the core.
+        is_baseline: whether it only serves for comparison.
     """
 
     label: str
@@ -48,15 +49,16 @@ class RunFigures:
     """The results of one run.
 
     Attributes:
-        seed: of the run.
-        goodput_bps: mean over the flows under evaluation, while each was active.
-        total_goodput_bps: of all flows with congestion control, over the measured time.
-        other_goodput_bps: mean over the flows that keep their own controller; NaN if there is none.
+        seed: seed of the run.
+        goodput_bps: mean goodput of the flows under evaluation, each over its active time.
+        total_goodput_bps: total goodput of all flows with congestion control over the measured time.
+        other_goodput_bps: mean goodput of the flows that keep their own controller; NaN without any.
         rtt_s: mean RTT over the flows under evaluation; NaN without a sample.
-        loss_ratio: packets lost over packets sent, mean over those flows.
-        jain: Jain's index over the goodputs of all flows with congestion control.
-        score: sum over all those flows of ln(goodput in Mbit/s times the share of its packets that was not lost), at
-            least LEAST_MBPS: proportional fairness, in which capacity that is wasted counts as taken from others.
+        loss_ratio: packets lost over packets sent, mean over the flows under evaluation.
+        jain: Jain's index of the goodputs of all flows with congestion control.
+        score: sum over all flows with congestion control of ln(goodput in Mbit/s times the share of its packets that
+            was not lost), at least LEAST_MBPS: proportional fairness in which wasted capacity counts like capacity
+            taken from others.
         flows: goodput of each flow under evaluation, bit/s.
     """
 
@@ -76,18 +78,18 @@ FIGURES = ("goodput_bps", "total_goodput_bps", "other_goodput_bps", "rtt_s", "lo
 
 @dataclass(frozen=True, slots=True)
 class ControllerResult:
-    """A contender over all seeds.
+    """Results of a contender over all seeds.
 
     Attributes:
-        contender: which.
-        runs: one per seed, in the order of the seeds.
+        contender: the contender.
+        runs: one run per seed, in the order of the seeds.
     """
 
     contender: Contender
     runs: tuple[RunFigures, ...]
 
     def figure(self, name: str) -> Estimate:
-        """One of FIGURES over the seeds; runs in which it is undefined do not count."""
+        """One of FIGURES over the seeds; runs with an undefined value do not count."""
         return Estimate.of(getattr(run, name) for run in self.runs)
 
     def flow(self, name: str) -> Estimate:
@@ -97,12 +99,12 @@ class ControllerResult:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """Contenders on the same scenario and seeds.
+    """Results of contenders on the same scenario and seeds.
 
     Attributes:
-        scenario: its title.
-        seeds: of the runs.
-        results: of each contender, in the order asked for; baselines last.
+        scenario: title of the scenario.
+        seeds: seeds of the runs.
+        results: results by contender, in the requested order; baselines last.
     """
 
     scenario: str
@@ -116,13 +118,13 @@ class Evaluation:
         return max(baselines, key=lambda result: result.figure("goodput_bps").mean, default=None)
 
     def ratio(self, result: ControllerResult) -> float:
-        """Its mean goodput over the best baseline's; NaN without one."""
+        """Mean goodput of a contender over that of the best baseline; NaN without a baseline."""
         best = self.best_baseline
         divisor = math.nan if best is None else best.figure("goodput_bps").mean
         return result.figure("goodput_bps").mean / divisor if divisor > 0 else math.nan
 
     def to_json(self) -> dict[str, Any]:
-        """As a JSON object."""
+        """The evaluation as a JSON object."""
         best = self.best_baseline
         return {
             "scenario": self.scenario,
@@ -145,16 +147,16 @@ class Evaluation:
 
 
 def read_contender(text: str, scenario: Scenario | None = None, *, is_baseline: bool = False) -> Contender:
-    """A contender from how a user names it.
+    """A contender from its name on the command line.
 
     Args:
-        text: path of a policy file, name of a controller or an agent, or a TOML table as a scenario has it, such as
-            `{ name = "mplibra", classic = "lia", policy = "random" }`.
-        scenario: which may bring controllers of its own; None: it brings none.
-        is_baseline: it is there to be compared with.
+        text: path of a policy file, name of a controller or an agent, or a TOML table as in a scenario, for example `{
+            name = "mplibra", classic = "lia", policy = "random" }`.
+        scenario: scenario that may define controllers; None: only built-in controllers.
+        is_baseline: whether it only serves for comparison.
 
     Raises:
-        ConfigError: if it is none of these.
+        ConfigError: if the text names no contender.
     """
     from subflow_agents.registry import agent, agent_names
     from subflow_sim.catalog import catalog, catalog_of
@@ -187,7 +189,7 @@ def read_contender(text: str, scenario: Scenario | None = None, *, is_baseline: 
 
 
 def default_baselines(scenario: Scenario) -> tuple[str, ...]:
-    """The classics for MPTCP flows; CUBIC and NewReno where all flows have one path."""
+    """The classic controllers for MPTCP flows; CUBIC and NewReno if all flows have one path."""
     names = steered_flows(scenario, "a controller")
     return CLASSICS if any(scenario.flows[name].kind == "mptcp" for name in names) else SINGLE_PATH_BASELINES
 
@@ -195,11 +197,11 @@ def default_baselines(scenario: Scenario) -> tuple[str, ...]:
 def contender_scenario(
     contender: Contender, text: str, name: str, folder: str = "", overrides: Sequence[str] = ()
 ) -> tuple[Scenario, tuple[str, ...]]:
-    """The scenario with the contender on the flows under evaluation, and the names of these.
+    """The scenario with the contender on the flows under evaluation, and the names of these flows.
 
     Raises:
-        ScenarioError: if the contender's options do not go with it.
-        ConfigError: if it has no flow for it.
+        ScenarioError: if the contender's options do not fit the scenario.
+        ConfigError: if the scenario has no flow for it.
     """
     from subflow_sim.catalog import catalog_of
     from subflow_sim.vec_env import scheduler_beside
@@ -211,7 +213,7 @@ def contender_scenario(
     for flow in names:
         changes.append(f"flows.{flow}.controller={contender.controller}")
         before = plain.flows[flow].scheduler.name
-        # Of a name that there is not, the reader tells.
+        # The scenario reader reports unknown names.
         scheduler = scheduler_beside(known[contender.name], before) if contender.name in known else before
         if scheduler != before:
             changes.append(f"flows.{flow}.scheduler={json.dumps(scheduler)}")
@@ -225,9 +227,9 @@ def run_once(
 
     Args:
         scenario: from `contender_scenario`.
-        names: of the flows under evaluation, from there, too.
-        seed: of the run.
-        simulations: gets the simulation while it runs, so that another thread can interrupt it.
+        names: names of the flows under evaluation, from `contender_scenario`.
+        seed: seed of the run.
+        simulations: receives the simulation, so that another thread can interrupt it.
     """
     from subflow_sim import Simulation
 
@@ -239,7 +241,7 @@ def run_once(
 
 
 def run_figures(summary: Mapping[str, Any], scenario: Scenario, names: Sequence[str], seed: int) -> RunFigures:
-    """What the summary of a run of a contender's scenario says; the rest as for `run_once`."""
+    """Figures from the summary of a run of a contender's scenario; parameters as for `run_once`."""
     flows = [flow for flow in summary["flows"] if flow["kind"] in ("tcp", "mptcp") and flow["active_s"] > 0]
     steered = [flow for flow in flows if _key(flow["name"], scenario) in names]
     others = [flow for flow in flows if _key(flow["name"], scenario) not in names]
@@ -270,21 +272,21 @@ def evaluate(
     overrides: Sequence[str] = (),
     run: Callable[[Scenario, Sequence[str], int], RunFigures] = run_once,
 ) -> Evaluation:
-    """Run contenders and baselines on the same seeds.
+    """Runs contenders and baselines on the same seeds.
 
     Args:
         contenders: policy files, agents, controllers; see `read_contender`.
         scenario: TOML text.
-        seeds: of the runs.
-        baselines: controllers to compare with; None: `default_baselines`.
-        name: what messages call the scenario.
-        folder: of the files that it names.
-        overrides: "KEY=VALUE" for it.
-        run: what makes one run, for callers that have several processes, or want to stop between two.
+        seeds: seeds of the runs.
+        baselines: controllers for comparison; None: `default_baselines`.
+        name: name of the scenario in messages.
+        folder: folder of files referenced by the scenario.
+        overrides: "KEY=VALUE" for the scenario.
+        run: function that makes one run, for callers with several processes or interruptible runs.
 
     Raises:
-        ConfigError: if a contender is none, or the scenario has no flow for it.
-        ScenarioError: if the scenario is not usable with it.
+        ConfigError: if a text names no contender, or the scenario has no flow for it.
+        ScenarioError: if the scenario is not usable with a contender.
     """
     plain = read_scenario(scenario, name, folder, overrides)
     if baselines is None:
@@ -301,7 +303,7 @@ def evaluate(
 
 
 def _key(instance: str, scenario: Scenario) -> str:
-    """The flow in the file that a run's flow is a copy of."""
+    """The flow in the file whose copy a run's flow is."""
     return instance if instance in scenario.flows else instance.rpartition(".")[0]
 
 

@@ -1,4 +1,4 @@
-"""Evaluates policies in a thread of its own while learning goes on, and keeps the best."""
+"""Evaluates policies in a separate thread during training, and keeps the best one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def with_evaluation(policy: bytes, evaluation: dict[str, Any]) -> bytes:
-    """The content of a policy file whose card tells how the policy did."""
+    """The content of a policy file with an evaluation added to its card."""
     from safetensors.numpy import load
 
     from subflow_sim.policy import Policy, policy_bytes
@@ -41,14 +41,14 @@ def with_evaluation(policy: bytes, evaluation: dict[str, Any]) -> bytes:
 
 
 class Evaluator:
-    """Runs policies on seeds that no training has seen, beside the baselines, whose runs are made once.
+    """Runs policies on seeds never used in training, beside the baselines, whose runs are made once.
 
     Attributes:
-        best: step, score and figures of the best policy so far; None: there is none.
+        best: step, score and figures of the best policy so far; None before the first evaluation.
 
     Args:
-        config: of the training.
-        info: its agent.
+        config: configuration of the training.
+        info: agent of the training.
     """
 
     def __init__(self, config: TrainingConfig, info: AgentInfo) -> None:
@@ -64,18 +64,18 @@ class Evaluator:
 
     @property
     def is_busy(self) -> bool:
-        """An evaluation is under way."""
+        """True during an evaluation."""
         return self._under_way is not None and not self._under_way.done()
 
     def start(self, policy: bytes, step: int) -> None:
-        """Begin to evaluate a policy file's content; the one before has to be collected."""
+        """Starts the evaluation of a policy file's content; the previous evaluation must be collected."""
         assert self._under_way is None
         if self._executor is None:
             self._executor = ThreadPoolExecutor(1, thread_name_prefix="evaluation")
         self._under_way = self._executor.submit(self._evaluate, policy, step)
 
     def collect(self) -> list[dict[str, Any]]:
-        """The values of the evaluation that is through, if one is.
+        """The values of a finished evaluation, if any.
 
         Raises:
             CheckpointError: if the best policy cannot be written.
@@ -87,7 +87,7 @@ class Evaluator:
         return [done.result()]
 
     def close(self) -> None:
-        """End what is under way."""
+        """Stops the current evaluation."""
         self._ends.set()
         for simulation in tuple(self._running):
             simulation.interrupt()
@@ -122,7 +122,7 @@ class Evaluator:
         return {"step": step, "is_best": is_best, "score": None if math.isnan(score) else score, **values}
 
     def _validation(self, contender: Contender) -> Validation | None:
-        """What the policy is worth on the networks that the best one is chosen by; None if there are none."""
+        """Utilities of the policy on the networks that select the best one; None without such networks."""
         from subflow_agents.validation import Validation, validate, validation_networks
 
         config = self._config

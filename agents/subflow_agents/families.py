@@ -1,4 +1,4 @@
-"""Networks of the arena to learn on: episodes of the training split of its families."""
+"""Training episodes on networks of the arena, from the training split of its families."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _TRAINING_NETWORKS = 1_000_000
 
 
 def family_names(asked: Sequence[str]) -> tuple[str, ...]:
-    """The families that are meant: those named, or with "all" every one."""
+    """The named families, without duplicates; with "all" every family."""
     return tuple(FAMILIES) if ALL_FAMILIES in asked else tuple(dict.fromkeys(asked))
 
 
 class FamilyEpisodes:
-    """Episodes on networks of families, each a function of (seed, environment, episode) alone.
+    """Episodes on networks of families, each a function of (seed, environment, episode) only.
 
     Args:
-        config: of the training.
-        info: its agent.
-        options: of the controller that it is trained with.
+        config: configuration of the training.
+        info: agent of the training.
+        options: options of the controller in training.
     """
 
     def __init__(self, config: TrainingConfig, info: AgentInfo, options: Mapping[str, Any]) -> None:
@@ -43,7 +43,7 @@ class FamilyEpisodes:
         self._options = options
 
     def draw(self, env: int, episode: int) -> Scenario | None:
-        """The scenario of an episode; None: it is not one of the families'."""
+        """The scenario of an episode; None for episodes on the training's own scenario."""
         if not self._families or self._chance(env, episode, "is of a family") >= self._share:
             return None
         family = self._families[int(self._chance(env, episode, "family") * len(self._families))]
@@ -52,7 +52,7 @@ class FamilyEpisodes:
         return replace(scenario, seed=episode_seed(self._seed, env, episode))
 
     def slots(self) -> int:
-        """How many subflows agents see at most in any of them; the topologies take turns."""
+        """Largest number of subflows of an agent in any network; the topologies of a family rotate."""
         return max(
             (
                 agent_slots(self._learning(network(name, "train", number)), self._info.controller)

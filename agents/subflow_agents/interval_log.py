@@ -1,6 +1,6 @@
-"""Logs of MPCC's monitor intervals: what its kernel module logs, recorded from our own runs.
+"""Logs of MPCC's monitor intervals, in the format of its kernel module, recorded from simulations.
 
-Source: DDPG-MPCC (Future Internet 2024), section 2.2, and its repository, whose column names these are.
+Source: DDPG-MPCC (Future Internet 2024), section 2.2, and its repository, which defines the column names.
 """
 
 from __future__ import annotations
@@ -19,39 +19,39 @@ from subflow_sim import Intervals, Scenario, Simulation
 FloatArray: TypeAlias = NDArray[np.float64]
 
 COLUMNS = (
-    "time",  # s, when the fate of the interval's last packet was known
-    "session",  # counts the subflows of the run from 0
-    "rate",  # bit/s on the wire, asked for
-    "total_rate",  # bit/s, of all subflows of the connection: the last one logged of each
-    "sequences",  # counts the intervals of the subflow from 0
+    "time",  # s, time at which the fate of the interval's last packet became known
+    "session",  # number of the subflow in the run, from 0
+    "rate",  # bit/s on the wire, requested
+    "total_rate",  # bit/s, sum of the latest rates of all subflows of the connection
+    "sequences",  # number of the interval in its subflow, from 0
     "sent",  # packets
     "lost",  # packets
-    "util",  # MPCC's utility of the interval, in its own unit
-    "old_util",  # of the interval before; NaN for a subflow's first
+    "util",  # MPCC's utility of the interval, in its unit
+    "old_util",  # utility of the previous interval; NaN for a subflow's first
     "thpt",  # bit/s on the wire, delivered
     "loss_rate",  # lost / sent
-    "rtt",  # s, mean of the interval's samples; the published log, which is of the same state, leaves it out
+    "rtt",  # s, mean of the interval's samples; absent in the published log
 )
 """Columns of a log, with their units."""
 
-_SLICE_S = 1.0  # of simulated time between two collections: far less than what fills the simulator's buffer
+_SLICE_S = 1.0  # simulated time between two collections; the simulator's buffer holds far more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IntervalLog:
-    """Monitor intervals in the order of time.
+    """Monitor intervals in order of time.
 
     Attributes:
-        table: float64 [n, len(COLUMNS)], n >= 1; finite but for `old_util` and `thpt`.
+        table: float64 [n, len(COLUMNS)], n >= 1; finite except `old_util` and `thpt`.
     """
 
     table: FloatArray
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be learned from.
+        """Checks that the log is usable for learning.
 
         Raises:
-            AgentError: if there is no row, a number is missing or of no sense, or no utility is above 0.
+            AgentError: if the log is empty, a number is missing or implausible, or no utility is above 0.
         """
         if self.table.ndim != 2 or self.table.shape[1] != len(COLUMNS):
             raise AgentError(f"a log of monitor intervals has the columns {', '.join(COLUMNS)}")
@@ -71,15 +71,15 @@ class IntervalLog:
         return len(self.table)
 
     def __getitem__(self, column: str) -> FloatArray:
-        """One column, float64 [n]; COLUMNS says its unit."""
+        """One column, float64 [n]; COLUMNS gives its unit."""
         return self.table[:, COLUMNS.index(column)]
 
 
 def record_log(scenario: Scenario, seeds: Sequence[int]) -> IntervalLog:
-    """Run a scenario of MPCC flows and log their monitor intervals; several seeds one after the other.
+    """Runs a scenario of MPCC flows and logs their monitor intervals, one seed after the other.
 
     Raises:
-        AgentError: if no flow sends by monitor intervals with a utility.
+        AgentError: if no flow uses monitor intervals with a utility.
     """
     tables: list[FloatArray] = []
     for seed in seeds:
@@ -95,7 +95,7 @@ def record_log(scenario: Scenario, seeds: Sequence[int]) -> IntervalLog:
 def _rows(taken: list[Intervals]) -> FloatArray:
     owners = taken[0].owners
     flow_of = [owner.rpartition("/")[0] for owner in owners]
-    rates: dict[str, dict[int, float]] = {flow: {} for flow in flow_of}  # by subflow, the last one logged
+    rates: dict[str, dict[int, float]] = {flow: {} for flow in flow_of}  # latest logged rate by subflow
     utilities: dict[int, float] = {}
     rows: list[list[float]] = []
     for intervals in taken:
@@ -106,7 +106,7 @@ def _rows(taken: list[Intervals]) -> FloatArray:
             siblings[owner] = rate_bps
             old_utility = utilities.get(owner, math.nan)
             utilities[owner] = utility
-            # Of an interval without a single RTT sample, or of a controller without utility, there is nothing to learn.
+            # An interval without an RTT sample, or without a utility, carries no information.
             if math.isnan(utility) or math.isnan(intervals.rtt_mean_s[i]) or rate_bps <= 0:
                 continue
             rows.append(

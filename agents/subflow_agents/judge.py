@@ -1,6 +1,6 @@
-"""What an epoch was worth, by what the simulator knows of it, and what a critic may see of that.
+"""Rewards of epochs from measurements of the simulator, and the critic's input from them.
 
-Only while an agent learns: a policy gets none of it.
+They exist only in training: a policy receives none of them.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from subflow_sim.truth import TRUTH
 
 _AT = {name: place for place, name in enumerate(TRUTH)}
 _LEAST_RATE = 1e-2
-_LONGEST = 2.0  # base RTTs: slow links beside a TCP, whose epochs are long, would drown all others
-_DUE = 0.98  # of what flows beside are due, below which there is harm
-_MEMORY_RTTS = 40.0  # over which what they got is averaged: a TCP's rate goes up and down by itself
+_LONGEST = 2.0  # base RTTs; otherwise slow links beside a TCP, with their long epochs, would dominate the reward
+_DUE = 0.98  # share of their reference rate below which flows beside count as harmed
+_MEMORY_RTTS = 40.0  # averaging time of the rate of flows beside, because the rate of a TCP fluctuates
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What the parts of the reward weigh.
+    """Weights of the parts of the reward.
 
     Attributes:
-        delay: of ln(1 + queue).
-        loss: of the share lost beyond random loss.
-        beside_tcp: what delay and loss count where a TCP makes them, too.
-        excess: of ln(rate over the fair one) where others want it.
-        harm: of ln(what the flows beside are due over what they get).
+        delay: weight of ln(1 + queue).
+        loss: weight of the loss beyond random loss.
+        beside_tcp: factor of delay and loss if a TCP contributes to them.
+        excess: weight of ln(rate / fair rate) if other flows want the capacity.
+        harm: weight of ln(reference rate of the flows beside / their rate).
     """
 
     delay: float = 0.5
@@ -39,35 +39,35 @@ class Prices:
 
 
 class Judge:
-    """Rewards of epochs [N, S], and the numbers [N, S, W] that a critic sees of them.
+    """Computes rewards of epochs [N, S], and the critic's input [N, S, W].
 
     Args:
-        prices: of the parts of the reward.
-        lanes: N times S.
+        prices: weights of the parts of the reward.
+        lanes: number of lanes, N times S.
     """
 
     width = len(TRUTH) + 1
 
     def __init__(self, prices: Prices, lanes: int) -> None:
         self._prices = prices
-        self.beside = np.ones(lanes)  # what the flows beside got of late over what they are due
+        self.beside = np.ones(lanes)  # recent rate of the flows beside over their reference rate
 
     def see(self, truth: NDArray[np.float32], acting: NDArray[np.bool_]) -> None:
-        """Take in what came of epochs [N, S, T] at slots that act."""
+        """Processes the measurements of epochs [N, S, T] at acting slots."""
         flat = truth.reshape(-1, len(TRUTH))
         gain = np.clip(flat[:, _AT["length"]] / _MEMORY_RTTS, 0.0, 1.0)
         moved = self.beside + gain * (np.minimum(flat[:, _AT["beside"]], 3.0) - self.beside)
         self.beside = np.where(acting.reshape(-1), moved, self.beside)
 
     def forget(self, lanes: NDArray[np.bool_]) -> None:
-        """Another episode begins there."""
+        """Resets lanes whose episode ended."""
         self.beside[lanes] = 1.0
 
     def rewards(self, truth: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Of epochs [N, S, T]: float64 [N * S].
+        """Rewards of epochs [N, S, T]: float64 [N * S].
 
-        ln of the rate over the fair one, where others want the rest not above 0; less the prices of queue, loss, and
-        of what is taken from others. By the length of the epoch.
+        The reward is ln(rate / fair rate), at most 0 if other flows want the capacity, minus the weighted queue, loss
+        and harm to other flows. It is scaled with the length of the epoch.
         """
         prices = self._prices
         t = truth.reshape(-1, len(TRUTH)).astype(np.float64)
@@ -83,7 +83,7 @@ class Judge:
         return weight * np.clip(worth - costs - prices.harm * harm, -6.0, 1.0)
 
     def seen(self, truth: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Of epochs [N, S, T], brought to the size of 1: float32 [N * S, W]."""
+        """The critic's input from epochs [N, S, T], scaled to magnitude 1: float32 [N * S, W]."""
         t = truth.reshape(-1, len(TRUTH))
         shown = np.empty((len(t), self.width), np.float32)
         shown[:, 0] = np.log(np.clip(t[:, _AT["length"]], 0.1, 50.0)) / 2

@@ -1,7 +1,7 @@
-"""The interface of environments and learners that the training loop uses, whatever the algorithm.
+"""The interface between the training loop and environments and learners, for any algorithm.
 
-The loop: `observe` what the environments delivered, `act` on it, send the actions, `learn` until nothing is due while
-the environments simulate, receive. Nothing in it depends on the clock.
+The loop: `observe` the results of the environments, `act` on them, send the actions, `learn` while the environments
+simulate, receive. The results never depend on the clock.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 
 
 class TrainingEnv(Protocol):
-    """N simulations side by side: `subflow_sim.VecEnv`, or what looks like it.
+    """N parallel simulations: `subflow_sim.VecEnv` or an equivalent.
 
-    The arrays are allocated once and overwritten by each `recv`. An episode's last step delivers the outcome of
-    every open decision (`acting`, with `terminated` or `truncated`); the step after it ignores that environment's
-    action and begins the next episode with rewards of 0 (Gymnasium's autoreset mode NEXT_STEP).
+    The arrays are allocated once and overwritten by each `recv`. An episode's last step delivers the outcome of every
+    open decision (`acting`, with `terminated` or `truncated`); the next step ignores that environment's action and
+    begins the next episode with rewards of 0 (Gymnasium's autoreset mode NEXT_STEP).
 
     Attributes:
-        info: what its agents see and do.
+        info: description of the agents.
         num_envs: N.
-        slots: S: subflows of one simulation that any agent sees, padded.
+        slots: S: largest number of subflows of the agents in one simulation; unused slots are padding.
         obs: float32 [N, S, F].
-        mask: bool [N, S], the slot holds a subflow.
-        acting: bool [N, S], an action is wanted for it now.
-        agent: int32 [N, S], whose slot it is; -1: nobody's.
+        mask: bool [N, S], whether the slot holds a subflow.
+        acting: bool [N, S], whether the subflow needs an action.
+        agent: int32 [N, S], number of the slot's agent; -1: padding.
         flow: int32 [N, S].
-        reward: float32 [N, S] of the epoch that ended, the same for all acting slots of one agent; else 0.
+        reward: float32 [N, S], reward of the epoch that ended, equal for all acting slots of one agent; otherwise 0.
         team_reward: float32 [N], sum over flows of ln(goodput in Mbit/s) since the last step.
         terminated: bool [N].
-        truncated: bool [N], the time limit: what would have followed has a value.
+        truncated: bool [N], whether the time limit ended the episode; the final state still has a value.
         time_s: float64 [N], simulated time of the episode.
-        episode: int64 [N], number of the current episode; of the next one from the `send` on that begins it.
-        fair_bps: float64 [N, S], fair share of the slot's flow; 0: not known.
-        truth: float32 [N, S, T], what the simulator knows of the epoch that ended; None: nobody asked for it.
+        episode: int64 [N], number of the current episode; changes with the `send` that begins the next one.
+        fair_bps: float64 [N, S], fair share of the slot's flow, bit/s; 0: unknown.
+        truth: float32 [N, S, T], measurements of the epoch that agents cannot observe; None unless requested.
     """
 
     @property
@@ -67,19 +67,19 @@ class TrainingEnv(Protocol):
     truth: FloatArray | None
 
     def reset(self, seed: int | None = None, episodes: Sequence[int] | None = None) -> object:
-        """Begin an episode in each environment: the first, or that number; (seed, env, episode) determine it."""
+        """Begins an episode in each environment: the first one or the given one; (seed, env, episode) determine it."""
         ...
 
     def send(self, action: FloatArray, envs: Sequence[int] | None = None) -> object:
-        """Begin a step with action float32 [N, S, A]; environments that are not among `envs` stay as they are."""
+        """Starts a step with action float32 [N, S, A]; environments not in `envs` do not change."""
         ...
 
     def recv(self) -> object:
-        """Wait for the step that was sent; the arrays then hold what it delivered."""
+        """Waits for the end of the step; the arrays then contain its results."""
         ...
 
     def episode_metrics(self, env: int) -> Mapping[str, float]:
-        """Of the episode that just ended there.
+        """Metrics of the last finished episode of an environment.
 
         goodput_bps, flow_goodput_bps, rtt_inflation, loss_ratio, jain, duration_s.
         """
@@ -91,8 +91,8 @@ class LearnerState:
     """All that a learner needs to continue bit for bit: weights, optimisers, memories, noise, random numbers.
 
     Attributes:
-        tensors: by dotted name, of any numeric dtype and shape.
-        values: plain JSON; whole numbers of any size are kept exactly.
+        tensors: arrays of any numeric dtype and shape, by dotted name.
+        values: plain JSON; integers of any size are preserved exactly.
     """
 
     tensors: dict[str, NDArray[Any]] = field(default_factory=dict)
@@ -105,7 +105,7 @@ class PolicyParts:
 
     Attributes:
         document: "observation", "action", "options", "actor" and "critic" of the policy document.
-        tensors: float32, by the names that document's networks give them.
+        tensors: float32 arrays, by the names in the document's networks.
     """
 
     document: dict[str, Any]
@@ -113,10 +113,10 @@ class PolicyParts:
 
 
 class Learner(Protocol):
-    """A learning algorithm with its networks, memory and random numbers. It never looks at the clock."""
+    """A learning algorithm with its networks, memory and random numbers. It is independent of the clock."""
 
     def observe(self, env: TrainingEnv) -> int:
-        """Take in what the environments delivered; the number of transitions that this completed."""
+        """Processes the results of the environments; returns the number of completed transitions."""
         ...
 
     def act(self, env: TrainingEnv) -> FloatArray:
@@ -124,46 +124,46 @@ class Learner(Protocol):
         ...
 
     def learn(self, progress: float) -> int:
-        """Make some of the gradient steps that are due: one, or as many as take a few milliseconds.
+        """Makes some of the due gradient steps: one, or as many as take a few milliseconds.
 
         Args:
-            progress: share of the budget that is spent, in [0, 1], for schedules.
+            progress: spent share of the budget, in [0, 1], for schedules.
 
         Returns:
-            How many gradient steps were made; 0: none is due until more has been observed.
+            Number of gradient steps; 0 if none is due before the next observation.
         """
         ...
 
     def metrics(self) -> dict[str, float]:
-        """Means since the last call of those of METRICS that the algorithm knows: return_mean, td_error, …."""
+        """Means since the last call of the METRICS supported by the algorithm: return_mean, td_error, …."""
         ...
 
     def policy(self) -> PolicyParts:
-        """What it has learned, without exploration."""
+        """The learned policy, without exploration."""
         ...
 
     def state(self) -> LearnerState:
-        """A copy of all it needs to continue."""
+        """A copy of the complete state."""
         ...
 
     def load_state(self, state: LearnerState) -> None:
-        """Go on from there.
+        """Restores a state.
 
         Raises:
-            CheckpointError: if the state is another network's or algorithm's.
+            CheckpointError: if the state belongs to another network or algorithm.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class LearnerSetup:
-    """What a learner is made for.
+    """Agent, environments and seed of a learner.
 
     Attributes:
-        spec: what its agents see and do.
+        spec: description of the agents.
         num_envs: N.
         slots: S.
-        seed: of its weights, noise and sampling.
+        seed: seed of its weights, noise and sampling.
     """
 
     spec: AgentSpec

@@ -1,8 +1,8 @@
 """The offline environment of DDPG-MPCC: a log of monitor intervals in place of a network.
 
-Source: DDPG-MPCC (Future Internet 2024), section 2.2, and what its published code does: a rate picks the nearest one
-logged and gets what was logged of it. This is not a network: nothing that is sent changes what comes next, and the best
-policy there is goes to the best row of the log. What it shows is never to be mixed with results of simulations.
+Source: DDPG-MPCC (Future Internet 2024), section 2.2, and its published code: each rate returns the logged results of
+the nearest logged rate. This is not a network: actions do not influence later results, and the best policy moves to the
+best row of the log. Its results must not be mixed with those of simulations.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from subflow_sim import AgentSpec
 FloatArray: TypeAlias = NDArray[np.float64]
 
 EPISODE_STEPS = 1000  # section 2.2: "we execute 1000 actions or steps"
-START_UTILITY = (0.4, 0.7)  # of the log's best: section 2.2
-RATE_STEP = 0.25  # x becomes x (1 + 0.25 a): the action's scale is not given, the one of the closed loop is used
-RESOLUTION = 0.02  # rates within this of each other are one
+START_UTILITY = (0.4, 0.7)  # relative to the largest utility of the log, section 2.2
+RATE_STEP = 0.25  # x becomes x (1 + 0.25 a): the paper gives no scale, so that of the simulator is used
+RESOLUTION = 0.02  # rates that differ by less are merged
 INTERVAL_RTTS = 1.5  # MPCC's interval
 
 
@@ -32,10 +32,10 @@ class LogTable:
     """What a log says of each rate: one row per rate that differs from its neighbours.
 
     Attributes:
-        rate: float64 [m], ascending, over the log's largest.
-        rtt: float64 [m], over the log's largest.
-        loss: float64 [m], over the log's largest; all 0 where nothing was lost.
-        utility: float64 [m], over the log's largest and not below 0.
+        rate: float64 [m], ascending, relative to the largest of the log.
+        rtt: float64 [m], relative to the largest of the log.
+        loss: float64 [m], relative to the largest of the log; 0 without any loss.
+        utility: float64 [m], relative to the largest of the log, at least 0.
         throughput_bps: float64 [m].
         rtt_s: float64 [m].
         loss_ratio: float64 [m].
@@ -51,12 +51,12 @@ class LogTable:
 
     @classmethod
     def of(cls, log: IntervalLog) -> LogTable:
-        """Condense a log: of rates within RESOLUTION of each other the row of the largest utility stands.
+        """Condenses a log: among rates within RESOLUTION of each other, the row with the largest utility remains.
 
-        A log has many rows at much the same rate, and what they say differs with what the others sent at the time. A
-        lookup can give but one of them; the best keeps the log's maximum where it is.
+        A log contains many rows with similar rates, whose results differ with the rates of other senders. A lookup can
+        return only one of them; the best one preserves the maximum of the log.
         """
-        # Rates fall into bins of that width, in the logarithm.
+        # Rates are binned on a logarithmic scale.
         bins = np.rint(np.log(log["rate"] / log["rate"].max()) / np.log1p(RESOLUTION)).astype(np.int64)
         order = np.lexsort((log["time"], -log["util"], bins))
         _, first = np.unique(bins[order], return_index=True)
@@ -75,7 +75,9 @@ class LogTable:
         )
 
     def nearest(self, rate: FloatArray) -> NDArray[np.int64]:
-        """Rows whose rates are nearest to these [n], both over the log's largest; the lower one of two as near."""
+        """Rows with the rates nearest to these [n], relative to the log's largest; of two equally near rows the lower
+        one.
+        """
         above = np.clip(np.searchsorted(self.rate, rate), 1, max(len(self.rate) - 1, 1))
         if len(self.rate) == 1:
             return np.zeros(len(rate), dtype=np.int64)
@@ -83,10 +85,10 @@ class LogTable:
         return np.where(self.rate[above] - rate < rate - self.rate[below], above, below)
 
     def starts(self) -> NDArray[np.int64]:
-        """Rows that an episode may begin at: of 40 to 70 % of the best utility.
+        """Rows at which an episode may begin, with 40 to 70 % of the best utility.
 
         Raises:
-            AgentError: if there is none.
+            AgentError: if no row qualifies.
         """
         low, high = START_UTILITY
         rows = np.flatnonzero((self.utility >= low) & (self.utility <= high))
@@ -96,7 +98,7 @@ class LogTable:
 
 
 class LogEnv:
-    """N episodes over a log at once, with the face of the simulator's environments (`TrainingEnv`).
+    """N episodes over a log at once, with the interface of the simulator's environments (`TrainingEnv`).
 
     One step is one monitor interval of one subflow.
 
@@ -110,9 +112,9 @@ class LogEnv:
     | 1 | RTT of the nearest rate logged, over the log's largest | [0, 1] |
     | 2 | loss ratio of the nearest rate logged, over the log's largest | [0, 1] |
 
-    Reward: utility of the nearest rate logged over the log's largest, in [0, 1]; utilities below 0 count as 0.
-    An episode begins at a random row of 40 to 70 % of the best utility and is cut off after `episode_steps`
-    (truncated). What is random follows from (seed, env, episode).
+    Reward: utility of the nearest logged rate, relative to the log's largest, in [0, 1]; negative utilities count as 0.
+    An episode begins at a random row with 40 to 70 % of the best utility and ends after `episode_steps` (truncated).
+    (seed, env, episode) determine all random values.
     """
 
     slots = 1
@@ -126,10 +128,10 @@ class LogEnv:
         seed: int = 1,
         episode_steps: int = EPISODE_STEPS,
     ) -> None:
-        """Episodes over `log` for an agent that sees rate, RTT and loss and changes the rate.
+        """Episodes over `log` for an agent that observes rate, RTT and loss and changes the rate.
 
         Raises:
-            AgentError: if that agent is another one, or no row is fit to begin with.
+            AgentError: if the agent does not match, or no row can begin an episode.
         """
         if spec.width != 3 or spec.action_width != 1 or spec.choices:
             raise AgentError(
@@ -143,7 +145,7 @@ class LogEnv:
         self._starts = self.table.starts()
         self._seed = seed
         self.episode = np.zeros(num_envs, dtype=np.int64)
-        self.fair_bps = np.zeros((num_envs, self.slots))  # a log knows of none
+        self.fair_bps = np.zeros((num_envs, self.slots))  # unknown in a log
         self.truth: NDArray[np.float32] | None = None
         self._steps = np.zeros(num_envs, dtype=np.int64)
         self._rate = np.zeros(num_envs)
@@ -161,14 +163,14 @@ class LogEnv:
         self.time_s = np.zeros(num_envs)
 
     def reset(self, seed: int | None = None, episodes: Sequence[int] | None = None) -> None:
-        """Begin an episode everywhere: the first one, or those numbers."""
+        """Begins an episode in all environments: the first one, or those with these numbers."""
         if seed is not None:
             self._seed = seed
         self.episode[:] = 0 if episodes is None else episodes
         self._begin(np.arange(self.num_envs))
 
     def send(self, action: NDArray[np.float32], envs: Sequence[int] | None = None) -> None:
-        """Take a step with action float32 [N, 1, 1] in these environments, or in all."""
+        """Makes a step with action float32 [N, 1, 1] in these environments, or in all."""
         chosen = np.arange(self.num_envs) if envs is None else np.asarray(envs, dtype=np.int64)
         over, going = chosen[self.truncated[chosen]], chosen[~self.truncated[chosen]]
         factor = 1 + RATE_STEP * np.clip(action[going, 0, 0].astype(np.float64), -1.0, 1.0)
@@ -189,15 +191,15 @@ class LogEnv:
         self._begin(over)
 
     def recv(self) -> None:
-        """The step was taken when it was sent."""
+        """Does nothing, because `send` already made the step."""
 
     def step(self, action: NDArray[np.float32]) -> None:
-        """Send and receive."""
+        """Sends an action and receives its results."""
         self.send(action)
         self.recv()
 
     def episode_metrics(self, env: int) -> dict[str, float]:
-        """Means over the episode that just ended there; a log has one flow, so Jain's index is 1."""
+        """Means over the last finished episode of an environment; a log has one flow, so Jain's index is 1."""
         throughput_bps, rtt_s, loss_ratio = self._sums[env] / max(self._steps[env], 1)
         return {
             "goodput_bps": float(throughput_bps),

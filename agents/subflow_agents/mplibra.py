@@ -1,6 +1,6 @@
-"""MPLibra's learning half: an agent per subflow proposes a rate, which the controller weighs against the classic one.
+"""The learning part of MPLibra: an agent per subflow proposes a rate, which competes with that of a classic controller.
 
-Stages, utilities and the choice among the candidates are the core's (sim/core/cc/mplibra.h). Source: Yu, Xu, Zhao,
+The core implements the stages, utilities and the choice among candidates (sim/core/cc/mplibra.h). Source: Yu, Xu, Zhao,
 Tang, "MPLibra: Complementing the Benefits of Classic and Learning-Based Multipath Congestion Control", section IV.
 """
 
@@ -21,7 +21,7 @@ MOTIVATION = "a ruling: the width that section II uses"
 
 @dataclass(frozen=True, slots=True)
 class MplibraConfig(DdpgConfig):
-    """DDPG with the paper's constants; where it gives none, those of the DDPG paper."""
+    """DDPG with the paper's constants, supplemented by those of the DDPG paper."""
 
     hidden: int = integer(
         256, "Width of the two hidden layers of actor and critic.", MOTIVATION, minimum=1, maximum=4096

@@ -1,12 +1,13 @@
-"""Networks over a variable number of subflows, exactly as the core runs them, and their way into a policy file.
+"""Networks over a variable number of subflows, identical to their evaluation in the core, and their export to policy
+files.
 
-An encoder sums up all rows of a decision as h; a trunk of linear layers sees h and what the head is for:
+An encoder maps all rows of a decision to h; a trunk of linear layers takes h and the input of the head:
 
 - "slot": [h | row] for each acting row, A outputs;
 - "target": [h | acting rows side by side, zero-padded to `slots` rows], slots x A outputs;
 - "all": [h | all rows side by side, zero-padded to `slots` rows], slots x A outputs, by row.
 
-A critic gets the action appended in the same order: A numbers, or slots x A with zeros where nobody acts.
+For a critic the action is appended in the same order: A numbers, or slots x A with zeros for rows that do not act.
 """
 
 from __future__ import annotations
@@ -23,20 +24,20 @@ from torch.nn.utils.rnn import pack_padded_sequence
 
 from subflow_agents.errors import ConfigError
 
-# Lillicrap 2015 section 7: the last layers start this close to 0, so that no action is near its bounds.
+# Lillicrap 2015 section 7: the last layers start this close to 0, so that no initial action is near its bounds.
 LAST_LAYER_BOUND = 3e-3
 POOLS = ("mean", "max")
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderSpec:
-    """How the rows of a decision are summed up.
+    """The encoder of a decision's rows.
 
     Attributes:
-        kind: "none" (h is empty), "lstm" (last hidden state over the rows in order) or "pool" (mean and max over what a
-            perceptron makes of each row).
-        hidden: width of the LSTM's state, or of each of the perceptron's layers.
-        layers: of the perceptron.
+        kind: "none" (h is empty), "lstm" (last hidden state over the rows in order) or "pool" (mean and max over the
+            output of a perceptron for each row).
+        hidden: width of the LSTM's state, or of each layer of the perceptron.
+        layers: number of layers of the perceptron.
     """
 
     kind: str = "none"
@@ -45,21 +46,21 @@ class EncoderSpec:
 
     @property
     def width(self) -> int:
-        """Numbers in h."""
+        """Length of h."""
         return {"none": 0, "lstm": self.hidden, "pool": len(POOLS) * self.hidden}[self.kind]
 
 
 @dataclass(frozen=True, slots=True)
 class NetSpec:
-    """What actor and critic have in common.
+    """Common sizes of actor and critic.
 
     Attributes:
-        features: F, numbers in a row.
-        actions: A, numbers of an action per acting row.
+        features: F, length of a row.
+        actions: A, length of an action per acting row.
         head: "slot", "target" or "all".
-        slots: rows that a "target" or "all" head has room for; 1 for "slot".
+        slots: maximum number of rows of a "target" or "all" head; 1 for "slot".
         hidden: widths of the trunk's hidden layers.
-        encoder: what makes h.
+        encoder: encoder that computes h.
     """
 
     features: int
@@ -71,12 +72,12 @@ class NetSpec:
 
     @property
     def seen(self) -> int:
-        """Numbers that a head sees beside h."""
+        """Length of a head's input besides h."""
         return self.features * self.slots
 
     @property
     def outputs(self) -> int:
-        """Numbers of an action that one pass of the actor puts out."""
+        """Length of the actor's output in one pass."""
         return self.actions * self.slots
 
 
@@ -85,9 +86,9 @@ class Rows:
     """A batch of decisions as tensors.
 
     Attributes:
-        rows: float32 [B, R, F], zeros behind the rows there are.
-        counts: int64 [B], rows there are, 1 or more.
-        acting: int64 [B, K], positions of the acting rows in order, -1 behind them.
+        rows: float32 [B, R, F], zero-padded.
+        counts: int64 [B], number of valid rows, at least 1.
+        acting: int64 [B, K], positions of the acting rows in order, padded with -1.
     """
 
     rows: Tensor
@@ -96,7 +97,7 @@ class Rows:
 
     @property
     def acts(self) -> Tensor:
-        """float32 [B, K], 1 where somebody acts."""
+        """float32 [B, K], 1 for acting rows, 0 for padding."""
         return (self.acting >= 0).float()
 
 
@@ -110,7 +111,7 @@ def to_rows(rows: NDArray[np.float32], counts: NDArray[np.integer[Any]], acting:
 
 
 class SetEncoder(nn.Module):
-    """Sums up all rows of a decision; empty for "none"."""
+    """Encodes all rows of a decision; the output is empty for "none"."""
 
     def __init__(self, features: int, spec: EncoderSpec, rng: torch.Generator) -> None:
         super().__init__()
@@ -125,7 +126,7 @@ class SetEncoder(nn.Module):
             self.rows = _perceptron(features, (spec.hidden,) * spec.layers, rng)
 
     def forward(self, batch: Rows) -> Tensor:
-        """H numbers for each decision: [B, H]."""
+        """Encoding of each decision: [B, H]."""
         if self.lstm is not None:
             return self._last_state(batch)
         if self.rows is None:
@@ -138,20 +139,20 @@ class SetEncoder(nn.Module):
     def _last_state(self, batch: Rows) -> Tensor:
         assert self.lstm is not None
         count = int(batch.counts[0])
-        if bool((batch.counts == count).all()):  # nothing to skip, and a third faster
+        if bool((batch.counts == count).all()):  # no padding to skip, and a third faster
             return self.lstm(batch.rows[:, :count])[1][0][0]  # type: ignore[no-any-return]
         packed = pack_padded_sequence(batch.rows, batch.counts, batch_first=True, enforce_sorted=False)
         return self.lstm(packed)[1][0][0]  # type: ignore[no-any-return]
 
 
 class Trunk(nn.Module):
-    """The linear layers behind the encoder, for one of the heads.
+    """The linear layers after the encoder, for one of the heads.
 
     Args:
         spec: sizes and head.
-        outputs: numbers it puts out; None: an action.
-        takes_action: a critic's, which sees an action too.
-        rng: of the initial weights.
+        outputs: length of the output; None: an action.
+        takes_action: whether the input includes an action, for a critic.
+        rng: generator of the initial weights.
     """
 
     def __init__(self, spec: NetSpec, rng: torch.Generator, *, outputs: int | None, takes_action: bool) -> None:
@@ -165,12 +166,12 @@ class Trunk(nn.Module):
             _uniform(weight, LAST_LAYER_BOUND, rng)
 
     def forward(self, h: Tensor, batch: Rows, action: Tensor | None = None) -> Tensor:
-        """What the last layer says, before any tanh: slot [B, K, outputs], else [B, outputs].
+        """Output of the last layer before any tanh: slot [B, K, outputs], otherwise [B, outputs].
 
         Args:
             h: [B, H].
             batch: the decisions.
-            action: [B, K, A] of the acting rows, for a critic.
+            action: [B, K, A] for the acting rows, for a critic.
         """
         spec = self.spec
         parts = [h]
@@ -186,7 +187,7 @@ class Trunk(nn.Module):
         return self.last(self.hidden(torch.cat(parts, -1)))  # type: ignore[no-any-return]
 
     def _seen(self, batch: Rows) -> Tensor:
-        """What a joint head sees, zero-padded: [B, slots x F]."""
+        """Zero-padded input of a joint head: [B, slots x F]."""
         spec = self.spec
         if spec.head == "target":
             positions = batch.acting.clamp(min=0)[:, :, None].expand(-1, -1, spec.features)
@@ -197,13 +198,13 @@ class Trunk(nn.Module):
         return _padded(seen, spec.slots).flatten(1)
 
     def _by_output(self, batch: Rows, action: Tensor) -> Tensor:
-        """Actions of acting rows where the outputs of a joint head are: [B, slots x A]."""
+        """Actions of acting rows at the positions of a joint head's outputs: [B, slots x A]."""
         spec = self.spec
         if spec.head == "target":
             return _padded(action, spec.slots).flatten(1)
         placed = action.new_zeros((len(action), spec.slots, spec.actions))
         positions = batch.acting.clamp(min=0)[:, :, None].expand(-1, -1, spec.actions)
-        return placed.scatter_add(1, positions, action).flatten(1)  # who does not act adds 0
+        return placed.scatter_add(1, positions, action).flatten(1)  # padding adds 0
 
     def by_row(self, batch: Rows, output: Tensor) -> Tensor:
         """Outputs of an actor by acting row: [B, K, A]."""
@@ -217,10 +218,10 @@ class Trunk(nn.Module):
 
 
 def require_room(spec: NetSpec, rows: int, acting: int) -> None:
-    """Refuse decisions that a joint head has no room for.
+    """Refuses decisions with more rows than a joint head allows.
 
     Raises:
-        ConfigError: naming the option.
+        ConfigError: with the name of the option.
     """
     needed = {"slot": 1, "target": acting, "all": rows}[spec.head]
     if needed > spec.slots:
@@ -231,7 +232,7 @@ def require_room(spec: NetSpec, rows: int, acting: int) -> None:
 
 
 def network_document(spec: NetSpec, trunk: Trunk, *, squashed: bool) -> dict[str, Any]:
-    """An actor or a critic as a policy document describes it."""
+    """An actor or a critic in the form of a policy document."""
     encoder: dict[str, Any] = {"type": spec.encoder.kind}
     if spec.encoder.kind == "lstm":
         encoder["hidden"] = spec.encoder.hidden
@@ -262,9 +263,9 @@ def network_tensors(
 
     Args:
         name: "actor" or "critic".
-        encoder: shared or its own.
-        trunk: behind it.
-        outputs: of the last layer's outputs, only so many, from the first on.
+        encoder: shared or separate encoder.
+        trunk: layers after the encoder.
+        outputs: number of outputs of the last layer to export, from the first; None: all.
     """
     tensors: dict[str, Tensor] = {}
     if encoder.lstm is not None:
@@ -287,7 +288,7 @@ def network_tensors(
 
 
 def soft_update(targets: list[Tensor], sources: list[Tensor], share: float) -> None:
-    """Let targets follow: theta' <- share theta + (1 - share) theta' (Lillicrap 2015, Algorithm 1)."""
+    """Soft update of target weights: theta' <- share theta + (1 - share) theta' (Lillicrap 2015, Algorithm 1)."""
     with torch.no_grad():
         torch._foreach_lerp_(targets, sources, share)
 
@@ -310,6 +311,6 @@ def _uniform(weight: Tensor, bound: float, rng: torch.Generator) -> None:
 
 
 def _padded(rows: Tensor, count: int) -> Tensor:
-    """[B, n, W] cut or zero-padded to [B, count, W]."""
+    """Rows [B, n, W] truncated or zero-padded to [B, count, W]."""
     missing = count - rows.shape[1]
     return nn.functional.pad(rows, (0, 0, 0, missing)) if missing >= 0 else rows[:, :count]

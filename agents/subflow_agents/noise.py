@@ -7,16 +7,16 @@ from numpy.typing import NDArray
 
 
 class OrnsteinUhlenbeck:
-    """Noise that returns to 0, one process for each of many agents.
+    """Mean-reverting noise with mean 0, one independent process per agent.
 
-    n <- n + theta (0 - n) + sigma N(0, 1): a decision is its unit of time. Its stationary standard deviation is
-    sigma / sqrt(2 theta - theta^2), which is 0.380 for theta = 0.15 and sigma = 0.2.
+    n <- n + theta (0 - n) + sigma N(0, 1), with one time step per decision. Its stationary standard deviation is sigma
+    / sqrt(2 theta - theta^2), which is 0.380 for theta = 0.15 and sigma = 0.2.
 
     Args:
-        shape: of one process.
-        theta: how fast it returns.
-        sigma: how far it is driven.
-        rng: where draws come from.
+        shape: shape of one process.
+        theta: rate of reversion.
+        sigma: standard deviation of each step.
+        rng: generator of the draws.
 
     Source: Uhlenbeck, Ornstein 1930; Lillicrap 2015 section 7.
     """
@@ -29,7 +29,7 @@ class OrnsteinUhlenbeck:
         self.values: NDArray[np.float64] = np.zeros((0, *shape))
 
     def draw(self, which: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The next value of these processes, each named once: [len(which), *shape]."""
+        """The next value of these processes, without duplicates: [len(which), *shape]."""
         self._make_room(which)
         before = self.values[which]
         step = self._rng.standard_normal(before.shape)
@@ -38,7 +38,7 @@ class OrnsteinUhlenbeck:
         return after
 
     def reset(self, which: NDArray[np.int64]) -> None:
-        """Set these processes to 0: an episode begins."""
+        """Sets these processes to 0 at the start of an episode."""
         self._make_room(which)
         self.values[which] = 0
 

@@ -1,6 +1,6 @@
 """The options of an agent: fields of a frozen dataclass, each with help, bounds and the source of its default.
 
-Forms and the command line read them from here, without importing what uses them.
+Forms and the command line read the options from here, without importing the algorithms.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ class OptionSpec:
     """One option of an agent.
 
     Attributes:
-        name: of the field.
+        name: name of the field.
         kind: "number", "integer", "flag" or "choice".
-        default: what it is unless somebody says otherwise.
+        default: default value.
         help: one sentence.
-        source: where the default is from: the paper, or the ruling where the paper is silent.
+        source: source of the default: the paper, or a ruling where the paper omits it.
         unit: "1" for plain numbers.
         minimum: smallest number allowed.
         maximum: largest number allowed.
-        choices: what a choice may be.
+        choices: allowed values of a choice.
     """
 
     name: str
@@ -43,10 +43,10 @@ class OptionSpec:
     choices: tuple[str, ...] = ()
 
     def check(self, value: object) -> Any:
-        """The value as the field holds it.
+        """The value converted to the type of the field.
 
         Raises:
-            ConfigError: if it is of another kind, out of bounds, or none of the choices.
+            ConfigError: if the value has another type, is out of bounds, or is not among the choices.
         """
         key = f"options.{self.name}"
         if self.kind == "flag":
@@ -62,20 +62,20 @@ class OptionSpec:
         allowed = f"{noun} from {self.minimum:g} to {self.maximum:g}"
         if isinstance(value, bool) or not isinstance(value, int | float) or (whole and value % 1 != 0):
             raise ConfigError(key, f"{value!r} is not {noun}", allowed)
-        if not self.minimum <= value <= self.maximum:  # NaN too
+        if not self.minimum <= value <= self.maximum:  # also refuses NaN
             raise ConfigError(key, f"{value!r} is out of range", allowed)
         return int(value) if whole else float(value)
 
 
 def number(
     default: float, help_text: str, source: str, *, minimum: float, maximum: float, unit: str = "1"
-) -> Any:  # as dataclasses.field, which it makes
+) -> Any:  # the return type of dataclasses.field
     """A field that holds a real number."""
     return _field("number", default, help_text, source, unit=unit, minimum=minimum, maximum=maximum)
 
 
 def memory() -> Any:
-    """For how long the extremes hold that an agent measures by, s; the same for all agents."""
+    """Memory of the extreme values that scale an agent's observations, s; the same for all agents."""
     return number(
         10.0,
         "How long the largest rate and the lowest RTT are remembered, to which rates, RTTs and cwnd are related.",
@@ -110,10 +110,10 @@ def options_of(config: type) -> tuple[OptionSpec, ...]:
 
 
 def read_options(config: type[T], values: Mapping[str, object]) -> T:
-    """An agent's config with these values in place of its defaults.
+    """An agent's config with these values in place of the defaults.
 
     Raises:
-        ConfigError: for the first value that is not acceptable, or that it has no option for.
+        ConfigError: for the first unacceptable value or unknown option.
     """
     known = {spec.name: spec for spec in options_of(config)}
     for name in values:

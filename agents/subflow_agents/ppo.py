@@ -1,7 +1,7 @@
 """Proximal policy optimisation for agents that choose one of several actions for one subflow.
 
-Source: Schulman, Wolski, Dhariwal, Radford, Klimov, "Proximal Policy Optimization Algorithms", 2017, with the details
-that Huang et al., "The 37 Implementation Details of PPO", 2022, found to matter (below: "details").
+Source: Schulman, Wolski, Dhariwal, Radford, Klimov, "Proximal Policy Optimization Algorithms", 2017, with details from
+Huang et al., "The 37 Implementation Details of PPO", 2022 (below: "details").
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ IndexArray: TypeAlias = NDArray[np.int64]
 
 # Both networks: two hidden layers of tanh units, orthogonal weights (details 2 and 3).
 _HIDDEN_GAIN = math.sqrt(2)
-_POLICY_GAIN = 0.01  # the first policy is nearly uniform
+_POLICY_GAIN = 0.01  # makes the initial policy nearly uniform
 _VALUE_GAIN = 1.0
 _ADAM_EPSILON = 1e-5  # detail 3
-_ENOUGH_LANES = 0.6  # share of the lanes that have to be full for an update
-_RETURN_MEMORY = 0.9  # of the running mean and variance of returns, per rollout
+_ENOUGH_LANES = 0.6  # share of the lanes that must be full for an update
+_RETURN_MEMORY = 0.9  # decay per rollout of the running moments of returns
 
 
 def advantages(
@@ -42,15 +42,15 @@ def advantages(
     gamma: float,
     gae_lambda: float,
 ) -> NDArray[np.float64]:
-    """Generalised advantages of what L lanes did, each with a number of decisions of its own.
+    """Generalised advantages of L lanes with individual numbers of decisions.
 
     Args:
-        reward: [T, L] that followed each decision.
-        value: [T, L] of its state.
-        boundary: [T, L], an episode ended with it.
-        bootstrap: [T, L], there: value of what would have followed; 0 where nothing does.
-        count: [L], decisions of the lane, <= T.
-        last_value: [L], of the state after the last one, where no episode ended.
+        reward: [T, L], reward of each decision.
+        value: [T, L], value of its state.
+        boundary: [T, L], whether an episode ended with the decision.
+        bootstrap: [T, L], at a boundary the value of the final state; 0 for terminal states.
+        count: [L], number of decisions of the lane, <= T.
+        last_value: [L], value of the state after the last decision, if no episode ended.
         gamma: discount.
         gae_lambda: lambda.
 
@@ -75,11 +75,11 @@ def advantages(
 
 @dataclass(slots=True)
 class _Rollout:
-    """Decisions of L lanes with what came of them, T of each at most."""
+    """Decisions of L lanes with their outcomes, at most T per lane."""
 
     obs: FloatArray  # [T, L, F]
     choice: IndexArray  # [T, L]
-    log_prob: NDArray[np.float64]  # [T, L], by the policy that chose
+    log_prob: NDArray[np.float64]  # [T, L], under the policy that chose
     value: NDArray[np.float64]  # [T, L]
     reward: NDArray[np.float64]  # [T, L]
     boundary: BoolArray  # [T, L]
@@ -103,7 +103,7 @@ class _Rollout:
 
 @dataclass(slots=True)
 class _Open:
-    """The decision of each lane that nothing has come of yet."""
+    """The latest decision of each lane, whose outcome is unknown."""
 
     there: BoolArray  # [L]
     agent: NDArray[np.int32]  # [L]
@@ -126,39 +126,39 @@ class _Open:
 
 @dataclass(slots=True)
 class _Batch:
-    """A full rollout on its way through the minibatches of an update."""
+    """A full rollout during the minibatches of an update."""
 
     obs: FloatArray  # [B, F]
     choice: IndexArray  # [B]
     log_prob: FloatArray  # [B]
-    advantage: FloatArray  # [B], of mean 0 and deviation 1
-    target: FloatArray  # [B], what the value network is to say
-    order: IndexArray  # [B], of this pass
-    at: IndexArray  # [2]: the pass and the minibatch that are next
+    advantage: FloatArray  # [B], normalised to mean 0 and standard deviation 1
+    target: FloatArray  # [B], target of the value network
+    order: IndexArray  # [B], order of the current pass
+    at: IndexArray  # [2]: next pass and minibatch
 
 
 class PpoLearner:
-    """PPO over any number of environments whose agents each act for one subflow and choose among several actions.
+    """PPO over any number of environments whose agents each choose among several actions for one subflow.
 
-    A slot of an environment is a lane. Values are learned of returns brought to mean 0 and variance 1 (van Hasselt et
-    al., "Learning values across many orders of magnitude", 2016), because those of a fast link are far from those of a
-    slow one.
+    A slot of an environment is a lane. The critic learns returns normalised to mean 0 and variance 1 (van Hasselt et
+    al., "Learning values across many orders of magnitude", 2016), because returns of fast and slow links differ
+    greatly.
     """
 
     def __init__(
         self, config: PpoConfig, setup: LearnerSetup, judge: Judge | None = None, *, is_critic_blind: bool = False
     ) -> None:
-        """Networks and memory for what `setup` says.
+        """Creates networks and memory for a setup.
 
         Args:
-            config: PPO's options.
-            setup: what it is made for.
-            judge: says what epochs were worth by what the simulator knows, which the critic sees, too; epochs that
-                the end of an episode cuts short then count for nothing. None: agents' own rewards count.
-            is_critic_blind: the critic sees what the policy sees after all.
+            config: options of PPO.
+            setup: agent and environments.
+            judge: computes rewards from measurements of the simulator, which the critic receives, too; epochs cut short
+                by the end of an episode are then ignored. None: the agents' own rewards count.
+            is_critic_blind: whether the critic receives only the policy's observation despite a judge.
 
         Raises:
-            ConfigError: if these agents act otherwise.
+            ConfigError: if the agents have another scope or continuous actions.
         """
         spec = setup.spec
         if spec.scope != "subflow" or len(spec.choices) < 2:
@@ -171,7 +171,7 @@ class PpoLearner:
         self._rng = np.random.Generator(np.random.PCG64(setup.seed))
         self._judge = judge
         self._is_critic_blind = is_critic_blind or judge is None
-        # What is kept of a state: what the policy sees, then what the critic alone does.
+        # A stored state: the policy's observation, then the input of the critic only.
         width = spec.width + (0 if judge is None or self._is_critic_blind else judge.width)
         self._actor = _network(spec.width, config.hidden, len(spec.choices), _POLICY_GAIN, torch_rng)
         self._critic = _network(width, config.hidden, 1, _VALUE_GAIN, torch_rng)
@@ -188,18 +188,19 @@ class PpoLearner:
         self._counts: dict[str, int] = {}
 
     def observe(self, env: TrainingEnv) -> int:
-        """Close the decisions that something has come of; how many."""
+        """Completes the decisions whose outcomes arrived; returns their number."""
         opened, rollout = self._open, self._rollout
         acting = env.acting.reshape(-1)
         same = opened.there & (opened.agent == env.agent.reshape(-1))
-        # A lane that is full waits for the others.
+        # A full lane waits for the others.
         closes = acting & same & (rollout.count < self._quota())
         ended = np.repeat(env.terminated | env.truncated, self._slots)
         if self._judge is not None:
             closes &= ~ended
             self._judge.see(_truth_of(env), env.acting)
         closing = np.flatnonzero(closes)
-        # Nothing comes of these: their agents have gone, or their lanes are full. What came before goes on to them.
+        # These decisions have no outcome, because their agents are gone or their lanes full. The preceding decision is
+        # bootstrapped with their value.
         lost = np.flatnonzero(opened.there & ~closes & (acting | ended | ~same) & (rollout.count > 0))
         lost = lost[~rollout.boundary[rollout.count[lost] - 1, lost]]
         rollout.boundary[rollout.count[lost] - 1, lost] = True
@@ -214,20 +215,20 @@ class PpoLearner:
             rollout.boundary[at, closing] = ended[closing]
             rollout.bootstrap[at, closing] = 0.0
             rollout.count[closing] += 1
-            # A time limit ends an episode, not the connection: what would have followed has the value it has.
+            # A time limit ends an episode but not the connection: the final state is bootstrapped with its value.
             cut = closing[np.repeat(env.truncated & ~env.terminated, self._slots)[closing]]
             if len(cut):
                 final = self._states(env)[cut]
                 rollout.bootstrap[rollout.count[cut] - 1, cut] = self._values(final)
             self._note("return_mean", float(reward.sum()), len(closing))
-        # An agent that has gone, or whose episode is over, owes nothing.
+        # Absent agents and ended episodes have no open decision.
         opened.there &= ~acting & ~ended & same
         if self._judge is not None:
             self._judge.forget(ended)
         return len(closing)
 
     def act(self, env: TrainingEnv) -> FloatArray:
-        """Choices drawn from the policy: float32 [N, S, 1]."""
+        """Actions sampled from the policy: float32 [N, S, 1]."""
         opened = self._open
         ended = np.repeat(env.terminated | env.truncated, self._slots)
         lanes = np.flatnonzero(env.acting.reshape(-1) & ~ended)
@@ -235,7 +236,7 @@ class PpoLearner:
         if len(lanes):
             obs = self._states(env)[lanes]
             log_probs = self._log_probs(obs[:, : self.spec.width])
-            # The largest of log p + Gumbel noise is a draw from p.
+            # The largest of log p + Gumbel noise is a sample from p.
             choice = (log_probs + self._rng.gumbel(size=log_probs.shape)).argmax(1)
             opened.there[lanes] = True
             opened.agent[lanes] = env.agent.reshape(-1)[lanes]
@@ -247,10 +248,10 @@ class PpoLearner:
         return action.reshape(env.num_envs, self._slots, 1)
 
     def learn(self, progress: float) -> int:
-        """Make one gradient step of the update that is due: after `act`, which says what open decisions are worth."""
+        """One gradient step of a due update; called after `act`, which computes the values of open decisions."""
         config, count = self.config, self._rollout.count
         is_full = count >= self._quota()
-        # Most of them: a slow link's subflow would keep all others waiting, and what these do meanwhile would be lost.
+        # Most lanes suffice: waiting for the subflow of a slow link would discard the decisions of all others.
         lanes = is_full[self._open.there]
         if self._batch is None and is_full.any() and lanes.sum() >= _ENOUGH_LANES * len(lanes):
             self._batch = self._gathered()
@@ -270,7 +271,7 @@ class PpoLearner:
         return int(took_step)
 
     def metrics(self) -> dict[str, float]:
-        """Means since the last call."""
+        """Means since the last call, by metric."""
         means = {name: total / self._counts[name] for name, total in self._sums.items()}
         self._sums.clear()
         self._counts.clear()
@@ -287,7 +288,7 @@ class PpoLearner:
             "actor": actor,
         }
         if not self._is_critic_blind:
-            # What it sees exists nowhere but in training.
+            # Its additional input exists only in training.
             return PolicyParts(document, actor_tensors)
         critic, critic_tensors = _exported("critic", self._critic)
         last = f"critic.layers.{len(critic['layers']) - 1}"
@@ -298,7 +299,7 @@ class PpoLearner:
         return PolicyParts(document, {**actor_tensors, **critic_tensors})
 
     def state(self) -> LearnerState:
-        """Weights, Adam's moments, what was gathered, and the state of the generator."""
+        """Weights, Adam's moments, gathered decisions, and the state of the generator."""
         state = LearnerState()
         for name, net in (("actor", self._actor), ("critic", self._critic)):
             state.tensors |= module_tensors(name, net)
@@ -320,10 +321,10 @@ class PpoLearner:
         return state
 
     def load_state(self, state: LearnerState) -> None:
-        """Go on from there.
+        """Restores a state.
 
         Raises:
-            CheckpointError: if the state is of another network or another number of environments.
+            CheckpointError: if the network or the number of environments differs.
         """
         tensors, mine = state.tensors, self.state().tensors
         for name, here in mine.items():
@@ -350,12 +351,12 @@ class PpoLearner:
         self._counts = dict(state.values["counts"])
 
     def _quota(self) -> int:
-        """Decisions of each lane in an update: a subflow that acts more often than others counts no more than they."""
+        """Decisions of each lane in an update: subflows that act more often than others get no more weight."""
         lanes = max(1, int(self._open.there.sum()))
         return min(len(self._rollout.reward), max(2, math.ceil(self.config.rollout / lanes)))
 
     def _gathered(self) -> _Batch:
-        """What was gathered, with its advantages; the memory is empty then."""
+        """The gathered decisions with their advantages; clears the memory."""
         config, rollout = self.config, self._rollout
         there = np.arange(len(rollout.reward))[:, None] < rollout.count  # [T, L]
         if self._return_moments[0] == 0:
@@ -390,17 +391,17 @@ class PpoLearner:
         )
 
     def _begin_values(self, value: float) -> None:
-        """Every state is worth that much more: what the first rewards come to if they go on.
+        """Initialises the values of all states with the discounted sum of the mean first reward.
 
-        Learned from nothing, that sum of hundreds of rewards would take hundreds of updates.
+        Otherwise the critic would need hundreds of updates to learn this sum.
         """
         self._return_mean += value
         self._rollout.value += value
-        self._rollout.bootstrap[self._rollout.bootstrap != 0] += value  # 0: an end, after which there is nothing
+        self._rollout.bootstrap[self._rollout.bootstrap != 0] += value  # 0 marks a terminal state
         self._open.value += value
 
     def _follow_returns(self, returns: NDArray[np.float64]) -> None:
-        """Take these returns [B] into the running mean and deviation, and keep what the critic says of any state."""
+        """Updates the running mean and deviation with these returns [B], and preserves the critic's outputs."""
         fresh = np.array([1.0, returns.mean(), np.square(returns).mean()])
         self._return_moments = _RETURN_MEMORY * self._return_moments + (1 - _RETURN_MEMORY) * fresh
         _, mean, square = self._return_moments / self._return_moments[0]
@@ -414,7 +415,7 @@ class PpoLearner:
         self._return_mean, self._return_std = float(mean), std
 
     def _step(self, batch: _Batch, rows: IndexArray, progress: float) -> bool:
-        """One gradient step on these rows of the batch; False: the policy has gone far enough, and none is made."""
+        """One gradient step on these rows of the batch; False without a step if the policy has moved too far."""
         config = self.config
         obs = torch.from_numpy(batch.obs[rows])
         advantage = torch.from_numpy(batch.advantage[rows])
@@ -449,19 +450,19 @@ class PpoLearner:
         return True
 
     def _states(self, env: TrainingEnv) -> FloatArray:
-        """What is kept of a state, of all lanes: [L, F]."""
+        """The stored states of all lanes: [L, F]."""
         obs = env.obs.reshape(self._lanes, -1)
         if self._judge is None or self._is_critic_blind:
             return obs
         return np.concatenate([obs, self._judge.seen(_truth_of(env))], axis=1)
 
     def _log_probs(self, obs: FloatArray) -> NDArray[np.float64]:
-        """Logarithms of the probabilities of the choices: [n, choices]."""
+        """Log-probabilities of the choices: [n, choices]."""
         with torch.no_grad():
             return torch.log_softmax(self._actor(torch.from_numpy(obs)).double(), 1).numpy()
 
     def _values(self, obs: FloatArray) -> NDArray[np.float64]:
-        """What the critic expects of these observations [n, F]: float64 [n]."""
+        """Values of these observations [n, F]: float64 [n]."""
         with torch.no_grad():
             normal: NDArray[np.float64] = self._critic(torch.from_numpy(obs))[:, 0].double().numpy()
         return normal * self._return_std + self._return_mean
@@ -472,7 +473,7 @@ class PpoLearner:
 
 
 def _truth_of(env: TrainingEnv) -> FloatArray:
-    assert env.truth is not None  # who has a judge asks for it
+    assert env.truth is not None  # learners with a judge request it
     return env.truth
 
 
@@ -492,7 +493,7 @@ def _linear(inputs: int, outputs: int, gain: float, rng: torch.Generator) -> nn.
 
 
 def _exported(name: str, net: nn.Sequential) -> tuple[dict[str, Any], dict[str, FloatArray]]:
-    """A network as the policy document describes it, and its tensors."""
+    """A network in the form of the policy document, and its tensors."""
     layers: list[dict[str, Any]] = []
     tensors: dict[str, FloatArray] = {}
     for position, layer in enumerate(net):

@@ -1,4 +1,4 @@
-"""Options of PPO. They stand apart from the algorithm, because forms read them without PyTorch."""
+"""Options of PPO, in a separate module, because forms read them without PyTorch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from subflow_agents.options import flag, integer, number
 
 @dataclass(frozen=True, slots=True)
 class PpoConfig:
-    """Options of PPO; the defaults are those of the PPO-PyTorch example where RL-explore gives none."""
+    """Options of PPO, with defaults from RL-explore, otherwise from the PPO-PyTorch example."""
 
     hidden: int = integer(
         64, "Units of each of the two hidden layers.", "RL-explore, section 4.4", minimum=1, maximum=1024

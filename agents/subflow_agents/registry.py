@@ -1,4 +1,4 @@
-"""All agents, by name. Naming one loads its file, which describes it; its learner loads PyTorch."""
+"""All agents, by name. `agent` loads the module of an agent with its description; its learner loads PyTorch."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AgentInfo:
-    """A learning agent: what it is, and how to get one.
+    """Description of a learning agent, with the functions that create it.
 
     Attributes:
-        name: as users write it.
-        title: for people.
+        name: name on the command line.
+        title: displayed name.
         summary: one sentence.
         source: the paper.
-        controller: of the core that does what it decides.
-        scope: "host", "connection" or "subflow": what decides together.
-        default_recipe: file in assets/agents/recipes, without its ending, that trains the policy shipped.
+        controller: controller of the core that applies its decisions.
+        scope: "host", "connection" or "subflow": the flows or subflows that share a decision.
+        default_recipe: file in assets/agents/recipes, without suffix, that trained the shipped policy.
         config_class: frozen dataclass of its options.
         make_learner: (config, setup) -> learner; the first call imports PyTorch.
-        make_environment: (training, config) -> environment, for agents that learn on something other than
-            the scenario's simulation with these options; if it returns None, on that after all.
-        controller_options: (config) -> options of the controller that it is trained with, as a scenario names them.
-        min_paths: the least number of paths that a flow of its scenario needs.
+        make_environment: (training, config) -> environment, for agents with a special training environment; None
+            selects the simulation of the scenario.
+        controller_options: (config) -> options of the controller in training, by their names in scenarios.
+        min_paths: minimum number of paths of a flow in its scenario.
     """
 
     name: str
@@ -49,19 +49,19 @@ class AgentInfo:
     min_paths: int = 1
 
     def options(self) -> tuple[OptionSpec, ...]:
-        """What can be set of it, in the order of a form."""
+        """Its options, in the order of a form."""
         return options_of(self.config_class)
 
     def config(self, options: Mapping[str, object] | None = None) -> Any:
-        """Its config with these options in place of the defaults.
+        """A config with these options in place of the defaults.
 
         Raises:
-            ConfigError: for an option that does not exist or a value that is not acceptable.
+            ConfigError: for an unknown option or an unacceptable value.
         """
         return read_options(self.config_class, options or {})
 
 
-# Each agent's module ends in `AGENT` (or names it otherwise); a name that is not listed here does not exist.
+# Module and variable of each agent.
 _AGENTS: Mapping[str, tuple[str, str]] = {
     "drl-cc": ("drl_cc", "AGENT"),
     "dql-mptcp": ("dql_mptcp", "AGENT"),
@@ -75,15 +75,15 @@ _AGENTS: Mapping[str, tuple[str, str]] = {
 
 
 def agent_names() -> tuple[str, ...]:
-    """Names of all agents, without loading any."""
+    """Names of all agents, without loading their modules."""
     return tuple(_AGENTS)
 
 
 def agent(name: str) -> AgentInfo:
-    """The agent of that name.
+    """The agent with this name.
 
     Raises:
-        ConfigError: if there is none.
+        ConfigError: if the name is unknown.
     """
     if name not in _AGENTS:
         raise ConfigError("agent", f"unknown agent {name!r}", ", ".join(_AGENTS))
@@ -94,5 +94,5 @@ def agent(name: str) -> AgentInfo:
 
 
 def agents() -> tuple[AgentInfo, ...]:
-    """All agents."""
+    """All agents, loaded."""
     return tuple(agent(name) for name in _AGENTS)

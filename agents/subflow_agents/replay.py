@@ -1,4 +1,4 @@
-"""Memories of transitions: a ring drawn from uniformly, and one drawn from by how surprising a transition was."""
+"""Replay buffers: a ring buffer with uniform sampling, and one with prioritised sampling."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Sample:
     """A minibatch.
 
     Attributes:
-        indices: where its transitions are, for `Replay.refresh`.
-        columns: of the transitions, [B, ...] each.
-        weights: float32 [B], importance-sampling weights; 1 where all are drawn alike.
+        indices: positions of the transitions, for `Replay.refresh`.
+        columns: columns of the transitions, [B, ...] each.
+        weights: float32 [B], importance-sampling weights; 1 for uniform sampling.
     """
 
     indices: Indices
@@ -31,14 +31,14 @@ class Sample:
 
 
 class Replay:
-    """A ring of the last transitions, each as likely to be drawn as any other, with replacement.
+    """A ring buffer of the last transitions, sampled uniformly with replacement.
 
-    Columns get their dtype and shape from the first transitions added, and grow where later ones are wider in a
-    dimension (more subflows than ever before); what is missing in a dimension holds the column's filler.
+    The first transitions determine the dtype and shape of the columns. Columns grow for later transitions that are
+    wider in a dimension (more subflows than before); missing elements contain the column's filler.
 
     Args:
-        capacity: transitions kept; the oldest goes first.
-        fillers: of columns whose filler is not 0.
+        capacity: maximum number of transitions; the oldest is overwritten first.
+        fillers: fillers other than 0, by column.
     """
 
     def __init__(self, capacity: int, fillers: Mapping[str, float] | None = None) -> None:
@@ -51,7 +51,7 @@ class Replay:
         return min(self.added, self.capacity)
 
     def add(self, columns: Columns) -> Indices:
-        """Keep these transitions, n rows in each column; where they lie."""
+        """Stores transitions, n rows in each column; returns their positions."""
         count = len(next(iter(columns.values())))
         indices = (self.added + np.arange(count)) % self.capacity
         for name, values in columns.items():
@@ -64,21 +64,21 @@ class Replay:
         return indices
 
     def sample(self, count: int, rng: np.random.Generator) -> Sample:
-        """Draw a minibatch of `count`."""
+        """Samples a minibatch of `count` transitions."""
         return self._taken(rng.integers(len(self), size=count), np.ones(count, dtype=np.float32))
 
     def refresh(self, indices: Indices, errors: NDArray[np.floating[Any]]) -> None:
-        """Tell the temporal-difference errors of transitions that were drawn; here nothing follows from them."""
+        """Receives the temporal-difference errors of sampled transitions; ignored for uniform sampling."""
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Copies of the arrays in use, and plain values, from which `load` makes the same memory."""
+        """Copies of the used arrays, and plain values, for `load`."""
         return {name: column[: len(self)].copy() for name, column in self.columns.items()}, {"added": self.added}
 
     def load(self, tensors: Columns, values: Mapping[str, Any]) -> None:
-        """Become what `state` told of.
+        """Restores a state from `state`.
 
         Raises:
-            CheckpointError: if it is larger than this memory.
+            CheckpointError: if the state is larger than this memory.
         """
         self.added = int(values["added"])
         self.columns = {}
@@ -104,15 +104,16 @@ class Replay:
 
     def _empty(self, name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
         filler = self._fillers.get(name, 0)
-        if filler == 0:  # pages that nothing was written to take no memory
+        if filler == 0:  # unwritten zero pages take no memory
             return np.zeros((self.capacity, *shape), dtype)
         return np.full((self.capacity, *shape), filler, dtype)
 
 
 class SumTree:
-    """Weights of a number of leaves, and which leaf a share of their sum falls on, in O(log n) for whole arrays.
+    """Prefix sums over the weights of leaves, with updates and searches in O(log n) on whole arrays.
 
-    A binary tree in one array, the root at 1: a node is the sum of its two children, so that no error builds up.
+    A binary tree in one array with the root at 1: each node is the sum of its two children, so rounding errors do not
+    accumulate.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -126,11 +127,11 @@ class SumTree:
         return float(self._nodes[1])
 
     def weights(self, indices: Indices) -> NDArray[np.float64]:
-        """Of these leaves."""
+        """Weights of these leaves."""
         return self._nodes[self._first + indices]
 
     def set(self, indices: Indices, weights: NDArray[np.float64]) -> None:
-        """Change these leaves; of one that is named twice the last weight counts."""
+        """Sets the weights of leaves; of duplicates the last one counts."""
         nodes = self._first + indices
         self._nodes[nodes] = weights
         for _ in range(self._levels):
@@ -138,13 +139,13 @@ class SumTree:
             self._nodes[nodes] = self._nodes[2 * nodes] + self._nodes[2 * nodes + 1]
 
     def find(self, sums: NDArray[np.float64]) -> Indices:
-        """The leaves at which the running sum of the weights first exceeds each of these, in [0, total)."""
+        """The leaves at which the cumulative weight first exceeds each of these sums, in [0, total)."""
         nodes = np.ones(len(sums), dtype=np.int64)
         left = sums.copy()
         for _ in range(self._levels):
             nodes *= 2
             below = self._nodes[nodes]
-            # By rounding a sum may exceed what is left of it: never go where there is nothing.
+            # Rounding may let a sum exceed the remaining weight: never enter an empty subtree.
             right = (left >= below) & (self._nodes[nodes + 1] > 0)
             left -= np.where(right, below, 0)
             nodes += right
@@ -152,17 +153,17 @@ class SumTree:
 
 
 class PrioritisedReplay(Replay):
-    """A ring from which a transition is drawn with P(i) = p_i^alpha / sum p^alpha, p_i = |delta_i| + epsilon.
+    """A ring buffer that samples with P(i) = p_i^alpha / sum p^alpha, p_i = |delta_i| + epsilon.
 
-    New transitions get the largest priority there was, so that each is likely to be seen once. The minibatch is
-    stratified: one draw from each of its equal parts of the sum.
+    New transitions get the largest priority so far, so that each is likely to be sampled once. The minibatch is
+    stratified: one sample from each of its equal parts of the sum.
 
     Args:
-        capacity: transitions kept.
-        alpha: 0: all alike; 1: in proportion to the error.
-        epsilon: what a transition without error is drawn with.
+        capacity: maximum number of transitions.
+        alpha: 0: uniform; 1: in proportion to the error.
+        epsilon: constant added to each error, so that transitions without error can be sampled.
         fillers: as in `Replay`.
-        delete_after_sampling: draw no transition twice.
+        delete_after_sampling: whether to sample each transition only once.
 
     Source: Schaul et al. 2015, proportional variant; deletion: Pokhrel, Walid 2021, a footnote of section IV.
     """
@@ -177,15 +178,15 @@ class PrioritisedReplay(Replay):
         delete_after_sampling: bool = False,
     ) -> None:
         super().__init__(capacity, fillers)
-        self.beta = 0.4  # grows to 1 while learning goes on
+        self.beta = 0.4  # the training loop raises it to 1
         self._alpha = alpha
         self._epsilon = epsilon
         self._delete = delete_after_sampling
         self._tree = SumTree(capacity)
-        self._largest = 1.0  # of the weights p^alpha so far
+        self._largest = 1.0  # largest weight p^alpha so far
 
     def add(self, columns: Columns) -> Indices:
-        """Keep these transitions; where they lie."""
+        """Stores transitions; returns their positions."""
         indices = super().add(columns)
         self._tree.set(indices, np.full(len(indices), self._largest))
         return indices
@@ -196,11 +197,11 @@ class PrioritisedReplay(Replay):
         return int(np.count_nonzero(self._tree.weights(np.arange(len(self)))))
 
     def probabilities(self) -> NDArray[np.float64]:
-        """P(i) of each transition kept."""
+        """P(i) of each stored transition."""
         return self._tree.weights(np.arange(len(self))) / self._tree.total
 
     def sample(self, count: int, rng: np.random.Generator) -> Sample:
-        """Draw a minibatch with weights w_i = (N P(i))^-beta / max w."""
+        """Samples a minibatch with weights w_i = (N P(i))^-beta / max w."""
         part = self._tree.total / count
         indices = self._tree.find((np.arange(count) + rng.random(count)) * part)
         weights = self._tree.weights(indices)
@@ -212,7 +213,7 @@ class PrioritisedReplay(Replay):
         return sample
 
     def refresh(self, indices: Indices, errors: NDArray[np.floating[Any]]) -> None:
-        """Set the priorities of transitions that were drawn, by their new errors."""
+        """Updates the priorities of sampled transitions by their new errors."""
         if self._delete:
             return
         weights = (np.abs(errors).astype(np.float64) + self._epsilon) ** self._alpha
@@ -226,10 +227,10 @@ class PrioritisedReplay(Replay):
         return tensors, {**values, "largest": self._largest, "beta": self.beta}
 
     def load(self, tensors: Columns, values: Mapping[str, Any]) -> None:
-        """Become what `state` told of.
+        """Restores a state from `state`.
 
         Raises:
-            CheckpointError: if it is not the state of such a memory.
+            CheckpointError: if the state has no priorities or is larger than this memory.
         """
         if "_weights" not in tensors:
             raise CheckpointError("its memory has no priorities")

@@ -1,4 +1,4 @@
-"""What a training reports while it runs, and the commands that it obeys: plain values, for pipes and files."""
+"""Reports and commands of a running training: plain values, for pipes and files."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ class Metric:
     """A number that a training reports.
 
     Attributes:
-        name: with its unit.
-        unit: for people; "1" for plain numbers.
-        help: what it is, with its formula.
+        name: name with its unit.
+        unit: displayed unit; "1" for plain numbers.
+        help: meaning, with its formula.
     """
 
     name: str
@@ -57,25 +57,26 @@ METRICS: tuple[Metric, ...] = (
         "Time to the end of the budget at the speed since the last report, then of the evaluation.",
     ),
 )
-"""All that "metrics" reports may hold. What does not apply to an algorithm, or is not known yet, is left out."""
+"""All values of "metrics" reports. Inapplicable or unknown ones are omitted."""
 
 SATURATED = 0.98
-"""A component of an action beyond this is at its bound; the share of such is worth a warning above one half."""
+"""Magnitude beyond which an action component counts as saturated; a saturated share above one half deserves a warning.
+"""
 
 
 class ReportKind(StrEnum):
-    """What a report tells."""
+    """Kind of a report."""
 
-    METRICS = "metrics"  # values: of METRICS, those known
+    METRICS = "metrics"  # values: the known METRICS
     EVALUATION = "evaluation"  # values: step, is_best, and Evaluation.to_json()
     CHECKPOINT = "checkpoint"  # values: step, path, seconds
-    STATE = "state"  # values: state (of TrainingState), step, and why
+    STATE = "state"  # values: state (of TrainingState), step and why
     POLICY = "policy_view"  # values: step, path of the latest policy file
-    FAILED = "failed"  # values: error (its kind), message, step, checkpoint (path of the last good one, or null)
+    FAILED = "failed"  # values: error (class name), message, step, checkpoint (path of the last good one, or null)
 
 
 class TrainingState(StrEnum):
-    """Where a training stands."""
+    """State of a training."""
 
     STARTING = "starting"
     RUNNING = "running"
@@ -90,20 +91,20 @@ class Report:
     """One piece of news of a training.
 
     Attributes:
-        kind: what it tells.
-        values: plain JSON, as `ReportKind` says.
+        kind: kind of the message.
+        values: plain JSON as listed in `ReportKind`.
     """
 
     kind: ReportKind
     values: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """As one JSON object: {"kind": ..., "values": {...}}."""
+        """The report as a JSON object: {"kind": ..., "values": {...}}."""
         return {**asdict(self), "kind": self.kind.value}
 
 
 class Command(StrEnum):
-    """What a training can be told."""
+    """Commands to a training."""
 
     NONE = "none"
     PAUSE = "pause"
@@ -114,15 +115,15 @@ class Command(StrEnum):
 
 
 class Control(Protocol):
-    """What a training asks for commands."""
+    """Source of commands for a training."""
 
     def poll(self) -> Command:
-        """The next command not yet obeyed, or NONE. Returns at once; asked at least every 50 ms."""
+        """The next command, or NONE. Returns immediately; called at least every 50 ms."""
         ...
 
 
 class NoControl:
-    """A control that never has a command."""
+    """A control without commands."""
 
     def poll(self) -> Command:
         """Always NONE."""

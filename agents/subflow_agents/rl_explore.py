@@ -1,7 +1,7 @@
-"""RL-explore, PPO helped by a probe of the bandwidth, and the same without the probe: pure reinforcement learning.
+"""RL-explore: PPO with bandwidth probes, and pure reinforcement learning without probes.
 
-Source: "RL-explore", sections 4 and 5. Observation, actions, reward and the probe are the controller's
-(`rl-explore` of the core); here is how its agent learns.
+Source: "RL-explore", sections 4 and 5. The controller `rl-explore` of the core implements observation, actions, reward
+and probe; this module defines the training.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RlPureConfig(PpoConfig):
-    """PPO's options, and what the agent sees and when."""
+    """Options of PPO, and of the agent's observation and epochs."""
 
     epoch: str = choice(
         "packets",
@@ -57,7 +57,7 @@ class RlPureConfig(PpoConfig):
 
 @dataclass(frozen=True, slots=True)
 class RlExploreConfig(RlPureConfig):
-    """The same, and how often is probed."""
+    """The options of pure RL, and the probe interval."""
 
     probe_interval: int = integer(
         8, "Decisions from one probe to the next.", "RL-explore, section 4.1: several", minimum=1, maximum=1000

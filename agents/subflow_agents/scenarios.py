@@ -1,4 +1,4 @@
-"""From a training's scenario text to environments, and to the runs that evaluate what was learned."""
+"""Environments and evaluation scenarios from the scenario text of a training."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from subflow_sim import Scenario
 
 SINGLE_PATH_BASELINES = ("cubic", "newreno")
-"""What agents of flows with one path are measured against, where nothing else is asked for."""
+"""Default baselines for agents of single-path flows."""
 
 
 def read_scenario(text: str, name: str, folder: str, overrides: Sequence[str] = ()) -> Scenario:
-    """The scenario that a training's text describes.
+    """The scenario of a training's text.
 
     Raises:
-        ScenarioError: with all that is wrong with it.
+        ScenarioError: with all its problems.
     """
     from subflow_sim import parse_scenario
 
@@ -30,16 +30,16 @@ def read_scenario(text: str, name: str, folder: str, overrides: Sequence[str] = 
 
 
 def make_environment(config: TrainingConfig, info: AgentInfo, options: Any) -> TrainingEnv:
-    """The environments that a training learns in.
+    """The environments of a training.
 
     Args:
-        config: the training.
-        info: its agent.
-        options: of the agent.
+        config: configuration of the training.
+        info: agent of the training.
+        options: options of the agent.
 
     Raises:
         ScenarioError: if the scenario has problems.
-        ConfigError: if it has not the flows or paths that the agent needs.
+        ConfigError: if the scenario lacks the flows or paths required by the agent.
     """
     from subflow_agents.families import FamilyEpisodes
     from subflow_sim.errors import SimulationError
@@ -79,10 +79,10 @@ def make_environment(config: TrainingConfig, info: AgentInfo, options: Any) -> T
 
 
 def require_paths(scenario: Scenario, info: AgentInfo) -> None:
-    """Refuse a scenario without the flows and paths that an agent needs.
+    """Refuses a scenario without the flows and paths required by an agent.
 
     Raises:
-        ConfigError: saying what is missing.
+        ConfigError: with the missing flows or paths.
     """
     kinds = ("mptcp",) if info.scope in ("host", "connection") else ("mptcp", "tcp")
     candidates = {name: flow for name, flow in scenario.flows.items() if flow.kind in kinds}
@@ -101,12 +101,12 @@ def require_paths(scenario: Scenario, info: AgentInfo) -> None:
 
 
 def steered_flows(scenario: Scenario, controller: str) -> tuple[str, ...]:
-    """Names of the flows that a controller under evaluation is put on.
+    """Names of the flows that receive a controller under evaluation.
 
-    Those of learning agents; else the MPTCP flows; else the TCP flows.
+    These are the flows of learning agents, otherwise the MPTCP flows, otherwise the TCP flows.
 
     Raises:
-        ConfigError: if there is none.
+        ConfigError: if the scenario has no such flow.
     """
     from subflow_sim.vec_env import agent_spec
 

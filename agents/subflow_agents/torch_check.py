@@ -1,4 +1,4 @@
-"""Whether this PyTorch is whole: everything that learners use of it."""
+"""Check of the PyTorch installation, with all features used by learners."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _STEPS = 20
 
 
 def check_torch() -> str:
-    """Tries every part that learners use.
+    """Tests every part of PyTorch used by learners.
 
     Returns:
-        What was tried, in a few words.
+        A short description of the tested parts.
 
     Raises:
-        AgentError: if training does not train; whatever PyTorch raises passes through.
+        AgentError: if a test training does not reduce its loss; errors of PyTorch are passed through.
     """
     without_compiler()
     torch.set_num_threads(1)

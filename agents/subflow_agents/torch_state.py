@@ -1,4 +1,4 @@
-"""Networks and optimisers as tensors of a checkpoint, by dotted names, and back."""
+"""Conversion between networks or optimisers and tensors of a checkpoint, by dotted names."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from subflow_agents.errors import CheckpointError
 
 
 def module_tensors(name: str, module: nn.Module) -> dict[str, NDArray[Any]]:
-    """Copies of a network's weights."""
+    """Copies of a network's weights, by dotted name."""
     return {f"{name}.{key}": weight.numpy().copy() for key, weight in module.state_dict().items()}
 
 
 def load_module(name: str, module: nn.Module, tensors: Mapping[str, NDArray[Any]]) -> None:
-    """Give a network the weights that have its name.
+    """Loads the weights with this name into a network.
 
     Raises:
-        CheckpointError: if they are another network's.
+        CheckpointError: if they belong to another network.
     """
     given = tensors_under(name, tensors)
     for key, weight in module.state_dict().items():
@@ -34,7 +34,7 @@ def load_module(name: str, module: nn.Module, tensors: Mapping[str, NDArray[Any]
 
 
 def optimiser_tensors(name: str, optimiser: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
-    """Copies of what an optimiser remembers of each weight, by the weight's number."""
+    """Copies of an optimiser's state for each weight, by the weight's number."""
     return {
         f"{name}.{index}.{key}": value.numpy().copy()
         for index, memory in optimiser.state_dict()["state"].items()
@@ -43,7 +43,7 @@ def optimiser_tensors(name: str, optimiser: torch.optim.Optimizer) -> dict[str, 
 
 
 def load_optimiser(name: str, optimiser: torch.optim.Optimizer, tensors: Mapping[str, NDArray[Any]]) -> None:
-    """Let an optimiser remember what has its name."""
+    """Loads the state with this name into an optimiser."""
     memories: dict[int, dict[str, Tensor]] = defaultdict(dict)
     for key, value in tensors_under(name, tensors).items():
         index, _, part = key.partition(".")

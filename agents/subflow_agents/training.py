@@ -1,8 +1,8 @@
-"""The training loop: environments and a learner side by side, with what surrounds them.
+"""The training loop: environments and a learner in parallel, with reports, evaluations and checkpoints.
 
-Simulation of a step overlaps with learning from the steps before it: the actions are sent, the learner makes the
-gradient steps that are due while threads of the core simulate, then the outcome is received. Nothing of that depends on
-the clock, so that a training with a budget of steps repeats bit for bit, interrupted or not.
+The simulation of a step overlaps with learning from earlier steps: the loop sends the actions, the learner makes the
+due gradient steps while threads of the core simulate, then the loop receives the outcome. Results are independent of
+the clock, so a training with a budget of steps repeats bit for bit, interrupted or not.
 """
 
 from __future__ import annotations
@@ -38,14 +38,13 @@ from subflow_agents.scenarios import make_environment
 from subflow_sim.gate import is_there, json_tree, read_file
 
 REPORT_S = 1.0
-"""Time between two reports of metrics, s, unless the config counts transitions."""
+"""Time between two reports of metrics, s, unless the config sets an interval in transitions."""
 POLICY_S = 10.0
 """Time between two policy files, s."""
 
-_POLL_S = 0.02  # while paused or waiting
-# What has to be the same for a training to go on from a checkpoint
+_POLL_S = 0.02  # polling interval while paused or waiting
 MOST_CONFIG_BYTES = 100_000_000
-"""Of the config of a training: it holds two scenarios, with the content of delivery traces."""
+"""Size limit of a training's config: it contains two scenarios, with the content of delivery traces."""
 
 _FIXED = (
     *("agent", "scenario", "overrides", "options", "num_envs", "seed", "episode_s"),
@@ -55,7 +54,7 @@ _FIXED = (
 
 @dataclass(frozen=True, slots=True)
 class TrainingResult:
-    """How a training ended.
+    """Result of a training.
 
     Attributes:
         state: finished, stopped or failed.
@@ -63,9 +62,9 @@ class TrainingResult:
         updates: gradient steps.
         elapsed_s: time spent training.
         policy: the latest policy file.
-        best: the best one by evaluation; None: there was none.
-        checkpoint: the last one; None: none could be written.
-        error: why it failed; empty otherwise.
+        best: the best policy file by evaluation; None without an evaluation.
+        checkpoint: the last checkpoint; None if none could be written.
+        error: reason of a failure; empty otherwise.
     """
 
     state: TrainingState
@@ -79,28 +78,28 @@ class TrainingResult:
 
 
 def run_training(config: TrainingConfig, control: Control, report: Callable[[Report], None]) -> TrainingResult:
-    """Train until the budget is spent, `control` says stop, or learning fails.
+    """Trains until the budget is spent, `control` sends STOP, or learning fails.
 
-    Everything is written to `config.folder`: config.json, metrics.jsonl (all reports), the last two checkpoints,
+    All output goes to `config.folder`: config.json, metrics.jsonl (all reports), the last two checkpoints,
     policy.safetensors (the latest policy) and best.safetensors (the best by evaluation).
 
     Args:
-        config: what to train.
-        control: asked at least every 50 ms what to do, unless the simulator or an update takes longer.
-        report: gets the news, in this thread.
+        config: configuration of the training.
+        control: polled for commands at least every 50 ms, unless the simulator or an update takes longer.
+        report: receives the reports, in the calling thread.
 
     Returns:
-        How it ended. That numbers diverged or a file could not be written is a result, with the last good checkpoint.
+        The final state. Divergence and write errors are results, too, with the last good checkpoint.
 
     Raises:
-        ConfigError: if the config, the scenario or what there is to resume do not fit together; before anything runs.
+        ConfigError: if the config does not fit the scenario or the training to resume; before the start.
         ScenarioError: if the scenario has problems.
-        CheckpointError: if there is nothing to resume, or the folder cannot be written to; before anything runs.
+        CheckpointError: if no training can be resumed, or the folder is not writable; before the start.
     """
     import torch
 
     without_compiler()
-    torch.set_num_threads(1)  # two wait for each other as soon as another process has a core
+    torch.set_num_threads(1)  # with more threads, each would wait whenever another process takes a core
     return _Training(config, control, report).run()
 
 
@@ -126,12 +125,12 @@ class _Training:
         self.episodes = 0
         self.state = TrainingState.STARTING
         self._elapsed_s = 0.0
-        self._since = time.monotonic()  # of the running time that `_elapsed_s` does not have yet
+        self._since = time.monotonic()  # start of the running time not yet included in `_elapsed_s`
         self._simulated_s = 0.0
         self._time_before = np.zeros(self.env.num_envs)
         self._ended: list[dict[str, float]] = []
         self._next_evaluation = config.evaluation_every
-        # The start of the newest evaluation, and the time that the one before took.
+        # Start of the latest evaluation, and duration of the previous one.
         self._evaluation_at = self._since
         self._evaluation_s = 0.0
         self._stops = False
@@ -143,7 +142,7 @@ class _Training:
     # ----------------------------------------------------------------------------------------------------- the loop
 
     def run(self) -> TrainingResult:
-        """All of it."""
+        """Runs the training to its end."""
         self._tell(ReportKind.STATE, state=self.state.value, step=0, why="")
         try:
             if self.config.resume:
@@ -172,7 +171,7 @@ class _Training:
             self._take_in()
 
     def _take_in(self) -> None:
-        """What the environments delivered goes to the learner, and what it decides to the environments."""
+        """Passes the results of the environments to the learner, and its actions to the environments."""
         env = self.env
         self._note_episodes()
         self.step += self.learner.observe(env)
@@ -191,7 +190,7 @@ class _Training:
             self._ended.append(dict(env.episode_metrics(n)))
 
     def _attend(self) -> None:
-        """Obey, and do what its time has come for."""
+        """Executes commands, and does all work that is due."""
         self._obey(self.control.poll())
         while self.state is TrainingState.PAUSED and not self._stops:
             time.sleep(_POLL_S)
@@ -236,7 +235,7 @@ class _Training:
         self._report_metrics(time.monotonic())
         self._write_policy()
         self._save()
-        self.env.recv()  # nobody simulates any more
+        self.env.recv()  # waits for the last simulation step
         if not self._stops and self.config.evaluation_every:
             self._evaluate()
         self._await_evaluation()
@@ -328,7 +327,7 @@ class _Training:
             times.append((self.config.steps - self.step) / max(steps_per_s, 1e-3))
         if self.config.minutes is not None:
             times.append(60 * self.config.minutes - self._elapsed())
-        # The policy of the end is evaluated when the budget is spent.
+        # The final policy is evaluated after the budget is spent.
         return max(0.0, min(times)) + (self._evaluation_s if self.config.evaluation_every else 0.0)
 
     def _enter(self, state: TrainingState, why: str = "") -> None:
@@ -341,7 +340,7 @@ class _Training:
             with (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as file:
                 file.write(json.dumps(report.to_json()) + "\n")
         except OSError as error:
-            # A full disk must not end what is being learned: the caller hears of everything; checkpoints tell the rest.
+            # A full disk must not end the training: the caller receives all reports, and checkpoints fail visibly.
             values["unwritten"] = str(error)
         self._report_to(report)
 
@@ -390,7 +389,7 @@ class _Training:
         self._tell(ReportKind.POLICY, step=self.step, path=str(path))
 
     def _evaluate(self) -> None:
-        """Begin to evaluate the policy as it is now; the one before has to be through with it."""
+        """Starts the evaluation of the current policy after the end of the previous evaluation."""
         self._await_evaluation()
         if not self._stops:
             self._evaluation_at = time.monotonic()
@@ -434,7 +433,7 @@ class _Training:
                 raise ConfigError(key, f"{now[key]!r} is not what the training began with", repr(before.get(key)))
 
     def _save(self) -> None:
-        """Write a checkpoint. Only what is finite is worth going on from."""
+        """Writes a checkpoint, unless its values are not finite."""
         begun = time.monotonic()
         self._wants_checkpoint = False
         state = self.learner.state()

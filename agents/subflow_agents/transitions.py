@@ -1,4 +1,4 @@
-"""Decisions of the agents of many environments, and the transitions between them."""
+"""Decisions of agents in many environments, and the transitions between them."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from numpy.typing import NDArray
 from subflow_agents.learner import FloatArray, TrainingEnv
 
 LogsOf: TypeAlias = Literal["flow", "subflow"]
-"""What a reward has a logarithm of the goodput of."""
+"""Unit whose goodput logarithm the reward contains."""
 
-_LEAST_BPS = 1e4  # as in the rewards, whose logarithms go no lower
+_LEAST_BPS = 1e4  # the lower bound of goodput in the rewards
 
 
 @dataclass(slots=True)
 class Decisions:
-    """What agents see when they have to act, or when their last action's reward comes: D of them.
+    """D observations of agents that must act, or receive the reward of their last action.
 
     Attributes:
         env: int64 [D].
-        agent: int64 [D], in its environment.
-        rows: float32 [D, R, F], subflows that the agent sees in the order of their slots, zeros behind them.
-        count: int16 [D], subflows there are.
-        acting: int16 [D, K], positions in `rows` of those it acts on, -1 behind them.
-        slots: int16 [D, K], their slots in the environment, -1 behind them.
-        reward: float32 [D], of its decision before.
-        terminated: bool [D], the episode ends here and nothing follows.
+        agent: int64 [D], number of the agent in its environment.
+        rows: float32 [D, R, F], observed subflows in the order of their slots, zero-padded.
+        count: int16 [D], number of subflows.
+        acting: int16 [D, K], positions of the acting subflows in `rows`, padded with -1.
+        slots: int16 [D, K], their slots in the environment, padded with -1.
+        reward: float32 [D], reward of the agent's previous decision.
+        terminated: bool [D], whether the episode ends in a terminal state.
     """
 
     env: NDArray[np.int64]
@@ -44,16 +44,17 @@ class Decisions:
         return len(self.env)
 
     def take(self, which: NDArray[Any]) -> Decisions:
-        """Some of them."""
+        """The decisions at these positions."""
         return Decisions(*(getattr(self, field.name)[which] for field in fields(self)))
 
 
 def read_decisions(env: TrainingEnv, relative_to: LogsOf | None = None) -> Decisions:
-    """The decisions that are open in the environments now, ordered by environment and agent; copies.
+    """Copies of the open decisions in the environments, ordered by environment and agent.
 
     Args:
         env: the environments.
-        relative_to: rewards are told relative to what fair shares would give, logarithms of what these have.
+        relative_to: subtracts the reward of fair shares, whose logarithms are those of flows or subflows; None: no
+            change.
     """
     agents = int(env.agent.max(initial=-1)) + 1
     keys_of_slots = np.arange(env.num_envs)[:, None] * max(agents, 1) + env.agent  # [N, S]
@@ -98,7 +99,7 @@ def read_decisions(env: TrainingEnv, relative_to: LogsOf | None = None) -> Decis
 def _fair_reward(
     fair_bps: NDArray[np.float64], flow: NDArray[np.int32], group: NDArray[np.int64], logs_of: LogsOf
 ) -> FloatArray:
-    """What the logarithms of fair shares add up to, for each group of rows; a flow's rows stand side by side."""
+    """Sum of the logarithms of fair shares for each group of rows; the rows of a flow are contiguous."""
     begins = np.ones(len(group), dtype=bool)
     begins[1:] = (group[1:] != group[:-1]) | (flow[1:] != flow[:-1])
     subflows = np.diff(np.append(np.flatnonzero(begins), len(group)))
@@ -110,7 +111,7 @@ def _fair_reward(
 class Stitcher:
     """Joins each decision of an agent with its next one, by environment and agent.
 
-    Agents come and go: one that is never asked again before its episode ends leaves nothing behind.
+    An agent without a further decision in its episode produces no further transition.
     """
 
     def __init__(self) -> None:
@@ -120,15 +121,15 @@ class Stitcher:
         return len(self._open)
 
     def close(self, now: Decisions, ended: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
-        """The transitions that end with these decisions, as columns of a replay memory, n rows each.
+        """The transitions that end with these decisions, as columns of a replay buffer, n rows each.
 
         Args:
-            now: decisions of agents, or what they see at the end of an episode.
-            ended: bool [N], the environment's episode is over: what is still open there leads nowhere.
+            now: decisions of agents, or their observations at the end of an episode.
+            ended: bool [N], whether the environment's episode has ended; its open decisions are dropped.
 
         Returns:
-            rows, count, acting, action; reward; next_rows, next_count, next_acting; ends, 1 where nothing follows:
-            after a time limit something would have, so its transitions are bootstrapped. Empty if no transition ends.
+            rows, count, acting, action; reward; next_rows, next_count, next_acting; ends: 1 for a terminal state, but 0
+            at a time limit, so that such transitions are bootstrapped. Empty if no transition ends.
         """
         ending = [
             (before, index)
@@ -155,7 +156,7 @@ class Stitcher:
         }
 
     def open(self, decisions: Decisions, action: FloatArray) -> None:
-        """Remember what was decided: action float32 [D, K, A], in [-1, 1]."""
+        """Stores decisions with their actions, float32 [D, K, A], in [-1, 1]."""
         for index, key in enumerate(zip(decisions.env.tolist(), decisions.agent.tolist(), strict=True)):
             self._open[key] = (
                 decisions.rows[index],
@@ -165,7 +166,7 @@ class Stitcher:
             )
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """What is open, as arrays; `load` takes them."""
+        """The open decisions as arrays, for `load`."""
         entries = list(self._open.values())
         return {
             "key": np.array(list(self._open), dtype=np.int64).reshape(-1, 2),
@@ -176,7 +177,7 @@ class Stitcher:
         }
 
     def load(self, state: dict[str, NDArray[Any]]) -> None:
-        """Have those decisions open."""
+        """Restores open decisions."""
         self._open = {
             (int(key[0]), int(key[1])): (rows, int(count), acting, action)
             for key, rows, count, acting, action in zip(
@@ -186,7 +187,7 @@ class Stitcher:
 
 
 def _stacked(arrays: list[NDArray[Any]], filler: int) -> NDArray[Any]:
-    """Arrays of as many dimensions side by side in one, filled up to the largest."""
+    """Arrays of equal rank stacked into one, padded to the largest shape."""
     if not arrays:
         return np.zeros((0,), dtype=np.float32)
     shape = np.max([array.shape for array in arrays], axis=0)
@@ -197,4 +198,4 @@ def _stacked(arrays: list[NDArray[Any]], filler: int) -> NDArray[Any]:
 
 
 FILLERS = {"acting": -1, "next_acting": -1}
-"""Of the columns that `Stitcher.close` makes, where one is narrower than another."""
+"""Fillers for the columns of `Stitcher.close` with different widths."""

@@ -1,7 +1,7 @@
-"""The fixed set of networks by whose utility the best policy of a training is chosen.
+"""The fixed set of networks whose utility selects the best policy of a training.
 
-It is of the validation split of the arena, and nothing here reads the test split: what an agent is worth there says
-something only as long as nobody has chosen by it.
+It comes from the validation split of the arena; the test split is never read here, because test results are only
+meaningful if no selection used them.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ if TYPE_CHECKING:
     from subflow_agents.config import TrainingConfig
 
 HOME = "home"
-"""The family that the scenario of a training's evaluations makes with their seeds."""
+"""Family of the evaluation scenario with the evaluation seeds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What a policy is worth on a fixed set of networks.
+    """Utilities of a policy on a fixed set of networks.
 
     Attributes:
-        utilities: of each network, by family; see `subflow_sim.arena.utility`.
+        utilities: utilities of the networks, by family; see `subflow_sim.arena.utility`.
     """
 
     utilities: Mapping[str, tuple[float, ...]]
 
     @property
     def mean(self) -> float:
-        """Of the means of families."""
+        """Mean over the means of the families."""
         return mean_of([mean_of(each) for each in self.utilities.values()])
 
     @property
     def worst_decile(self) -> float:
-        """Mean over the worst tenth of the networks, of one at least."""
+        """Mean over the worst tenth of the networks, at least one."""
         return worst_decile_of([value for each in self.utilities.values() for value in each])
 
     @property
     def score(self) -> float:
-        """By which the best is chosen: the mean of both, and half of it is what the agent is worth at home.
+        """Score that selects the best policy: mean of mean and worst decile; the agent's home scenario counts half.
 
-        An agent is to be good everywhere, and no worse where its paper says that it is good.
+        The selected policy should be good in general without a loss in the scenario of its paper.
         """
         home = self.utilities.get(HOME, ())
         abroad = Validation({name: each for name, each in self.utilities.items() if name != HOME})
@@ -56,7 +56,7 @@ class Validation:
         return mean_of(scores)
 
     def to_json(self) -> dict[str, Any]:
-        """As a JSON object."""
+        """The validation as a JSON object."""
         return {
             "score": self.score,
             "mean": self.mean,
@@ -66,7 +66,7 @@ class Validation:
 
 
 def validation_networks(config: TrainingConfig) -> tuple[Network, ...]:
-    """The set: networks of the validation split, and the scenario of the evaluations with each of their seeds."""
+    """The set: networks of the validation split, and the evaluation scenario with each of its seeds."""
     names = family_names(config.validation_families)
     abroad = networks("validation", range(1, config.validation_networks + 1), names)
     if not config.validation_home:

@@ -1,8 +1,8 @@
-"""Networks drawn widely, for an agent that is to be good on those that nobody thought of.
+"""Widely drawn networks, for an agent that must generalise to unforeseen ones.
 
-Wider than the families of the arena in every number, and with what those of its training split do not have: two to
-four subflows of a connection in one bottleneck, BBR, MPCC and connections of the same kind beside, companions that come
-and go, delays that vary, queues that mark. Each network is a function of a key alone.
+All ranges are wider than those of the arena's families. The networks also contain elements absent from its training
+split: two to four subflows of a connection in one bottleneck, competing BBR, MPCC and connections of the same kind,
+flows that start late, varying delays, and marking queues. Each network is a function of a key only.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from subflow_sim.params import HEADER_BYTES
 
 _PACKET_BITS = 8 * (1448 + HEADER_BYTES)
 _FEWEST_QUEUED = 3
-_BDPS, _NARROW_BDPS = (0.1, 5.0), (0.5, 2.0)  # of buffers
-# What counterexamples to the claim that nobody beside is harmed have in common
+_BDPS, _NARROW_BDPS = (0.1, 5.0), (0.5, 2.0)  # buffers in bandwidth-delay products
+# Common properties of the counterexamples to the claim that competing flows are not harmed
 _CRAMPED_BDPS, _CRAMPED_SHARE = (0.01, 0.15), 0.3
-_MOST_PACKETS = 150_000  # of an episode, or so: fast links have short ones
+_MOST_PACKETS = 150_000  # approximate limit per episode: fast links have short episodes
 
 KINDS = ("wide", "alone", "narrow", "cramped")
-"""What is drawn: widely; the same with nobody beside; what one paper would draw, one or two paths of 4 to 20 Mbit/s and
-20 to 80 ms with hardly any loss; widely, with three in ten like what the search for counterexamples found, a NewReno
-beside behind buffers of a tenth of what the path holds and less."""
+"""Kinds of draws. "wide": all ranges. "alone": without competing flows. "narrow": the networks of a typical paper, one
+or two paths of 4 to 20 Mbit/s and 20 to 80 ms with hardly any loss. "cramped": wide, but three in ten resemble the
+counterexamples found: a competing NewReno behind buffers of at most about a tenth of a bandwidth-delay product.
+"""
 
 T = TypeVar("T")
 Chance = Callable[[str], float]
@@ -33,7 +34,7 @@ Chance = Callable[[str], float]
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """Which bottlenecks there are, and by how many ways a connection gets to each."""
+    """Bottlenecks of a topology, with the number of a connection's ways to each."""
 
     ways: tuple[int, ...]
     weight: float
@@ -60,11 +61,11 @@ _BESIDE = (
 
 
 def wide_text(key: str, number: int, *, kind: str = "wide") -> str:
-    """The scenario file of a network; flows whose names begin with "user" learn.
+    """The scenario file of a network; flows with the prefix "user" learn.
 
     Args:
-        key: of the draws.
-        number: of the network.
+        key: key of the draws.
+        number: number of the network.
         kind: one of `KINDS`.
     """
     return _Writer(lambda what: uniform(number, 0, 0, f"{key}/{what}"), kind).text()
@@ -104,7 +105,7 @@ class _Writer:
             lines += ["", f"[links.{link}]", f'ends = ["{begin}", "client"]']
             lines += self._bottleneck(place, rate, rtt, 1 - of_access, marks=marks)
             for way in range(ways if ways > 1 else 0):
-                # Ways of one length, or not
+                # Ways of equal or different length
                 longer = 1.0 if self._is(f"{place}/even", 0.5) else self._log(f"{place}/{way}/longer", 0.5, 2.0)
                 lines += ["", f"[links.w{place}-{way}]", f'ends = ["server", "{begin}"]', 'rate = "2Gbit/s"']
                 lines += [f'delay = "{1e3 * rtt * of_access * longer / 2:.4g}ms"', 'queue = "10000pkt"']

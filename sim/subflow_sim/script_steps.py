@@ -62,12 +62,12 @@ class ExecutedLine:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A script as the run has it that decided by it.
+    """A script in the version that a run executed.
 
     Attributes:
-        name: by which the scenario calls it.
-        text: of it.
-        notes: what its steps are about, from number 1 on: kind, name, source and line.
+        name: name in the scenario.
+        text: source text.
+        notes: descriptions of its steps, by number from 1: kind, name, source and line.
     """
 
     name: str
@@ -75,18 +75,18 @@ class Program:
     notes: tuple[tuple[str, str, str, int], ...]
 
     def step(self, note: int, value: float) -> Step:
-        """A recorded step."""
+        """The recorded step with this note and value."""
         kind, name, source, line = self.notes[note - 1]
         return Step(kind, line, name, source, value)
 
     def parameters(self, hook: str) -> Mapping[str, str]:
-        """What a function of the script calls the things that it is given, by their names in steps: "w", "ack"."""
+        """The parameter names of a function of the script, by their names in steps: "w", "ack"."""
         return _parameters(self.text, hook)
 
 
 @cache
 def _parameters(text: str, hook: str) -> Mapping[str, str]:
-    from subflow_sim.script.vocabulary import HOOKS  # late: with the compiler, which other runs need not load
+    from subflow_sim.script.vocabulary import HOOKS  # imported here, because only runs with scripts need the compiler
 
     kinds = [kind for each in HOOKS if each.name == hook for _name, kind in each.parameters]
     functions = (node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name == hook)
@@ -94,11 +94,11 @@ def _parameters(text: str, hook: str) -> Mapping[str, str]:
 
 
 def executed_lines(steps: Iterable[Step], parameters: Mapping[str, str]) -> tuple[ExecutedLine, ...]:
-    """The lines of a decision in the order in which they were executed, with their numbers.
+    """The lines of a decision in the order of execution, with their values.
 
     Args:
-        steps: of the decision.
-        parameters: of the function, as `Program.parameters` tells them.
+        steps: steps of the decision.
+        parameters: parameter names of the function, from `Program.parameters`.
     """
     known: dict[str, float] = {}
     lines: list[ExecutedLine] = []
@@ -124,12 +124,12 @@ def executed_lines(steps: Iterable[Step], parameters: Mapping[str, str]) -> tupl
 
 
 def last_values(steps: Iterable[Step]) -> dict[str, float]:
-    """What the names of a decision stood for after its steps, or the first of them."""
+    """Last value of each name in the steps of a decision."""
     return {step.name: step.value for step in steps if step.kind not in ("if", "return")}
 
 
 def number_text(value: float) -> str:
-    """A number in a few digits."""
+    """A number with at most six digits."""
     if math.isnan(value):
         return "not known"
     if math.isinf(value):
@@ -138,7 +138,7 @@ def number_text(value: float) -> str:
 
 
 def _right_side(statement: str) -> str:
-    """What a statement assigns; of `x += y` the sum."""
+    """The assigned expression of a statement; for `x += y` the sum."""
     match = _STATEMENT.match(statement)
     if match is None:
         return statement
@@ -147,7 +147,7 @@ def _right_side(statement: str) -> str:
 
 
 def _filled(source: str, known: dict[str, float]) -> str:
-    """A part of a script with what is known of its names; whole calls that are known come first."""
+    """A part of a script with known values in place of names; known calls are replaced first."""
     for name in sorted((each for each in known if "(" in each), key=len, reverse=True):
         source = source.replace(name, number_text(known[name]))
     return _NAME.sub(lambda found: number_text(known[found[0]]) if found[0] in known else found[0], source)

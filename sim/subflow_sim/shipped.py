@@ -1,4 +1,4 @@
-"""Finds the files that ship with Subflow: policies and scripts that scenarios name, and the scenarios."""
+"""Locates the files shipped with Subflow: policies and scripts for scenarios, and the scenarios."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from subflow_sim.gate import is_folder
 
 
 def shipped_folder(name: str) -> Path:
-    """A folder of `assets`: in the frozen program, the installed packages, or the source tree."""
+    """A folder of `assets`, in the frozen program, the installed packages, or the source tree."""
     here = Path(__file__).resolve()
     bundle = getattr(sys, "_MEIPASS", None)
     folders = [Path(bundle) / "assets" / name] if bundle else []
-    # The policies are a part of this package: `assets/agents` of the application has only the recipes.
+    # The policies belong to this package: `assets/agents` of the application contains only the recipes.
     folders += [here.parent / name, here.parents[1] / "subflow_app" / "assets" / name]
     return next((folder for folder in folders if is_folder(folder)), here.parents[2] / "assets" / name)
 
 
 def shipped_scenarios() -> dict[str, Path]:
-    """The scenarios that ship, by name, sorted."""
+    """The shipped scenarios, sorted by name."""
     return {path.stem: path for path in sorted(shipped_folder("scenarios").glob("*.toml"))}

@@ -54,11 +54,11 @@ def mark_kinds() -> tuple[tuple[str, Scope], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A state to return to, of a simulation and of those forked from it; it may outlive them.
+    """A saved state of a simulation, which may outlive it; forks of the simulation can restore it, too.
 
     Attributes:
-        core: the network.
-        live_changes: made by then with `Simulation.apply`.
+        core: state of the network.
+        live_changes: changes made with `Simulation.apply` before the snapshot.
     """
 
     core: _core.Snapshot
@@ -71,33 +71,33 @@ class Snapshot:
 
     @property
     def bytes(self) -> int:
-        """Memory it takes, bytes: packets in transit, what senders and receivers remember, records not yet taken."""
+        """Memory of the snapshot, bytes: packets in transit, records of senders and receivers, records not yet taken.
+        """
         return self.core.bytes
 
 
-# How many events of the core the main thread stays away from Ctrl-C: some ten milliseconds.
+# Events of the core per call in the main thread, which delay Ctrl-C by some ten milliseconds.
 _EVENTS_PER_CALL = 1 << 17
 
 
 class Simulation:
-    """One run of a scenario, stepped by whoever owns it.
+    """One run of a scenario, advanced by its caller.
 
-    Only one thread may use it at a time. While `run_until` is running, other threads may read `sample_count` and
-    `values` and call `interrupt`; anything else raises BusyError and changes nothing. The same scenario, seed and
-    version give the same `signature`, whatever the steps and whatever else runs.
+    Only one thread may use it at a time. During `run_until`, other threads may read `sample_count` and `values` and
+    call `interrupt`; anything else raises BusyError and changes nothing. The same scenario, seed and version give the
+    same `signature`, for any sequence of steps and any other load.
 
     Args:
-        scenario: what to simulate.
-        seed: instead of the scenario's.
+        scenario: the scenario to simulate.
+        seed: seed in place of the scenario's.
         sample_interval_s: simulated time between two samples, s.
-        limits: the most that the run may take, checked before it starts and while it runs; None:
-            `Limits.from_environment`.
-        decisions: how many decisions of controllers and schedulers to keep, from the start on; None: they are not
-            recorded, until `record_decisions`.
+        limits: maximum cost of the run, checked before its start and during the run; None: `Limits.from_environment`.
+        decisions: limits of the decisions of controllers and schedulers recorded from the start; None: no recording
+            until `record_decisions`.
 
     Raises:
         SimulationError: if the core refuses the scenario (no finite rate on a path, …).
-        TooLargeError: if it would take more than the limits allow.
+        TooLargeError: if the estimate exceeds the limits.
         ParamError: if the environment sets a limit that is not a number.
     """
 
@@ -145,7 +145,7 @@ class Simulation:
 
     @property
     def finished(self) -> bool:
-        """The end of the scenario is reached."""
+        """True if the simulation reached the end of the scenario."""
         return self._core.is_finished
 
     @property
@@ -169,27 +169,27 @@ class Simulation:
         return self._core.sample_count
 
     def run_until(self, t_s: float, *, max_events: int | None = None) -> bool:
-        """Simulate up to `t_s` seconds, or to the end. Releases the GIL.
+        """Simulates up to `t_s` seconds or to the end. Releases the GIL.
 
-        Ctrl-C in the main thread, and `interrupt` in any other, end it within a few milliseconds. The simulation
-        can then be read, and continues with the next call as if nothing had happened.
+        Ctrl-C in the main thread, and `interrupt` in any other, stop the call within a few milliseconds. The simulation
+        remains readable, and the next call continues without a difference in the results.
 
         Args:
             t_s: simulated time, s.
-            max_events: the most events of the core to process, so that a call takes a bounded time; None: no bound.
+            max_events: maximum number of events of the core, which bounds the duration of the call; None: no bound.
 
         Returns:
-            Whether that time was reached; False if `interrupt` or `max_events` ended it before.
+            True if the simulation reached that time; False after `interrupt` or `max_events`.
 
         Raises:
-            SimulationError: if the core finds one of its invariants broken or runs out of memory. What was simulated
-                can be read; only `restore` makes this object usable again. Other simulations are not touched.
-            TooLargeError: soon after the run has taken more than its limits. It can be read, and restored.
-            BusyError: if another thread uses it.
+            SimulationError: if the core detects a violated invariant or runs out of memory. Earlier results remain
+                readable; only `restore` makes this object usable again. Other simulations are not affected.
+            TooLargeError: soon after the run exceeds its limits. It can be read and restored.
+            BusyError: if another thread uses the simulation.
         """
         until_ns = nanos(t_s)
         try:
-            # A signal handler of Python runs in the main thread and between two calls of compiled code only.
+            # Python runs signal handlers only in the main thread and between calls of compiled code.
             if max_events is not None:
                 end = self._core.run_until(until_ns, max_events)
             elif threading.current_thread() is not threading.main_thread():
@@ -210,20 +210,21 @@ class Simulation:
         return end == _core.RunEnd.REACHED
 
     def apply(self, event: Event) -> Event:
-        """Make a change while the simulation stands between two calls of `run_until`.
+        """Applies a change between two calls of `run_until`.
 
-        It happens one nanosecond from now, after the scenario's own events of that time. What follows is bit for bit
-        the run of the scenario with the returned event appended to its own, which is how a changed run is repeated.
+        The change takes effect one nanosecond from now, after the scenario's events of the current time. The rest of
+        the run equals, bit for bit, that of the scenario with the returned event appended; so a changed run can be
+        repeated.
 
         Args:
-            event: as in a scenario, which `event_reader.read_change` checks; its time does not matter.
+            event: an event as in a scenario, checked by `event_reader.read_change`; its time is ignored.
 
         Returns:
-            The event with the time at which it happens. `live_changes` has all of them.
+            The event with its time. `live_changes` contains all of them.
 
         Raises:
-            SimulationError: if the core refuses it, the run is over, or it failed before. Nothing changes then.
-            TooLargeError: if the run would take more than the limits allow from then on.
+            SimulationError: if the core refuses the event, or the run has ended or failed. Nothing changes then.
+            TooLargeError: if the changed run would exceed the limits.
         """
         timed = replace(event, at_s=(self._core.now_ns + 1) / 1e9)
         changes = (*self.live_changes, timed)
@@ -237,13 +238,13 @@ class Simulation:
         return timed
 
     def interrupt(self) -> None:
-        """End the `run_until` that is under way in another thread, or else the next one. Any thread may call this."""
+        """Stops the active `run_until` of another thread, otherwise the next one. Callable from any thread."""
         self._core.interrupt()
 
     def values(self, index: int) -> NDArray[np.float32]:
-        """Samples of `columns[index]` taken so far: a read-only float32 view [sample_count], in the column's unit.
+        """Samples of `columns[index]` so far: a read-only float32 view [sample_count], in the column's unit.
 
-        The view stays valid as long as this object and never moves; later samples are in later views.
+        The view stays valid for the lifetime of this object and never moves; later samples require a new view.
         """
         return self._core.values(index)
 
@@ -253,21 +254,21 @@ class Simulation:
 
     @property
     def marks_lost(self) -> int:
-        """Marks that did not fit the buffer of 65 536 between two calls of `take_marks`."""
+        """Marks lost because more than 65 536 occurred between two calls of `take_marks`."""
         return self._core.marks_lost
 
     def record_decisions(self, limits: DecisionLimits | None = None) -> None:
-        """From now on, record why controllers and schedulers do what they do, for `take_decisions`.
+        """Starts recording the decisions of controllers and schedulers for `take_decisions`.
 
-        It does not change the run. The limits are those of each subflow and each connection. A snapshot contains
-        what was recorded by then; after restoring one from before this call, nothing is recorded.
+        Recording does not change the run. The limits apply to each subflow and each connection. A snapshot contains the
+        decisions recorded before it; restoring a snapshot from before this call stops the recording.
         """
         chosen = limits or DecisionLimits()
         self._decision_limits = chosen
         self._core.record_decisions(chosen.capacity, None if chosen.window_s is None else nanos(chosen.window_s))
 
     def take_decisions(self) -> Decisions:
-        """Decisions since the last call, in order of time, and forget them here; none if they are not recorded."""
+        """Removes and returns the decisions since the last call, in order of time; empty without recording."""
         table = self._core.take_decisions()
         scripts = self._core.scripts()
         rules = self._core.script_rules() if scripts else ()
@@ -275,26 +276,25 @@ class Simulation:
 
     @property
     def decisions_fill(self) -> float:
-        """How full the fullest record of decisions is, 0 to 1: from 1 on, taking them late loses the oldest."""
+        """Fill level of the fullest decision record, 0 to 1; a full record drops its oldest decisions."""
         return self._core.decisions_fill
 
     @property
     def decisions_lost(self) -> int:
-        """Decisions that did not fit within the capacity between two calls of `take_decisions`."""
+        """Decisions lost because they exceeded the capacity between two calls of `take_decisions`."""
         return self._core.decisions_lost
 
     def capture_packets(self, flow: str, capacity: int = DEFAULT_CAPACITY) -> None:
-        """From now on, record the packets of a flow as they leave and reach its hosts, for `take_packets`.
+        """Starts recording the packets that leave and reach the hosts of a flow, for `take_packets`.
 
-        It does not change the run. If packets are captured from the start, the sequence numbers of a real TCP can be
-        derived.
+        Recording does not change the run. A capture from the start allows the derivation of real TCP sequence numbers.
 
         Args:
-            flow: its name, "download.1".
-            capacity: packets that are kept until they are taken; more are counted by `packets_not_captured`.
+            flow: name of the flow, "download.1".
+            capacity: maximum number of packets until they are taken; `packets_not_captured` counts the rest.
 
         Raises:
-            ParamError: if there is no such flow or no capacity.
+            ParamError: if the flow is unknown or the capacity is below 1.
         """
         if flow not in self._flow_names:
             raise ParamError(f'unknown flow "{flow}"', ", ".join(self._flow_names))
@@ -308,54 +308,55 @@ class Simulation:
 
     @property
     def packets_not_captured(self) -> int:
-        """Packets that did not fit within the capacity between two calls of `take_packets`."""
+        """Packets lost because they exceeded the capacity between two calls of `take_packets`."""
         return self._core.packets_not_captured
 
     def take_intervals(self) -> Intervals:
-        """The monitor intervals finished since the last call, of all subflows that send by them, in order of time."""
+        """The monitor intervals finished since the last call, of all subflows with monitor intervals, in order of time.
+        """
         return Intervals(owners=self._subflow_names, **self._core.take_intervals())
 
     def take_agent_steps(self) -> AgentSteps | None:
-        """What learning agents saw, did and earned since the last call; None: none of the controllers learns."""
+        """The decisions of learning agents since the last call; None if no controller learns."""
         if not self.agents:
             return None
         table = self._core.take_agent_steps()
-        # Columns of their own, not views of rows: who looks for one in many rows reads no other.
+        # Contiguous copies instead of views of rows, so that a search in one column reads no other data.
         arrays = {name: np.ascontiguousarray(getattr(table, name)) for name in AgentSteps.columns()}
         return AgentSteps(self.agents, self._subflow_names, **arrays)
 
     @property
     def agent_steps_lost(self) -> int:
-        """Decisions of agents that did not fit the buffer of 16 MiB between two calls of `take_agent_steps`."""
+        """Agents' decisions lost because they exceeded the buffer of 16 MiB between two calls of `take_agent_steps`."""
         return self._core.agent_steps_lost
 
     @property
     def intervals_lost(self) -> int:
-        """Intervals that did not fit the buffer of 4096 per subflow between two calls of `take_intervals`."""
+        """Intervals lost because they exceeded the buffer of 4096 per subflow between two calls of `take_intervals`."""
         return self._core.intervals_lost
 
     def inspect(self) -> Instant:
-        """The present state: where each packet is, queues, windows, deliveries. Changes nothing.
+        """The current state: positions of packets, queues, windows, deliveries. Changes nothing.
 
         Raises:
-            BusyError: if another thread uses it.
+            BusyError: if another thread uses the simulation.
         """
         return instant_from_core(self._core.inspect(), self._lowered.links, self._subflow_names, self._flow_names)
 
     def to_dataframe(self, library: DataFrameLibrary | None = None) -> Any:
-        """All samples as a data frame of the named library, or of an installed one; see `notebook.data_frame`."""
+        """All samples as a data frame of the named library, or of any installed one; see `notebook.data_frame`."""
         return data_frame(self, library)
 
     def _repr_html_(self) -> str:
-        """Curves, for notebooks."""
+        """Display with curves, for notebooks."""
         return html(self)
 
     def signature(self) -> str:
-        """Hash of everything that happened so far, 16 hexadecimal digits."""
+        """Hash of all events so far, 16 hexadecimal digits."""
         return f"{self._core.signature():016x}"
 
     def snapshot(self) -> Snapshot:
-        """The state of the network now.
+        """Saves the current state.
 
         Raises:
             SimulationError: if the simulator failed before.
@@ -366,10 +367,11 @@ class Simulation:
             raise SimulationError(str(error)) from error
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Return to a snapshot of this simulation, or of one related to it by a fork, live changes included.
+        """Restores a snapshot of this simulation or of a related fork, including live changes.
 
-        What follows is bit for bit what followed the snapshot, samples included. The samples before it are those
-        that this object took on the way there; NaN where it never was, or not with these live changes.
+        The continuation equals that after the snapshot bit for bit, samples included. Earlier samples are those that
+        this object recorded on the way to the snapshot; NaN for times that it never simulated, or simulated with other
+        live changes.
 
         Raises:
             SimulationError: if the snapshot belongs to another simulation.
@@ -381,20 +383,20 @@ class Simulation:
             raise SimulationError(str(error)) from error
 
     def fork(self, snapshot: Snapshot | None = None) -> Simulation:
-        """Another simulation of the same scenario and seed, at a snapshot or else at this one's present state.
+        """A second simulation of the same scenario and seed, at a snapshot or at the current state.
 
-        It is independent from there on, with the samples that `restore` would leave; left unchanged, it repeats
-        this one bit for bit. Marks, decisions, intervals and agents' steps that had not been taken at the snapshot can
-        be taken from it as well: each of the two runs has all of its own. Snapshots of either can be restored in the
-        other. It costs the memory of another simulation; limits are not checked again.
+        The fork is independent and has the samples that `restore` would keep; without changes it repeats this
+        simulation bit for bit. Marks, decisions, intervals and agents' steps not yet taken at the snapshot can be taken
+        from both. Each can restore snapshots of the other. A fork needs the memory of another simulation; limits are
+        not checked again.
 
         Raises:
-            BusyError: if another thread uses it.
-            SimulationError: if the snapshot belongs to another simulation, the simulator failed before and none is
-                given, or there is not enough memory.
+            BusyError: if another thread uses the simulation.
+            SimulationError: if the snapshot belongs to another simulation, if the simulator failed before and no
+                snapshot is given, or if memory is insufficient.
         """
         at = self.snapshot() if snapshot is None else snapshot
-        twin = copy.copy(self)  # everything but these two never changes, or is replaced as a whole
+        twin = copy.copy(self)  # all other attributes are constant or replaced as a whole
         try:
             twin._core = self._core.fork(at.core)
         except _core.CoreScenarioError as error:
@@ -405,10 +407,10 @@ class Simulation:
         return twin
 
     def check_invariants(self) -> None:
-        """Verify that packets are conserved on every link, and that every sender's accounts are consistent.
+        """Verifies the conservation of packets on every link and the consistency of every sender's counters.
 
         Raises:
-            SimulationError: naming the invariant that does not hold.
+            SimulationError: if an invariant is violated; the message names it.
         """
         try:
             self._core.check_invariants()
@@ -418,23 +420,23 @@ class Simulation:
     def summary(self) -> dict[str, Any]:
         """Figures from the end of the warm-up to now: the JSON document of `subflow run`, without wall_s and run_id.
 
-        A flow's `controller` is the one that it started with; the scenario's events and `live_changes` tell of others.
+        The `controller` of a flow is its initial one; the scenario's events and `live_changes` list later ones.
 
         Undefined figures (a mean RTT without a sample, the completion time of an incomplete flow) are None.
 
         Packets are data packets and datagrams, retransmissions included. `packets_in_flight_at_start` + `packets_sent`
-        = `packets_delivered` + `packets_dropped` + `packets_in_flight_at_end`: what lies on links when the measured
-        interval begins is lost or delivered within it. `packets_lost` are those of `packets_sent` that were dropped,
-        and `loss_ratio` is their share. `packets_acked` are those of which the sender learned within the interval that
-        they had arrived: the weights of a mean RTT of several flows.
+        = `packets_delivered` + `packets_dropped` + `packets_in_flight_at_end`: packets on links at the start of the
+        measured interval are dropped or delivered within it. `packets_lost` counts the dropped packets among
+        `packets_sent`, and `loss_ratio` is their share. `packets_acked` counts the packets whose acknowledgement
+        arrived within the interval: the weights for a mean RTT over several flows.
 
-        `size_bytes` is the payload after which a flow is complete, None for an endless flow. Its `completion_s` is the
-        time from its start until the last byte has arrived.
+        `size_bytes` is the payload after which a flow is complete, None for an endless flow. `completion_s` is the time
+        from its start until the arrival of the last byte.
 
-        A flow is active from its start until its transfer is complete, or until what it sent before its stop has
-        arrived. `goodput_bps` is over the whole measured interval, so that goodputs add up; `active_goodput_bps` is
-        over the part of it (`active_s`) in which the flow was active. Fairness is of the latter and among the tcp and
-        mptcp flows that were active at all: flows that come and go are compared by what they got while they were there.
+        A flow is active from its start until its transfer is complete, or until all data sent before its stop has
+        arrived. `goodput_bps` covers the whole measured interval, so that goodputs add up; `active_goodput_bps` covers
+        only the active part (`active_s`). The fairness index uses active goodputs of the tcp and mptcp flows that were
+        active at all: flows that start and end are compared by their rates while active.
         """
         active_goodputs: list[float] = []
         flows: list[dict[str, Any]] = []
@@ -493,7 +495,7 @@ class Simulation:
         }
 
     def _describe_agents(self) -> tuple[RunAgent, ...]:
-        """The learning agents of the run, in the order in which the core numbers them."""
+        """The learning agents of the run, in the order of the core."""
         taken: Counter[str] = Counter()
         agents = []
         for told in self._core.agents():
@@ -575,7 +577,7 @@ def _defined(value: float) -> float | None:
 
 
 def _balance_summary(packets: _core.PacketBalance, in_flight: int) -> dict[str, int]:
-    """Where the data packets of the measured interval are, each counted by itself, so that the sum can be checked."""
+    """Data packets of the measured interval by fate, counted independently, so that their sum can be checked."""
     return {
         "packets_in_flight_at_start": packets.in_flight_at_start,
         "packets_sent": packets.sent,
@@ -588,6 +590,7 @@ def _balance_summary(packets: _core.PacketBalance, in_flight: int) -> dict[str, 
 
 
 def _policy_summary(controller: Choice) -> dict[str, str] | None:
-    """The trained policy that decided, with the hash of its content: a file of that name can be another one later."""
+    """Name and content hash of the deciding policy; the hash identifies it even if the file of that name changes later.
+    """
     policy = controller.policy
     return None if policy is None else {"name": policy.name, "content_hash": policy.content_hash}

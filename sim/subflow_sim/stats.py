@@ -1,7 +1,7 @@
-"""Numbers over repeated runs: a mean with its 95 % interval, and whether two groups of runs differ.
+"""Statistics over repeated runs: means with 95 % intervals, and tests for differences between two groups of runs.
 
-A result of a simulation is a number per seed. Two means always differ; what matters is whether they differ by more
-than other seeds would have made them. A run that has no value, or none that is finite, does not count.
+A result of a simulation is one number per seed. Two means always differ; the question is whether they differ by more
+than the choice of seeds explains. Runs without a finite value do not count.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ PAIRED: Method = "paired"
 NO_TEST: Method = ""
 
 Reason = Literal["", "nothing", "one seed", "no spread", "no pairs", "one pair"]
-"""Why there is no test; empty where there is one."""
+"""Reason for a missing test; empty if tested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over runs of different seeds, and how well it is known.
+    """A mean over runs with different seeds, and its confidence interval.
 
     Attributes:
-        mean: of the values that are finite; NaN if none is.
-        ci95: half the width of the 95 % confidence interval of the mean, by Student's t; NaN for fewer than two values.
-        n: how many values count.
-        values: all of them, in the order of the seeds; NaN where a run has none. Empty where they are not kept.
+        mean: mean of the finite values; NaN without any.
+        ci95: half-width of the 95 % confidence interval of the mean, by Student's t; NaN for fewer than two values.
+        n: number of finite values.
+        values: all values in the order of the seeds; NaN for runs without a value. Empty if they are not kept.
     """
 
     mean: float
@@ -45,7 +45,7 @@ class Estimate:
 
     @classmethod
     def of(cls, values: Iterable[float]) -> Estimate:
-        """Of these values."""
+        """Estimate from these values."""
         each = tuple(values)
         known = [value for value in each if math.isfinite(value)]
         if not known:
@@ -55,34 +55,34 @@ class Estimate:
 
     @property
     def low(self) -> float:
-        """Lower end of the interval; NaN where there is none."""
+        """Lower end of the interval; NaN without an interval."""
         return self.mean - self.ci95
 
     @property
     def high(self) -> float:
-        """Upper end of the interval; NaN where there is none."""
+        """Upper end of the interval; NaN without an interval."""
         return self.mean + self.ci95
 
     def to_json(self) -> dict[str, Any]:
-        """As a JSON object; what is not a finite number is null."""
+        """The estimate as a JSON object; values that are not finite become null."""
         return {"mean": _known(self.mean), "ci95": _known(self.ci95), "values": [_known(each) for each in self.values]}
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How much the mean of a group exceeds that of the reference.
+    """Difference of a group's mean from that of the reference.
 
     Attributes:
         method: "welch", "paired", or empty without a test.
-        value: difference of the means; NaN where one is not known.
+        value: difference of the means; NaN if a mean is unknown.
         low: lower end of its 95 % interval; NaN without a test.
-        high: upper end.
-        t: test statistic.
-        freedom: degrees of freedom; not whole for Welch's.
-        p: chance of a difference at least as great if there were none; NaN without a test.
-        p_holm: p with Holm's correction for the other tests of the table; equal to p where that was not asked for.
-        effect: Hedges' g: the difference in standard deviations, corrected for small groups; NaN where undefined.
-        reason: why there is no test.
+        high: upper end of the interval; NaN without a test.
+        t: test statistic; NaN without a test.
+        freedom: degrees of freedom, fractional for Welch's test.
+        p: probability of a difference at least as large under the null hypothesis; NaN without a test.
+        p_holm: p with Holm's correction for the other tests of the table; equal to p without correction.
+        effect: Hedges' g: the difference in standard deviations, corrected for small groups; NaN if undefined.
+        reason: reason for a missing test.
     """
 
     method: Method
@@ -98,7 +98,7 @@ class Difference:
 
     @property
     def is_tested(self) -> bool:
-        """Whether there is a p."""
+        """True if the difference has a p value."""
         return not math.isnan(self.p)
 
 
@@ -106,8 +106,8 @@ def welch(values: Sequence[float], reference: Sequence[float]) -> Difference:
     """Welch's t test of a group against the reference: unequal variances, unequal numbers of runs.
 
     Args:
-        values: of the group, one per run.
-        reference: of the other.
+        values: values of the group, one per run.
+        reference: values of the reference, one per run.
 
     Source: Welch 1947 (Biometrika 34), degrees of freedom after Welch and Satterthwaite.
     """
@@ -126,11 +126,11 @@ def welch(values: Sequence[float], reference: Sequence[float]) -> Difference:
 
 
 def paired(values: Sequence[float], reference: Sequence[float]) -> Difference:
-    """The t test of the differences by pair, of runs with the same luck: their seed.
+    """The paired t test on runs with common seeds.
 
     Args:
-        values: of the group, in the order of its seeds.
-        reference: of the other, in the same order of the same seeds.
+        values: values of the group, in the order of the seeds.
+        reference: values of the reference, for the same seeds in the same order.
     """
     mean, variance, n = _moments([ours - theirs for ours, theirs in zip(values, reference, strict=True)])
     if n == 0:
@@ -143,7 +143,7 @@ def paired(values: Sequence[float], reference: Sequence[float]) -> Difference:
 
 
 def with_holm(differences: Sequence[Difference]) -> list[Difference]:
-    """The same with Holm's correction over all tests among them: the chance of any false alarm stays below 5 %.
+    """Applies Holm's correction over all tests: the probability of any false positive stays below 5 %.
 
     Source: Holm 1979 (Scandinavian Journal of Statistics 6).
     """
@@ -151,31 +151,31 @@ def with_holm(differences: Sequence[Difference]) -> list[Difference]:
     corrected = list(differences)
     least = 0.0
     for rank, place in enumerate(tested):
-        # Never below what came before it, so that the order of the p values stays.
+        # At least the previous corrected value, so that the order of the p values stays the same.
         least = max(least, min(1.0, (len(tested) - rank) * differences[place].p))
         corrected[place] = replace(differences[place], p_holm=least)
     return corrected
 
 
 def stars(p: float) -> str:
-    """The usual marks: three below 0.1 %, two below 1 %, one below 5 %, none above."""
+    """The usual significance marks: three below 0.1 %, two below 1 %, one below 5 %, none above."""
     return "***" if p < 0.001 else "**" if p < 0.01 else "*" if p < 0.05 else ""
 
 
 def half_width(variance: float, n: int) -> float:
-    """Half the width of the 95 % interval of a mean of n values of that variance, by Student's t; NaN for one."""
+    """Half-width of the 95 % interval of a mean of n values with this variance, by Student's t; NaN for one value."""
     return t_quantile(n - 1) * math.sqrt(variance / n) if n > 1 else math.nan
 
 
 def t_tail(t: float, freedom: float) -> float:
-    """Chance that Student's t with that many degrees of freedom is at least `abs(t)` away from 0."""
+    """Two-sided tail probability of Student's t: that of an absolute value of at least `abs(t)`."""
     return _beta_tail(freedom / (freedom + t * t), freedom / 2)
 
 
 @lru_cache(maxsize=1024)
 def t_quantile(freedom: float) -> float:
-    """What Student's t with that many degrees of freedom exceeds, on either side, in all but 95 % of cases."""
-    # Newton's method in ln t, where the tail is nearly straight, also for the long tails of few degrees of freedom.
+    """Two-sided 95 % quantile of Student's t."""
+    # Newton's method in ln t, in which the tail is nearly linear, also for few degrees of freedom.
     log_density = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - 0.5 * math.log(freedom * math.pi)
     t = 2.0
     for _ in range(100):
@@ -191,7 +191,7 @@ def t_quantile(freedom: float) -> float:
 def _beta_tail(x: float, a: float) -> float:
     """The regularised incomplete beta function I_x(a, 1/2), by its continued fraction.
 
-    SciPy has it too, and takes 0.4 s to import, in a window that shows a mean.
+    SciPy provides this function, too, but its import takes 0.4 s, which would delay a window that shows a mean.
 
     Source: Didonato and Morris 1992 (ACM TOMS 18), Lentz 1976 (Applied Optics 15).
     """
@@ -222,7 +222,7 @@ def _beta_fraction(x: float, a: float, b: float) -> float:
 
 
 def _moments(values: Sequence[float]) -> tuple[float, float, int]:
-    """Mean, variance over n - 1, and number of those that are finite."""
+    """Mean, variance over n - 1, and number of the finite values."""
     known = [value for value in values if math.isfinite(value)]
     mean = math.fsum(known) / len(known) if known else math.nan
     return mean, _variance(known, mean), len(known)
@@ -240,12 +240,12 @@ def _tested(method: Method, difference: float, error: float, freedom: float, eff
 
 
 def _hedges(difference: float, deviation: float, freedom: float) -> float:
-    """Hedges' g with the usual approximation of its correction for small samples."""
+    """Hedges' g with the usual approximation of its small-sample correction."""
     return difference / deviation * (1 - 3 / (4 * freedom - 1)) if deviation > 0 else math.nan
 
 
 def _is_nothing(error_squared: float, *means: float) -> bool:
-    """Whether a standard error is nothing but the rounding of the values."""
+    """True if a standard error is within the rounding error of the values."""
     return error_squared <= (1e-12 * max(map(abs, means))) ** 2
 
 
@@ -254,7 +254,7 @@ def _known(value: float) -> float | None:
 
 
 def jain_index(rates_bps: NDArray[np.float64] | Sequence[float]) -> float:
-    """Fairness of a set of rates: 1.0 when all are equal, 1/n when one flow has everything.
+    """Jain's fairness index of rates: 1.0 for equal rates, 1/n if one flow has the whole rate.
 
     Args:
         rates_bps: float64 [n_flows], bit/s, each >= 0.

@@ -1,8 +1,8 @@
-"""Where each part of a TOML text stands, which the parser of the standard library does not tell.
+"""Positions of the parts of a TOML text, which the standard library's parser does not report.
 
-A scanner that reads only as much of TOML as it takes to follow keys through tables, arrays of tables, dotted keys,
-inline tables and multi-line values. It trusts that the text is valid; `tomllib` has judged that before. Whoever
-edits by it compares what the new text says with what it should say.
+The scanner reads only as much of TOML as necessary to follow keys through tables, arrays of tables, dotted keys, inline
+tables and multi-line values. It requires a valid text, checked by `tomllib` before. Callers that edit a text verify the
+content of the result.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import TypeAlias
 from subflow_sim.plain_text import on_one_line
 
 Path: TypeAlias = tuple[str | int, ...]
-"""The place of a value: keys of tables, and indices from 0 into arrays, as in ("events", 0, "at")."""
+"""The path of a value: keys of tables, and indices from 0 into arrays, as in ("events", 0, "at")."""
 
 _BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
 _SPACE = re.compile(r"[ \t]*")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-# In the order in which they have to be tried. A multi-line string may end in up to two more quotes that belong to it.
+# Patterns in the order of trial. A multi-line string may end with up to two more quotes that belong to it.
 _STRINGS = (
     re.compile(r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}', re.DOTALL),
     re.compile(r"'''(?:[^']|'{1,2}(?!'))*'{3,5}", re.DOTALL),
@@ -34,7 +34,7 @@ _SCALAR = re.compile(r"[^,\]}#\n]*?(?=[ \t\r]*(?:[,\]}#\n]|\Z))")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One name of a dotted key or header, and where it stands."""
+    """A name of a dotted key or header, with its position."""
 
     name: str
     start: int
@@ -43,7 +43,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class KeyValue:
-    """A `key = value` line: its full path, the names of its key, and its lines from start to end."""
+    """A `key = value` entry: its full path, the names of its key, and the range of its lines."""
 
     path: Path
     steps: tuple[Step, ...]
@@ -53,14 +53,14 @@ class KeyValue:
 
 @dataclass(slots=True)
 class Section:
-    """What stands under one header; the first has none and holds the keys of the file itself.
+    """The entries under one header; the first section has no header and contains the keys of the file itself.
 
     Attributes:
-        path: with the position of the row in an array of tables: `("events", 0)`.
+        path: path, with the index of the element for an array of tables: `("events", 0)`.
         steps: names of the header.
-        start: of the header's line.
-        end: behind the last line of its last entry, or of its header.
-        entries: in order.
+        start: start of the header's line.
+        end: end of the line of its last entry, or of its header.
+        entries: entries in order.
     """
 
     path: Path
@@ -72,12 +72,12 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class TomlMap:
-    """A valid TOML text as it lies before whoever edits it.
+    """The positions in a valid TOML text, for editing.
 
     Attributes:
-        sections: in the order of the text.
-        values: start and end of each value by its path, those inside of arrays and inline tables included.
-        lines: as `toml_lines` has them.
+        sections: sections in the order of the text.
+        values: start and end of each value by path, including values inside arrays and inline tables.
+        lines: line numbers, from `toml_lines`.
     """
 
     sections: list[Section]
@@ -85,29 +85,30 @@ class TomlMap:
     lines: Mapping[Path, int]
 
     def section(self, path: Path) -> Section | None:
-        """The one with the header of a table; None if it has none."""
+        """The section with the header of a table; None if the table has no header."""
         return next((section for section in self.sections if section.path == path), None)
 
 
 def toml_map(text: str) -> TomlMap:
-    """Where the sections, entries and values of a valid TOML text stand."""
+    """Positions of the sections, entries and values of a valid TOML text."""
     scanner = _Scanner(text)
     scanner.scan_document()
     return TomlMap(scanner.sections, scanner.values, scanner.lines)
 
 
 def toml_lines(text: str) -> Mapping[Path, int]:
-    """Map the path of every table, array, array element and value of a valid TOML text to its line, from 1.
+    """Maps the path of every table, array, array element and value of a valid TOML text to its line, from 1.
 
-    The line of a value is that of its key, the line of an array element that of the element itself. A table that is
-    opened more than once (`[links.wifi]`, `[links.wifi.reverse]`) has the line of its own header if there is one, else
-    of the first key or header that implies it.
+    The line of a value is that of its key; the line of an array element is that of the element. A table opened more
+    than once (`[links.wifi]`, `[links.wifi.reverse]`) has the line of its own header if present, otherwise that of the
+    first key or header that implies it.
     """
     return toml_map(text).lines
 
 
 def dotted(path: Path) -> str:
-    """A path as messages show it: ("events", 0, "at") -> "events[0].at"; keys that TOML would quote are quoted."""
+    """A path in the format of messages: ("events", 0, "at") -> "events[0].at"; keys that TOML would quote are quoted.
+    """
     text = ""
     for step in path:
         if isinstance(step, int):
@@ -129,7 +130,7 @@ class _Scanner:
         self.values: dict[Path, tuple[int, int]] = {}
         self.sections = [Section(())]
         self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
-        self._tables_in_array: dict[Path, int] = {}  # how many [[headers]] each array of tables has had so far
+        self._tables_in_array: dict[Path, int] = {}  # number of [[headers]] of each array of tables so far
 
     def scan_document(self) -> None:
         while True:
@@ -180,7 +181,7 @@ class _Scanner:
         return path, steps
 
     def _scan_keys(self) -> tuple[Step, ...]:
-        """A dotted key, up to and without what follows it."""
+        """Scans a dotted key."""
         steps = []
         while True:
             self._skip(_SPACE)
@@ -252,6 +253,6 @@ class _Scanner:
         return bisect_right(self._line_starts, self.at)
 
     def _line_end(self) -> int:
-        """Behind the end of the line."""
+        """Position after the end of the line."""
         found = self.text.find("\n", self.at)
         return len(self.text) if found < 0 else found + 1

@@ -1,4 +1,4 @@
-"""What a run records besides its figures: sampled columns, marks and monitor intervals."""
+"""Records of a run besides its figures: sampled columns, marks and monitor intervals."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ class Column:
     """One quantity of one object over time; sample k is at (k + 1) * the sampling interval.
 
     Attributes:
-        scope: what the owner is.
+        scope: kind of the owner.
         owner: "download.1" (flow), "download.1/2" (its second subflow), "wifi/forward" (link direction).
-        name: field's term with its unit, e.g. "cwnd_pkts". Rates and counts are over the interval that ends at the
-            sample, the rest is the state at that instant. NaN is a gap: not defined, not yet, or not any more because
-            the flow has ended; of round-trip times also where none was measured for longer than a retransmission
-            timeout.
-        unit: symbol of that unit, empty for a ratio.
+        name: term with its unit, e.g. "cwnd_pkts". Rates and counts cover the interval that ends at the sample; other
+            quantities are the state at that time. NaN is a gap: undefined, not yet defined, or after the end of the
+            flow; for round-trip times also after more than a retransmission timeout without a sample.
+        symbol of the unit; empty for a ratio.
     """
 
     scope: Scope
@@ -33,23 +32,22 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Something that happened at a point in time.
+    """An event at a point in time.
 
     Attributes:
-        time_s: when.
+        time_s: simulated time, s.
         owner: as in `Column`.
-        kind: "loss" (fast retransmit began), "rto", "recovered", "established", "closed", "penalised" (its window was
-            halved because it held up a faster subflow), "action" (a learning agent acted), "scripted_drop" (a link lost
-            a data packet because the scenario says so), "marked" (its window was reduced because queues had marked
-            packets), "stale" (its connection assigns no more data to it until it responds), "announced" (its
-            address was, by the receiver), "refused" (by the receiver, when it was to be opened) of subflows;
-            "completed",
-            "meta_rto" (nothing was DATA_ACKed for so long that the connection itself retransmits), "controller_change"
-            (another one took over) of flows; "link_up", "link_down", "link_change" of link directions.
-        value: for subflows a window in packets: ssthresh for "loss" and "rto", else cwnd; for "completed" the seconds
-            since the flow's start, for "meta_rto" those since the last progress or expiry, for "scripted_drop" the
-            sequence number of the packet in its subflow, from 0; otherwise 0.
-        time_ns: the same time, exactly.
+        kind: for subflows "loss" (fast retransmit began), "rto", "recovered", "established", "closed", "penalised" (its
+            window was halved because it delayed a faster subflow), "action" (a learning agent acted), "scripted_drop"
+            (a link dropped a data packet listed by the scenario), "marked" (its window was reduced after queues marked
+            packets), "stale" (its connection assigns no more data to it until it responds), "announced" (the receiver
+            announced its address), "refused" (the receiver refused to open it); for flows "completed", "meta_rto" (the
+            connection retransmits after a timeout without DATA_ACK), "controller_change" (another controller took
+            over); for link directions "link_up", "link_down", "link_change".
+        value: for subflows a window in packets: ssthresh for "loss" and "rto", otherwise cwnd; for "completed" the time
+            since the flow's start in s, for "meta_rto" the time since the last progress or timeout in s, for
+            "scripted_drop" the sequence number of the packet in its subflow, from 0; otherwise 0.
+        time_ns: simulated time, ns.
     """
 
     time_s: float
@@ -61,37 +59,38 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Intervals:
-    """Finished monitor intervals, one per position, in the order in which the fate of their last packet was known.
+    """Finished monitor intervals, one per position, ordered by the time at which the fate of their last packet became
+    known.
 
-    Controllers that send by monitor intervals (vivace, mpcc-…) hold one rate for about a round trip and learn from the
-    fate of the packets sent in it, as soon as it is known. All arrays are [n] and own their memory. Rates count
-    packets of full size on the wire, headers included, in bit/s. NaN: there was nothing to compute it from.
+    Controllers with monitor intervals (vivace, mpcc-…) keep one rate for about a round trip and learn from the fate of
+    the packets sent in it, as soon as it is known. All arrays are [n] and own their memory. Rates count full-size
+    packets on the wire, headers included, in bit/s. NaN: undefined for lack of packets or samples.
 
     Attributes:
         owners: names of all subflows, as in `Column`.
         owner: int32, index into `owners`.
-        number: int32, counts the intervals of the subflow from 0.
-        tag: int32, the controller's own. vivace: 0 for intervals whose results it does not wait for. mpcc-… and
-            ddpg-mpcc: tag // 8 % 4 is the mode (1 slow start, 2 probing, 3 moving), tag % 8 the position in the round,
-            7 while results are waited for. mplibra: tag % 8 is the stage (2 exploration, 3 the classic controller's
-            candidate, 4 the agent's, 5 waiting for their results, 6 exploitation).
-        time_ns: int64, when the last fate was known, ns.
-        begin_ns: int64, when the first packet left, ns.
-        end_ns: int64, when the first packet of the next interval left, ns.
-        rate_bps: float64, the rate that was requested; 0: unpaced.
-        send_rate_bps: float64, packets sent over the time of sending.
-        throughput_bps: float64, packets delivered over the time of their acknowledgements.
-        sent_pkts: int32, retransmissions included.
-        delivered_pkts: int32.
-        lost_pkts: int32; delivered and lost make up what was sent.
+        number: int32, number of the interval in its subflow, from 0.
+        tag: int32, assigned by the controller. vivace: 0 for intervals whose results it ignores. mpcc-… and ddpg-mpcc:
+            tag // 8 % 4 is the mode (1 slow start, 2 probing, 3 moving), tag % 8 the position in the round, 7 while
+            waiting for results. mplibra: tag % 8 is the stage (2 exploration, 3 the classic controller's candidate, 4
+            the agent's, 5 waiting for their results, 6 exploitation).
+        time_ns: int64, time at which the last fate became known, ns.
+        begin_ns: int64, departure of the first packet, ns.
+        end_ns: int64, departure of the first packet of the next interval, ns.
+        rate_bps: float64, requested rate; 0: unpaced.
+        send_rate_bps: float64, sent packets divided by the time of sending.
+        throughput_bps: float64, delivered packets divided by the time of their acknowledgements.
+        sent_pkts: int32, sent packets, retransmissions included.
+        delivered_pkts: int32, delivered packets.
+        lost_pkts: int32, lost packets; delivered and lost packets add up to the sent ones.
         loss_ratio: float64 in [0, 1], lost over sent.
-        rtt_mean_s: float64, s, of the RTT samples of its packets.
-        rtt_min_s: float64, s.
+        rtt_mean_s: float64, mean of its RTT samples, s.
+        rtt_min_s: float64, minimum of its RTT samples, s.
         rtt_gradient: float64, s/s: slope of the RTT over the time of sending, by least squares; needs at least three
             samples.
         rtt_gradient_error: float64, s/s: standard error of that slope.
-        is_app_limited: bool, there was nothing to send for part of it.
-        utility: float64, as the controller computed it, in its own unit; NaN if it has none.
+        is_app_limited: bool, whether the application had too little data for a part of it.
+        utility: float64, utility from the controller, in its unit; NaN for controllers without one.
     """
 
     owners: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Distributions of scenarios: the episodes that a learning agent sees."""
+"""Distributions of scenarios: the episodes of a learning agent."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _MIDDLE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """The scenarios of episodes: what a scenario file says, with what its `[training]` block draws.
+    """The scenarios of episodes: a scenario file with the draws of its `[training]` block.
 
-    Each episode is a function of (seed, environment, episode) alone, in whatever order and however often episodes
-    are requested, and each draw also of its key: adding a key to the block leaves the values of the others unchanged.
+    Each episode is a function of (seed, environment, episode) only, for any order and number of requests; each draw
+    also depends on its key: adding a key to the block leaves the values of the others unchanged.
 
     Attributes:
-        scenario: the file without draws, which is an episode of its own.
+        scenario: the file without draws, which is itself a valid episode.
     """
 
     scenario: Scenario
@@ -39,7 +39,8 @@ class Distribution:
         """The distribution that a scenario file describes; without a `[training]` block only the seed varies.
 
         Raises:
-            ValueError: if the scenario has a block but is not what was read from its file: its draws are put into that.
+            ValueError: if the scenario has a block but was changed after reading: the draws apply to the text of its
+                file.
         """
         if scenario.training is not None:
             as_read = build(scenario.training, Drawn(None, {}))
@@ -48,7 +49,7 @@ class Distribution:
         return cls(scenario)
 
     def largest(self) -> Scenario:
-        """The episode with the most subflows possible; what does not affect their number has its middle value."""
+        """The episode with the largest number of subflows; all other draws take their middle value."""
 
         def choose(key: str, draw: Independent) -> Any:
             if key.endswith(".count"):
@@ -63,31 +64,30 @@ class Distribution:
         return replace(scenario, flows=flows)
 
     def slots(self, controller: str, options: Mapping[str, Any] | None = None, flows: Sequence[str] = ()) -> int:
-        """How many subflows the agents of that controller see at most, in any episode: `VecEnv`'s `slots`.
+        """Largest number of subflows of the controller's agents in any episode: `VecEnv`'s `slots`.
 
         Args:
-            controller: that learns; see `with_learner`.
-            options: of it.
-            flows: of the file that learn.
+            controller: learning controller; see `with_learner`.
+            options: options of the controller.
+            flows: learning flows of the file.
 
         Raises:
-            SimulationError: if there is no flow for it.
+            SimulationError: if no flow can have the controller.
         """
         scenario = with_learner(self.largest(), controller, options, flows)
         return agent_slots(scenario, controller)
 
     def draw(self, seed: int, env: int, episode: int) -> Scenario:
-        """The scenario of an episode, with a seed of its own.
+        """The scenario of an episode, with its own seed.
 
         Args:
-            seed: of the whole training, 0 or greater.
+            seed: seed of the training, at least 0.
             env: number of the environment.
             episode: number of the episode in it, from 0.
 
         Raises:
-            ScenarioError: if the drawn values contradict one another. That can happen only to draws that
-                are checked against one another; everything that can be checked alone was checked when the file was
-                read.
+            ScenarioError: if the drawn values contradict one another. This affects only draws that are checked against
+                one another; all other checks take place when the file is read.
         """
         own_seed = episode_seed(seed, env, episode)
         training = self.scenario.training
@@ -103,10 +103,9 @@ class Distribution:
             raise ScenarioError(problems) from error
 
     def values(self, seed: int, env: int, episode: int) -> Mapping[str, Any]:
-        """What `draw` draws, by dotted key, as a scenario file would have it (numbers are SI).
+        """Values drawn by `draw`, by dotted key, in the notation of a scenario file (numbers are SI).
 
-        A queue given as a multiple of what its link holds appears with its factor; changes at random times do not
-        appear.
+        A queue given as a bandwidth-delay multiple appears with its factor; changes at random times are omitted.
         """
         training = self.scenario.training
         return {} if training is None else self._drawn(training, seed, env, episode).values
@@ -120,7 +119,7 @@ class Distribution:
 
         try:
             values = draw_values(training, choose)
-        except ParamError as error:  # a choice that is not a number, to be multiplied
+        except ParamError as error:  # a choice without a number, used as the base of a multiple
             problem = Problem(training.template.file, None, "training", "", error.message, error.allowed)
             raise ScenarioError([problem]) from error
         episode_s = draw_episode_s(training, choose)
@@ -129,7 +128,7 @@ class Distribution:
 
 
 def _all_at_once(flow: Flow, duration_s: float) -> Flow:
-    """The flow with as many copies as can arrive, save once in a billion episodes; unchanged if none arrive."""
+    """The flow with its maximum number of copies, exceeded once in a billion episodes; unchanged without arrivals."""
     if flow.arrivals is None:
         return flow
     end_s = duration_s if flow.stop_s is None else min(flow.stop_s, duration_s)

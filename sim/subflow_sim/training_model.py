@@ -1,4 +1,4 @@
-"""What a `[training]` block says: how the episodes of training differ from the scenario that has it. Plain values."""
+"""Values of a `[training]` block: differences of training episodes from their scenario."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A scenario file as parsed, from which the scenarios of episodes are made.
+    """A parsed scenario file, the basis of the scenarios of episodes.
 
     Attributes:
-        file: what messages call it.
-        tree: of tables, without `[training]`; delivery traces and scripts have their content in it.
-        algorithms: that it may name.
-        folder: where the files are that it names.
+        file: name in messages.
+        tree: tables without `[training]`; contains the content of delivery traces and scripts.
+        algorithms: available algorithms.
+        folder: folder of referenced files.
     """
 
     file: str
@@ -36,10 +36,10 @@ class DrawnEvents:
 
     Attributes:
         values: draws by key of an `[[events]]` table, without the time.
-        at: when the one change happens; None: it is repeated.
-        every: time from one change, or its undoing, to the next; None: it happens once.
-        lasts: how long until it is undone; None: it is not.
-        probability: share of the episodes that have it.
+        at: time of a single change; None: the change repeats.
+        every: time from one change, or its reversal, to the next; None: a single change.
+        lasts: time until its reversal; None: permanent.
+        probability: share of the episodes with this change.
     """
 
     values: Mapping[str, Independent]
@@ -54,10 +54,10 @@ class Training:
     """A `[training]` block.
 
     Attributes:
-        episode: how long episodes last; None: as long as the scenario.
-        draws: by dotted key of the scenario file, in the order of the block.
+        episode: duration of episodes; None: that of the scenario.
+        draws: draws by dotted key of the scenario file, in the order of the block.
         events: changes at random times.
-        template: what the draws are put into.
+        template: the scenario to which the draws apply.
     """
 
     episode: Independent | None

@@ -1,4 +1,4 @@
-"""Whether all that a `[training]` block can draw makes a scenario: its extremes are tried when the file is read."""
+"""Trial of the extremes of a `[training]` block: all its draws must form valid scenarios when the file is read."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from subflow_sim.toml_map import Path
 from subflow_sim.training_model import Training
 
 _MIDDLE = 0.5
-# Values that are checked against each other wherever they stand: what happens when.
+# Keys whose values are checked against each other in all tables: times of the schedule.
 _SCHEDULE = ("start", "stop", "at", "warmup", "start_jitter")
 _MOST_PAIRS = 100
 
 
 def try_extremes(training: Training, places: Mapping[str, Path], report: Report) -> None:
-    """Note the draws that can come to values of which no scenario can be made.
+    """Reports draws that can take values without a valid scenario.
 
-    Each draw is tried at its ends and between them, choices one by one, with all others in the middle; then all at
-    their first and all at their last end; and those that are checked against each other in pairs. What only another
-    combination makes impossible is found when it is drawn.
+    Each draw is tried at its bounds and between them, and each choice separately, with all others in the middle. Then
+    follow all lower bounds and all upper bounds together, and pairs of draws that are checked against each other. Other
+    invalid combinations are only found when they are drawn.
 
     Args:
         training: the block.
-        places: where each of its draws stands.
-        report: gets the problems.
+        places: path of each draw in the file.
+        report: receives the problems.
     """
     trials = _Trials(training, places, report)
     independents = trials.independents()
@@ -52,7 +52,7 @@ class _Trials:
         self._report = report
 
     def independents(self) -> dict[str, Independent]:
-        """What there is to be tried, by key. A copy of another draw is tried with that one."""
+        """The draws to try, by key. A copy of another draw is tried with the original."""
         found: dict[str, Independent] = {}
         if self._training.episode is not None:
             found["episode"] = self._training.episode
@@ -63,9 +63,9 @@ class _Trials:
         return found
 
     def pass_all(self, trials: Iterator[dict[str, Any]] | Sequence[dict[str, Any]]) -> bool:
-        """Build scenarios with the values given by key, all others in the middle; True if that works for all.
+        """Builds scenarios with the values given by key, all others in the middle; True if all are valid.
 
-        Of each draw, only the first failure is noted.
+        For each draw, only the first failure is reported.
         """
         failed: set[tuple[str, ...]] = set()
         for chosen in trials:
@@ -74,7 +74,7 @@ class _Trials:
         return not failed
 
     def pass_row(self, index: int) -> bool:
-        """Build scenarios with each change that a row of `[[training.events]]` can make; True if that works."""
+        """Builds scenarios with each possible change of a row of `[[training.events]]`; True if all are valid."""
         row = self._training.events[index]
         path: Path = ("training", "events", index)
         middle = {key: draw.value(_MIDDLE) for key, draw in row.values.items()}
@@ -83,7 +83,7 @@ class _Trials:
             problems, _ = self._build({}, (change, undone(change)) if row.lasts is not None else (change,))
             if problems:
                 first = problems[0]
-                # "events[3].rate.steps": what is wrong with the change as a whole has nothing behind the bracket
+                # "events[3].rate.steps": a problem of the whole change has no key after the bracket
                 wrong = first.key.partition("].")[2].partition(".")[0]
                 message = f"with {toml_text(change[wrong])}: {first.message}" if wrong in change else first.message
                 self._report.add((*path, wrong) if wrong in row.values else path, message, first.allowed)
@@ -99,7 +99,7 @@ class _Trials:
     def _build(
         self, chosen: Mapping[str, Any], events: tuple[dict[str, Any], ...]
     ) -> tuple[Sequence[Problem], Mapping[str, Any]]:
-        """What is wrong with the scenario that has these values, and all of its values."""
+        """The problems of the scenario with the given values, and all of its values."""
 
         def choose(key: str, draw: Independent) -> Any:
             return chosen[key] if key in chosen else draw.value(_MIDDLE)
@@ -115,7 +115,7 @@ class _Trials:
         return [], values
 
     def _note(self, chosen: Mapping[str, Any], values: Mapping[str, Any], problem: Problem) -> None:
-        """Tell a problem beside the draw that it comes from: that of the value that is wrong, else the one on trial."""
+        """Reports a problem at its draw: the draw of the wrong value, otherwise the draw on trial."""
         wrong = re.sub(r"\[(\d+)\]", r".\1", problem.key).removeprefix("training.")
         drawn = [key for key in self._places if f"{wrong}.".startswith(f"{key}.")]
         culprit = max(drawn, key=len) if drawn else next(iter(chosen)) if len(chosen) == 1 else None
@@ -138,6 +138,6 @@ def _related_pairs(ends: Mapping[str, tuple[Any, Any]]) -> Iterator[dict[str, An
 
 
 def _are_related(key: str, other: str) -> bool:
-    """Whether the reader may check the values of two keys against each other."""
+    """True if the reader may check the values of two keys against each other."""
     is_schedule = all(each == "episode" or each.rpartition(".")[2] in _SCHEDULE for each in (key, other))
     return is_schedule or key.rpartition(".")[0] == other.rpartition(".")[0] != ""

@@ -1,6 +1,6 @@
-"""What the simulator knows of an epoch and no agent can see, for judging agents while they learn.
+"""Measurements of an epoch that are known to the simulator but not to agents, for rewards in training.
 
-Nothing of it exists at run time: a policy is a function of what its agent observes.
+They are unavailable at run time: a policy is a function of its agent's observation.
 """
 
 from __future__ import annotations
@@ -31,30 +31,30 @@ TRUTH = (
     "has_tcp",
     "part",
 )
-"""What is told of an epoch of a subflow, in this order.
+"""Measurements of an epoch of a subflow, in this order.
 
-Subflows of a connection that wait in the same bottleneck are a group: what counts is their rate together.
+Subflows of a connection with a common bottleneck form a group, whose rates add up.
 
-    length: of the epoch, over the base RTT of the path.
-    rate: that the group delivered meanwhile, over its part of the max-min fair split.
+    length: length of the epoch over the base RTT of the path.
+    rate: delivered rate of the group over its part of the max-min fair split.
     queue: mean RTT over the base RTT, less 1.
-    loss: share lost, less what the links of the path lose at random.
-    random_loss: that.
-    beside: what flows that do not learn delivered meanwhile, over what they are due: their fair shares, or less where
-        random loss leaves a TCP less; 1 without any.
-    contested: 1 if others that learn share a link of the path, else 0.
-    has_tcp: 1 if flows that do not learn share one, else 0.
-    part: own rate over that of the group.
+    loss: loss ratio minus the random loss of the path's links.
+    random_loss: random loss ratio of the path's links.
+    beside: delivered rate of the flows that do not learn, over the smaller of their fair shares and the rate that
+        random loss allows a TCP; 1 without such flows.
+    contested: 1 if other learning flows share a link of the path, otherwise 0.
+    has_tcp: 1 if flows that do not learn share a link of the path, otherwise 0.
+    part: rate of the subflow over that of its group.
 """
 
-_EPOCH_S, _LOSS, _RTT_S, _OWN, _GROUP, _BESIDE = range(6)  # of the core's EpochTruth
-_LEAST_SHARE = 0.05  # of a bottleneck, where the fair split leaves a group less: all its links may belong to others
+_EPOCH_S, _LOSS, _RTT_S, _OWN, _GROUP, _BESIDE = range(6)  # columns of the core's EpochTruth
+_LEAST_SHARE = 0.05  # minimum share of a bottleneck, because the fair split may give a group nothing
 _TINY = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class _Episode:
-    """Of the slots in use: what holds for all of it, and from each of `starts_s` on."""
+    """Values of the used slots: constants of the episode, and values from each of `starts_s`."""
 
     groups: list[int]
     base_rtt_s: NDArray[np.float64]
@@ -67,13 +67,13 @@ class _Episode:
 
 
 class TruthTeller:
-    """Turns what the core counts of epochs into TRUTH.
+    """Computes TRUTH from the core's counters of epochs.
 
     Attributes:
         truth: float32 [N, S, T].
 
     Args:
-        counted: the core's array [N, S, 6].
+        counted: array of the core [N, S, 6].
         num_envs: N.
         slots: S.
     """
@@ -90,7 +90,7 @@ class TruthTeller:
         self._next_change_s = np.full(num_envs, math.inf)
 
     def begin(self, env: int, scenario: Scenario, controller: str, duration_s: float) -> list[int]:
-        """An episode begins; the group of each slot.
+        """Starts an episode, and returns the group of each slot.
 
         Raises:
             SimulationError: if the scenario has no fair split.
@@ -109,7 +109,7 @@ class TruthTeller:
         return episode.groups
 
     def tell(self, time_s: NDArray[np.float64]) -> None:
-        """Bring `truth` up to what the core has counted by these times [N]."""
+        """Updates `truth` from the core's counters at these times [N]."""
         for env in np.flatnonzero(time_s >= self._next_change_s):
             self._enter(int(env), float(time_s[env]))
         counted, truth = self._counted, self.truth
@@ -189,7 +189,7 @@ def _episode(scenario: Scenario, controller: str, duration_s: float) -> _Episode
 
 
 def _paths(splits: Sequence[tuple[Stretch, Split]]) -> dict[str, SubflowPath]:
-    """The links of all subflows that can send at some time."""
+    """The paths of all subflows that can send at some time, by name."""
     paths: dict[str, SubflowPath] = {}
     for stretch, _ in splits:
         for connection in stretch.network.connections:
@@ -199,7 +199,7 @@ def _paths(splits: Sequence[tuple[Stretch, Split]]) -> dict[str, SubflowPath]:
 
 
 def _bottleneck(path: SubflowPath | None, splits: Sequence[tuple[Stretch, Split]]) -> str:
-    """The link that holds a subflow back, as things begin."""
+    """The link that limits a subflow at the start of the episode."""
     if path is None:
         return ""
     limits = splits[0][1].bottlenecks.get(path.owner.partition("/")[0], ())

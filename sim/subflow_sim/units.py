@@ -1,7 +1,7 @@
-"""Quantities as people write them ("8Mbit/s", "50ms", "2%") and as the simulator computes with them (SI numbers).
+"""Conversion between quantities as text ("8Mbit/s", "50ms", "2%") and SI numbers.
 
-The conversion is exact: text is scaled in decimal arithmetic and rounded to a double once, so that the text which
-`format_quantity` prints parses back to the very same double.
+The conversion is exact: text is scaled in decimal arithmetic and rounded to a double once, so that the output of
+`format_quantity` parses to the same double.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from subflow_sim.errors import ParamError
 
 
 class Dimension(StrEnum):
-    """What kind of value a parameter holds."""
+    """Kind of a parameter's value."""
 
     RATE = "rate"
     TIME = "time"
@@ -60,9 +60,9 @@ UNITS: Mapping[Dimension, Mapping[str, Decimal]] = MappingProxyType(
         Dimension.NUMBER: {"": Decimal(1)},
     }
 )
-"""How many SI units each accepted unit is worth. Where "" is listed, a number without a unit is complete."""
+"""SI value of each accepted unit. Dimensions that list "" accept a number without a unit."""
 
-# The units `format_quantity` chooses from. "min" is never the shortest, and "us" can be typed on every keyboard.
+# Units in the output of `format_quantity`. "min" is never the shortest, and "us" is on every keyboard.
 _PRINTED: Mapping[Dimension, tuple[str, ...]] = {
     Dimension.RATE: ("bit/s", "kbit/s", "Mbit/s", "Gbit/s"),
     Dimension.TIME: ("s", "ms", "us", "ns"),
@@ -73,7 +73,7 @@ _PRINTED: Mapping[Dimension, tuple[str, ...]] = {
     Dimension.NUMBER: ("",),
 }
 
-# Spellings from other tools, and what they are here. Plain case slips ("mbit/s") are found without this table.
+# Spellings from other tools, with their units here. Wrong case ("mbit/s") is detected without this table.
 _OTHER_SPELLINGS = {
     "bps": "bit/s", "kbps": "kbit/s", "mbps": "Mbit/s", "gbps": "Gbit/s",
     "bits/s": "bit/s", "kbits/s": "kbit/s", "mbits/s": "Mbit/s", "gbits/s": "Gbit/s",
@@ -86,15 +86,15 @@ _OTHER_SPELLINGS = {
     "percent": "%",
 }  # fmt: skip
 
-# At most 60 digits and an exponent of 4: more is a slip of the keyboard, and would only cost time.
+# At most 60 digits and an exponent of 4 digits: longer numbers are typing errors that would only cost time.
 _QUANTITY = re.compile(
     r"\s*([+-]?[0-9](?:_?[0-9]){0,59}(?:\.[0-9]{1,60})?(?:[eE][+-]?[0-9]{1,4})?)\s*([^0-9\s.,][^\s]*)?\s*\Z"
 )
-_PLAIN_CHARACTERS = 21  # longer numbers are printed with an exponent
+_PLAIN_CHARACTERS = 21  # longer numbers are written with an exponent
 
 
 def split_quantity(text: str) -> tuple[Decimal, str] | None:
-    """Split "8 Mbit/s" into its number and its unit (empty when there is none); None if it starts with no number."""
+    """Splits "8 Mbit/s" into its number and its unit (may be empty); None if the text does not start with a number."""
     match = _QUANTITY.match(text)
     return None if match is None else (Decimal(match[1].replace("_", "")), match[2] or "")
 
@@ -106,17 +106,18 @@ def units_text(dimension: Dimension) -> str:
 
 
 def parse_quantity(text: str, dimension: Dimension) -> float:
-    """Read a quantity with its unit.
+    """Reads a quantity with its unit.
 
     Args:
-        text: such as "8Mbit/s"; spaces around the number are fine, the unit's case matters (m is milli, M is mega).
-        dimension: what it has to be.
+        text: text such as "8Mbit/s"; spaces around the number are allowed, and the unit's case matters (m is milli, M
+            is mega).
+        dimension: required dimension.
 
     Returns:
         The value in SI units (bit/s, s, bytes, packets, ratio), correctly rounded; infinite if it exceeds a double.
 
     Raises:
-        ParamError: if it is not a number with a unit of that dimension.
+        ParamError: if the text is not a number with a unit of this dimension.
     """
     units = UNITS[dimension]
     example = _EXAMPLES[dimension]
@@ -140,27 +141,27 @@ def parse_quantity(text: str, dimension: Dimension) -> float:
 
 
 def format_quantity(value: float, dimension: Dimension) -> str:
-    """Write a quantity with the unit that makes it shortest: 8e6 -> "8Mbit/s", 0.05 -> "50ms", 0.02 -> "2%".
+    """Writes a quantity with the unit that makes it shortest: 8e6 -> "8Mbit/s", 0.05 -> "50ms", 0.02 -> "2%".
 
     Args:
         value: SI value, finite.
-        dimension: what it is.
+        dimension: dimension of the value.
 
     Returns:
-        Text that `parse_quantity` reads back as exactly the same double.
+        Text that `parse_quantity` converts back to the same double.
 
     Raises:
         ValueError: if the value is not finite.
     """
     if not math.isfinite(value):
         raise ValueError(f"{value} has no text with a unit")
-    # repr is the shortest text that identifies the double (a whole number is exact as it is)
+    # repr is the shortest text that identifies a double; integers are exact
     digits = Decimal(value) if isinstance(value, int) else Decimal(repr(value))
     candidates = []
     with localcontext(prec=160):
         for order, unit in enumerate(_PRINTED[dimension]):
             number = _plain(digits / UNITS[dimension][unit])
-            # Among equally short texts the one without a decimal point reads best: "1500B", not "1.5kB".
+            # Among equally short texts those without a decimal point read best: "1500B", not "1.5kB".
             candidates.append((len(number) + len(unit), "." in number, order, number + unit))
     return min(candidates)[-1]
 
@@ -185,7 +186,7 @@ def _meant_unit(unit: str, dimension: Dimension) -> str | None:
     other = _OTHER_SPELLINGS.get(lowered)
     if other in UNITS[dimension]:
         return other
-    # queue limits may be given in bytes too
+    # queue limits may also be given in bytes
     return _meant_unit(unit, Dimension.SIZE) if dimension is Dimension.QUEUE else None
 
 

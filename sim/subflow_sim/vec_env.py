@@ -1,4 +1,4 @@
-"""Many simulations stepped together in threads of the core, to train learning agents."""
+"""Many simulations stepped together in threads of the core, for training agents."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ScenarioMaker = Callable[[int, int], Scenario]
 
 
 class Teller(Protocol):
-    """Computes, for each epoch, what no agent sees: see `subflow_sim.truth.TruthTeller`.
+    """Computes measurements of each epoch that agents cannot observe: see `subflow_sim.truth.TruthTeller`.
 
     Attributes:
         truth: float32 [N, S, T].
@@ -36,10 +36,10 @@ class Teller(Protocol):
     truth: NDArray[np.float32]
 
     def begin(self, env: int, scenario: Scenario, controller: str, duration_s: float) -> list[int]:
-        """An episode begins; the group of each slot, whose packets count together."""
+        """Starts an episode, and returns the group of each slot; the packets of a group are counted together."""
 
     def tell(self, time_s: NDArray[np.float64]) -> None:
-        """Bring `truth` up to what the core has counted by these times [N]."""
+        """Updates `truth` from the core's counters at these times [N]."""
 
 
 TellerMaker = Callable[[NDArray[np.float32], int, int], Teller]
@@ -47,14 +47,14 @@ TellerMaker = Callable[[NDArray[np.float32], int, int], Teller]
 
 @dataclass(frozen=True, slots=True)
 class AgentNumber:
-    """A number that an agent sees of a subflow, or that it does to one.
+    """A number of an agent's observation of a subflow, or of its action on one.
 
     Attributes:
-        name: as in policy files.
+        name: name in policy files.
         unit: "1" for ratios.
-        help: what it is.
-        minimum: the least it can be.
-        maximum: the largest.
+        help: meaning.
+        minimum: lower bound.
+        maximum: upper bound.
     """
 
     name: str
@@ -66,20 +66,21 @@ class AgentNumber:
 
 @dataclass(frozen=True, slots=True)
 class AgentSpec:
-    """What the agent of a controller is.
+    """Description of a controller's agent.
 
     Attributes:
-        controller: whose.
-        scope: what decides together: the flows of a host, the subflows of a connection, a single subflow.
-        features: what it sees of each subflow in each record.
-        actions: what it does to each subflow that acts; empty if it chooses.
-        choices: what it chooses from instead; the action is the number of one.
-        neutral_choice: the one that changes nothing.
+        controller: name of the controller.
+        scope: flows or subflows that share an agent: the flows of a host, the subflows of a connection, a single
+            subflow.
+        features: features of each subflow in a record of an observation.
+        actions: numbers of an action on each acting subflow; empty for discrete actions.
+        choices: names of the discrete actions; an action is the number of a choice.
+        neutral_choice: number of the choice that changes nothing.
         reward: formula of the reward of an epoch.
-        history: records of the past in an observation, the latest first.
-        epoch: when it decides: after a "time", an "rtt", so many "packets", or when its controller says: "own".
-        epoch_time_s: the time, or the least of a round trip's epoch, s.
-        epoch_packets: the packets.
+        history: number of records in an observation, the latest first.
+        epoch: end of an epoch: after a "time", an "rtt", a number of "packets", or determined by the controller: "own".
+        epoch_time_s: duration of an epoch, or minimum duration of an RTT epoch, s.
+        epoch_packets: packets of an epoch.
     """
 
     controller: str
@@ -96,25 +97,25 @@ class AgentSpec:
 
     @property
     def width(self) -> int:
-        """Numbers in the observation of one subflow."""
+        """Length of the observation of one subflow."""
         return len(self.features) * self.history
 
     @property
     def action_width(self) -> int:
-        """Numbers in the action on one subflow."""
+        """Length of the action on one subflow."""
         return 1 if self.choices else len(self.actions)
 
     def action_bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """The least and the largest of each number of an action, [A] each; of one that is not a choice."""
+        """Lower and upper bounds of a continuous action, [A] each."""
         low = np.array([action.minimum for action in self.actions], np.float32)
         return low, np.array([action.maximum for action in self.actions], np.float32)
 
 
 def agent_spec(controller: str, options: Mapping[str, Any] | None = None) -> AgentSpec | None:
-    """What the agent of a controller with these options is; None: it has none.
+    """Description of the agent of a controller with these options; None for a controller without agent.
 
     Raises:
-        SimulationError: if the core does not know the controller or an option.
+        SimulationError: if the controller or an option is unknown to the core.
     """
     try:
         told = _core.agent_info(controller, core_options(options or {}))
@@ -138,10 +139,10 @@ def agent_spec(controller: str, options: Mapping[str, Any] | None = None) -> Age
 
 
 def learner_spec(controller: str, options: Mapping[str, Any] | None = None) -> AgentSpec:
-    """The same of a controller that is known to learn.
+    """Description of the agent of a learning controller; see `agent_spec`.
 
     Raises:
-        SimulationError: if it has no agent, or the core does not know an option.
+        SimulationError: if the controller has no agent, or an option is unknown to the core.
     """
     spec = agent_spec(controller, options)
     if spec is None:
@@ -156,14 +157,14 @@ def _number(info: _core.NumberInfo) -> AgentNumber:
 def with_learner(
     scenario: Scenario, controller: str, options: Mapping[str, Any] | None = None, flows: Sequence[str] = ()
 ) -> Scenario:
-    """The scenario with that controller on the flows that are to learn.
+    """The scenario with this controller on the learning flows.
 
-    These are the flows that are named; else those that have the controller already; else all MPTCP flows, or TCP flows
-    if it works on single paths. What the options do not set stays as in the scenario. A controller that schedules gets
-    the scheduler that it was made for.
+    These are the named flows; otherwise the flows that already use the controller; otherwise all MPTCP flows, or TCP
+    flows for a single-path controller. Options that are not given stay as in the scenario. A controller that requires a
+    certain scheduler replaces the default one.
 
     Raises:
-        SimulationError: if there is no flow for it.
+        SimulationError: if no flow can have the controller.
     """
     known = {each.name: each for each in controllers()}
     if controller not in known:
@@ -185,7 +186,7 @@ def with_learner(
     changed = dict(scenario.flows)
     for name in having:
         flow = changed[name]
-        # Whoever trains decides: another policy, with a history of its own, has no say.
+        # The training supplies the actions, so the scenario's policy and its history do not apply.
         before = flow.controller.options if flow.controller.name == controller else {}
         flow = replace(flow, controller=Choice(controller, {**before, **(options or {}), "policy": NEUTRAL}))
         scheduler = scheduler_beside(known[controller], flow.scheduler.name)
@@ -196,68 +197,70 @@ def with_learner(
 
 
 def agent_slots(scenario: Scenario, controller: str) -> int:
-    """How many subflows the agents of that controller see in a scenario.
+    """Number of subflows of the controller's agents in a scenario.
 
     Raises:
-        SimulationError: if it cannot be simulated.
+        SimulationError: if the scenario cannot be simulated.
     """
     return _core.agent_slots(lower(scenario, 1).core, controller)
 
 
 def scheduler_beside(controller: Algorithm, scheduler: str) -> str:
-    """The scheduler for a flow that gets the controller: the one that it was made for, in place of the default."""
+    """The scheduler for a flow with this controller: the one required by the controller, in place of the default."""
     return controller.scheduler if controller.scheduler and scheduler == "minrtt" else scheduler
 
 
 class VecEnv:
     """N simulations, each advanced from one decision of its learning agents to the next.
 
-    A step runs a simulation until at least one learning agent has to act: all that have to at that instant. The slots
-    with the same agent are one decision, and a transition of an agent leads from one of its decisions to its next.
+    A step runs a simulation until at least one learning agent must act; all agents due at that time act together. The
+    slots of one agent form one decision, and a transition leads from one decision of an agent to its next.
 
-    Episodes follow each other as in Gymnasium's `AutoresetMode.NEXT_STEP`: the step that ends one shows the final
-    observation and reward of every agent whose last action has no reward yet; the next step ignores the action, begins
-    the next episode, and shows its first decisions with reward 0.
+    Episodes follow each other as in Gymnasium's `AutoresetMode.NEXT_STEP`: the step that ends an episode returns the
+    final observation and reward of every agent whose last action has no reward yet; the next step ignores the action,
+    begins the next episode, and returns its first decisions with reward 0.
 
-    The arrays are allocated once; each step overwrites them. S slots stand for the subflows that the learning agents of
-    a simulation see, agent by agent in the order of the scenario; those beyond are padding.
+    The arrays are allocated once, and each step overwrites them. The S slots represent the subflows of the learning
+    agents of a simulation, agent by agent in the order of the scenario; further slots are padding.
 
     Args:
-        make_scenario: the scenario of (environment, episode); its flows with the controller learn.
-        controller: whose agents learn.
+        make_scenario: function from (environment, episode) to the scenario; its flows with the controller learn.
+        controller: controller whose agents learn.
         num_envs: N.
-        seed: of everything random: the random numbers of an episode depend on (seed, environment, episode) alone.
-        threads: that simulate; 0: the caller's.
-        slots: S; None: what the first episode of environment 0 needs.
-        episode_s: the longest duration of an episode, s; None: the scenario's.
-        first_env: number of the first environment: the N are numbered from there on for their scenarios and their luck.
-        stagger: end the first episode of each environment at another time, so that not all end together.
-        fair: whether to compute fair shares, which takes some milliseconds for each episode.
-        truth: makes what computes, for each epoch, what no agent sees, from (what the core counts, N, S): `TruthTeller`
-            of `subflow_sim.truth`; None: nobody. It takes some milliseconds for each episode, too.
+        seed: seed of all random numbers: those of an episode depend only on (seed, environment, episode).
+        threads: number of simulating threads; 0: the caller's thread.
+        slots: S; None: as required by the first episode of environment 0.
+        episode_s: maximum duration of an episode, s; None: that of the scenario.
+        first_env: number of the first environment; the numbers of the N environments determine their scenarios and
+            random numbers.
+        stagger: whether the first episodes of the environments end at different times, so that not all end together.
+        fair: whether to compute fair shares, which takes some milliseconds per episode.
+        truth: factory of a `TruthTeller` from the core's counters, N and S, for measurements that agents cannot observe
+            (`subflow_sim.truth`); None: no such measurements. It takes some milliseconds per episode, too.
 
     Attributes:
-        info: what the agents are.
+        info: description of the agents.
         obs: float32 [N, S, F], within the bounds of `info.features`, `info.history` records each, the latest first.
-        mask: bool [N, S], there is a subflow in the slot.
-        acting: bool [N, S], it has to act.
-        finished: bool [N, S], its flow has delivered all that it will ever have: nothing more comes in this episode.
+        mask: bool [N, S], whether the slot holds a subflow.
+        acting: bool [N, S], whether the subflow needs an action.
+        finished: bool [N, S], whether its flow has delivered all its data; it does not act again in this episode.
         agent: int32 [N, S], number of the agent in its simulation; -1: padding.
         flow: int32 [N, S], number of the flow in its simulation.
-        reward: float32 [N, S], of the epoch that ended, the same for all slots of an agent; 0 where none acts.
+        reward: float32 [N, S], reward of the epoch that ended, equal for all slots of an agent; 0 for agents that do
+            not act.
         team_reward: float32 [N], sum over the flows of ln(max(goodput in Mbit/s, 0.01)) since the last step.
-        terminated: bool [N], every learning flow has delivered what it had.
-        truncated: bool [N], the time of the episode is over.
+        terminated: bool [N], whether every learning flow has delivered all its data.
+        truncated: bool [N], whether the time of the episode has passed.
         time_s: float64 [N], simulated time, s.
         episode: int64 [N], number of the current episode.
-        fair_bps: float64 [N, S], max-min fair share of the slot's flow, bit/s of payload: the mean over the time that
-            it sends in the episode; 0 unless they were asked for.
-        truth: float32 [N, S, T], the numbers of `subflow_sim.truth.TRUTH` of the epoch that ended, at slots that act;
-            None unless it was asked for.
+        fair_bps: float64 [N, S], max-min fair share of the slot's flow, bit/s of payload: the mean over its active time
+            in the episode; 0 without `fair`.
+        truth: float32 [N, S, T], measurements `subflow_sim.truth.TRUTH` of the epoch that ended, for acting slots; None
+            without `truth`.
 
     Raises:
         SimulationError: if the controller has no agent, a scenario does not suit it or has no fair shares, or an action
-            is not a number.
+            is not finite.
     """
 
     def __init__(
@@ -310,11 +313,11 @@ class VecEnv:
         self._under_way = 0
 
     def reset(self, seed: int | None = None, episodes: Sequence[int] | None = None) -> None:
-        """Begin new episodes everywhere and run each to its first decision.
+        """Begins new episodes in all environments and runs each to its first decision.
 
         Args:
-            seed: from now on; None: as before.
-            episodes: the number of the episode of each environment, [N]; None: 0 for all.
+            seed: new seed; None: unchanged.
+            episodes: episode number of each environment, [N]; None: 0 for all.
         """
         self._drain()
         if seed is not None:
@@ -330,18 +333,18 @@ class VecEnv:
         """One step of every environment.
 
         Args:
-            action: float32 [N, S, A]; only what stands at acting slots counts, brought within its bounds. For choices,
-                their numbers.
+            action: float32 [N, S, A]; only acting slots count, and values are clipped to their bounds. Discrete actions
+                are given by their numbers.
         """
         self.send(action)
         self._drain()
 
     def send(self, action: ArrayLike, envs: Sequence[int] | None = None) -> None:
-        """Have environments make a step; do not touch their rows until `recv` has returned them.
+        """Starts a step of environments; their rows must not be accessed until `recv` has returned them.
 
         Args:
-            action: float32 [N, S, A], of which the rows of `envs` count.
-            envs: which; None: all.
+            action: float32 [N, S, A]; only the rows of `envs` count.
+            envs: numbers of the environments; None: all.
         """
         chosen = self._all if envs is None else list(envs)
         rows = slice(None) if envs is None else chosen
@@ -360,7 +363,9 @@ class VecEnv:
         self._under_way += len(chosen)
 
     def recv(self, least: int | None = None) -> list[int]:
-        """Wait until at least so many of the environments under way have made their step; None: all. Returns which."""
+        """Waits until at least `least` of the started environments finished their step; None: all. Returns their
+        numbers.
+        """
         wanted = self._under_way if least is None else min(least, self._under_way)
         try:
             done = self._core.recv(wanted)
@@ -397,11 +402,11 @@ class VecEnv:
             self._shares_bps[env] = _shares_bps(scenario, longest_s)
 
     def episode_metrics(self, env: int) -> dict[str, float]:
-        """Of the episode that ended last in that environment, over all flows with a window.
+        """Metrics of the last finished episode of an environment, over all flows with a window.
 
-        goodput_bps: of all flows together; flow_goodput_bps: of a flow with the controller while it was active, their
-        mean; rtt_inflation: mean RTT / lowest RTT; loss_ratio: of the packets sent; jain: of the goodputs; duration_s;
-        decisions: of the learning agents.
+        goodput_bps: total of all flows; flow_goodput_bps: mean over the flows with the controller of their goodput
+        while active; rtt_inflation: mean RTT / lowest RTT; loss_ratio: lost share of the packets sent; jain: Jain's
+        index of the goodputs; duration_s: simulated time; decisions: number of decisions of the learning agents.
         """
         summary = self._core.summary(env)
         return {
@@ -416,7 +421,7 @@ class VecEnv:
 
 
 def _shares_bps(scenario: Scenario, duration_s: float) -> NDArray[np.float64]:
-    """The max-min fair share of each flow by its number, and of no flow, which is -1, nothing."""
+    """The max-min fair share of each flow by its number; the last element, 0, serves the flow number -1 of padding."""
     try:
         shares = max_min_shares(scenario, 0.0, duration_s)
     except ArithmeticError as error:
@@ -425,5 +430,5 @@ def _shares_bps(scenario: Scenario, duration_s: float) -> NDArray[np.float64]:
 
 
 def episode_seed(seed: int, env: int, episode: int) -> int:
-    """The seed of an episode, of 62 bits: the same for the same three numbers on every machine."""
+    """The seed of an episode, of 62 bits: equal for the same three numbers on every machine."""
     return int(np.random.SeedSequence((seed, env, episode)).generate_state(1, np.uint64)[0] >> np.uint64(2))

@@ -1,4 +1,4 @@
-"""Gymnasium vector environments: N of those in `subflow_sim.env`, stepped together in threads of the core."""
+"""Gymnasium vector environments: N environments of `subflow_sim.env`, stepped together in threads of the core."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from subflow_sim.vec_env import AgentSpec
 
 
 class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
-    """N environments; number n of them is the single one with `number=n` and the same seed, step for step.
+    """N environments; number n equals the single environment with `number=n` and the same seed, step for step.
 
-    Autoreset is Gymnasium's NEXT_STEP: the step after the one that ends an episode ignores that environment's action
-    and begins the next episode, with reward 0.
+    Autoreset mode is Gymnasium's NEXT_STEP: the step after the end of an episode ignores that environment's action and
+    begins the next episode, with reward 0.
 
     Args:
         num_envs: N.
-        scenario: as in the environment for one learner; so are the others.
-        controller: whose agents learn.
-        threads: that simulate.
+        scenario: as in the environment for one learner, like the parameters not listed here.
+        controller: controller whose agents learn.
+        threads: number of simulating threads.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - as Gymnasium declares it
@@ -83,7 +83,7 @@ class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self.action_space = batch_space(self.single_action_space, num_envs)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode everywhere: the first ones of that seed, or without a seed those after the last."""
+        """Begins an episode in all environments: the first ones of the given seed or, without a seed, the next ones."""
         super().reset(seed=seed)
         self._batch.reset(seed, (options or {}).get("episode"))
         return self._observation(), self._infos()
@@ -91,7 +91,7 @@ class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     def step(
         self, actions: Any
     ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        """Let each learner act, and its simulation go on to its next decision or to the end of the episode.
+        """Applies an action of each learner and simulates until its next decision or the end of the episode.
 
         Raises:
             SimulationError: if actions have another shape or are not finite, or `reset` was never called.
@@ -131,24 +131,24 @@ class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
 
 class HostVectorEnv(_LearnerVectorEnv):
-    """N of `HostEnv`; see there for spaces, rewards and everything else."""
+    """N environments `HostEnv`; see there for spaces, rewards and everything else."""
 
     single = HostEnv
 
 
 class ConnectionVectorEnv(_LearnerVectorEnv):
-    """N of `ConnectionEnv`."""
+    """N environments `ConnectionEnv`."""
 
     single = ConnectionEnv
 
 
 class SubflowVectorEnv(_LearnerVectorEnv):
-    """N of `SubflowEnv`."""
+    """N environments `SubflowEnv`."""
 
     single = SubflowEnv
 
 
 class PathVectorEnv(_LearnerVectorEnv):
-    """N of `PathEnv`."""
+    """N environments `PathEnv`."""
 
     single = PathEnv

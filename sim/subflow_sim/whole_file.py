@@ -1,4 +1,4 @@
-"""Files that are written in one step: whoever reads them, also after a crash, finds the old one or the new one."""
+"""Atomic replacement of files: readers find the old or the new content, also after a crash."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from uuid import uuid4
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write beside the target, flush to disk, then rename over it; keeps the permissions of the file that was there.
+    """Writes to a temporary file beside the target, flushes it to disk, then renames it over the target; keeps the
+    permissions of an existing file.
 
     Raises:
-        OSError: if it cannot be written; what was there still is, and nothing of the attempt.
+        OSError: if the file cannot be written; the existing file stays, and the temporary file is removed.
     """
-    # Opened by name rather than by mkstemp, so that a new file gets the permissions that any new file would.
+    # Opened by name instead of mkstemp, so that a new file gets default permissions.
     part = path.with_name(f".{path.name}.{os.getpid()}.{uuid4().hex[:8]}.part")
     try:
         with part.open("xb") as file:
@@ -31,7 +32,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a new name in a folder survive a power cut, where the system lets folders be opened."""
+    """Makes a new name in a folder survive a power failure, on systems that allow opening folders."""
     if os.name != "posix":
         return
     handle = os.open(folder, os.O_RDONLY)

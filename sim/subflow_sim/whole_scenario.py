@@ -1,4 +1,4 @@
-"""A scenario as the simulator runs it: checked, resolved, immutable, in SI units. Plain values without behaviour."""
+"""The validated scenario for a run: resolved, immutable, in SI units. Plain values without behaviour."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Everything that determines a run, apart from the version of the simulator.
+    """All inputs that determine a run, apart from the version of the simulator.
 
     Attributes:
-        name: title for people.
-        duration_s: simulated time.
-        warmup_s: beginning that is left out of summary figures.
-        seed: of all random draws.
+        name: displayed title.
+        duration_s: simulated time, s.
+        warmup_s: initial time omitted from summary figures, s.
+        seed: seed of all random draws.
         mss_bytes: payload of a full packet.
-        profile: transport defaults: "linux" (what a current kernel does) or "textbook" (closed forms hold).
-        start_jitter_s: each flow's start is delayed by a seeded uniform draw up to this.
-        transport: options that the file sets itself; `transport_params.effective_transport` completes them by profile.
-        nodes: by name, in the order of the file; so are links and flows.
-        events: sorted by time; the order of the file is kept among those of the same nanosecond.
+        profile: transport defaults: "linux" (behaviour of a current kernel) or "textbook" (closed forms hold).
+        start_jitter_s: upper bound of the random delay of each flow's start, s.
+        transport: options set by the file; `transport_params.effective_transport` adds those of the profile.
+        nodes: nodes by name, in the order of the file, like links and flows.
+        events: events sorted by time; those of the same nanosecond keep the order of the file.
         format: version of the file format.
-        scripts: controllers and schedulers that it brings, also those that no flow has.
-        notes: on the drawing; a run takes no notice of them.
-        training: how the episodes of training differ from it; None: only by their luck. A run takes no notice of it.
+        scripts: controllers and schedulers of the scenario, including unused ones.
+        notes: notes on the drawing; without effect on a run.
+        training: differences of training episodes from the scenario; None: only their seeds differ. Without effect on a
+            run.
     """
 
     name: str
