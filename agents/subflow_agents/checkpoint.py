@@ -1,5 +1,4 @@
-"""Checkpoints: one safetensors file with the whole state of a training, written so that a crash leaves the previous
-one.
+"""Checkpoints: one safetensors file with the whole state of a training, written atomically.
 
 The tensors belong to the learner and the training loop and have dotted names; the metadata contain one JSON document.
 Reading a checkpoint never executes its content.

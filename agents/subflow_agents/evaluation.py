@@ -1,8 +1,7 @@
-"""Evaluation of policies: runs of a scenario with a policy and with classic controllers, on the same seeds, without
-PyTorch.
+"""Evaluation of policies: runs of a scenario with a policy and with classic controllers, on the same seeds.
 
-Each run equals a `subflow run` of the scenario with another controller on the flows under evaluation: the core
-evaluates the policy file, as in all later uses.
+The module needs no PyTorch. Each run equals a `subflow run` of the scenario with another controller on the flows under
+evaluation: the core evaluates the policy file, as in all later uses.
 """
 
 from __future__ import annotations

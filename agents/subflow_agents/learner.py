@@ -88,7 +88,7 @@ class TrainingEnv(Protocol):
 
 @dataclass(slots=True)
 class LearnerState:
-    """All that a learner needs to continue bit for bit: weights, optimisers, memories, noise, random numbers.
+    """The complete state of a learner: weights, optimisers, memories, noise, random numbers.
 
     Attributes:
         tensors: arrays of any numeric dtype and shape, by dotted name.
@@ -101,7 +101,7 @@ class LearnerState:
 
 @dataclass(slots=True)
 class PolicyParts:
-    """What a policy file holds, except its card.
+    """Content of a policy file except its card.
 
     Attributes:
         document: "observation", "action", "options", "actor" and "critic" of the policy document.
@@ -130,7 +130,7 @@ class Learner(Protocol):
             progress: spent share of the budget, in [0, 1], for schedules.
 
         Returns:
-            Number of gradient steps; 0 if none is due before the next observation.
+            Number of gradient steps; 0 if no step is due before the next observation.
         """
         ...
 

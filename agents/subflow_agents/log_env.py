@@ -29,7 +29,7 @@ INTERVAL_RTTS = 1.5  # MPCC's interval
 
 @dataclass(frozen=True, slots=True)
 class LogTable:
-    """What a log says of each rate: one row per rate that differs from its neighbours.
+    """Results of a log by rate, one row per distinguishable rate.
 
     Attributes:
         rate: float64 [m], ascending, relative to the largest of the log.
@@ -75,9 +75,7 @@ class LogTable:
         )
 
     def nearest(self, rate: FloatArray) -> NDArray[np.int64]:
-        """Rows with the rates nearest to these [n], relative to the log's largest; of two equally near rows the lower
-        one.
-        """
+        """Rows nearest to these rates [n], relative to the log's largest; of two equally near rows the lower one."""
         above = np.clip(np.searchsorted(self.rate, rate), 1, max(len(self.rate) - 1, 1))
         if len(self.rate) == 1:
             return np.zeros(len(rate), dtype=np.int64)

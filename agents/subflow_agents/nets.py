@@ -1,5 +1,4 @@
-"""Networks over a variable number of subflows, identical to their evaluation in the core, and their export to policy
-files.
+"""Networks over a variable number of subflows, as evaluated in the core, and their export to policy files.
 
 An encoder maps all rows of a decision to h; a trunk of linear layers takes h and the input of the head:
 

@@ -193,7 +193,7 @@ class PrioritisedReplay(Replay):
 
     @property
     def available(self) -> int:
-        """Transitions that can be drawn."""
+        """Number of transitions that can be sampled."""
         return int(np.count_nonzero(self._tree.weights(np.arange(len(self)))))
 
     def probabilities(self) -> NDArray[np.float64]:

@@ -88,7 +88,7 @@ class TrainingState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One piece of news of a training.
+    """A message from a training.
 
     Attributes:
         kind: kind of the message.

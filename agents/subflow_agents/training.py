@@ -46,6 +46,7 @@ _POLL_S = 0.02  # polling interval while paused or waiting
 MOST_CONFIG_BYTES = 100_000_000
 """Size limit of a training's config: it contains two scenarios, with the content of delivery traces."""
 
+# Settings that must be equal to those of the training to resume
 _FIXED = (
     *("agent", "scenario", "overrides", "options", "num_envs", "seed", "episode_s"),
     *("families", "families_share", "validation_networks", "validation_families", "validation_home"),

@@ -158,8 +158,9 @@ queue = "333pkt"
 
 
 def mesh_text(side: int, flows: int) -> str:
-    """A square grid of routers, each connected to its neighbours and to a host, with Reno flows between fixed random
-    hosts.
+    """A square grid of routers, each connected to its neighbours and a host, with Reno flows between random hosts.
+
+    The random hosts are the same in every call.
 
     Args:
         side: routers in a row.

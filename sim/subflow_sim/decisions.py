@@ -419,7 +419,7 @@ def detected(told: Sequence[Explanation], loss_detection: str) -> tuple[Explanat
     decisions add whether a recovery began or continued, and whether a probe had repaired the loss.
 
     Args:
-        told: decisions in order of time; of those at the same instant, all or none.
+        told: decisions in order of time, with all decisions of each instant.
         loss_detection: option of the sender.
     """
     found = []

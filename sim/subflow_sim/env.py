@@ -135,7 +135,7 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
         self.observation_space, self.action_space = spaces_of(self._batch)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode: the first one of the given seed or, without a seed, the one after the last.
+        """Begins an episode: the first episode of the given seed or, without a seed, the next one.
 
         Args:
             seed: seed of all random numbers from now on.

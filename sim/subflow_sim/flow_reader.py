@@ -1,4 +1,4 @@
-"""Reads `[flows.NAME]`: who sends to whom, by which algorithms, over which paths."""
+"""Reads `[flows.NAME]`: hosts, algorithms and paths of a flow."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _DEFAULT_CONTROLLERS = {"tcp": "newreno", "mptcp": "lia"}
 
 @dataclass(frozen=True, slots=True)
 class FlowReading:
-    """What a `[flows.NAME]` table says.
+    """Result of reading a `[flows.NAME]` table.
 
     Attributes:
-        flow: with placeholders where the report has problems.
-        subflows: how many it has; None if its paths are not usable.
+        flow: the flow, with placeholders for invalid values.
+        subflows: number of subflows; None if the paths are not usable.
     """
 
     flow: Flow
@@ -36,11 +36,11 @@ class FlowReading:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The links as flows see them.
+    """The links available to flows.
 
     Attributes:
-        topology: those whose ends are known.
-        broken: names of the others, about which the report says enough already.
+        topology: links with valid ends.
+        broken: names of the other links, whose problems are already reported.
     """
 
     topology: Topology
@@ -48,7 +48,7 @@ class Links:
 
 
 def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any]) -> FlowReading:
-    """Read a flow; problems go to the report of the context."""
+    """Reads a flow; problems go to the context's report."""
     path: Path = ("flows", name)
     kind = table.get("kind")
     known_kind = kind if isinstance(kind, str) and kind in _PARAMS["kind"].choices else None
@@ -80,7 +80,7 @@ def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any
         source=values.get("from", ""),
         destination=values.get("to", ""),
         controller=_choice(context, values, "controller", _DEFAULT_CONTROLLERS.get(known_kind or "")),
-        # A single path leaves nothing to choose, but the transport is the same: it has a scheduler.
+        # A single path needs no scheduler, but the transport is the same, so it has one.
         scheduler=_choice(context, values, "scheduler", None if known_kind in DATAGRAM_KINDS else "minrtt"),
         paths=paths or (),
         count=1 if arrivals is not None else values.get("count", 1),
@@ -107,7 +107,7 @@ def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any
 
 
 def check_flow(context: Context, path: Path, name: str, flows: Mapping[str, FlowReading | None]) -> bool:
-    """Note a name that neither a flow nor a copy of one has; True if something has it."""
+    """True if a flow or a copy of one has this name; other names are reported."""
     base, dot, _ = name.partition(".")
     if not context.check_name(path, base, "flow", flows):
         return False
@@ -137,7 +137,7 @@ def _check_times(context: Context, path: Path, values: Mapping[str, Any]) -> Non
 def _read_arrivals(
     context: Context, path: Path, table: Mapping[str, Any], values: Mapping[str, Any]
 ) -> Arrivals | None:
-    """The arrivals, or None after noting what is wrong with them."""
+    """The arrivals, or None after reporting problems."""
     report = context.report
     place: Path = (*path, "arrivals")
     given = report.expect_table(place, table["arrivals"], '{ gap = "10s", lifetime = "30s" }')
@@ -183,7 +183,7 @@ def _check_ordinals(context: Context, path: Path, key: str, ordinals: tuple[int,
 def _read_paths(
     context: Context, links: Links, path: Path, values: Mapping[str, Any], kind: str | None
 ) -> tuple[tuple[str, ...], ...] | None:
-    """The paths given or found; None after noting why there are none."""
+    """The given or found paths; None after reporting problems."""
     source, destination = _read_end(context, path, values, "from"), _read_end(context, path, values, "to")
     if "paths" not in values:
         return None
@@ -212,7 +212,7 @@ def _read_paths(
 
 
 def _read_end(context: Context, path: Path, values: Mapping[str, Any], key: str) -> str | None:
-    """The host at an end of the flow, or None after noting that it is none."""
+    """The host at an end of the flow, or None after reporting a problem."""
     name: str | None = values.get(key)
     if name is None or not context.check_name((*path, key), name, "node", context.nodes):
         return None
@@ -226,7 +226,7 @@ def _read_end(context: Context, path: Path, values: Mapping[str, Any], key: str)
 def _check_path_names(
     context: Context, links: Links, path: Path, given: tuple[tuple[str, ...], ...], kind: str | None
 ) -> bool:
-    """True if there is a right number of paths and each is made of links that exist."""
+    """True if the number of paths is right and all their links exist."""
     report = context.report
     allowed = _PARAMS["paths"].allowed_text()
     if not given:
@@ -270,7 +270,7 @@ def _find_paths(
 
 
 def _choice(context: Context, values: Mapping[str, Any], key: str, default: str | None) -> Choice:
-    """The controller or scheduler that was read, or the default one with its default options."""
+    """The controller or scheduler of the table, or the default one with its default options."""
     value = values.get(key)
     if isinstance(value, Choice):
         return value
@@ -279,7 +279,7 @@ def _choice(context: Context, values: Mapping[str, Any], key: str, default: str 
 
 
 def _check_slots(context: Context, path: Path, controller: Choice, subflows: int) -> None:
-    """Note a policy that acts on fewer subflows than the flow has."""
+    """Reports a policy that cannot act on all subflows of the flow."""
     slots = None if controller.policy is None else policy_slots(controller.policy)
     if slots is not None and subflows > slots:
         message = f"its policy acts on at most {slots} subflows, and this flow has {subflows}"
@@ -291,10 +291,10 @@ def _algorithms(context: Context, key: str) -> tuple[Algorithm, ...]:
 
 
 def read_choice(context: Context, path: Path, value: object, key: str) -> Choice:
-    """Read a controller or scheduler, plain or as a table with options.
+    """Reads a controller or scheduler, given by name or as a table with options.
 
     Raises:
-        Noted: if it is not one; the report of the context says why.
+        Noted: if it is invalid; the context's report has the problem.
     """
     algorithms = _algorithms(context, key)
     names = [algorithm.name for algorithm in algorithms]

@@ -45,7 +45,7 @@ class TooLargeFileError(OSError):
 
 def is_there(path: Path | str) -> bool:
     """True if a file or folder has this name. Accepts any text; one too long for a name gives False."""
-    return os.path.exists(path)  # which raises OSError for an overlong name
+    return os.path.exists(path)  # noqa: PTH110 - Path.exists raises OSError for an overlong name
 
 
 def is_file(path: Path | str) -> bool:

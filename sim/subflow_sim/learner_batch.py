@@ -136,9 +136,7 @@ class LearnerBatch:
         return bool(self.vec.episode[0] >= 0)
 
     def reset(self, seed: int | None = None, episode: int | None = None) -> None:
-        """Begins an episode in all environments: the given one, otherwise the first one of a given seed or the next
-        one.
-        """
+        """Begins an episode in all environments: the given one, else the first one of a given seed, else the next."""
         if episode is not None and episode < 0:
             raise SimulationError(f"unknown episode {episode}: episodes are counted from 0")
         if seed is None and not self.is_begun:

@@ -158,9 +158,7 @@ class Limits:
             )
 
     def exceeded(self, core: _core.Simulation, *, by_memory: bool) -> TooLargeError:
-        """Error that ends a run beyond its limit: the time reached, the limit, the largest cost, and how to raise the
-        limit.
-        """
+        """Error that ends a run beyond its limit: the time reached, the largest cost and how to raise the limit."""
         at = f"at t = {core.now_ns / 1e9:.6g} s of {core.duration_ns / 1e9:.6g} s"
         if by_memory:
             fullest, bytes_there = core.fullest

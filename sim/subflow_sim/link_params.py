@@ -1,4 +1,4 @@
-"""The keys of `[links.NAME]` and of the tables that may stand in them for a queue, a loss model or a rate."""
+"""The keys of `[links.NAME]`, and of its tables for queues, loss models, rates and so on."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from subflow_sim.units import Dimension
 
 @dataclass(frozen=True, slots=True)
 class LinkTable:
-    """Something that a direction of a link can have.
+    """An optional table of a link direction.
 
     Attributes:
-        help: what it is, in a sentence.
-        params: the keys of its table.
+        help: meaning, in one sentence.
+        params: keys of the table.
     """
 
     help: str
@@ -87,10 +87,10 @@ LINK: tuple[Param, ...] = (
 )
 
 DROP_PATTERN = rf"({NAME_PATTERN})(\.[1-9][0-9]{{0,4}})?(/[0-9]{{1,10}})?:([0-9]{{1,20}})(@.+)?"
-"""A packet to be lost: flow, copy, subflow, number, time; "download/1:17", "download.3/2:1@2s"."""
+"""A scripted drop: flow, copy, subflow, number, time; "download/1:17", "download.3/2:1@2s"."""
 
 MOST_DROPS = 1000
-"""On one link."""
+"""Maximum number of scripted drops per link."""
 
 LOSS_TABLE: tuple[Param, ...] = (
     Param(
@@ -152,7 +152,7 @@ TRACE_TABLE: tuple[Param, ...] = (
         "Content of the file. Written with a stored run, so that it can be repeated without the file.",
     ),
 )
-"""The keys of a rate that follows a recording: `{ trace = "lte.up" }`."""
+"""The keys of a rate trace: `{ trace = "lte.up" }`."""
 
 DELAY_TRACE_TABLE: tuple[Param, ...] = (
     Param(
@@ -183,7 +183,7 @@ DELAY_TRACE_TABLE: tuple[Param, ...] = (
         "Content of the file. Written with a stored run, so that it can be repeated without the file.",
     ),
 )
-"""The keys of a delay that follows a recording: `{ trace = "delays.txt" }`."""
+"""The keys of a delay trace: `{ trace = "delays.txt" }`."""
 
 JITTER_TABLE: tuple[Param, ...] = (
     Param(
@@ -430,4 +430,4 @@ LINK_TABLES: Mapping[str, LinkTable] = MappingProxyType(
         "access": LinkTable("Airtime that several links share; the rate is that of this station.", ACCESS_TABLE),
     }
 )
-"""What a direction of a link can have beside the keys that are values, each a table with keys of its own."""
+"""Optional tables of a link direction, by key."""

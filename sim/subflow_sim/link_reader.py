@@ -1,4 +1,4 @@
-"""Reads `[links.NAME]`: both directions of a link, the rate steps that become events, and the packets to be lost."""
+"""Reads `[links.NAME]`: both directions of a link, rate steps as events, and scripted drops."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from subflow_sim.units import Dimension, format_quantity
 _Parsed = TypeVar("_Parsed")
 
 _PARAMS = params_by_key("link")
-# What is of a link as a whole, and why one direction has none of its own
+# Keys of the whole link, with the reason why a single direction cannot set them.
 _OF_BOTH = {
     "ends": "both directions of a link have the same ends",
     "drops": "a packet is lost in the direction in which its flow sends",
@@ -51,7 +51,7 @@ _DIRECTION_PARAMS = tuple(param for param in SECTIONS["link"] if param.key not i
 _EVENT_TIME = params_by_key("event")["at"]
 _LATER_RATE = params_by_key("event")["rate"]
 _DISCIPLINES = next(param.choices for param in QUEUE_TABLE if param.key == "discipline")
-# RED's thresholds for 10 Mbit/s; those of a faster link are longer by the same factor.
+# RED's thresholds for 10 Mbit/s; they scale with the rate.
 _RED_MIN_PKTS = 25.0
 _RED_RATE_BPS = 10e6
 _STEPS_FORM = '{ steps = [["0s", "4Mbit/s"], ["70s", "8Mbit/s"]] }, the first at 0s'
@@ -69,13 +69,13 @@ _DROP_FORM = (
 
 @dataclass(frozen=True, slots=True)
 class LinkReading:
-    """What a `[links.NAME]` table says.
+    """Result of reading a `[links.NAME]` table.
 
     Attributes:
-        link: with placeholders where the report has problems.
-        is_joined: its ends are two different nodes that exist.
-        events: the rate steps after the first.
-        drops: packets to be lost, as text: see `with_drops`.
+        link: the link, with placeholders for invalid values.
+        is_joined: whether its ends are two different existing nodes.
+        events: rate steps after the first.
+        drops: scripted drops as text; see `with_drops`.
     """
 
     link: Link
@@ -86,7 +86,7 @@ class LinkReading:
 
 @dataclass(frozen=True, slots=True)
 class _Rate:
-    """A rate with the changes to come, as (time, rate)."""
+    """A rate with its later changes as pairs (time, rate)."""
 
     first_bps: float
     steps: tuple[tuple[float, float], ...] = ()
@@ -95,11 +95,11 @@ class _Rate:
 
 @dataclass(frozen=True, slots=True)
 class _Queue:
-    """A queue as the file has it; what depends on the link's rate is still open.
+    """A queue from the file, before values that depend on the link's rate are computed.
 
     Attributes:
-        limit: None: left out.
-        options: given or with defaults that hold for every link.
+        limit: limit of the queue; None if omitted.
+        options: given options, and defaults that are independent of the link.
     """
 
     discipline: str = "droptail"
@@ -108,7 +108,7 @@ class _Queue:
 
 
 def read_link(context: Context, name: str, table: Mapping[str, Any]) -> LinkReading:
-    """Read a link; problems go to the report of the context."""
+    """Reads a link; problems go to the context's report."""
     report = context.report
     path: Path = ("links", name)
     specials = {
@@ -147,10 +147,10 @@ def read_link(context: Context, name: str, table: Mapping[str, Any]) -> LinkRead
 
 
 def read_limit(context: Context, path: Path, value: object) -> QueueSpec:
-    """Read the new queue limit of an event, plain or as a table; the discipline stays as it is.
+    """Reads the new queue limit of an event, given plainly or as a table; the discipline stays the same.
 
     Raises:
-        Noted: if it is not usable.
+        Noted: if the value is not usable.
     """
     if isinstance(value, dict):
         report = context.report
@@ -206,8 +206,8 @@ def _read_queue(context: Context, path: Path, value: object) -> _Queue:
 
 
 def _resolved_queue(queue: _Queue, rate_bps: float) -> QueueSpec:
-    """The queue of a link direction: thresholds and limits that the file left out are computed."""
-    # Marks are told of where there are any.
+    """The queue of a link direction, with omitted thresholds and limits computed."""
+    # Marking options are only included if set.
     options = {key: value for key, value in queue.options.items() if value or key not in ("ecn", "ce_threshold")}
     if queue.discipline == "red":
         low, high = options["min"], options["max"]
@@ -259,7 +259,7 @@ def _read_rate(context: Context, path: Path, value: object) -> _Rate:
 
 
 def _read_step(context: Context, path: Path, step: object, rate: Param) -> tuple[float, float] | None:
-    """A pair of time and rate, or None after noting what it is instead."""
+    """A pair of time and rate, or None after reporting a problem."""
     if not isinstance(step, list) or len(step) != 2:
         shape = f"a list of {len(step)}" if isinstance(step, list) else kind_name(step)
         context.report.add(path, f"this is {shape}, not a pair of time and rate", '["70s", "8Mbit/s"]')
@@ -283,10 +283,10 @@ def _read_trace(context: Context, path: Path, table: Mapping[str, Any]) -> Deliv
 
 
 def _read_delay(context: Context, path: Path, value: object) -> float | DelayTrace:
-    """Read a delay or the recording that it follows.
+    """Reads a delay or a delay trace.
 
     Raises:
-        Noted: if it is not usable.
+        Noted: if the value is not usable.
     """
     if not isinstance(value, dict):
         delay_s: float = read_value(context.report, path, _PARAMS["delay"], value)
@@ -314,7 +314,7 @@ def _read_trace_table(
 def _parsed(
     context: Context, path: Path, values: Mapping[str, Any], example: str, parse: Callable[[str], _Parsed]
 ) -> _Parsed:
-    """What a recording says: the content that the scenario has of it, or that of the file."""
+    """The parsed recording, from the scenario's content if embedded, otherwise from the file."""
     from subflow_sim.recording import read_recording
 
     name, content = values["trace"], values["content"]
@@ -341,7 +341,7 @@ def _read_content(context: Context, path: Path, value: object) -> str:
 
 
 def _read_tables(context: Context, path: Path, table: Mapping[str, Any]) -> dict[str, Any]:
-    """What a direction has beside the keys that are values; what is not usable is absent."""
+    """The tables of a direction in `LINK_TABLES`; unusable ones are omitted."""
     report = context.report
     found: dict[str, Any] = {}
     for key, declared in LINK_TABLES.items():
@@ -358,7 +358,7 @@ def _read_tables(context: Context, path: Path, table: Mapping[str, Any]) -> dict
 
 
 def with_trace_contents(tree: Mapping[str, Any], folder: FilePath | None) -> dict[str, Any]:
-    """A parsed scenario file that was read without problems, with the content of its recordings in it."""
+    """A valid parsed scenario file with the content of its recordings embedded."""
     links = {}
     for name, table in tree["links"].items():
         reverse = table.get("reverse")
@@ -380,10 +380,10 @@ def _with_content(side: Mapping[str, Any], folder: FilePath | None) -> dict[str,
 
 
 def read_loss(context: Context, path: Path, value: object) -> float | GilbertLoss:
-    """Read a loss probability or a loss model.
+    """Reads a loss probability or a loss model.
 
     Raises:
-        Noted: if it is not usable.
+        Noted: if the value is not usable.
     """
     report = context.report
     if isinstance(value, dict):
@@ -400,7 +400,7 @@ def _check_ends(context: Context, path: Path, ends: tuple[str, ...]) -> bool:
     if len(ends) != 2:
         context.report.add(path, f"this is a list of {len(ends)}, not of two nodes", either(list(context.nodes)))
         return False
-    # every name is checked, also after the first that is unknown
+    # checks every name, also after an unknown one
     known = [context.check_name((*path, index), end, "node", context.nodes) for index, end in enumerate(ends)]
     if ends[0] == ends[1]:
         context.report.add(path, "both ends are the same node", "two different nodes")
@@ -416,14 +416,14 @@ def _step_events(link: str, direction: Direction, values: Mapping[str, Any]) -> 
 
 
 def _direction(values: Mapping[str, Any]) -> LinkDirection:
-    rate = values.get("rate", _Rate(1.0))  # a placeholder that is noted already gives no second problem
+    rate = values.get("rate", _Rate(1.0))  # a placeholder for an already reported value causes no second problem
     queue = values.get("queue", QueueSpec())
     loss, delay = values.get("loss", 0.0), values.get("delay", 0.0)
     model = loss if isinstance(loss, GilbertLoss) else None
     return LinkDirection(
         rate_bps=None if rate.first_bps == inf else rate.first_bps,
         delay_s=delay.mean_s if isinstance(delay, DelayTrace) else delay,
-        # the default of the declaration is resolved already
+        # the default value is already resolved
         queue=_resolved_queue(queue, rate.first_bps) if isinstance(queue, _Queue) else queue,
         loss=loss if model is None else model.mean,
         loss_model=model,
@@ -441,7 +441,7 @@ def _direction(values: Mapping[str, Any]) -> LinkDirection:
 
 
 def _made(kind: Callable[..., _Parsed], values: Mapping[str, Any] | None) -> _Parsed | None:
-    """A part of a link from the values of its table; times and the like have their unit in their name there."""
+    """A part of a link from the values of its table, whose keys receive their unit as a suffix."""
     if values is None:
         return None
     suffixes = {"spread": "_s", "delay": "_s", "period": "_s", "jitter": "_s", "offset": "_s", "gap": "_s", "up": "_s"}
@@ -451,13 +451,14 @@ def _made(kind: Callable[..., _Parsed], values: Mapping[str, Any] | None) -> _Pa
 
 
 def check_tables(context: Context, path: Path, values: Mapping[str, Any], changed: Set[str] | None = None) -> None:
-    """Note what does not go together in a direction of a link.
+    """Reports contradictions between the tables of a link direction.
 
     Args:
-        context: gets the problems.
-        path: of the direction.
-        values: all that it has, also what it has from the other direction.
-        changed: keys that it sets itself; None: all. Problems of the others were noted in the other direction.
+        context: receives the problems.
+        path: path of the direction.
+        values: all values of the direction, including those inherited from the other one.
+        changed: keys set by the direction itself; None: all. Problems of inherited keys were reported for the other
+            direction.
     """
     for key in LINK_TABLES:
         if key not in values or "rate" not in values:
@@ -537,12 +538,12 @@ def _problems_of_access(
 
 
 def with_drops(context: Context, reading: LinkReading, flows: Mapping[str, FlowReading | None]) -> LinkReading:
-    """Read the packets that a link loses, now that flows are known; problems go to the report of the context.
+    """Reads the scripted drops of a link after the flows are known; problems go to the context's report.
 
     Args:
-        context: what it is checked against.
-        reading: of the link, with the texts.
-        flows: by name; None where the flow is not usable.
+        context: nodes, times and report for the checks.
+        reading: the link with its drops as text.
+        flows: flows by name; None for unusable flows.
     """
     link = reading.link
     path: Path = ("links", link.name, "drops")
@@ -556,7 +557,7 @@ def with_drops(context: Context, reading: LinkReading, flows: Mapping[str, FlowR
 def _read_drop(
     context: Context, path: Path, text: str, link: str, flows: Mapping[str, FlowReading | None]
 ) -> Drop | None:
-    """A packet, or None after noting what is wrong with it."""
+    """A scripted drop, or None after reporting a problem."""
     report = context.report
     found = _DROP.fullmatch(text)
     if found is None:
@@ -571,7 +572,7 @@ def _read_drop(
     reading = flows.get(base)
     name = base + (copy or "")
     if copy and subflow is None and reading is not None and _is_single(reading.flow):
-        # Of a flow without copies only a subflow can have a number.
+        # In a flow without copies, the number can only mean a subflow.
         name, subflow = base, f"/{copy[1:]}"
     if after_s is None or not check_flow(context, path, name, flows) or reading is None or reading.subflows is None:
         return None
@@ -602,7 +603,7 @@ def _read_drop_time(context: Context, path: Path, text: str | None) -> float | N
 
 
 def _read_dropping_subflow(context: Context, path: Path, text: str | None, flow: Flow, link: str) -> int | None:
-    """The ordinal of a subflow that crosses the link; left out it is the only one that does."""
+    """The ordinal of a subflow that crosses the link; if omitted, the only one that crosses it."""
     crossing = [ordinal for ordinal, links in enumerate(flow.paths, start=1) if link in links]
     allowed = either([f"{flow.name}/{ordinal}" for ordinal in crossing]) if crossing else "a flow that crosses it"
     if text is None:

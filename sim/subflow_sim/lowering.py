@@ -1,4 +1,4 @@
-"""From a scenario of names and seconds to the core's one of indices and nanoseconds."""
+"""Conversion of a scenario with names and seconds to the core's scenario with indices and nanoseconds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from subflow_sim.scenario import Event, Flow, GilbertLoss, Link, LinkDirection, 
 from subflow_sim.scenario_model import OptionValue, Profile
 from subflow_sim.transport_params import TRANSPORT, effective_transport
 
-# Fields of the core whose names differ from the keys of a file.
+# Names of core fields that differ from the keys of a file.
 _TRANSPORT_NAMES = {"initial_window": "initial_window_pkts", "rto": "rto_rule"}
 _QUEUE_NAMES = {
     "min": "min_pkts",
@@ -38,14 +38,14 @@ _TRANSPORT_TIMES, _QUEUE_TIMES = time_keys(TRANSPORT), time_keys(QUEUE_TABLE)
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """A core scenario with the names of what its indices mean.
+    """A scenario of the core, with the names of its indices.
 
     Attributes:
-        core: the scenario as the core takes it.
-        flows: per flow index: instance name, flow of the file with all options of its controller and scheduler.
-        subflows: per subflow index: owner name ("download.1/2"), path (link names); cbr and onoff flows have one too.
+        core: scenario in the form of the core.
+        flows: per flow index: instance name, and the flow of the file with all options of its controller and scheduler.
+        subflows: per subflow index: owner name ("download.1/2") and path (link names), also for cbr and onoff flows.
         links: per link-direction index: owner name ("wifi/forward").
-        profile: chooses options of controllers that events leave out.
+        profile: source of options omitted by controllers in events.
     """
 
     core: _core.Scenario
@@ -59,16 +59,17 @@ def transport_fields(profile: Profile, chosen: Mapping[str, OptionValue] | None 
     """Transport options as fields of the core.
 
     Args:
-        profile: chooses what is not given.
+        profile: source of options that are not given.
         chosen: values by key of the `[transport]` section.
     """
     return parameters(effective_transport(profile, chosen or {}), _TRANSPORT_TIMES, _TRANSPORT_NAMES)
 
 
 def lower(scenario: Scenario, seed: int | None = None) -> Lowered:
-    """Build the core's scenario for a run with that seed; None: the scenario's own.
+    """Builds the core's scenario for a run with this seed; None: the scenario's own seed.
 
-    Link directions are numbered forward, reverse, link by link in the order of the file; flows and subflows likewise.
+    Link directions are numbered forward, reverse, link by link in the order of the file; flows and subflows are
+    numbered in that order, too.
 
     Raises:
         SimulationError: if a number does not fit in the core.
@@ -118,7 +119,7 @@ def lower(scenario: Scenario, seed: int | None = None) -> Lowered:
 
 
 def lower_changes(lowered: Lowered, events: Iterable[Event]) -> _core.Scenario:
-    """A scenario of nothing but these events, of the links and flows of another one."""
+    """A scenario that contains only these events, with the indices of a lowered scenario."""
     link_index = {name: index for index, name in enumerate(lowered.links)}
     return core_scenario({"events": _events(events, link_index, lowered.flows, lowered.profile)})
 
@@ -218,7 +219,7 @@ def _loss_model(model: GilbertLoss | None) -> Fields | None:
 def _route(
     links: Mapping[str, Link], link_index: dict[str, int], source: str, path: tuple[str, ...]
 ) -> tuple[list[int], list[int]]:
-    """Link-direction indices of a path from `source`, and of the way back."""
+    """Link-direction indices of a path from `source`, and of its reverse."""
     forward: list[int] = []
     reverse: list[int] = []
     at = source
@@ -232,7 +233,7 @@ def _route(
 
 
 def _copies(scenario: Scenario, flow: Flow, seed: int) -> list[Fields]:
-    """Name, start and lifetime of the copies of a flow: those that its count says, or those that arrive."""
+    """Name, start and lifetime of the copies of a flow: a fixed number, or random arrivals."""
     start_ns, arrivals = nanos(flow.start_s), flow.arrivals
     if arrivals is None:
         return [{"name": name, "start": start_ns} for name in flow.instances]

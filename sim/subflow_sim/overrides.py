@@ -38,8 +38,9 @@ def apply_overrides(tree: dict[str, Any], overrides: Sequence[str], report: Repo
 
 
 def override_value(text: str) -> object:
-    """The TOML value of a text, or the text itself if it is not TOML. A date stays text: no parameter is a date, but a
-    name may look like one.
+    """The TOML value of a text, or the text itself if it is not TOML.
+
+    A date stays text: no parameter is a date, but a name may look like one.
     """
     try:
         parsed = toml_tree(f"value = {text}")

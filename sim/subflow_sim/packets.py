@@ -30,8 +30,8 @@ class CapturedPackets:
     lost; an ACK passes them in reverse. Sequence numbers count packets of one MSS, as everywhere in the simulator.
 
     Attributes:
-        time_ns: int64, time of capture.
-        time_ns: int64, when.
+        subflows: names of all subflows, as in `Column.owner`.
+        time_ns: int64, time of capture, ns.
         subflow: int32, index into `subflows`.
         kind: uint8, `instant.DATA`, `instant.ACK`, `instant.DATAGRAM` or `HANDSHAKE`.
         station: uint8, `SENDER` or `RECEIVER` of the flow's data: the host of the card.

@@ -102,7 +102,7 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Begins an episode: the first one of the given seed or, without a seed, the one after the last."""
+        """Begins an episode: the first episode of the given seed or, without a seed, the next one."""
         vec = self._vec
         episode = int(vec.episode[0]) + 1
         if seed is None and episode == 0:

@@ -1,4 +1,4 @@
-"""What a parameter is: its key, its kind of value, its bounds and its help, and how its values are read and written."""
+"""Parameters of scenario files: key, type, bounds and help, with conversion between text and SI values."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SI_UNITS = {
 }
 _WHOLE = (Dimension.SIZE, Dimension.COUNT, Dimension.COUNTS)
 _QUANTITIES = (Dimension.RATE, Dimension.TIME, Dimension.SIZE, Dimension.RATIO, Dimension.COUNT, Dimension.NUMBER)
-# Dimensions whose values are not strings in a file: text typed by a person is read as the TOML literal it spells.
+# Dimensions whose values are not strings in a file: text from a form is parsed as a TOML literal.
 _LITERALS = (
     *(Dimension.COUNT, Dimension.NUMBER, Dimension.FLAG, Dimension.POINT, Dimension.PATHS, Dimension.LIST),
     Dimension.COUNTS,
@@ -58,23 +58,23 @@ class Param:
 
     Attributes:
         key: as written in the file.
-        dimension: what kind of value it holds.
-        help: what it means, in a sentence or two for someone who has not read the papers.
-        default: SI value that applies when the key is left out; None if the help says what happens then.
-        required: the key cannot be left out.
+        dimension: kind of its value.
+        help: meaning, in one or two sentences for readers without background.
+        default: SI value of an omitted key; None if the help describes the behaviour instead.
+        required: whether the key is mandatory.
         minimum: smallest value, SI.
         maximum: largest value, SI.
-        exclusive_minimum: `minimum` itself is not allowed.
-        choices: the values of a CHOICE; empty if they depend on the algorithms there are.
-        reserved: names that the file format knows but this version of the simulator does not have.
-        allows_unlimited: "unlimited" is a value too.
-        allows_lines: a TEXT may be long, and of several lines.
-        allows_copy: the name of one copy of a flow, NAME.NUMBER, is a value too.
+        exclusive_minimum: whether `minimum` itself is forbidden.
+        choices: allowed values of a CHOICE; empty if they depend on the available algorithms.
+        reserved: names of the file format that this version of the simulator may lack.
+        allows_unlimited: whether "unlimited" is a value, too.
+        allows_lines: whether a TEXT may be long and contain several lines.
+        allows_copy: whether the name of a copy of a flow, NAME.NUMBER, is a value, too.
         applies_to: kinds of the section that have this key (flow kinds, "link" and "flow" for events, bases for the
             options of `uncoupled`); empty: all.
-        textbook_default: SI value that applies under the `textbook` profile when the key is left out; None: `default`.
-        symbol: unit of a NUMBER.
-        example: what a LIST may be, as in a file.
+        textbook_default: SI value of an omitted key in the `textbook` profile; None: `default`.
+        symbol: unit symbol of a NUMBER.
+        example: example of a LIST, in the notation of a file.
     """
 
     key: str
@@ -97,16 +97,16 @@ class Param:
 
     @property
     def unit(self) -> str:
-        """Symbol of the SI unit of parsed values; empty for what has none."""
+        """Symbol of the SI unit of parsed values; empty for values without a unit."""
         return self.symbol or _SI_UNITS.get(self.dimension, "")
 
     @property
     def longest_text(self) -> int:
-        """How many characters a TEXT can have."""
+        """Maximum number of characters of a TEXT."""
         return MAX_LINES_LENGTH if self.allows_lines else MAX_TEXT_LENGTH
 
     def default_in(self, profile: str) -> object:
-        """SI value that applies under a transport profile when the key is left out."""
+        """SI value of an omitted key in a transport profile."""
         is_other = profile == "textbook" and self.textbook_default is not None
         return self.textbook_default if is_other else self.default
 
@@ -115,13 +115,15 @@ class Param:
         return replace(self, key=key)
 
     def parse(self, value: object) -> object:
-        """Read a TOML value, or the text that a person typed into a field.
+        """Reads a TOML value, or the text of a form field.
 
         Args:
-            value: what a TOML parser returned, or text; for counts, flags, points and lists the text is read as TOML.
+            value: result of a TOML parser, or text; for counts, flags, points and lists the text is parsed as TOML.
 
         Returns:
             By dimension: rate, time, ratio, number -> float; size, count -> int; queue -> `QueueSpec`; flag -> bool;
+                point -> (x, y); name, text, choice -> str; list -> tuple of str; counts -> tuple of int; paths -> tuple
+                of tuples of str. "unlimited" is infinite (a queue then has no limits).
             point -> (x, y); name, text, choice -> str; list -> tuple of str; counts -> tuple of int; paths -> tuple of
             tuples of str.
             "unlimited" is infinite (a queue then has no limits).
@@ -134,7 +136,7 @@ class Param:
         return self.read(value)
 
     def read(self, value: object) -> object:
-        """As `parse`, but only for values from a TOML file: text that looks like a count or a flag is refused.
+        """As `parse`, but only for values from a TOML file: text with the form of a count or a flag is refused.
 
         Raises:
             ParamError: if the value is not allowed.
@@ -162,13 +164,13 @@ class Param:
                 return self._read_paths(value)
 
     def format(self, si_value: object) -> str:
-        """Write a value as the shortest text that `parse` reads back as exactly the same value.
+        """Writes a value as the shortest text from which `parse` restores it exactly.
 
         Args:
-            si_value: as returned by `parse`; None stands for "unlimited" where that is allowed.
+            si_value: result of `parse`; None means "unlimited" where allowed.
 
         Raises:
-            ValueError: if the value is of another kind, or not finite.
+            ValueError: if the value has another type, or is not finite.
         """
         if self.allows_unlimited and (si_value is None or si_value == math.inf):
             return UNLIMITED
@@ -187,7 +189,7 @@ class Param:
         raise ValueError(f"{si_value!r} is not a value of {self.key}")
 
     def allowed_text(self) -> str:
-        """What is allowed, to complete "allowed: ..."."""
+        """Description of the allowed values, which completes "allowed: ..."."""
         match self.dimension:
             case Dimension.CHOICE:
                 return either(self.choices) if self.choices else "a name in quotes"
@@ -228,7 +230,7 @@ class Param:
         return self.format(self.default) if isinstance(self.default, int | float) else "1"
 
     def _quoted(self, value: float) -> str:
-        """A bound as it would stand in a file."""
+        """A bound in the notation of a file."""
         if value == 0:
             return "0"
         if self.dimension in (Dimension.COUNT, Dimension.COUNTS, Dimension.NUMBER):
@@ -357,7 +359,7 @@ _QUEUE_IN_BYTES = Param("queue", Dimension.SIZE, "A queue limit given in bytes."
 
 
 def kind_name(value: object) -> str:
-    """What a TOML value is, for messages: "text", "a whole number", "a table"."""
+    """The type of a TOML value in messages: "text", "a whole number", "a table"."""
     if isinstance(value, bool):
         return "true or false"
     for kind, name in (
@@ -374,7 +376,7 @@ def kind_name(value: object) -> str:
 
 
 def with_article(noun: str) -> str:
-    """The noun behind "a" or "an"."""
+    """The noun with "a" or "an"."""
     return f"{'an' if noun[:1] in 'aeio' else 'a'} {noun}"
 
 
@@ -385,12 +387,12 @@ def _too_small(value: float, minimum: float) -> str:
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether it is a number: true and false are none."""
+    """True for numbers; booleans are not numbers."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _literal(text: str) -> object:
-    """The TOML value that a text spells, or the text itself."""
+    """The TOML value of a text, or the text itself."""
     try:
         parsed = toml_tree(f"value = {text.strip()}")
     except ValueError:

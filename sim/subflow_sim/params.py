@@ -1,7 +1,7 @@
-"""THE declaration of every key of a scenario file.
+"""The declaration of every key of a scenario file.
 
-The parser, the JSON Schema, the window's forms and the docs are built from it.
-Adding a key is a line here and its use in `scenario_reader`.
+The parser, the JSON Schema, the window's forms and the docs are built from it. A new key needs a line here and its use
+in `scenario_reader`.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ __all__ = [
 ]
 
 HEADER_BYTES = 52
-"""IPv4, TCP and timestamps: what a packet weighs on the wire beyond its payload."""
+"""Header bytes of a packet: IPv4, TCP and timestamps."""
 
 MAX_PATHS = 32
-"""Subflows a flow can have at most: the core keeps them in a 32-bit mask."""
+"""Maximum number of subflows of a flow: the core stores sets of them in a 32-bit mask."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule by which something is decided.
+    """A decision rule of an algorithm.
 
     Attributes:
         name: "linked_increase".
-        formula: for people, in the terms of `numbers`.
-        source: RFC or paper, with the place in it; empty if there is none.
-        numbers: what goes into it, with units as endings: "acked_pkts". A name that ends in "_mask" is a set of the
-            connection's subflows: bit 0 stands for the first. One that begins with "is_" is 1 for yes and 0 for no.
+        formula: displayed formula, in the terms of `numbers`.
+        source: RFC or paper, with section; may be empty.
+        numbers: numbers used by the rule, with units as suffixes: "acked_pkts". A name with the suffix "_mask" is a set
+            of the connection's subflows: bit 0 is the first. A name with the prefix "is_" is 1 for yes and 0 for no.
     """
 
     name: str
@@ -65,14 +65,14 @@ class Algorithm:
     """A congestion controller or packet scheduler of this version.
 
     Attributes:
-        name: as written in scenario files.
+        name: name in scenario files.
         summary: one line for lists and tool tips.
         source: RFC or paper.
-        options: what can be set, as keys of the table `{ name = "...", option = ... }`.
-        is_coupled: runs over the subflows of a connection together, so it belongs to mptcp flows.
-        scheduler: that a controller was made for, on several paths; empty: any.
-        rules: by which it decides; `subflow_sim.decisions` has the decisions.
-        script: what it is written in; None: it is built in.
+        options: options, as keys of the table `{ name = "...", option = ... }`.
+        is_coupled: whether it runs over the subflows of a connection jointly, and thus belongs to mptcp flows.
+        scheduler: scheduler for which a multipath controller was designed; empty: any.
+        rules: decision rules; `subflow_sim.decisions` contains the decisions.
+        script: source script; None for built-in algorithms.
     """
 
     name: str
@@ -85,9 +85,9 @@ class Algorithm:
     script: ScriptFile | None = None
 
     def with_defaults(self, given: Mapping[str, OptionValue], profile: str) -> Choice:
-        """The choice of this algorithm with all the options that apply: those given, else the profile's defaults.
+        """The choice of this algorithm with all applicable options: those given, otherwise the profile's defaults.
 
-        Options that only some bases have apply if the option `base` names one of these.
+        Options of certain bases apply if the option `base` names one of these bases.
         """
         options: dict[str, Any] = {}
         for option in self.options:
@@ -100,7 +100,7 @@ class Algorithm:
 
 @dataclass(frozen=True, slots=True)
 class AlgorithmCatalog:
-    """The algorithms that a scenario may name, in the order in which lists show them, and the trained policies."""
+    """The algorithms available to a scenario, in display order, and the trained policies."""
 
     controllers: tuple[Algorithm, ...]
     schedulers: tuple[Algorithm, ...]
@@ -108,8 +108,8 @@ class AlgorithmCatalog:
 
     @property
     def learners(self) -> frozenset[str]:
-        """Names of the controllers that do what an agent says; for `uncoupled`, its base tells."""
-        # `uncoupled` has the policies of its bases among its options.
+        """Names of the controllers driven by agents; for `uncoupled` the base decides."""
+        # The options of `uncoupled` include the policies of its bases.
         return frozenset(
             each.name
             for each in self.controllers
@@ -117,26 +117,26 @@ class AlgorithmCatalog:
         )
 
     def learns(self, choice: Choice) -> bool:
-        """Whether this controller does what an agent says."""
+        """True if an agent drives this controller."""
         return (choice.options.get("base", "") if choice.name == "uncoupled" else choice.name) in self.learners
 
     def controllers_for(self, *, is_multipath: bool) -> tuple[str, ...]:
-        """Names of the controllers that flows with several paths, or with one, can have.
+        """Names of the controllers for flows with several paths, or with one.
 
-        On several paths the coupled ones come first. Any other one runs on each subflow by itself. Scripts come last.
+        For several paths the coupled ones come first. All others run on each subflow separately. Scripts come last.
         """
         offered = [each for each in self.controllers if is_multipath or not each.is_coupled]
         return tuple(each.name for each in sorted(offered, key=lambda e: (e.script is not None, not e.is_coupled)))
 
     def successors(self, controller: Choice, *, is_multipath: bool) -> tuple[str, ...]:
-        """The controllers that a flow can have during a run, the one that it starts with among them.
+        """The controllers that may take over a flow during a run, including the initial one.
 
         Args:
-            controller: with which the flow starts.
-            is_multipath: whether the flow has several paths; coupled controllers belong to those.
+            controller: initial controller of the flow.
+            is_multipath: whether the flow has several paths, as coupled controllers require.
 
         Returns:
-            Their names, in the order of lists; none where an agent decides, which it does to the end of the run.
+            Names in display order; empty for agents, which drive a flow until the end of the run.
         """
         if self.learns(controller):
             return ()
@@ -145,7 +145,7 @@ class AlgorithmCatalog:
         return tuple(each.name for each in self.controllers if each.name in names)
 
     def with_scripts(self, scripts: Iterable[Algorithm]) -> AlgorithmCatalog:
-        """The same with the controllers and schedulers that a scenario brings, behind the others."""
+        """The catalog with the scripts of a scenario, after the other algorithms."""
         added: dict[ScriptKind, list[Algorithm]] = {"controller": [], "scheduler": []}
         for each in scripts:
             assert each.script is not None
@@ -538,10 +538,10 @@ SECTIONS: Mapping[str, tuple[Param, ...]] = MappingProxyType(
         "note": _NOTE,
     }
 )
-"""The keys of a scenario file by section, in the order in which forms show them."""
+"""The keys of a scenario file by section, in the order of forms."""
 
 SCRIPT_SECTIONS: Mapping[ScriptKind, str] = MappingProxyType({"controller": "controllers", "scheduler": "schedulers"})
-"""The sections of a scenario file that bring scripts, by their kind."""
+"""The sections of a scenario file for scripts, by kind."""
 
 SCRIPT_TABLE: tuple[Param, ...] = (
     Param(
@@ -591,9 +591,9 @@ ARRIVALS_TABLE: tuple[Param, ...] = (
         maximum=MAX_COPIES,
     ),
 )
-"""The keys of `arrivals = { gap = "10s", lifetime = "30s" }`, which makes many flows of one declaration."""
+"""The keys of `arrivals = { gap = "10s", lifetime = "30s" }`, which creates many flows from one declaration."""
 
 
 def params_by_key(section: str) -> Mapping[str, Param]:
-    """The parameters of a section of `SECTIONS` by their key."""
+    """The parameters of a section of `SECTIONS`, by key."""
     return {param.key: param for param in SECTIONS[section]}

@@ -1,7 +1,7 @@
 """Lookup of trained policies: by name in folders, or as files beside a scenario.
 
-A library is a value that callers of the scenario reader pass with the algorithms (`AlgorithmCatalog.policies`). There
-is no global list of folders, so two documents of one process can use different libraries.
+A library is a value that callers of the scenario reader pass with the algorithms (`AlgorithmCatalog.policies`). Without
+a global list of folders, two documents of one process can use different libraries.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The keys of a queue that is written as a table, and what they are where the file gives none."""
+"""The keys of a queue table, and its default limits."""
 
 from __future__ import annotations
 
@@ -200,12 +200,11 @@ QUEUE_TABLE: tuple[Param, ...] = (
         applies_to=("dualpi2",),
     ),
 )
-"""The keys of a queue that is written as a table: `{ discipline = "red", limit = "67pkt", ... }`."""
+"""The keys of a queue table: `{ discipline = "red", limit = "67pkt", ... }`."""
 
 QUEUE_LIMITS: Mapping[str, int] = MappingProxyType(
     {"droptail": 100, "codel": 1000, "fq_codel": 10_240, "dualpi2": 10_000}
 )
-"""Limit of a discipline where the file gives none, in packets; RED's depends on its thresholds. The others
-are those of Linux."""
+"""Default limits by discipline, in packets, those of Linux except for droptail; RED's depends on its thresholds."""
 
 RED_CLASSIC_WEIGHT = 0.002

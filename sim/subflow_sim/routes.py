@@ -99,8 +99,9 @@ def shortest_paths(topology: Topology, source: str, destination: str, limit: int
 
 
 def _walks(closer: Mapping[str, list[tuple[str, str]]], source: str, destination: str) -> Iterator[tuple[str, ...]]:
-    """All paths over `closer`, depth first. Uses an explicit stack, because long chains would exceed Python's recursion
-    limit.
+    """All paths over `closer`, depth first.
+
+    An explicit stack replaces recursion, because long chains would exceed Python's recursion limit.
     """
     walk: list[str] = []
     choices = [iter(closer[source])]

@@ -1,4 +1,4 @@
-"""Parts of a scenario as the simulator runs it: immutable, in SI units. Plain values without behaviour."""
+"""Parts of a validated scenario: immutable, in SI units. Plain values without behaviour."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AccessKind: TypeAlias = Literal["wifi", "cell"]
 LifetimeDistribution: TypeAlias = Literal["fixed", "exponential"]
 ScriptKind: TypeAlias = Literal["controller", "scheduler"]
 DATAGRAM_KINDS = ("cbr", "onoff")
-"""Kinds of flows that send without listening: no controller, no subflows to close, nothing is sent again."""
+"""Kinds of flows without feedback: no controller, no subflows to close, no retransmissions."""
 Direction: TypeAlias = Literal["both", "forward", "reverse"]
 Profile: TypeAlias = Literal["linux", "textbook"]
 OptionValue: TypeAlias = float | bool | str
@@ -33,9 +33,9 @@ class Node:
     """An end system or a router.
 
     Attributes:
-        name: its key in the file.
+        name: key in the file.
         kind: hosts start and end flows and never forward; routers only forward.
-        at: position on the canvas in pixels; None if it is to be laid out automatically.
+        at: position on the canvas in pixels; None for automatic layout.
     """
 
     name: str
@@ -49,10 +49,10 @@ class QueueSpec:
 
     Attributes:
         discipline: "droptail", "red", "codel", "fq_codel" or "dualpi2".
-        limit_pkts: packets that fit, the one being sent included.
-        limit_bytes: wire bytes that fit, the packet being sent included.
-        options: all options of the discipline in SI units. red: mode, min and max (packets, maybe fractions), max_p,
-            gentle, weight; codel: target, interval; fq_codel: these, quantum, flows.
+        limit_pkts: packets that fit, including the one in transmission.
+        limit_bytes: wire bytes that fit, including the packet in transmission.
+        options: all options of the discipline in SI units. red: mode, min and max (packets, possibly fractional),
+            max_p, gentle, weight; codel: target, interval; fq_codel: these, quantum, flows.
     """
 
     discipline: str = "droptail"
@@ -63,7 +63,7 @@ class QueueSpec:
 
 @dataclass(frozen=True, slots=True)
 class GilbertLoss:
-    """Loss in bursts: a chain of a good and a bad state that takes a step per packet.
+    """Loss in bursts: a Markov chain of a good and a bad state with one step per packet.
 
     Attributes:
         p: probability of the step from good to bad.
@@ -85,11 +85,11 @@ class GilbertLoss:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryTrace:
-    """A recording of when a link could send.
+    """Recorded delivery times of a link.
 
     Attributes:
-        file: as the scenario names it.
-        packed: `times_ms` as bytes, of which a recording may have millions.
+        file: name in the scenario.
+        packed: `times_ms` as bytes, because a recording may contain millions of values.
     """
 
     file: str
@@ -97,26 +97,26 @@ class DeliveryTrace:
 
     @property
     def times_ms(self) -> npt.NDArray[np.uint32]:
-        """When 1500 bytes can be delivered, ms, ascending; it starts over after the last."""
+        """Delivery times of 1500 bytes each, ms, ascending; the sequence repeats after the last."""
         import numpy as np
 
         return np.frombuffer(self.packed, dtype=np.uint32)
 
     @property
     def rate_bps(self) -> float:
-        """Mean rate, if every opportunity is used."""
+        """Mean rate if every opportunity is used, bit/s."""
         times_ms = self.times_ms
         return len(times_ms) * 12_000 / (int(times_ms[-1]) * 1e-3)
 
 
 @dataclass(frozen=True, slots=True)
 class DelayTrace:
-    """A recording of how long a link takes.
+    """Recorded delays of a link.
 
     Attributes:
-        file: as the scenario names it.
+        file: name in the scenario.
         packed: `delays_us` as bytes.
-        interval_s: for which each delay holds.
+        interval_s: duration of each delay, s.
     """
 
     file: str
@@ -125,25 +125,25 @@ class DelayTrace:
 
     @property
     def delays_us(self) -> npt.NDArray[np.uint32]:
-        """One-way delays, microseconds; it starts over after the last."""
+        """One-way delays, microseconds; the sequence repeats after the last."""
         import numpy as np
 
         return np.frombuffer(self.packed, dtype=np.uint32)
 
     @property
     def mean_s(self) -> float:
-        """Mean delay."""
+        """Mean delay, s."""
         return float(self.delays_us.mean()) * 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class Jitter:
-    """How the delay of a packet differs from that of its link.
+    """Random difference of a packet's delay from that of its link.
 
     Attributes:
-        distribution: "uniform" within the spread, "normal" with it as standard deviation, "exponential" with it as
-            mean, "pareto" as netem has it.
-        spread_s: see there.
+        distribution: "uniform" within the spread, "normal" with the spread as standard deviation, "exponential" with
+            the spread as mean, or "pareto" as in netem.
+        spread_s: parameter of the distribution, s.
     """
 
     distribution: JitterDistribution
@@ -152,11 +152,11 @@ class Jitter:
 
 @dataclass(frozen=True, slots=True)
 class TokenBucket:
-    """What a link may save up of its rate while it sends less.
+    """Unused rate that a link may save for bursts.
 
     Attributes:
-        burst_bytes: at most so much.
-        peak_bps: rate at which what was saved up is sent; None: at once.
+        burst_bytes: maximum saved amount.
+        peak_bps: rate of a burst, bit/s; None: unlimited.
     """
 
     burst_bytes: int
@@ -169,8 +169,8 @@ class Retransmission:
 
     Attributes:
         loss: probability that an attempt fails.
-        delay_s: until the next attempt.
-        attempts: after which a packet is lost.
+        delay_s: time until the next attempt, s.
+        attempts: number of attempts after which a packet is lost.
     """
 
     loss: float
@@ -180,12 +180,12 @@ class Retransmission:
 
 @dataclass(frozen=True, slots=True)
 class Outages:
-    """When a link is out of service, at random.
+    """Random times without service.
 
     Attributes:
-        up_s: mean of the exponential times for which it works.
-        down_s: mean of those for which it does not.
-        queue: "lost": what waits and what comes is lost; "kept": it waits until the link works again.
+        up_s: mean of the exponential times in service, s.
+        down_s: mean of the exponential times out of service, s.
+        queue: "lost": waiting and arriving packets are lost; "kept": they wait until the link is in service again.
     """
 
     up_s: float
@@ -195,14 +195,14 @@ class Outages:
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """What happens each time a link changes to another satellite or cell.
+    """Periodic changes of a link at hand-overs between satellites or cells.
 
     Attributes:
-        period_s: from one to the next.
-        offset_s: when the first is.
-        gap_s: for which nothing is sent then; what waits stays.
-        delay_s: until the next one, the delay is longer by a uniform draw up to this.
-        rate: and the rate lower, by a uniform draw between this share of it and all.
+        period_s: time between hand-overs, s.
+        offset_s: time of the first hand-over, s.
+        gap_s: time without transmissions, s; queued packets stay.
+        delay_s: upper bound of the uniform extra delay until the next hand-over, s.
+        rate: lower bound of the uniform factor of the rate until the next hand-over.
     """
 
     period_s: float
@@ -214,11 +214,11 @@ class Handover:
 
 @dataclass(frozen=True, slots=True)
 class Grants:
-    """A link that sends only when a scheduler grants it something.
+    """A link that sends only during grants of a scheduler.
 
     Attributes:
-        period_s: from one grant to the next.
-        jitter_s: each is late by a uniform draw up to this.
+        period_s: time between grants, s.
+        jitter_s: upper bound of the uniform delay of a grant, s.
     """
 
     period_s: float
@@ -227,17 +227,17 @@ class Grants:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How a link direction shares a medium with all others that name it.
+    """Medium access of a link direction that shares a medium with others.
 
     Attributes:
-        medium: its name.
-        kind: "wifi": by contention, "cell": in turns.
-        aggregation: packets that are sent together, at most.
-        airtime_s: none of them begins later than this after the first.
-        overhead_s: time that an access takes beside its packets.
-        window_min: slots of the smallest contention window, less one.
-        window_max: of the largest.
-        group: of stations that hear each other; None: it hears all, and all hear it.
+        medium: name of the medium.
+        kind: "wifi": contention; "cell": in turns.
+        aggregation: maximum number of packets per access.
+        airtime_s: latest start of a packet after the first of the access, s.
+        overhead_s: time of an access besides its packets, s.
+        window_min: size of the smallest contention window in slots, minus one.
+        window_max: size of the largest contention window in slots, minus one.
+        group: group of stations that hear each other; None: it hears all stations, and all hear it.
     """
 
     medium: str
@@ -255,21 +255,21 @@ class LinkDirection:
     """One direction of a link.
 
     Attributes:
-        rate_bps: wire bit/s; None: unlimited (a wire without a transmitter). Of a trace: its mean.
+        rate_bps: wire rate, bit/s; None: unlimited (a wire without a transmitter). For a trace: its mean.
         delay_s: one-way propagation delay.
-        queue: what waits in front of the transmitter.
-        loss: probability 0..1 that a packet is lost before it reaches the queue; of a loss model the stationary one.
-        loss_model: None: each packet is independent of all others.
-        trace: the recording it follows; None: it has a rate.
-        reorder: packets may overtake earlier ones where their delay is shorter.
-        delay_trace: the recording that its delay follows, of which `delay_s` is the mean; None: it is constant.
-        jitter: what comes on top of the delay, packet by packet.
-        bucket: what it may save up of its rate.
-        retransmission: what radio repeats, and how late that is.
-        outages: when it is out of service, at random.
-        handover: what changes periodically.
-        grants: when it may send.
-        access: whom it shares its medium with.
+        queue: queue in front of the transmitter.
+        loss: probability 0..1 that a packet is lost before the queue; for a loss model the stationary probability.
+        loss_model: burst loss model; None: independent losses.
+        trace: rate trace; None: constant rate.
+        reorder: whether packets with a shorter delay may overtake earlier ones.
+        delay_trace: delay trace, whose mean is `delay_s`; None: constant delay.
+        jitter: random delay of each packet in addition.
+        bucket: token bucket.
+        retransmission: link-layer retransmission.
+        outages: random times without service.
+        handover: periodic changes.
+        grants: scheduler grants.
+        access: access to a shared medium.
     """
 
     rate_bps: float | None
@@ -291,16 +291,16 @@ class LinkDirection:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """A packet that is lost on a link whatever else there is.
+    """A data packet that a link always drops.
 
-    Counted are the data packets of a subflow that get to the link, retransmissions and those that are lost there in
-    other ways included.
+    The number counts the data packets of a subflow that reach the link, including retransmissions and packets dropped
+    there for other reasons.
 
     Attributes:
-        flow: its name, with the number of the copy if there are several: "download.3".
+        flow: name of the flow, with the number of the copy if it has several: "download.3".
         subflow: ordinal from 1 in path order.
-        number: which of them, from 1.
-        after_s: those that get there earlier do not count.
+        number: number of the packet, from 1.
+        after_s: time from which packets count, s.
     """
 
     flow: str
@@ -314,11 +314,11 @@ class Link:
     """A full-duplex link; "forward" is from `ends[0]` to `ends[1]`.
 
     Attributes:
-        name: its key in the file.
+        name: key in the file.
         ends: the nodes it joins.
         forward: from the first to the second.
         reverse: from the second to the first.
-        drops: packets lost by a script, each in the direction in which its flow sends.
+        drops: scripted drops, each in the direction in which its flow sends.
     """
 
     name: str
@@ -330,13 +330,13 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class PolicyFile:
-    """The content of a trained policy's file; `subflow_sim.policy` reads it.
+    """The content of a trained policy's file; `subflow_sim.policy` parses it.
 
     Attributes:
-        name: as the scenario has it.
+        name: name in the scenario.
         content_hash: SHA-256 in hex.
-        content: of the file.
-        path: absolute path of the file that was read; None: it is not a file.
+        content: content of the file.
+        path: absolute path of the file; None without a file.
     """
 
     name: str
@@ -347,13 +347,13 @@ class PolicyFile:
 
 @dataclass(frozen=True, slots=True)
 class ScriptFile:
-    """The text of a controller or scheduler that a scenario brings; `subflow_sim.script` compiles it.
+    """The text of a scenario's controller or scheduler; `subflow_sim.script` compiles it.
 
     Attributes:
-        name: by which flows choose it.
-        kind: which of the two it is.
-        text: of the script, with line feeds alone.
-        file: as the scenario has it.
+        name: name for flows.
+        kind: "controller" or "scheduler".
+        text: text of the script, with line feeds only.
+        file: file name in the scenario.
     """
 
     name: str
@@ -364,13 +364,13 @@ class ScriptFile:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A controller or scheduler by name, with all its options (those left out in the file have their defaults).
+    """A controller or scheduler by name, with all its options (omitted ones have their defaults).
 
     Attributes:
-        name: as in the file.
+        name: name in the file.
         options: SI values by key.
-        policy: what its option `policy` names; None: no trained one.
-        script: what it is written in; None: it is built in.
+        policy: trained policy named by the option `policy`; None without one.
+        script: source script; None for built-in algorithms.
     """
 
     name: str
@@ -384,18 +384,18 @@ NO_CHOICE = Choice("")
 
 
 MAX_COPIES = 10_000
-"""Copies that a flow can have at most."""
+"""Maximum number of copies of a flow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrivals:
-    """Copies of a flow that come one after the other, as a Poisson process from the flow's start to its stop.
+    """Copies of a flow that arrive as a Poisson process from the flow's start to its stop.
 
     Attributes:
-        mean_gap_s: mean of the exponential times between two of them.
-        lifetime_s: how long each sends, or the mean of that; None: until its transfer is complete or the flow stops.
-        lifetime_distribution: "fixed": all live equally long; "exponential": that long on average.
-        limit: at most that many come; None: as many as do.
+        mean_gap_s: mean of the exponential times between arrivals, s.
+        lifetime_s: sending time of each copy, or its mean, s; None: until its transfer is complete or the flow stops.
+        lifetime_distribution: "fixed": equal lifetimes; "exponential": with that mean.
+        limit: maximum number of arrivals; None: no limit.
     """
 
     mean_gap_s: float
@@ -406,35 +406,35 @@ class Arrivals:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Traffic from one host to another; `count` identical copies of it, or copies that arrive.
+    """Traffic from one host to another, in `count` identical copies or in copies that arrive.
 
     Attributes:
-        name: its key in the file; the copies are named by `instances`.
+        name: key in the file; `instances` names the copies.
         kind: "tcp" (one path), "mptcp" (a subflow on each path), "cbr" (constant bit rate, one path, no feedback) or
             "onoff" (like cbr, but in bursts).
         source: host that sends the data.
-        destination: host that receives it.
+        destination: host that receives the data.
         controller: congestion controller; `NO_CHOICE` for cbr and onoff.
-        scheduler: packet scheduler; "minrtt" for tcp, which has nothing to choose from; `NO_CHOICE` for cbr and onoff.
-        paths: one per subflow, each the names of the links from source to destination. The same path may stand twice.
+        scheduler: packet scheduler; "minrtt" for tcp, which has no choice; `NO_CHOICE` for cbr and onoff.
+        paths: one per subflow, each the names of the links from source to destination. A path may occur twice.
         count: number of identical copies.
-        start_s: when it starts; the scenario's start jitter comes on top.
-        stop_s: when it stops to send new data; None: at the end.
-        size_bytes: payload after which it is complete; None: endless.
+        start_s: start time, s; the scenario's start jitter is added.
+        stop_s: time after which it sends no new data, s; None: the end of the run.
+        size_bytes: payload of the transfer; None: endless.
         recv_buffer_bytes: connection-level receive buffer; None: unlimited.
         send_buffer_bytes: connection-level send buffer, which holds data until it is DATA_ACKed; None: unlimited.
-        backup: mptcp only, ordinals from 1 of the subflows that carry data while no other is usable, ascending.
+        backup: mptcp only, ordinals from 1 of the subflows that carry data only while no other is usable, ascending.
         late: mptcp only, ordinals from 2 of the subflows that wait for an event to open or announce them, ascending.
-        subflow_limit: mptcp only, further subflows at a time at most; None: one for each path.
-        address_limit: mptcp only, announced addresses that are taken up at most; None: all.
-        rate_bps: cbr and onoff only, wire bit/s, for onoff while it is on.
+        subflow_limit: mptcp only, maximum number of simultaneous additional subflows; None: one for each path.
+        address_limit: mptcp only, maximum number of accepted announced addresses; None: all.
+        rate_bps: cbr and onoff only, wire bit/s; for onoff during bursts.
         packet_bytes: cbr and onoff only, size of a packet on the wire.
-        spacing: cbr and onoff only, "constant" distances between packets or "poisson": exponential ones.
-        mean_on_s: onoff only, mean of the exponential lengths of its bursts; the first begins at `start_s`.
-        mean_off_s: onoff only, mean of the exponential lengths of the silences between them.
-        ecn: tcp and mptcp only, what its two ends agree on about marks: "off", "rfc3168", "accecn"; None: what the
-            transport says, or its controller needs.
-        arrivals: how copies arrive in place of one flow at `start_s`; `count` is 1 then.
+        spacing: cbr and onoff only, "constant" or "poisson" (exponential) gaps between packets.
+        mean_on_s: onoff only, mean of the exponential burst lengths, s; the first burst begins at `start_s`.
+        mean_off_s: onoff only, mean of the exponential lengths of the pauses between bursts, s.
+        ecn: tcp and mptcp only, ECN mode negotiated by the two ends: "off", "rfc3168", "accecn"; None: as in the
+            transport, or as required by the controller.
+        arrivals: arrivals of copies in place of one flow at `start_s`; `count` is then 1.
     """
 
     name: str
@@ -464,14 +464,14 @@ class Flow:
 
     @property
     def sends_datagrams(self) -> bool:
-        """It is not a transport connection: it has no controller, no subflows and no round trips."""
+        """True for flows without a transport connection: no controller, no subflows and no round trips."""
         return self.kind in DATAGRAM_KINDS
 
     @property
     def instances(self) -> tuple[str, ...]:
-        """Names of the copies: ("download",), or ("download.1", "download.2", ...) if there are several.
+        """Names of the copies: ("download",), or ("download.1", "download.2", ...) for several.
 
-        None of those that arrive: how many come depends on the seed of the run.
+        Empty for arrivals, whose number depends on the seed of the run.
         """
         if self.arrivals is not None:
             return ()
@@ -481,11 +481,11 @@ class Flow:
 
     @property
     def most_copies(self) -> int:
-        """How many copies a run can have of it."""
+        """Maximum number of copies in a run."""
         return self.count if self.arrivals is None else self.arrivals.limit or MAX_COPIES
 
     def has_copy(self, name: str) -> bool:
-        """Whether a run can have a flow of that name: this one, or a copy such as "download.3" if it has several."""
+        """True if a run can contain a flow with this name: this one, or a copy, for example "download.3"."""
         if self.count == 1 and self.arrivals is None:
             return name == self.name
         base, _, ordinal = name.partition(".")
@@ -497,24 +497,25 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A change at a given time. Names either a link or a flow; what is None stays as it is.
+    """A change at a given time. Names either a link or a flow; values that are None stay unchanged.
 
     Attributes:
-        at_s: when.
+        at_s: time of the change, s.
         link: the link that changes.
-        direction: which of its directions.
-        flow: the flow of which subflows open or close, with all its copies, or one of these: "download.3".
+        direction: changed directions of the link.
+        flow: the flow whose subflows open or close, with all its copies, or one copy: "download.3".
         subflow: ordinal of the subflow from 1 in path order; None: all.
         rate_bps: new rate; infinite: unlimited.
-        delay_s: new one-way delay, for packets sent from then on.
+        delay_s: new one-way delay of subsequently sent packets, s.
         loss: new loss probability.
-        loss_model: the model it is of; None: each packet is independent of all others.
+        loss_model: new burst loss model; None: independent losses.
         queue: new queue limits; the discipline stays.
-        up: False: everything in the queue and on arrival is lost. True: back in service.
-        open: False: the subflow is closed and what it had outstanding goes over the others. True: a fresh one opens.
-        backup: True: the subflow carries data only while no other is usable. False: it is one like the others.
-        announce: True: the receiver announces the subflow's address, and it joins. False: it is taken back, and closes.
-        refuse: True: whoever opens the subflow is reset. False: it may be opened.
+        up: False: all queued and arriving packets are lost. True: back in service.
+        open: False: the subflow closes and its outstanding data goes over the others. True: a new one opens.
+        backup: True: the subflow carries data only while no other is usable. False: it becomes a normal subflow.
+        announce: True: the receiver announces the subflow's address, and the subflow joins. False: the address is
+            withdrawn, and the subflow closes.
+        refuse: True: the receiver answers attempts to open the subflow with a reset. False: it may be opened.
         controller: takes over all subflows of the flow; window, ssthresh and RTT estimates stay, as with Linux's
             setsockopt(TCP_CONGESTION).
     """
@@ -539,7 +540,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A remark on the drawing: its upper left corner on the canvas in pixels, and what it says."""
+    """A note on the drawing: the position of its upper left corner on the canvas in pixels, and its text."""
 
     at: tuple[float, float]
     text: str

@@ -1,4 +1,4 @@
-"""From the tree of a scenario file to a `Scenario`: reads each section but `[training]`."""
+"""Converts the tree of a scenario file to a `Scenario`, except for `[training]`."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _FLOW_CHANGES = ("open", "backup", "announce", "refuse", "controller")
 def read_tree(
     tree: dict[str, Any], file: str, report: Report, algorithms: AlgorithmCatalog, folder: FilePath | None
 ) -> Scenario:
-    """Read a parsed scenario file, all but `[training]`; problems go to the report.
+    """Reads a parsed scenario file except for `[training]`; problems go to the report.
 
     Raises:
-        ScenarioError: if it is made for another version.
+        ScenarioError: if the file has the format of a newer version.
     """
     version = tree.get("format")
     if isinstance(version, int) and version > _FORMAT:
-        # Everything else may mean something new, so it is not worth a word.
+        # All other keys may have a new meaning, so their problems are not reported.
         message = "made for a newer version of Subflow"
         report.add(("format",), message, f"{_FORMAT}, the format that this version reads")
         raise ScenarioError(report.sorted_problems())
@@ -61,7 +61,7 @@ def read_tree(
         folder,
         scripts.broken,
     )
-    # Names whose tables are unusable count as known: one problem each is enough.
+    # Names of unusable tables count as known, so that each causes one problem only.
     links: dict[str, LinkReading | None] = dict.fromkeys(_names(tree, "links"))
     for name, table in named_tables(report, tree, "links"):
         links[name] = read_link(context, name, table)
@@ -86,7 +86,7 @@ def read_tree(
         nodes=nodes,
         links={name: reading.link for name, reading in links.items() if reading is not None},
         flows={name: reading.flow for name, reading in flows.items() if reading is not None},
-        # To the nanosecond, as the simulator counts: what happens in the same one keeps the order of the file.
+        # Times are rounded to nanoseconds, as in the simulator; simultaneous events keep the order of the file.
         events=tuple(sorted(events, key=lambda event: round(event.at_s * 1e9))),
         transport=transport,
         notes=notes,
@@ -106,7 +106,7 @@ def _check_beginning(report: Report, values: Mapping[str, Any]) -> None:
 
 
 def _read_transport(report: Report, tree: Mapping[str, Any]) -> dict[str, OptionValue]:
-    """The transport options that the file sets; the profile has the others."""
+    """The transport options set by the file, without those of the profile."""
     table = report.expect_table(("transport",), tree.get("transport", {}), "a table [transport]")
     if table is None:
         return {}
@@ -116,7 +116,7 @@ def _read_transport(report: Report, tree: Mapping[str, Any]) -> dict[str, Option
 def _check_bottlenecks(
     report: Report, links: Mapping[str, LinkReading | None], flows: Mapping[str, FlowReading | None]
 ) -> None:
-    """Nothing would ever stop the window of a flow whose path has no finite rate from growing."""
+    """Reports paths without a finite rate, on which a window would grow without limit."""
     for reading in flows.values():
         if reading is None or reading.flow.sends_datagrams:
             continue
@@ -129,9 +129,9 @@ def _check_bottlenecks(
 
 
 def _read_nodes(report: Report, tree: Mapping[str, Any]) -> tuple[dict[str, Node], frozenset[str]]:
-    """The nodes, and the names of those that are hosts for sure.
+    """The nodes, and the names of those that are certainly hosts.
 
-    Where the file does not tell, a node may end flows and be on the way of others: nothing follows from what it lacks.
+    A node of unknown kind may end flows and forward others, so that its problem causes no further ones.
     """
     nodes = {name: Node(name) for name in _names(tree, "nodes")}
     hosts = set()
@@ -168,14 +168,14 @@ def read_event(
     links: Mapping[str, LinkReading | None],
     flows: Mapping[str, FlowReading | None],
 ) -> Event:
-    """Read an event; problems go to the report of the context.
+    """Reads an event; problems go to the context's report.
 
     Args:
-        context: what it is checked against.
-        path: its place in the file.
-        table: as parsed.
-        links: by name, also those that are not usable.
-        flows: by name; None where the flow is not usable.
+        context: nodes, times and report for the checks.
+        path: path of the event in the file.
+        table: parsed table.
+        links: links by name, including unusable ones as None.
+        flows: flows by name; None for unusable flows.
     """
     report = context.report
     targets = [key for key in ("link", "flow") if key in table]
@@ -221,10 +221,10 @@ def read_event(
 
 
 def read_change(scenario: Scenario, table: Mapping[str, Any]) -> Event:
-    """Read what an `[[events]]` entry would say, `at` included, as a change of a scenario that is running.
+    """Reads a table in the form of an `[[events]]` entry, including `at`, as a change of a running scenario.
 
     Raises:
-        ScenarioError: with all that the format does not allow in it.
+        ScenarioError: with all problems of the table.
     """
     from subflow_sim.catalog import catalog_of
 
@@ -279,7 +279,7 @@ def _check_subflow(context: Context, path: Path, values: Mapping[str, Any], read
 
 
 def _check_controller(context: Context, path: Path, values: Mapping[str, Any], reading: FlowReading | None) -> None:
-    """Note a controller that cannot take over, or from which none can."""
+    """Reports a controller that cannot take over, or cannot be replaced."""
     controller = values.get("controller")
     if controller is None or reading is None or reading.flow.sends_datagrams:
         return

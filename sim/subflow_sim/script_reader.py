@@ -1,4 +1,4 @@
-"""Reads `[controllers.NAME]` and `[schedulers.NAME]`: the scripts that a scenario brings."""
+"""Reads `[controllers.NAME]` and `[schedulers.NAME]`: the scripts of a scenario."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".py"
 MAX_SCRIPTS = 100
-"""That a section may have: each is compiled whenever the scenario is read."""
+"""Maximum number of scripts per section; each is compiled whenever the scenario is read."""
 
 _FOLDER = "controllers"
 _TEXT = "a text in UTF-8"
@@ -31,12 +31,12 @@ _TEXT = "a text in UTF-8"
 
 @dataclass(frozen=True, slots=True)
 class Scripts:
-    """What a scenario brings.
+    """The scripts of a scenario.
 
     Attributes:
-        files: scripts that are in order.
-        algorithms: what they are compiled to, in the same order.
-        broken: names of the others, by kind.
+        files: valid scripts.
+        algorithms: compiled algorithms, in the same order.
+        broken: names of invalid scripts, by kind.
     """
 
     files: tuple[ScriptFile, ...]
@@ -45,21 +45,22 @@ class Scripts:
 
 
 def compiled(script: ScriptFile) -> Script:
-    """The script as the core runs it.
+    """The compiled script.
 
     Raises:
-        ScriptError: with all that is wrong with it.
+        ScriptError: with all its problems.
     """
-    from subflow_sim.script import compile_script  # with the compiled core, which other scenarios need not load
+    # loads the compiled core, which scenarios without scripts do not need
+    from subflow_sim.script import compile_script
 
     return compile_script(script.text, script.name, script.kind)
 
 
 def algorithm_of(script: ScriptFile) -> Algorithm:
-    """What lists and forms say of it, and what its options are.
+    """The description of a script for lists and forms, with its options.
 
     Raises:
-        ScriptError: with all that is wrong with it.
+        ScriptError: with all its problems.
     """
     algorithm = compiled(script).algorithm
     return replace(algorithm, summary=on_one_line(algorithm.summary), script=script)
@@ -69,12 +70,12 @@ def algorithm_of(script: ScriptFile) -> Algorithm:
 
 
 def shipped_scripts() -> dict[str, FilePath]:
-    """The scripts that ship by name, sorted."""
+    """The shipped scripts, sorted by name."""
     return {path.stem: path for path in sorted(shipped_folder(_FOLDER).glob(f"*{SUFFIX}"))}
 
 
 def shipped_algorithms(kind: ScriptKind) -> tuple[Algorithm, ...]:
-    """What ships as scripts of that kind, by name."""
+    """The shipped scripts of a kind as algorithms, sorted by name."""
     from subflow_sim.script import kind_of
 
     texts = {name: read_script(name, None) for name in shipped_scripts()}
@@ -84,14 +85,14 @@ def shipped_algorithms(kind: ScriptKind) -> tuple[Algorithm, ...]:
 
 
 def read_script(name: str, folder: FilePath | None) -> str:
-    """The text of a script that a scenario names.
+    """The text of a script named by a scenario.
 
     Args:
-        name: of one that ships, or of a file that ends in .py, within the scenario's folder.
-        folder: the scenario's; None: it is not a file.
+        name: name of a shipped script, or of a file that ends in .py, within the scenario's folder.
+        folder: folder of the scenario; None: the scenario is not a file.
 
     Raises:
-        ParamError: if there is none, or it is not text.
+        ParamError: if the script is missing or not text.
     """
     from subflow_sim.script import MAX_SCRIPT_BYTES
 
@@ -108,10 +109,10 @@ def read_script(name: str, folder: FilePath | None) -> str:
 
 
 def script_text(content: bytes, name: str) -> str:
-    """What a file holds, with line feeds alone and without the mark that some editors put in front.
+    """The text of a file with line feeds only and without a byte order mark.
 
     Raises:
-        ParamError: if it is not text; the message begins with its name.
+        ParamError: if it is not text; the message begins with the file name.
     """
     try:
         text = content.decode("utf-8-sig")
@@ -122,7 +123,7 @@ def script_text(content: bytes, name: str) -> str:
 
 
 def with_script_contents(tree: Mapping[str, Any], folder: FilePath | None) -> dict[str, Any]:
-    """A parsed scenario file that was read without problems, with the content of its scripts in it."""
+    """A valid parsed scenario file with the content of its scripts embedded."""
     whole = dict(tree)
     for section in SCRIPT_SECTIONS.values():
         if section in tree:
@@ -139,7 +140,7 @@ def with_script_contents(tree: Mapping[str, Any], folder: FilePath | None) -> di
 def read_scripts(
     report: Report, tree: Mapping[str, Any], algorithms: AlgorithmCatalog, folder: FilePath | None
 ) -> Scripts:
-    """Read and compile the scripts of a scenario file; problems go to the report."""
+    """Reads and compiles the scripts of a scenario file; problems go to the report."""
     if not any(section in tree for section in SCRIPT_SECTIONS.values()):
         return Scripts((), (), {})
     from subflow_sim.script import ScriptError
@@ -212,7 +213,7 @@ def _read_content(report: Report, path: Path, value: object) -> str:
 
 
 def _note(report: Report, path: Path, file: ScriptFile, error: ScriptError, *, has_content: bool) -> ScriptKind:
-    """Note all that is wrong with a script, by its lines and columns; returns what it looks like."""
+    """Reports all problems of a script with lines and columns; returns its inferred kind."""
     from subflow_sim.script import kind_of
 
     meant = kind_of(file.text)

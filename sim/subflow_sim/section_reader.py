@@ -1,4 +1,4 @@
-"""Reads the tables of a TOML file by the declarations of their keys, and collects all problems on the way."""
+"""Reads the tables of a TOML file by the declarations of their keys, and collects all problems."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from subflow_sim.toml_map import Path, dotted
 from subflow_sim.units import Dimension, format_quantity
 
 OVERRIDES_FILE: Final = "--set"
-"""The place of a value from the command line, as problems name it."""
+"""File name in problems of values from the command line."""
 
 _VALUE_CHARACTERS = 60
 _ITEMS_SHOWN = 12
 
 
 class Report:
-    """The problems found so far, and what it takes to say where each one stands.
+    """The problems found so far, with their positions in the file.
 
     Args:
-        file: what problems call it.
-        lines: finds the lines of all values; asked at the first problem, since most files have none.
+        file: file name in problems.
+        lines: returns the lines of all values; called at the first problem, because most files have no problems.
         tree: the parsed file.
 
     Attributes:
-        problems: in the order in which they were found.
+        problems: problems in the order of their discovery.
     """
 
     def __init__(self, file: str, lines: Callable[[], Mapping[Path, int]], tree: Mapping[str, Any]) -> None:
@@ -44,7 +44,7 @@ class Report:
         self._overridden: set[Path] = set()
 
     def mark_overridden(self, path: Path) -> None:
-        """Problems at or below this path are the command line's from now on, not the file's."""
+        """Attributes problems at or below this path to the command line instead of the file."""
         self._overridden.add(path)
 
     def is_overridden(self, path: Path) -> bool:
@@ -52,7 +52,7 @@ class Report:
         return any(path[:length] in self._overridden for length in range(1, len(path) + 1))
 
     def add(self, path: Path, message: str, allowed: str = "") -> None:
-        """Note a problem; the value shown is what the file has at `path`, if anything."""
+        """Reports a problem, with the file's value at `path` if present."""
         value = _look_up(self._tree, path)
         shown = "" if value is None else toml_text(value)
         if self.is_overridden(path):
@@ -61,7 +61,7 @@ class Report:
             self.problems.append(Problem(self._file, self._line(path), dotted(path), shown, message, allowed))
 
     def add_override(self, key: str, value: str, message: str, allowed: str) -> None:
-        """Note a problem of an override that could not be applied."""
+        """Reports a problem of an override that cannot be applied."""
         self.problems.append(Problem(OVERRIDES_FILE, None, key, value, message, allowed))
 
     def sorted_problems(self) -> list[Problem]:
@@ -69,14 +69,14 @@ class Report:
         return sorted(self.problems, key=lambda problem: (problem.file == OVERRIDES_FILE, problem.line or 0))
 
     def expect_table(self, path: Path, value: object, header: str) -> dict[str, Any] | None:
-        """The value if it is a table, else None after noting that it is not."""
+        """The value if it is a table, otherwise None after reporting a problem."""
         if isinstance(value, dict):
             return value
         self.add(path, f"this is {kind_name(value)}, not a table", header)
         return None
 
     def tables(self, name: str) -> Iterator[tuple[Path, dict[str, Any]]]:
-        """The tables `[[name]]` of the file with their places; what is none is noted and left out."""
+        """The tables `[[name]]` of the file with their paths; other values are reported and omitted."""
         written = self._tree.get(name, [])
         if not isinstance(written, list):
             self.add((name,), f"this is {kind_name(written)}, not an array of tables", f"[[{name}]]")
@@ -87,21 +87,21 @@ class Report:
                 yield (name, number), found
 
     def names(self, path: Path, value: object) -> tuple[str, ...]:
-        """The value if it is a list of texts, else nothing after noting that it is not."""
+        """The value if it is a list of texts, otherwise an empty tuple after reporting a problem."""
         if isinstance(value, list) and all(isinstance(each, str) for each in value):
             return tuple(value)
         self.add(path, f"this is {kind_name(value)}", "a list of texts in quotes")
         return ()
 
     def check_names(self, path: Path, names: Iterable[str], what: str, known: Iterable[str]) -> None:
-        """Note each name that nothing has."""
+        """Reports each unknown name."""
         listed = list(known)
         for name in names:
             if name not in listed:
                 self.add(path, f'unknown {what} "{name}"{did_you_mean(name, listed)}', either(listed))
 
     def unknown_key(self, path: Path, known: Iterable[str]) -> None:
-        """Note a key that means nothing."""
+        """Reports an unknown key."""
         names = list(known)
         self.add(path, f"unknown key{did_you_mean(str(path[-1]), names)}", either(names))
 
@@ -110,7 +110,7 @@ class Report:
         return self._find_lines()
 
     def _line(self, path: Path) -> int | None:
-        """The line of the value, or of the innermost table around it that has one."""
+        """The line of the value, or of the innermost enclosing table with a known line."""
         for length in range(len(path), 0, -1):
             line = self._lines.get(path[:length])
             if line is not None:
@@ -119,7 +119,7 @@ class Report:
 
 
 def toml_text(value: object) -> str:
-    """A value about as it stands in a file, on one line, shortened, with control characters made harmless."""
+    """A value approximately in TOML notation, on one line, shortened, with control characters escaped."""
     text = _toml_text(value)
     return text if len(text) <= _VALUE_CHARACTERS else text[: _VALUE_CHARACTERS - 1] + "…"
 
@@ -129,7 +129,7 @@ def _toml_text(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         is_long = len(value) > _VALUE_CHARACTERS
-        # Of a script or the like, the first line is enough to know it.
+        # For long texts, for example scripts, the first line identifies them.
         begun = value[: _VALUE_CHARACTERS + 1].partition("\n")[0] + "…" if is_long and "\n" in value else value
         shown = on_one_line(begun[: _VALUE_CHARACTERS + 1].replace("\\", "\\\\").replace('"', '\\"'))
         return f'"{shown}' if is_long else f'"{shown}"'
@@ -139,7 +139,7 @@ def _toml_text(value: object) -> str:
         items = list(value.items())[:_ITEMS_SHOWN]
         return f"{{{', '.join(f'{dotted((key,))} = {_toml_text(item)}' for key, item in items)}{_more(value)}}}"
     if isinstance(value, int) and abs(value) > 10**_VALUE_CHARACTERS:
-        return ("-" if value < 0 else "") + "9999…"  # so large that printing it would cost time
+        return ("-" if value < 0 else "") + "9999…"  # so large that printing it would take long
     return str(value)
 
 
@@ -160,26 +160,26 @@ def _look_up(tree: Mapping[str, Any], path: Path) -> object:
 _NAME = re.compile(NAME_PATTERN)
 
 Special: TypeAlias = Callable[[Path, object], Any]
-"""Reads a value that is more than its `Param` says. Raises `Noted` once its problems are in the report."""
+"""Reader of a value that its `Param` cannot describe. Raises `Noted` after reporting problems."""
 
 
-class Noted(Exception):  # noqa: N818 - not an error by itself: the problem is in the report already
-    """A value is unusable, and the report says so."""
+class Noted(Exception):  # noqa: N818 - not an error itself: the problem is already reported
+    """A value is unusable, and its problem is already reported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the sections are checked against.
+    """Inputs for the checks of the sections.
 
     Attributes:
-        report: gets the problems.
-        nodes: by name.
-        duration_s: of the run; None if the file does not tell.
-        mss_bytes: payload of a full packet; None likewise.
-        algorithms: controllers and schedulers that may be named.
-        profile: transport profile, which decides some defaults.
-        folder: of the scenario file, where the files it names are; None if it is not a file.
-        broken: names of scripts that are not usable, by kind; the report says enough of them already.
+        report: receives the problems.
+        nodes: nodes by name.
+        duration_s: duration of the run, s; None if unknown.
+        mss_bytes: payload of a full packet; None if unknown.
+        algorithms: available controllers and schedulers.
+        profile: transport profile, which determines some defaults.
+        folder: folder of the scenario file and of referenced files; None without a file.
+        broken: names of unusable scripts, by kind, whose problems are already reported.
     """
 
     report: Report
@@ -192,13 +192,13 @@ class Context:
     broken: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def check_time(self, path: Path, time_s: float | None) -> None:
-        """Note a time after the end of the run. The end itself is within the run: late, but it comes."""
+        """Reports a time after the end of the run; the end itself is allowed."""
         if time_s is not None and self.duration_s is not None and time_s > self.duration_s:
             end = format_quantity(self.duration_s, Dimension.TIME)
             self.report.add(path, "after the end of the run, so it would never happen", f'a time up to "{end}"')
 
     def check_name(self, path: Path, name: str, kind: str, known: Mapping[str, object]) -> bool:
-        """Note a name that nothing has; True if something has it."""
+        """True if the name is known; other names are reported."""
         if name in known:
             return True
         names = list(known)
@@ -209,7 +209,7 @@ class Context:
 def named_tables(
     report: Report, tree: Mapping[str, Any], section: str, *, required: bool = True
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The usable tables of `[nodes.NAME]` and the like, one by one."""
+    """The usable tables of a section such as `[nodes.NAME]`, one by one."""
     header = f"[{section}.NAME]"
     if section not in tree:
         if required:
@@ -241,21 +241,23 @@ def read_section(
     specials: Mapping[str, Special] | None = None,
     also_known: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Read the keys of a table.
+    """Reads the keys of a table.
 
     Args:
-        report: gets the problems.
-        path: of the table.
-        table: as parsed.
+        report: receives the problems.
+        path: path of the table.
+        table: parsed table.
         params: declaration of its keys.
-        kind: which of the keys apply; None: the file does not tell, so none that depends on it is missing.
-        noun: what such a table is called where keys of another kind are refused, e.g. "flow".
-        partial: the table only overrides another one: nothing is missing from it and no default applies.
-        specials: readers for keys whose values are more than their `Param` says.
+        kind: kind of the table, which determines the applicable keys; None if unknown: keys of certain kinds are then
+            optional.
+        noun: name of the table in messages about keys of another kind, e.g. "flow".
+        partial: whether the table only overrides another one: no key is missing, and no default applies.
+        specials: readers for keys whose values their `Param` cannot describe.
         also_known: further keys that are read elsewhere.
 
     Returns:
-        SI values by key: those given and valid, and the defaults of those left out. A key whose value is not usable is
+        SI values by key: the valid given values, and the defaults of omitted keys. Keys with unusable values are
+            absent.
         absent.
     """
     values: dict[str, Any] = {}
@@ -286,10 +288,10 @@ def read_section(
 
 
 def read_value(report: Report, path: Path, param: Param, value: object) -> Any:
-    """Read one value.
+    """Reads one value.
 
     Raises:
-        Noted: if it is not allowed.
+        Noted: if the value is not allowed.
     """
     try:
         return param.read(value)

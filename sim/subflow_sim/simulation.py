@@ -71,8 +71,7 @@ class Snapshot:
 
     @property
     def bytes(self) -> int:
-        """Memory of the snapshot, bytes: packets in transit, records of senders and receivers, records not yet taken.
-        """
+        """Memory of the snapshot, bytes: packets in transit, state of senders and receivers, records not yet taken."""
         return self.core.bytes
 
 
@@ -312,8 +311,7 @@ class Simulation:
         return self._core.packets_not_captured
 
     def take_intervals(self) -> Intervals:
-        """The monitor intervals finished since the last call, of all subflows with monitor intervals, in order of time.
-        """
+        """The monitor intervals of all subflows that finished since the last call, in order of time."""
         return Intervals(owners=self._subflow_names, **self._core.take_intervals())
 
     def take_agent_steps(self) -> AgentSteps | None:
@@ -590,7 +588,6 @@ def _balance_summary(packets: _core.PacketBalance, in_flight: int) -> dict[str, 
 
 
 def _policy_summary(controller: Choice) -> dict[str, str] | None:
-    """Name and content hash of the deciding policy; the hash identifies it even if the file of that name changes later.
-    """
+    """Name and content hash of the deciding policy; the hash identifies it even if its file changes later."""
     policy = controller.policy
     return None if policy is None else {"name": policy.name, "content_hash": policy.content_hash}

@@ -107,8 +107,7 @@ def toml_lines(text: str) -> Mapping[Path, int]:
 
 
 def dotted(path: Path) -> str:
-    """A path in the format of messages: ("events", 0, "at") -> "events[0].at"; keys that TOML would quote are quoted.
-    """
+    """A path in the format of messages: ("events", 0, "at") -> "events[0].at"; keys are quoted as in TOML."""
     text = ""
     for step in path:
         if isinstance(step, int):

@@ -21,7 +21,7 @@ class Column:
         name: term with its unit, e.g. "cwnd_pkts". Rates and counts cover the interval that ends at the sample; other
             quantities are the state at that time. NaN is a gap: undefined, not yet defined, or after the end of the
             flow; for round-trip times also after more than a retransmission timeout without a sample.
-        symbol of the unit; empty for a ratio.
+        unit: symbol of the unit; empty for a ratio.
     """
 
     scope: Scope
@@ -59,8 +59,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Intervals:
-    """Finished monitor intervals, one per position, ordered by the time at which the fate of their last packet became
-    known.
+    """Finished monitor intervals, ordered by the time at which the fate of their last packet became known.
 
     Controllers with monitor intervals (vivace, mpcc-…) keep one rate for about a round trip and learn from the fate of
     the packets sent in it, as soon as it is known. All arrays are [n] and own their memory. Rates count full-size

@@ -6,10 +6,10 @@ from subflow_sim.parameter import Param
 from subflow_sim.units import Dimension
 
 RANGES = ("uniform", "log_uniform", "integer")
-"""Draws between two ends."""
+"""Draws from an interval."""
 
 DRAW_KINDS = (*RANGES, "choice", "bdp", "of")
-"""Keys by which a table is known as a draw."""
+"""Keys that identify a table as a draw."""
 
 TRAINING: tuple[Param, ...] = (
     Param(

@@ -1,4 +1,4 @@
-"""Reads the `[training]` block of a scenario file: each draw by itself. Whether all can come: `training_trials`."""
+"""Reads the `[training]` block of a scenario file, draw by draw. `training_trials` checks their combinations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from subflow_sim.training_model import DrawnEvents, Template, Training
 from subflow_sim.training_params import TRAINING, TRAINING_EVENT
 
 MAX_CHANGES = 10_000
-"""Changes that a row of `[[training.events]]` may make in an episode."""
+"""Maximum number of changes of a row of `[[training.events]]` in an episode."""
 
 _EVENT_KEYS = tuple(param.key for param in SECTIONS["event"] if param.key != "at")
 _FIXED = ("format", "name", "seed", "duration", "training")
@@ -26,7 +26,7 @@ _EPISODE = TRAINING[0]
 
 
 def read_training(report: Report, template: Template, value: object) -> tuple[Training, Mapping[str, Path]] | None:
-    """Read the block; None after noting what is wrong with it. Also tells where each of its draws stands."""
+    """Reads the block, and returns it with the path of each draw; None after reporting problems."""
     path: Path = ("training",)
     count = len(report.problems)
     table = report.expect_table(path, value, "a table [training]")
@@ -45,7 +45,7 @@ def read_training(report: Report, template: Template, value: object) -> tuple[Tr
 
 
 def _longest_s(episode: Independent | None, template: Template) -> float:
-    """The longest that an episode can last; that of a run if the block does not say."""
+    """Maximum duration of an episode; that of a run if the block gives none."""
     if episode is not None:
         return max(float(_EPISODE.read(time)) for time in episode.trials())  # type: ignore[arg-type]
     duration = template.tree.get("duration")
@@ -53,7 +53,7 @@ def _longest_s(episode: Independent | None, template: Template) -> float:
 
 
 def _read_times(report: Report, path: Path, param: Param, value: object) -> Independent | None:
-    """A draw of times that the parameter allows; None after noting what is wrong with it."""
+    """A draw of times allowed by the parameter; None after reporting a problem."""
     try:
         draw = read_independent(report, path, value)
         for time in draw.trials():
@@ -84,9 +84,10 @@ def _read_draws(report: Report, path: Path, value: object) -> tuple[dict[str, Dr
 
 
 def _flattened(table: Mapping[str, Any], path: Path, key: str = "") -> Iterator[tuple[str, Path, object]]:
-    """The dotted keys of nested tables with their values; a key may also be written in quotes, dots and all.
+    """The dotted keys of nested tables with their values; a key may also be quoted with its dots.
 
-    A plain table is taken apart, too: { model = "gilbert", p = { uniform = [...] }, ... } draws within a loss model.
+    A plain table is divided, too: { model = "gilbert", p = { uniform = [...] }, ... } contains a draw within a loss
+    model.
     """
     for step, value in table.items():
         # both events.0.at and events[0].at

@@ -1,4 +1,4 @@
-"""The keys of `[transport]`: how TCP behaves where the RFCs leave a choice, and what each profile chooses."""
+"""The keys of `[transport]`: behaviour of TCP where the RFCs leave a choice, and the values of each profile."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ TRANSPORT: tuple[Param, ...] = (
         "The mean rate stays the same. For controllers that pace. Default: false.",
     ),
 )
-"""All keys of the section, in the order in which forms show them. A key left out has the value of the profile."""
+"""All keys of the section, in the order of forms. An omitted key has the value of the profile."""
 
 PROFILES: Mapping[Profile, Mapping[str, OptionValue]] = MappingProxyType(
     {
@@ -198,7 +198,7 @@ PROFILES: Mapping[Profile, Mapping[str, OptionValue]] = MappingProxyType(
         ),
     }
 )
-"""What each profile chooses. The timeout of delayed ACKs follows from how they are delayed."""
+"""Values of each profile. The timeout of delayed ACKs follows from their mode."""
 
 _DELAYED_ACK_TIMEOUTS_S = {"off": 0.04, "rfc": 0.2, "linux": 0.04}
 
@@ -207,8 +207,8 @@ def effective_transport(profile: Profile, given: Mapping[str, OptionValue]) -> d
     """The value of every transport option, in the order of `TRANSPORT`.
 
     Args:
-        profile: chooses what is not given.
-        given: values by key, as a scenario file sets them.
+        profile: source of options that are not given.
+        given: values by key from a scenario file.
 
     Returns:
         SI values by key: times in seconds, the initial window in packets.

@@ -363,9 +363,7 @@ class VecEnv:
         self._under_way += len(chosen)
 
     def recv(self, least: int | None = None) -> list[int]:
-        """Waits until at least `least` of the started environments finished their step; None: all. Returns their
-        numbers.
-        """
+        """Waits until `least` of the started environments (None: all) finished their step; returns their numbers."""
         wanted = self._under_way if least is None else min(least, self._under_way)
         try:
             done = self._core.recv(wanted)

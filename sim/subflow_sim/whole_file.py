@@ -10,8 +10,9 @@ from uuid import uuid4
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Writes to a temporary file beside the target, flushes it to disk, then renames it over the target; keeps the
-    permissions of an existing file.
+    """Writes to a temporary file, flushes it to disk, then renames it over the target.
+
+    The permissions of an existing file are kept.
 
     Raises:
         OSError: if the file cannot be written; the existing file stays, and the temporary file is removed.

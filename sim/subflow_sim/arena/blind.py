@@ -1,4 +1,4 @@
-"""Reference entrants of a ranking: senders that ignore the network, and an oracle that knows all of it.
+"""Reference entrants of a ranking: senders without feedback from the network, and an oracle with its fair shares.
 
 They send datagrams on each path, at rates fixed before the run. Datagrams have no round-trip times: the queueing delay
 follows from the mean queues of the links. A document completes when its bytes have arrived.
@@ -78,7 +78,7 @@ BLIND: Mapping[str, Rates] = {
     "random": _random,
     "oracle": _oracle,
 }
-"""Rates by the name of the entrant. All but the oracle ignore the network."""
+"""Rates by the name of the entrant. Only the oracle uses properties of the network."""
 
 
 def blind_network(net: Network, rates: Rates) -> Network:

@@ -67,8 +67,7 @@ class Network:
         return replace(self.scenario, flows=flows)
 
     def _newreno_bps(self, path: Sequence[str], there: PathFacts) -> float:
-        """Approximate goodput of a NewReno on a path: its share among the flows beside, or the limit by loss if lower.
-        """
+        """Approximate goodput of a NewReno on a path: its share among the flows beside, or its limit by loss."""
         crowd = sum(
             flow.count
             for other in self.beside

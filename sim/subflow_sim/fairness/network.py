@@ -88,7 +88,7 @@ class Lifetime(NamedTuple):
 
 
 def lifetimes(scenario: Scenario) -> dict[str, Lifetime]:
-    """Active time of each connection from the scenario; for finite sizes and several arrivals only a run knows it."""
+    """Active time of each connection from the scenario; flows with a size or arrivals require a run."""
     return {
         name: Lifetime(flow.start_s, math.inf if flow.stop_s is None else flow.stop_s)
         for flow in scenario.flows.values()
