@@ -302,7 +302,7 @@ def evaluate(
 
 
 def _key(instance: str, scenario: Scenario) -> str:
-    """The flow in the file whose copy a run's flow is."""
+    """The flow of the file to which a copy in a run belongs."""
     return instance if instance in scenario.flows else instance.rpartition(".")[0]
 
 

@@ -110,7 +110,7 @@ class Replay:
 
 
 class SumTree:
-    """Prefix sums over the weights of leaves, with updates and searches in O(log n) on whole arrays.
+    """Weights of leaves with search by cumulative weight, in O(log n) per leaf on whole arrays.
 
     A binary tree in one array with the root at 1: each node is the sum of its two children, so rounding errors do not
     accumulate.

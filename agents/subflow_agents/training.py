@@ -434,7 +434,7 @@ class _Training:
                 raise ConfigError(key, f"{now[key]!r} is not what the training began with", repr(before.get(key)))
 
     def _save(self) -> None:
-        """Writes a checkpoint, unless its values are not finite."""
+        """Writes a checkpoint, or raises DivergenceError if its values are not finite."""
         begun = time.monotonic()
         self._wants_checkpoint = False
         state = self.learner.state()

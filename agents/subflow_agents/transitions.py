@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from subflow_agents.learner import FloatArray, TrainingEnv
 
 LogsOf: TypeAlias = Literal["flow", "subflow"]
-"""Unit whose goodput logarithm the reward contains."""
+"""Level of the goodput logarithms in the reward: per flow or per subflow."""
 
 _LEAST_BPS = 1e4  # the lower bound of goodput in the rewards
 

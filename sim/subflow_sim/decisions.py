@@ -426,7 +426,7 @@ def detected(told: Sequence[Explanation], loss_detection: str) -> tuple[Explanat
     for position, each in enumerate(told):
         detection = ""
         if each.cause == "loss":
-            # The controller receives a probe's repair before the loss itself.
+            # The controller learns of the loss before the sender records the probe's repair.
             instant = [later for later in told[position : position + 2] if later.time_s == each.time_s]
             if any(later.rule.name == "probe_repaired" for later in instant):
                 detection = "tail_loss_probe"

@@ -42,7 +42,7 @@ def parse_delays(text: str, unit: str, interval_s: float) -> tuple[bytes, float]
 
     Args:
         text: content of the file.
-        unit: one of `UNITS`; empty: milliseconds, if the values are plausible as such.
+        unit: one of `UNITS`; empty: milliseconds, unless all values are below 1, which is refused.
         interval_s: duration of each value, s; a table has its own times.
 
     Returns:

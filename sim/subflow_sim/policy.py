@@ -3,11 +3,11 @@
 A policy file is one safetensors file. Its metadata hold a JSON document under "subflow_policy":
 
     {"format": 1, "controller": "drl-cc", "name": "drl-cc",
-     "observation": {"features": [...], "history": 1},    as the controller's agent sees them, in order
-     "action": {"names": [...], "choices": [...]},        choices: the action is the number of one of them
-     "options": {...},                                    of the controller, SI: what it was trained with
+     "observation": {"features": [...], "history": 1},    features of the controller's agent, in order
+     "action": {"names": [...], "choices": [...]},        choices: the action is the number of a choice
+     "options": {...},                                    options of the controller in training, SI
      "actor": NETWORK, "critic": null | NETWORK,
-     "card": {...}}                                       for people: recipe, seed, metrics, parent
+     "card": {...}}                                       description: recipe, seed, metrics, parent
 
 A NETWORK is {"encoder": ENCODER, "input": "slot" | "target" | "all", "slots": 2, "layers": [LAYER, ...]}, for a critic
 with "takes_action": true or false. ENCODER is {"type": "none"}, {"type": "lstm", "hidden": 64} or {"type": "pool",

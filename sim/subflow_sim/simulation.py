@@ -216,7 +216,7 @@ class Simulation:
         repeated.
 
         Args:
-            event: an event as in a scenario, checked by `event_reader.read_change`; its time is ignored.
+            event: an event as in a scenario, checked by `scenario_reader.read_change`; its time is ignored.
 
         Returns:
             The event with its time. `live_changes` contains all of them.

@@ -16,7 +16,7 @@ from subflow_sim.script.values import Item, Local, Number
 from subflow_sim.script.vocabulary import HOOKS, OBJECTS, SECONDS, Hook
 from subflow_sim.units import Dimension
 
-# C++ names of script fields, except those with the suffix _pkts or the same name. "@" stands for the object.
+# C++ names of script fields that are not the same name, with or without the suffix _pkts. "@" is the object.
 _CALLED: Mapping[tuple[str, str], str] = {
     ("w", "rate"): "@.pacing_pps",
     ("w", "advertised"): "@.advertised",
