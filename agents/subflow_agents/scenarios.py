@@ -88,7 +88,7 @@ def require_paths(scenario: Scenario, info: AgentInfo) -> None:
     candidates = {name: flow for name, flow in scenario.flows.items() if flow.kind in kinds}
     if not candidates:
         raise ConfigError(
-            "scenario", f"{info.title} needs a flow of kind {' or '.join(kinds)}, and it has none", " or ".join(kinds)
+            "scenario", f"{info.title} needs a flow of kind {' or '.join(kinds)}, which it lacks", " or ".join(kinds)
         )
     steered = {name: flow for name, flow in candidates.items() if flow.controller.name == info.controller}
     for name, flow in (steered or candidates).items():

@@ -158,9 +158,9 @@ DELAY_TRACE_TABLE: tuple[Param, ...] = (
     Param(
         "trace",
         Dimension.TEXT,
-        "File with delays, one per line, as LeoReplayer has them, beside the scenario or in a folder below; after the "
-        "last line it starts over. Or a table whose first line names columns: time_s,rate_mbps,delay_ms, or rtt_ms, of "
-        "which a direction has half.",
+        "File with delays in the format of LeoReplayer, one per line, beside the scenario or in a folder below; after "
+        "the last line it starts over. Or a table whose first line names columns: time_s,rate_mbps,delay_ms, or "
+        "rtt_ms, of which each direction takes half.",
         required=True,
     ),
     Param(
@@ -191,7 +191,7 @@ JITTER_TABLE: tuple[Param, ...] = (
         Dimension.CHOICE,
         "uniform: up to spread earlier or later. normal: with spread as standard deviation. exponential: only later, "
         "by spread on average. pareto: most a little early, a few very late, as in Linux's netem. No packet arrives "
-        "before it leaves; except with exponential, none is later than four times spread.",
+        "before it leaves; except with exponential, packets are late by at most four times spread.",
         default="uniform",
         choices=("uniform", "normal", "exponential", "pareto"),
     ),
@@ -400,7 +400,7 @@ ACCESS_TABLE: tuple[Param, ...] = (
     Param(
         "window_max",
         Dimension.COUNT,
-        "And never more than this.",
+        "Upper bound of the slots to wait, after repeated collisions.",
         default=1023,
         minimum=0,
         maximum=32_767,

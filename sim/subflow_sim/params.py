@@ -260,7 +260,7 @@ _FLOW = (
     Param(
         "scheduler",
         Dimension.CHOICE,
-        "Packet scheduler: which subflow gets the next packet.",
+        "Packet scheduler: chooses the subflow for the next packet.",
         default="minrtt",
         reserved=("minrtt", "linux-mptcp", "roundrobin", "redundant", "blest", "ecf", "goodput", "mpcc-rate"),
         applies_to=("mptcp",),

@@ -76,7 +76,7 @@ def test_flows_under_evaluation_are_those_that_learn_else_those_with_several_pat
 def test_a_scenario_without_what_an_agent_needs_is_refused_with_what_is_missing() -> None:
     folder = Path(__file__).parents[2] / "assets/scenarios"
     single = read_scenario((folder / "reno-sawtooth.toml").read_text(encoding="utf-8"), "reno-sawtooth", "")
-    with pytest.raises(ConfigError, match="DRL-CC needs a flow of kind mptcp, and it has none"):
+    with pytest.raises(ConfigError, match="DRL-CC needs a flow of kind mptcp, which it lacks"):
         require_paths(single, agent("drl-cc"))
     datagrams = [f"flows.tcp.{key}" for key in ("kind=cbr", "rate=1Mbit/s", "count=1")]
     text = SC7.partition("[flows.mptcp]")[0] + "[flows.tcp]" + SC7.partition("[flows.tcp]")[2]

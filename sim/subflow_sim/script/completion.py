@@ -71,7 +71,7 @@ def _names(text: str, above: str) -> list[Completion]:
     parameters = _parameters(above)
     offered = [Completion(name, "", _OBJECT_HELP.get(kind, "")) for name, kind in parameters.items()]
     offered += [Completion(name, "", "A subflow.") for name in _loop_names(above)]
-    offered += [Completion(name, "", "Of this script.") for name in dict.fromkeys(_NAME.findall(text))]
+    offered += [Completion(name, "", "A name of this script.") for name in dict.fromkeys(_NAME.findall(text))]
     if not parameters:
         offered += [Completion(each.name, "", each.help) for each in HOOKS]
         offered += [Completion(each.name, "", f"{each.call}. {each.help}") for each in DECLARATIONS]

@@ -385,7 +385,7 @@ class Functions(Calls):
                 self.emitter.emit("ReturnWait", note=note)
             case _:
                 wanted = {
-                    "nothing": "return alone: what it decides is in w",
+                    "nothing": "return without a value: the decision is in w",
                     "next": "return, or return now",
                     "plan": "a length in s, or interval(...)",
                     "subflow": "a subflow, or wait",

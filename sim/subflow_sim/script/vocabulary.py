@@ -130,7 +130,7 @@ OBJECTS: Mapping[str, tuple[Field, ...]] = {
         Field("end", "s", "When the first packet of the next one left."),
         Field("finished", "s", "When the fate of its last packet was known."),
         Field("length", "s", "From its begin to its end."),
-        Field("rate", "pkt/s", "The rate that was asked for."),
+        Field("rate", "pkt/s", "The requested rate."),
         Field("send_rate", "pkt/s", "The rate at which it was sent."),
         Field("throughput", "pkt/s", "The rate at which it was delivered."),
         Field("sent", "pkt", "Packets sent."),
@@ -141,7 +141,7 @@ OBJECTS: Mapping[str, tuple[Field, ...]] = {
         Field("min_rtt", "s", "Lowest round-trip time; not known without a sample."),
         Field("rtt_gradient", "", "Slope of the round-trip times, s/s; not known with fewer than three samples."),
         Field("rtt_gradient_error", "", "Standard error of that slope."),
-        _flag("is_app_limited", "For part of it, the application had nothing to send."),
+        _flag("is_app_limited", "The application had too little to send for a part of it."),
         Field("utility", "", "Utility of the interval: set it to see it among the curves.", is_settable=True),
     ),
     "sibling": (
@@ -237,7 +237,7 @@ HOOKS: tuple[Hook, ...] = (
         "controller",
         (_W, ("ack", "ack"), _SIBLINGS),
         "nothing",
-        "All that was lost is repaired.",
+        "All losses are repaired.",
     ),
     Hook("on_idle", "controller", (_W, ("pause", "pause")), "nothing", "A packet is about to leave after a pause."),
     Hook(
@@ -284,14 +284,16 @@ class Function:
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    Function("min", "min(a, b, ...)", "The least; of subflows: min(s.srtt for s in siblings if s.cwnd > 2)."),
-    Function("max", "max(a, b, ...)", "The largest; of subflows: max(s.rate for s in siblings)."),
+    Function(
+        "min", "min(a, b, ...)", "The smallest value; over subflows: min(s.srtt for s in siblings if s.cwnd > 2)."
+    ),
+    Function("max", "max(a, b, ...)", "The largest value; over subflows: max(s.rate for s in siblings)."),
     Function("sum", "sum(s.rate for s in siblings)", "The sum over subflows."),
-    Function("any", "any(s.srtt > 0.1 for s in siblings)", "True if it holds for at least one of them."),
-    Function("all", "all(s.srtt > 0.1 for s in siblings)", "True if it holds for each of them."),
-    Function("count", "count(s.cwnd > 10 for s in siblings)", "Number of them for which it holds."),
-    Function("len", "len(siblings)", "Their number, the own one included."),
-    Function("abs", "abs(x)", "Without its sign."),
+    Function("any", "any(s.srtt > 0.1 for s in siblings)", "True if the condition holds for at least one subflow."),
+    Function("all", "all(s.srtt > 0.1 for s in siblings)", "True if the condition holds for every subflow."),
+    Function("count", "count(s.cwnd > 10 for s in siblings)", "Number of subflows for which the condition holds."),
+    Function("len", "len(siblings)", "Number of subflows, the own one included."),
+    Function("abs", "abs(x)", "Absolute value."),
     Function("sqrt", "sqrt(x)", "Square root."),
     Function("cbrt", "cbrt(x)", "Cube root."),
     Function("exp", "exp(x)", "e to the power of x."),
@@ -302,25 +304,25 @@ FUNCTIONS: tuple[Function, ...] = (
     Function("known", "known(x)", "False for a number that could not be measured."),
     Function("random", "random()", "A number from 0 to 1, the same in each run with the seed."),
     Function(
-        "slow_start", "slow_start(w, ack)", "Slow start, where the window is in it; what is left of the ACK's packets."
+        "slow_start", "slow_start(w, ack)", "Grows the window in slow start; returns the remaining packets of the ACK."
     ),
     Function("interval", "interval(length, min_packets=1, tag=0)", "Result of `plan` with more than a length."),
     Function(
         "best",
         "best(subflows, by=lambda s: s.srtt, where=lambda s: s.is_available)",
-        "The subflow with the least `by`; of a list the first number decides, then the next. `wait` if none fits.",
+        "The subflow with the smallest `by`; lists are compared number by number. `wait` if no subflow matches.",
     ),
 )
 
 DECLARATIONS: tuple[Function, ...] = (
     Function("option", 'option(2, min=0, max=10, unit="pkt", help="...")', "A value that scenarios can set."),
     Function("state", "state(base=inf, round=0)", "Values remembered from call to call: my = state(...)."),
+    Function("windowed_max", "windowed_max(over=10)", "In state(...): the largest recent value, my.x.update(v, at=t)."),
     Function(
-        "windowed_max", "windowed_max(over=10)", "In state(...): the largest value of late, my.x.update(v, at=t)."
+        "windowed_min", "windowed_min(over=10)", "In state(...): the smallest recent value, my.x.update(v, at=t)."
     ),
-    Function("windowed_min", "windowed_min(over=10)", "In state(...): the least value of late, my.x.update(v, at=t)."),
     Function("ewma", "ewma(weight=0.125)", "In state(...): a moving average, my.x.update(v)."),
-    Function("per_subflow", "per_subflow(used=0)", "Values that a scheduler remembers of each: per[s].used."),
+    Function("per_subflow", "per_subflow(used=0)", "Values that a scheduler remembers of each subflow: per[s].used."),
 )
 
 NAMED_NUMBERS: Mapping[str, float] = {"inf": float("inf"), "True": 1.0, "False": 0.0}
