@@ -84,7 +84,7 @@ class TrainingConfig:
     resume: bool = False
 
     def __post_init__(self) -> None:
-        """Checks the values.
+        """Refuses values that are out of range or contradict each other.
 
         Raises:
             ConfigError: if a value is invalid; the message names it.

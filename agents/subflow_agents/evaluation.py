@@ -149,8 +149,8 @@ def read_contender(text: str, scenario: Scenario | None = None, *, is_baseline: 
     """A contender from its name on the command line.
 
     Args:
-        text: path of a policy file, name of a controller or an agent, or a TOML table as in a scenario, for example `{
-            name = "mplibra", classic = "lia", policy = "random" }`.
+        text: path of a policy file, name of a controller or an agent, or a TOML table as in a scenario:
+            `{ name = "mplibra", classic = "lia", policy = "random" }`.
         scenario: scenario that may define controllers; None: only built-in controllers.
         is_baseline: whether it only serves for comparison.
 

@@ -60,8 +60,7 @@ METRICS: tuple[Metric, ...] = (
 """All values of "metrics" reports. Inapplicable or unknown ones are omitted."""
 
 SATURATED = 0.98
-"""Magnitude beyond which an action component counts as saturated; a saturated share above one half deserves a warning.
-"""
+"""Magnitude beyond which an action component counts as saturated; a share above one half deserves a warning."""
 
 
 class ReportKind(StrEnum):
