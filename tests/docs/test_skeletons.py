@@ -35,6 +35,7 @@ PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 # A small network with both, run to its end: what a user would do from a scenario.
 _PROGRAM = """
 #include <cstdio>
+#include "cc/controllers.h"
 #include "scenario_json.h"
 #include "scenarios.h"
 using namespace subflow;
@@ -47,6 +48,14 @@ int main() {
     flow.scheduler.name = "leastloaded";
     scenario.links[0].discipline = HeadDropOptions{.at_once = 2};
     scenario.links[0].queue_limit_pkts = 20;
+    for (const double value : {0.5, 1.5}) {
+        try {
+            make_controller(AlgorithmChoice{"uncoupled", {{"base", "scalable"}, {"growth", value}}});
+            std::printf("taken ");
+        } catch (const ScenarioError& error) {
+            std::printf("%s ", std::string(error.what()).find("growth") == std::string::npos ? "failed" : "refused");
+        }
+    }
     const Network network = testing::finished(scenario);
     std::printf("%.3f %lld\\n", network.flow_result(0).goodput_bps / 1e6,
                 static_cast<long long>(network.links()[0].stats().drops_queue));
@@ -98,7 +107,10 @@ def test_a_controller_a_scheduler_and_a_queue_are_a_file_and_a_line_each(tmp_pat
         included = listed.replace("#include <vector>\n", f'#include <vector>\n#include "{header}.h"\n', 1)
         path.write_text(included, encoding="utf-8")
     figures, document = said_by(tmp_path, core, _PROGRAM, [ROOT / "tests" / "sim_core" / "scenarios.cpp"]).splitlines()
-    goodput_mbps, drops = map(float, figures.split())
+    # A controller of single paths is a base of `uncoupled` as well, which takes its options and refuses other values.
+    *answers, goodput_text, drops_text = figures.split()
+    assert answers == ["taken", "refused"]
+    goodput_mbps, drops = float(goodput_text), int(drops_text)
     assert 5 < goodput_mbps < 20  # of two links of 10 Mbit/s
     assert drops > 0
     assert drops % 2 == 0  # two at once

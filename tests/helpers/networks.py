@@ -3,13 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from subflow_sim.scenario_model import Choice, Event, Flow, Link, LinkDirection, OptionValue, Profile, QueueSpec
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_sim.decisions import DecisionLimits, Decisions
+from subflow_sim.scenario_model import (
+    Choice,
+    Direction,
+    Event,
+    Flow,
+    Link,
+    LinkDirection,
+    OptionValue,
+    Profile,
+    QueueSpec,
+)
 from subflow_sim.simulation import Simulation
 from subflow_sim.whole_scenario import Scenario
 
 MINRTT = Choice("minrtt")
+RED = QueueSpec(
+    "red",
+    limit_pkts=200,
+    options={"mode": "instantaneous", "min": 25.0, "max": 50.0, "max_p": 0.1, "gentle": True, "weight": 1.0},
+)
+"""By the instantaneous queue, at the scale of 10 Mbit/s: no drop below 25 packets, 10 % at 50, all at 100."""
 
 
 def link(
@@ -25,6 +46,11 @@ def link(
     back = LinkDirection(None, delay_s, QueueSpec(), 0.0)
     forward = LinkDirection(rate_bps, delay_s, queue or QueueSpec("droptail", queue_pkts), loss)
     return Link(name, ("server", "client"), forward, back)
+
+
+def lossy(name: str, loss: float, *, delay_s: float = 0.05) -> Link:
+    """A path that nothing but random loss limits."""
+    return link(name, rate_bps=1e9, queue_pkts=None, loss=loss, delay_s=delay_s)
 
 
 def tcp(name: str, path: str, controller: str | Choice = "newreno", **values: Any) -> Flow:
@@ -70,8 +96,14 @@ def scenario(
     )
 
 
-def run(a_scenario: Scenario, *, seed: int = 1, sample_interval_s: float = 1.0) -> Simulation:
-    """Run it to its end; its invariants hold there."""
+def outage(name: str, from_s: float, until_s: float, direction: Direction = "forward") -> tuple[Event, Event]:
+    """A link goes down and comes back."""
+    down = Event(from_s, link=name, direction=direction, up=False)
+    return down, replace(down, at_s=until_s, up=True)
+
+
+def run(a_scenario: Scenario, *, seed: int | None = None, sample_interval_s: float = 1.0) -> Simulation:
+    """Run it to its end, by its own seed if none is given; its invariants hold there."""
     simulation = Simulation(a_scenario, seed=seed, sample_interval_s=sample_interval_s)
     simulation.run_until(simulation.duration_s)
     simulation.check_invariants()
@@ -81,3 +113,17 @@ def run(a_scenario: Scenario, *, seed: int = 1, sample_interval_s: float = 1.0) 
 def goodputs(simulation: Simulation) -> Mapping[str, float]:
     """Goodput in bit/s by flow name."""
     return {flow["name"]: flow["goodput_bps"] for flow in simulation.summary()["flows"]}
+
+
+def column(simulation: Simulation, name: str, owner: str = "") -> NDArray[np.float32]:
+    """The samples of a quantity: of this owner, or of the first one that has it."""
+    found = (i for i, each in enumerate(simulation.columns) if each.name == name and owner in ("", each.owner))
+    return simulation.values(next(found))
+
+
+def decisions_of(a_scenario: Scenario, *, seed: int = 1, capacity: int = 200_000) -> Decisions:
+    """All decisions of a whole run."""
+    simulation = Simulation(a_scenario, seed=seed, decisions=DecisionLimits(capacity=capacity))
+    simulation.run_until(simulation.duration_s)
+    assert simulation.decisions_lost == 0
+    return simulation.take_decisions()

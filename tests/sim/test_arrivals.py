@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
-from subflow_sim import Simulation, parse_scenario
+import pytest
+from tests.helpers.networks import run
+
+from subflow_sim import parse_scenario
 from subflow_sim.lowering import lower
 from subflow_sim.scenario import Scenario
 
 TEXT = """
 format = 1
 duration = "150s"
-[nodes.a]
-[nodes.b]
-[links.l]
-ends = ["a", "b"]
-rate = "8Mbit/s"
-delay = "20ms"
-queue = "40pkt"
-[links.m]
-ends = ["a", "b"]
-rate = "8Mbit/s"
-delay = "20ms"
-queue = "40pkt"
+nodes = { a = {}, b = {} }
+[links]
+l = { ends = ["a", "b"], rate = "8Mbit/s", delay = "20ms", queue = "40pkt" }
+m = { ends = ["a", "b"], rate = "8Mbit/s", delay = "20ms", queue = "40pkt" }
 [flows.download]
 kind = "mptcp"
 from = "a"
@@ -35,15 +30,12 @@ def read(*overrides: str, text: str = TEXT) -> Scenario:
     return parse_scenario(text, overrides=overrides)
 
 
-def run(scenario: Scenario, seed: int | None = None) -> Simulation:
-    simulation = Simulation(scenario, seed=seed, sample_interval_s=1.0)
-    simulation.run_until(simulation.duration_s)
-    simulation.check_invariants()
-    return simulation
+def summary_of(scenario: Scenario) -> dict[str, Any]:
+    return run(scenario).summary()
 
 
 def test_flows_come_one_after_the_other_and_live_as_long_as_they_are_said_to():
-    flows = run(read()).summary()["flows"]
+    flows = summary_of(read())["flows"]
     assert [flow["name"] for flow in flows] == [f"download.{n}" for n in range(1, len(flows) + 1)]
     starts = [flow["start_s"] for flow in flows]
     assert starts == sorted(starts)
@@ -72,14 +64,14 @@ def test_the_same_seed_brings_the_same_flows_and_another_one_others():
 
 
 def test_a_limit_keeps_the_first_ones():
-    unlimited = run(read()).summary()["flows"]
-    limited = run(read("flows.download.arrivals.limit=3")).summary()["flows"]
+    unlimited = summary_of(read())["flows"]
+    limited = summary_of(read("flows.download.arrivals.limit=3"))["flows"]
     assert [flow["start_s"] for flow in limited] == [flow["start_s"] for flow in unlimited[:3]]
 
 
 def test_a_size_ends_flows_as_well_as_a_lifetime():
     text = TEXT.replace('arrivals = { gap = "10s", lifetime = "30s" }', 'size = "1MB"\narrivals = { gap = "10s" }')
-    flows = run(read(text=text)).summary()["flows"]
+    flows = summary_of(read(text=text))["flows"]
     complete = [flow for flow in flows if flow["completion_s"] is not None]
     assert len(complete) >= len(flows) - 1
     for flow in complete:
@@ -88,7 +80,7 @@ def test_a_size_ends_flows_as_well_as_a_lifetime():
 
 
 def test_start_and_stop_bound_the_arrivals_and_what_they_send():
-    flows = run(read("flows.download.start=50s", "flows.download.stop=100s")).summary()["flows"]
+    flows = summary_of(read("flows.download.start=50s", "flows.download.stop=100s"))["flows"]
     assert flows
     for flow in flows:
         assert 50 < flow["start_s"] < 100
@@ -96,7 +88,7 @@ def test_start_and_stop_bound_the_arrivals_and_what_they_send():
 
 
 def test_a_run_to_which_nobody_comes_has_figures_all_the_same():
-    summary = run(read("flows.download.arrivals.gap=1e6s", "duration=10s")).summary()
+    summary = summary_of(read("flows.download.arrivals.gap=1e6s", "duration=10s"))
     assert summary["flows"] == []
     assert summary["packets"] == 0
     assert summary["fairness"] == {"jain": None}
@@ -105,60 +97,27 @@ def test_a_run_to_which_nobody_comes_has_figures_all_the_same():
 
 def test_fairness_compares_flows_by_what_they_got_while_they_were_there():
     """Two flows alone on a path each get the same; that one lives three times as long is not unfair."""
-    text = """
-format = 1
-duration = "100s"
-[nodes.a]
-[nodes.b]
-[links.l]
-ends = ["a", "b"]
-rate = "8Mbit/s"
-delay = "10ms"
-queue = "20pkt"
-[links.m]
-ends = ["a", "b"]
-rate = "8Mbit/s"
-delay = "10ms"
-queue = "20pkt"
-[flows.long]
-kind = "tcp"
-from = "a"
-to = "b"
-paths = [["l"]]
-[flows.short]
-kind = "tcp"
-from = "a"
-to = "b"
-paths = [["m"]]
-stop = "30s"
-[flows.never]
-kind = "tcp"
-from = "a"
-to = "b"
-size = "1kB"
-[flows.noise]
-kind = "cbr"
-rate = "1kbit/s"
-from = "a"
-to = "b"
-"""
     # The tiny transfer is over within the warm-up, and the constant rate shares nothing: neither counts.
-    assert run(parse_scenario(text, overrides=["warmup=5s"])).summary()["fairness"]["jain"] == pytest.approx(
-        1, abs=0.01
-    )
+    text = f"""{TEXT.partition("[flows")[0]}
+[flows]
+long = {{ kind = "tcp", from = "a", to = "b", paths = [["l"]] }}
+short = {{ kind = "tcp", from = "a", to = "b", paths = [["m"]], stop = "30s" }}
+never = {{ kind = "tcp", from = "a", to = "b", size = "1kB" }}
+noise = {{ kind = "cbr", from = "a", to = "b", rate = "1kbit/s" }}
+"""
+    assert summary_of(read("warmup=5s", "duration=100s", text=text))["fairness"]["jain"] == pytest.approx(1, abs=0.01)
 
 
 def test_an_event_can_name_one_of_several_copies():
     event = '[[events]]\nat = "10s"\nflow = "{}"\nsubflow = 2\nopen = false\n'
-    text = TEXT.replace('arrivals = { gap = "10s", lifetime = "30s" }', "count = 3") + event
-    closed = [
-        (mark.time_s, mark.owner)
-        for mark in run(read("duration=20s", text=text.format("download.2"))).take_marks()
-        if mark.kind == "closed"
-    ]
-    assert closed == [(10.0, "download.2/2")]
-    everyone = run(read("duration=20s", text=text.format("download"))).take_marks()
-    assert [mark.owner for mark in everyone if mark.kind == "closed"] == [f"download.{n}/2" for n in (1, 2, 3)]
+    text = TEXT.replace('arrivals = { gap = "10s", lifetime = "30s" }', "count = 3")
+
+    def closed(flow: str) -> list[tuple[float, str]]:
+        marks = run(read("duration=20s", text=text + event.format(flow))).take_marks()
+        return [(mark.time_s, mark.owner) for mark in marks if mark.kind == "closed"]
+
+    assert closed("download.2") == [(10.0, "download.2/2")]
+    assert closed("download") == [(10.0, f"download.{n}/2") for n in (1, 2, 3)]
 
 
 def test_an_event_of_a_flow_that_did_not_arrive_does_nothing():

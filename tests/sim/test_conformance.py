@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.helpers.combinations import multipath_choices, scheduler_choices, single_path_choices, storm
 from tests.helpers.members import for_each
-from tests.helpers.networks import MINRTT, run
+from tests.helpers.networks import MINRTT, column, run
 
 from subflow_sim import controllers, schedulers
 from subflow_sim.params import Algorithm, Dimension
@@ -33,8 +33,7 @@ def test_summary_and_trace_agree_on_every_byte_of_a_transfer_through_a_storm(
     flow = summary["flows"][0]
     assert flow["completion_s"] is not None
     assert (flow["controller"], flow["scheduler"]) == (controller.name, scheduler.name)
-    goodput = next(i for i, c in enumerate(done.columns) if (c.scope, c.name) == ("flow", "goodput_bps"))
-    delivered = float(done.values(goodput).sum(dtype="float64")) * 0.1 / 8
+    delivered = float(column(done, "goodput_bps", flow["name"]).sum(dtype="float64")) * 0.1 / 8
     # float32 samples: seven digits each
     assert delivered == pytest.approx(3_000_001, rel=1e-6)
     for direction in summary["links"]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.helpers.combinations import multipath_choices, single_path_choices, storm
 from tests.helpers.members import for_each
-from tests.helpers.networks import link, mptcp, run, scenario, tcp
+from tests.helpers.networks import column, goodputs, link, mptcp, run, scenario, tcp
 
 from subflow_sim import DecisionLimits, ScenarioError, Simulation, SimulationError, parse_scenario
 from subflow_sim.catalog import catalog
@@ -49,8 +49,7 @@ def assert_holds(running: Scenario) -> None:
     for index in range(len(whole.columns)):
         assert np.array_equal(cut.values(index), whole.values(index), equal_nan=True)
     # What the flow delivered after the change; the least is what one packet per round trip would bring.
-    goodput = next(i for i, c in enumerate(whole.columns) if c.name == "goodput_bps")
-    assert whole.values(goodput)[6:].mean() > 100e3
+    assert column(whole, "goodput_bps")[6:].mean() > 100e3
 
 
 def followers(choices: dict[str, Choice], start: str, request: pytest.FixtureRequest) -> list[Choice]:
@@ -62,16 +61,12 @@ def followers(choices: dict[str, Choice], start: str, request: pytest.FixtureReq
     return [every[(at + step) % len(every)] for step in (1, len(every) // 2)]
 
 
-@pytest.mark.parametrize("start", MULTI)
-def test_each_multipath_controller_takes_over_from_each(start: str, request: pytest.FixtureRequest) -> None:
-    for then in followers(MULTI, start, request):
-        assert_holds(changed(MULTI[start], then))
-
-
-@pytest.mark.parametrize("start", SINGLE)
-def test_each_single_path_controller_takes_over_from_each(start: str, request: pytest.FixtureRequest) -> None:
-    for then in followers(SINGLE, start, request):
-        assert_holds(changed(SINGLE[start], then))
+@pytest.mark.parametrize(("choices", "start"), [(each, start) for each in (SINGLE, MULTI) for start in each])
+def test_each_controller_takes_over_from_each(
+    choices: dict[str, Choice], start: str, request: pytest.FixtureRequest
+) -> None:
+    for then in followers(choices, start, request):
+        assert_holds(changed(choices[start], then))
 
 
 def test_what_can_take_over_is_told() -> None:
@@ -121,21 +116,19 @@ def test_pacing_begins_and_ends_with_the_controller_that_paces() -> None:
     assert np.isnan(after["pacing_rate_bps"])
     assert after["cwnd_pkts"] == paced["cwnd_pkts"]
     simulation.run_until(20)
-    goodput = next(i for i, c in enumerate(simulation.columns) if c.name == "goodput_bps")
     # Payload of 1448 of 1500 bytes, less what a loss or two cost.
-    assert simulation.values(goodput)[150:].mean() > 0.85 * 10e6 * 1448 / 1500
+    assert column(simulation, "goodput_bps")[150:].mean() > 0.85 * 10e6 * 1448 / 1500
 
 
 @pytest.mark.parametrize("controller", ["vivace", "mpcc-loss"])
 def test_controllers_by_monitor_intervals_start_anew_and_leave_their_records(controller: str) -> None:
     running = scenario([link("path")], [mptcp("t", ["path"], controller)], duration_s=30)
     simulation = Simulation(running)
-    columns = [i for i, c in enumerate(simulation.columns) if c.name == "utility"]
     simulation.run_until(10)
-    assert not np.isnan(simulation.values(columns[0])[-1])
+    assert not np.isnan(column(simulation, "utility")[-1])
     simulation.apply(Event(0.0, flow="t", controller=Choice("lia")))
     simulation.run_until(20)
-    assert np.isnan(simulation.values(columns[0])[-1])  # nobody computes one
+    assert np.isnan(column(simulation, "utility")[-1])  # nobody computes one
     taken = simulation.take_intervals()
     assert len(taken) > 20
     assert taken.time_ns.max() < 11e9
@@ -171,16 +164,10 @@ def test_a_subflow_that_opens_again_has_the_controller_of_then() -> None:
 
 
 def test_a_controller_can_change_before_its_flow_starts() -> None:
-    late = scenario(
-        [link("path")],
-        [tcp("t", "path", start_s=3.0)],
-        duration_s=10,
-        events=(Event(1.0, flow="t", controller=Choice("bbr")),),
-    )
+    change = (Event(1.0, flow="t", controller=Choice("bbr")),)
+    late = scenario([link("path")], [tcp("t", "path", start_s=3.0)], duration_s=10, events=change)
     same = scenario([link("path")], [tcp("t", "path", "bbr", start_s=3.0)], duration_s=10)
-    assert run(late).summary()["flows"][0]["goodput_bps"] == pytest.approx(
-        run(same).summary()["flows"][0]["goodput_bps"], rel=0.02
-    )
+    assert goodputs(run(late)) == pytest.approx(goodputs(run(same)), rel=0.02)
 
 
 def test_why_the_window_is_what_it_is_says_that_a_controller_took_over() -> None:
@@ -196,17 +183,9 @@ def test_why_the_window_is_what_it_is_says_that_a_controller_took_over() -> None
 TEXT = """
 format = 1
 duration = "20s"
-[nodes.a]
-[nodes.b]
-[links.wifi]
-ends = ["a", "b"]
-rate = "8Mbit/s"
-delay = "20ms"
-[flows.f]
-kind = "{kind}"
-from = "a"
-to = "b"
-controller = "{start}"
+nodes = {{ a = {{}}, b = {{}} }}
+links.wifi = {{ ends = ["a", "b"], rate = "8Mbit/s", delay = "20ms" }}
+flows.f = {{ kind = "{kind}", from = "a", to = "b", controller = "{start}" }}
 [[events]]
 at = "5s"
 flow = "f"
@@ -219,12 +198,11 @@ def text(kind: str = "mptcp", start: str = "lia", then: str = '"olia"') -> str:
 
 
 def test_the_file_says_it_like_a_flow_does() -> None:
-    plain = parse_scenario(text()).events[0].controller
-    assert plain is not None
-    assert plain.name == "olia"
-    with_options = parse_scenario(text(then='{ name = "uncoupled", base = "cubic" }')).events[0].controller
-    assert with_options is not None
-    assert (with_options.name, with_options.options["base"]) == ("uncoupled", "cubic")
+    table = '{ name = "uncoupled", base = "cubic" }'
+    for then, name, base in (('"olia"', "olia", None), (table, "uncoupled", "cubic")):
+        choice = parse_scenario(text(then=then)).events[0].controller
+        assert choice is not None
+        assert (choice.name, choice.options.get("base")) == (name, base)
 
 
 @for_each(

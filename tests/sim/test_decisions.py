@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.helpers.networks import link, mptcp, scenario, tcp
+from tests.helpers.networks import decisions_of, link, mptcp, scenario, tcp
 
 from subflow_sim import DecisionLimits, Decisions, ParamError, Simulation
 from subflow_sim.decisions import CAUSES, NOBODY, Number, detected, rules
@@ -35,12 +35,15 @@ def decisions() -> Decisions:
     return recorded()[1]
 
 
-def test_recording_changes_nothing_of_the_run() -> None:
-    plain = Simulation(two_paths())
-    plain.run_until(5.0)
-    simulation, taken = recorded()
-    assert simulation.signature() == plain.signature()
-    assert len(taken) > 1000
+def assert_same(one: Decisions, other: Decisions) -> None:
+    for name in Decisions.columns():
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+def first_by(decisions: Decisions, rule: str) -> int:
+    """The row of the first decision by a rule."""
+    number = next(i for i, each in enumerate(decisions.rules) if each.name == rule)
+    return int(np.flatnonzero(decisions.rule == number)[0])
 
 
 def test_nothing_is_recorded_unless_it_is_asked_for() -> None:
@@ -103,10 +106,8 @@ def test_decisions_between_two_times_include_both_ends(decisions: Decisions) -> 
 
 
 def test_a_decision_is_explained_in_names_and_numbers(decisions: Decisions) -> None:
-    halving = next(i for i, rule in enumerate(decisions.rules) if rule.name == "halving")
-    row = int(np.flatnonzero(decisions.rule == halving)[0])
-    told = decisions.explain(row)
-    assert told.rule == decisions.rules[halving]
+    told = decisions.explain(first_by(decisions, "halving"))
+    assert told.rule.name == "halving"
     assert told.cause in ("loss", "rto")
     basis, floor, ssthresh = told.numbers
     assert (basis.name, basis.unit) == ("basis", "pkt")
@@ -131,9 +132,7 @@ def test_batches_join_to_what_is_taken_at_once(decisions: Decisions) -> None:
     for step in range(1, 51):
         simulation.run_until(step * 0.1)
         batches.append(simulation.take_decisions())
-    joined = Decisions.joined(batches)
-    for name in Decisions.columns():
-        np.testing.assert_array_equal(getattr(joined, name), getattr(decisions, name))
+    assert_same(Decisions.joined(batches), decisions)
     with pytest.raises(ValueError, match="no batches"):
         Decisions.joined([])
 
@@ -168,9 +167,8 @@ def test_a_restored_simulation_decides_the_same_again() -> None:
     simulation.restore(snapshot)
     simulation.run_until(4.0)
     again = simulation.take_decisions()
-    assert len(first) == len(again) > 0
-    for name in Decisions.columns():
-        np.testing.assert_array_equal(getattr(first, name), getattr(again, name))
+    assert len(first) > 0
+    assert_same(first, again)
 
 
 @pytest.mark.parametrize("limits", [{"capacity": 0}, {"capacity": 1 << 25}, {"window_s": 0.0}, {"window_s": math.nan}])
@@ -189,8 +187,7 @@ def test_rules_have_names_of_their_own_and_say_what_they_do() -> None:
 
 
 def test_numbers_are_shown_with_their_units_sets_and_claims(decisions: Decisions) -> None:
-    linked = next(i for i, rule in enumerate(decisions.rules) if rule.name == "linked_increase")
-    told = decisions.explain(int(np.flatnonzero(decisions.rule == linked)[0]))
+    told = decisions.explain(first_by(decisions, "linked_increase"))
     best = next(number for number in told.numbers if number.name == "best")
     assert best.unit == "pkt/s²"
     assert "capped: no" in told.text or "capped: yes" in told.text
@@ -203,9 +200,7 @@ def test_numbers_are_shown_with_their_units_sets_and_claims(decisions: Decisions
     ("profile", "text"), [("textbook", "third duplicate ACK"), ("linux", "RACK reordering window passed")]
 )
 def test_how_a_loss_was_found_is_told(profile: Profile, text: str) -> None:
-    simulation = Simulation(replace(two_paths(), profile=profile), decisions=DecisionLimits())
-    simulation.run_until(5.0)
-    taken = simulation.take_decisions()
+    taken = decisions_of(replace(two_paths(), profile=profile))
     way = str(effective_transport(profile, {})["loss_detection"])
     told = detected([taken.explain(int(row)) for row in taken.rows("plain/1")], way)
 
@@ -219,9 +214,8 @@ def test_how_a_loss_was_found_is_told(profile: Profile, text: str) -> None:
     assert all(not each.detection for each in told if each.cause != "loss")
 
 
-def test_what_a_probe_repaired_is_told_so_to_the_controller_too() -> None:
-    taken = recorded()[1]
-    example = taken.explain(int(taken.rows("plain/1")[0]))
+def test_what_a_probe_repaired_is_told_so_to_the_controller_too(decisions: Decisions) -> None:
+    example = decisions.explain(int(decisions.rows("plain/1")[0]))
     halving, repaired = (
         replace(example, cause="loss", rule=next(rule for rule in rules() if rule.name == name), numbers=())
         for name in ("halving", "probe_repaired")

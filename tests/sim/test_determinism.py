@@ -36,15 +36,9 @@ print(json.dumps([format(0.5, "n"), {name: signature_of(scenarios[name]) for nam
 
 def _signatures_with(names: tuple[str, ...], **environment: str) -> tuple[str, dict[str, str]]:
     """How another process writes a half, and the signatures that it comes to."""
-    done = subprocess.run(
-        [sys.executable, "-c", _CHILD, *names],
-        cwd=ROOT,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    half, signatures = json.loads(done.stdout)
+    words = [sys.executable, "-c", _CHILD, *names]
+    said = subprocess.check_output(words, cwd=ROOT, env=os.environ | environment, text=True)
+    half, signatures = json.loads(said)
     return half, signatures
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
@@ -13,9 +14,10 @@ from tests.helpers.learning import COMING_AND_GOING, SHORT, SINGLE_PATH, VARYING
 from tests.helpers.members import for_each
 from tests.helpers.policies import make_plan, write_random_policy
 
-from subflow_sim import AgentSpec, SimulationError, agent_spec, controllers, parse_scenario
+from subflow_sim import AgentSpec, Scenario, SimulationError, agent_spec, controllers, parse_scenario
 from subflow_sim.env import IDS, ConnectionEnv, HostEnv, PathEnv, SubflowEnv
 from subflow_sim.policy import Policy
+from subflow_sim.vec_env import with_learner
 
 LEARNING: dict[str, AgentSpec] = {
     each.name: spec for each in controllers() if (spec := agent_spec(each.name)) is not None
@@ -29,7 +31,7 @@ MADE_FOR = {
     "Subflow/Subflow-v0": ("mplibra", "ddpg-mpcc", "confluence"),
     "Subflow/Path-v0": ("rl-explore",),
 }
-CASES = [(id_, name) for id_, names in MADE_FOR.items() for name in names if name in LEARNING]
+CASES = [(id_, name) for id_, names in MADE_FOR.items() for name in names]
 
 
 def make(id_: str, controller: str, text: str = SHORT, **others: Any) -> gymnasium.Env[Any, Any]:
@@ -119,11 +121,10 @@ def same(first: list[Any], second: list[Any]) -> bool:
 
 @pytest.mark.parametrize(("id_", "controller"), CASES)
 def test_luck_is_that_of_seed_and_number(id_, controller):
-    first = play(make(id_, controller, VARYING if id_ != "Subflow/Path-v0" else SHORT), 5, 120)
-    again = play(make(id_, controller, VARYING if id_ != "Subflow/Path-v0" else SHORT, seed=5), None, 120)
-    other = play(make(id_, controller, VARYING if id_ != "Subflow/Path-v0" else SHORT, number=1), 5, 120)
-    assert same(first, again)
-    assert not same(first, other)
+    text = VARYING if id_ != "Subflow/Path-v0" else SHORT
+    first = play(make(id_, controller, text), 5, 120)
+    assert same(first, play(make(id_, controller, text, seed=5), None, 120))
+    assert not same(first, play(make(id_, controller, text, number=1), 5, 120))
 
 
 def test_reset_without_a_seed_goes_on_with_the_next_episode():
@@ -180,12 +181,18 @@ def test_a_learner_may_come_late_or_be_done_early(learner):
         assert {(1, 1), (1, 0)} <= shown
 
 
-def test_only_the_named_flow_gets_the_controller():
+def test_only_the_named_flow_learns():
     env = ConnectionEnv(parse_scenario(SHORT), learner="download.2", seed=1)
     assert env.reset()[1]["learner"] == "download.2"
-    other = ConnectionEnv(parse_scenario(COMING_AND_GOING), learner="late", seed=1)
-    flows = other._batch._scenarios.make(0, 0).flows
-    assert (flows["early"].controller.name, flows["late"].controller.name) == ("lia", "dql-mptcp")
+    early = with_learner(parse_scenario(COMING_AND_GOING), "dql-mptcp", flows=["late"]).flows
+    assert [flow.controller.name for flow in early.values()] == ["lia", "dql-mptcp"]
+
+
+def seen_beside(others: Any) -> Any:
+    """What a learner observes in 20 steps while others decide so."""
+    env = ConnectionEnv(parse_scenario(SHORT), "dql-mptcp", others=others, seed=1)
+    env.reset()
+    return np.stack([env.step(np.zeros((2, 2)))[0]["subflows"] for _ in range(20)])
 
 
 def test_what_others_do_is_up_to_the_maker():
@@ -199,29 +206,20 @@ def test_what_others_do_is_up_to_the_maker():
             assert rows.shape == (len(acting), 6)
             return np.full((len(acting), 2), 0.5, np.float32), 0.0
 
-    runs = []
-    for others in ("neutral", "random", Grower()):
-        env = ConnectionEnv(parse_scenario(SHORT), "dql-mptcp", others=others, seed=1)
-        env.reset()
-        runs.append(np.stack([env.step(np.zeros((2, 2)))[0]["subflows"] for _ in range(20)]))
-    assert not (runs[0] == runs[1]).all()
-    assert not (runs[0] == runs[2]).all()
+    for others in ("random", Grower()):
+        assert not (seen_beside(others) == seen_beside("neutral")).all()
     assert Grower.calls > 10
 
 
 def test_a_policy_decides_for_others(tmp_path):
     file = tmp_path / "other.safetensors"
     write_random_policy(file, make_plan("dql-mptcp", encoder="lstm"))
-    runs = []
-    for others in (str(file), Policy.load(file), "neutral"):
-        env = ConnectionEnv(parse_scenario(SHORT), "dql-mptcp", others=others, seed=1)
-        env.reset()
-        runs.append(np.stack([env.step(np.zeros((2, 2)))[0]["subflows"] for _ in range(20)]))
-    assert (runs[0] == runs[1]).all()
-    assert not (runs[0] == runs[2]).all()
+    by_policy = seen_beside(str(file))
+    assert (by_policy == seen_beside(Policy.load(file))).all()
+    assert not (by_policy == seen_beside("neutral")).all()
     write_random_policy(file, make_plan("dql-mptcp", history=2))
-    with pytest.raises(SimulationError, match="was trained for dql-mptcp with history = 2, and they are dql-mptcp"):
-        ConnectionEnv(parse_scenario(SHORT), "dql-mptcp", others=str(file))
+    with pytest.raises(SimulationError, match="history = 2"):
+        seen_beside(str(file))
 
 
 def test_the_reward_of_the_team_is_that_of_all_flows():
@@ -258,41 +256,34 @@ def test_it_shows_itself_as_text():
     assert HostEnv(parse_scenario(SHORT)).render() is None
 
 
-def test_refuses_what_cannot_be():
-    scenario = parse_scenario(SHORT)
-    with pytest.raises(SimulationError, match=r"no-such-name: no such scenario file.*allowed: .*drlcc-sc1"):
-        HostEnv("no-such-name")
-    with pytest.raises(SimulationError, match='agent of "drl-cc" is one of each host, not of each connection'):
-        ConnectionEnv(scenario, "drl-cc")
-    with pytest.raises(SimulationError, match='unknown controller "drl"'):
-        HostEnv(scenario, "drl")
-    with pytest.raises(SimulationError, match='"lia" has no learning agent'):
-        HostEnv(scenario, "lia")
-    with pytest.raises(SimulationError, match='no flow of kind mptcp for "dql-mptcp": "reno"'):
-        ConnectionEnv(scenario, learner="reno")
-    with pytest.raises(SimulationError, match=r'no learner "download\.9"; allowed: download\.1, download\.2'):
-        ConnectionEnv(scenario, learner="download.9").reset()
-    with pytest.raises(SimulationError, match='"friendly" cannot decide for others: no policy'):
-        ConnectionEnv(scenario, others="friendly")
-    with pytest.raises(SimulationError, match='unknown reward "mine"'):
-        HostEnv(scenario, reward="mine")
-    with pytest.raises(SimulationError, match='nothing is drawn as "human"'):
-        HostEnv(scenario, render_mode="human")
-    with pytest.raises(SimulationError, match="end before the learner has anything to decide"):
-        HostEnv(scenario, episode_s=0.01).reset()
-    env = HostEnv(scenario, seed=1)
-    with pytest.raises(SimulationError, match=r"call reset\(\) first"):
-        env.step(np.zeros((2, 1)))
+REFUSALS: list[tuple[Callable[[Scenario], object], str]] = [
+    (lambda _: HostEnv("no-such-name"), r"no-such-name: no such scenario file.*allowed: .*drlcc-sc1"),
+    (lambda given: ConnectionEnv(given, "drl-cc"), 'agent of "drl-cc" is one of each host, not of each connection'),
+    (lambda given: HostEnv(given, "drl"), 'unknown controller "drl"'),
+    (lambda given: HostEnv(given, "lia"), '"lia" has no learning agent'),
+    (lambda given: ConnectionEnv(given, learner="reno"), 'no flow of kind mptcp for "dql-mptcp": "reno"'),
+    (lambda given: ConnectionEnv(given, learner="download.9").reset(), r"allowed: download\.1, download\.2"),
+    (lambda given: ConnectionEnv(given, others="friendly"), '"friendly" cannot decide for others: no policy'),
+    (lambda given: HostEnv(given, reward="mine"), 'unknown reward "mine"'),
+    (lambda given: HostEnv(given, render_mode="human"), 'nothing is drawn as "human"'),
+    (lambda given: HostEnv(given, episode_s=0.01).reset(), "end before the learner has anything to decide"),
+    (lambda given: HostEnv(given, seed=1).step(np.zeros((2, 1))), r"call reset\(\) first"),
+    (lambda given: SubflowEnv(given, learner="download.1/3").reset(), "no learner"),
+    (lambda given: PathEnv(given, "dql-mptcp"), "one of each connection"),
+]
+
+
+@for_each(("use", "message"), REFUSALS)
+def test_refuses_what_cannot_be(use, message):
+    with pytest.raises(SimulationError, match=message):
+        use(parse_scenario(SHORT))
+
+
+def test_refuses_actions_and_episodes_that_cannot_be():
+    env = HostEnv(parse_scenario(SHORT), seed=1)
     env.reset()
-    with pytest.raises(SimulationError, match="an action has 3 numbers, not 2"):
-        env.step(np.zeros(3))
-    with pytest.raises(SimulationError, match="finite"):
-        env.step(np.full((2, 1), np.nan))
+    for action, message in ((np.zeros(3), "an action has 3 numbers, not 2"), (np.full((2, 1), np.nan), "finite")):
+        with pytest.raises(SimulationError, match=message):
+            env.step(action)
     with pytest.raises(SimulationError, match="unknown episode -1"):
         env.reset(options={"episode": -1})
-    if "mplibra" in LEARNING:
-        with pytest.raises(SimulationError, match="no learner"):
-            SubflowEnv(scenario, learner="download.1/3").reset()
-    if "rl-explore" in LEARNING:
-        with pytest.raises(SimulationError, match="one of each connection"):
-            PathEnv(scenario, "dql-mptcp")

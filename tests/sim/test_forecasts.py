@@ -38,12 +38,8 @@ def test_events_and_memory_are_within_a_factor_of_two_over_all_shipped_scenarios
         is_told = told(run)
         crossings, memory_bytes = taken(run)
         tried_in_part += is_told.tried_s < run.duration_s
-        for what, forecast_, measured in (
-            ("events", is_told.link_crossings, crossings),
-            ("memory", is_told.memory_bytes, memory_bytes),
-        ):
-            if not measured / 2 <= forecast_ <= measured * 2:
-                offenders.append(f"{name}: {what} {forecast_:.3g} for {measured:.3g}")
+        forecasts = ((is_told.link_crossings, crossings), (is_told.memory_bytes, memory_bytes))
+        offenders += [(name, pair) for pair in forecasts if not pair[1] / 2 <= pair[0] <= pair[1] * 2]
     assert offenders == []
     assert tried_in_part > 20
 

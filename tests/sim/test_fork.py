@@ -93,8 +93,9 @@ def test_siblings_take_each_others_snapshots_and_strangers_do_not() -> None:
     assert other.live_changes == one.live_changes
     other.run_until(12)
     assert other.signature() == one.signature()
-    with pytest.raises(SimulationError, match="another simulation"):
-        Simulation(stormy()).fork(snapshot)
+    for use in (Simulation(stormy()).fork, Simulation(stormy()).restore):
+        with pytest.raises(SimulationError, match="another simulation"):
+            use(snapshot)
 
 
 def test_a_fork_takes_what_was_not_taken_before_it() -> None:
@@ -108,15 +109,12 @@ def test_a_fork_takes_what_was_not_taken_before_it() -> None:
     for simulation in (origin, fork):
         simulation.run_until(9)
     assert fork.take_marks() == origin.take_marks()
-    ours, theirs = fork.take_decisions(), origin.take_decisions()
-    assert len(ours.time_ns) > 0
-    assert ours.time_ns.min() >= 5e9
-    assert np.array_equal(ours.time_ns, theirs.time_ns)
-    steps, of_origin = fork.take_agent_steps(), origin.take_agent_steps()
-    assert steps is not None
-    assert of_origin is not None
-    assert len(steps) > 0
-    assert np.array_equal(steps.time_ns, of_origin.time_ns)
+    for take in (Simulation.take_decisions, Simulation.take_agent_steps):
+        ours, theirs = take(fork), take(origin)
+        assert ours is not None
+        assert theirs is not None
+        assert ours.time_ns.min() >= 5e9
+        assert np.array_equal(ours.time_ns, theirs.time_ns)
 
 
 def test_forks_run_side_by_side_in_threads() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.helpers.networks import link, mptcp, run, scenario, tcp
+from tests.helpers.networks import column, link, mptcp, run, scenario, tcp
 
 from subflow_sim import Simulation, load_scenario
 from subflow_sim.scenario_model import Event
@@ -25,8 +25,7 @@ def numbers() -> Simulation:
 
 
 def samples(simulation: Simulation, owner: str, name: str) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
-    place = next(i for i, c in enumerate(simulation.columns) if (c.owner, c.name) == (owner, name))
-    values = simulation.values(place)
+    values = column(simulation, name, owner)
     return simulation.sample_interval_s * np.arange(1, len(values) + 1, dtype=np.float64), values
 
 
@@ -40,13 +39,13 @@ def test_states_of_a_sender_begin_and_end_with_its_flow(numbers: Simulation) -> 
     ends_s = {"late": 33.0, "short": flows["short"]["start_s"] + flows["short"]["completion_s"]}
     for name, end_s in ends_s.items():
         start_s = flows[name]["start_s"]
-        for column in STATES:
-            times = known(numbers, f"{name}/1", column)
+        for state in STATES:
+            times = known(numbers, f"{name}/1", state)
             assert np.all(times > start_s)
             # What was sent before the stop of "late" arrives within its RTT of at most 0.3 s.
             assert np.all(times < end_s + (0.3 if name == "late" else 0.0))
-        for column in ALWAYS:
-            times = known(numbers, f"{name}/1", column)
+        for state in ALWAYS:
+            times = known(numbers, f"{name}/1", state)
             assert times[0] < start_s + 0.75  # two round trips: of the handshake, and of the first data
             assert times[-1] > end_s - 0.15
             assert np.allclose(np.diff(times), 0.1)
@@ -85,8 +84,8 @@ def test_a_closed_subflow_has_no_state_until_it_opens_again() -> None:
     paths = [link("a"), link("b", delay_s=0.02)]
     simulation = Simulation(scenario(paths, [mptcp("d", ["a", "b"])], duration_s=10, events=events, profile="linux"))
     simulation.run_until(10)
-    for column in ALWAYS:
-        times = known(simulation, "d/2", column)
+    for state in ALWAYS:
+        times = known(simulation, "d/2", state)
         assert not np.any((times > 3.05) & (times < 6))
         assert np.any(times < 3)
         assert times[-1] == pytest.approx(10)
@@ -99,13 +98,9 @@ def test_the_instant_agrees_with_the_samples() -> None:
         now = simulation.inspect().subflows
         owners = [c.owner for c in simulation.columns if c.name == "cwnd_pkts"]
         for place, owner in enumerate(owners):
-            for column in STATES:
-                sampled = samples(simulation, owner, column)[1][-1]
-                assert getattr(now, column)[place] == pytest.approx(sampled, rel=1e-6, nan_ok=True), (
-                    owner,
-                    column,
-                    at_s,
-                )
+            for state in STATES:
+                sampled = column(simulation, state, owner)[-1]
+                assert getattr(now, state)[place] == pytest.approx(sampled, rel=1e-6, nan_ok=True), (owner, state)
 
 
 def test_the_mean_window_while_active_is_that_of_the_samples(numbers: Simulation) -> None:

@@ -76,10 +76,7 @@ def test_what_only_looks_deep_passes(text: str) -> None:
         (f"\n[{'.'.join('a' * 20_000)}]", "(at line 2, column 61)"),
         (f"a = {'[' * 100_000}", "nested too deeply, more than 50 levels (at line 1, column 55)"),
         (f"a = {'{a = ' * 60}1{'}' * 60}", "nested too deeply"),
-        (
-            "x = {" + " = {".join(".".join(name * 25) for name in "abc") + " = 1}}}",
-            "nested too deeply",
-        ),
+        ("x = {" + " = {".join(".".join(name * 25) for name in "abc") + " = 1}}}", "nested too deeply"),
         (f"a = {'9' * 5000}", "Exceeds the limit"),
         ("a = ", "Invalid value"),
         ('a = """', "Unterminated string"),

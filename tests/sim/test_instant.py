@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 from tests.helpers.members import for_each
-from tests.helpers.networks import link, mptcp, scenario, tcp
+from tests.helpers.networks import link, mptcp, outage, scenario, tcp
 
 from subflow_sim import Simulation
 from subflow_sim.instant import ACK, DATA, DATAGRAM, Instant
@@ -19,14 +19,10 @@ from subflow_sim.trace import Scope
 from subflow_sim.whole_scenario import Scenario
 
 CODEL = {"target": 0.005, "interval": 0.1}
+RED = {"mode": "instantaneous", "min": 5.0, "max": 15.0, "max_p": 0.1, "gentle": True, "weight": 0.002}
 QUEUES = {
     "droptail": QueueSpec("droptail", 20),
-    "red": QueueSpec(
-        "red",
-        40,
-        None,
-        {"mode": "instantaneous", "min": 5.0, "max": 15.0, "max_p": 0.1, "gentle": True, "weight": 0.002},
-    ),
+    "red": QueueSpec("red", 40, options=RED),
     "codel": QueueSpec("codel", 60, None, CODEL),
     "fq_codel": QueueSpec("fq_codel", 60, None, {**CODEL, "quantum": 1514, "flows": 1024}),
 }
@@ -44,14 +40,13 @@ def busy_network(duration_s: float = 10.0) -> Scenario:
     flows = [mptcp("all", list(links), start_s=0.3), tcp("short", "codel", size_bytes=200_000), *cross]
     events = [
         Event(2.05, link="jumpy", delay_s=0.01),
-        Event(3.0, link="droptail", direction="forward", up=False),
+        *outage("droptail", 3.0, 5.0),
         Event(4.0, flow="all", subflow=3, open=False),
         Event(4.5, link="codel", delay_s=0.09),
-        Event(5.0, link="droptail", direction="forward", up=True),
         Event(6.0, flow="all", subflow=3, open=True),
-        Event(6.5, link="fq_codel", direction="forward", up=False),
-        Event(7.0, link="fq_codel", direction="forward", up=True),
+        *outage("fq_codel", 6.5, 7.0),
     ]
+    events.sort(key=lambda event: event.at_s)
     return scenario(list(links.values()), flows, duration_s=duration_s, events=events, profile="linux")
 
 

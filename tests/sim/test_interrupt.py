@@ -27,9 +27,15 @@ def two_paths(duration_s: float = 20.0) -> Scenario:
 
 def endless() -> Scenario:
     """A gigabit for hours: minutes of work in one call."""
-    return scenario(
-        [link("path", rate_bps=1e9, delay_s=0.005, queue_pkts=500)], [tcp("t", "path")], duration_s=2e4, warmup_s=1.0
-    )
+    path = link("path", rate_bps=1e9, delay_s=0.005, queue_pkts=500)
+    return scenario([path], [tcp("t", "path")], duration_s=2e4, warmup_s=1.0)
+
+
+def said_by(program: str) -> tuple[str, str]:
+    """Output and errors of a program in a process of its own."""
+    words = [sys.executable, "-c", program]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    return done.stdout, done.stderr
 
 
 def test_another_thread_ends_a_step_and_the_simulation_can_be_read() -> None:
@@ -86,10 +92,7 @@ except KeyboardInterrupt:
 
 
 def test_ctrl_c_reaches_a_call_of_the_main_thread() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", _CTRL_C], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (done.stdout, done.stderr) == ("stopped and gone on\n", "")
+    assert said_by(_CTRL_C) == ("stopped and gone on\n", "")
 
 
 # An unlimited queue that a constant-bit-rate source overfills needs 48 bytes or more per packet: 10^4 s of 900 Mbit/s
@@ -136,10 +139,7 @@ print("intact")
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is set and the memory in use read as Linux has them")
 def test_running_out_of_memory_is_an_error_of_one_simulation() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", _OUT_OF_MEMORY], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (done.stdout, done.stderr) == ("failed\nintact\n", "")
+    assert said_by(_OUT_OF_MEMORY) == ("failed\nintact\n", "")
 
 
 def test_a_refused_simulation_harms_no_other() -> None:

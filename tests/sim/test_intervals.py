@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.helpers.networks import link, mptcp, run, scenario, tcp
+from tests.helpers.networks import column, link, mptcp, run, scenario, tcp
 
 from subflow_sim import Intervals, Simulation, estimate
 from subflow_sim.scenario_model import Choice
 from subflow_sim.whole_scenario import Scenario
 
-COLUMNS = (
-    "interval_rate_bps",
-    "interval_throughput_bps",
-    "interval_loss_ratio",
-    "interval_rtt_s",
-    "interval_min_rtt_s",
-    "interval_rtt_gradient",
-    "utility",
-)
+FIELDS = ("rate_bps", "throughput_bps", "loss_ratio", "rtt_mean_s", "rtt_min_s", "rtt_gradient", "utility")
+COLUMNS = [
+    *("interval_rate_bps", "interval_throughput_bps", "interval_loss_ratio", "interval_rtt_s", "interval_min_rtt_s"),
+    *("interval_rtt_gradient", "utility"),
+]
 
 
 def two_flows(*, duration_s: float = 10, loss: float = 0.01) -> Scenario:
@@ -32,7 +28,7 @@ def test_only_subflows_with_monitor_intervals_have_their_columns() -> None:
     simulation = Simulation(a_scenario)
     with_them = {c.owner for c in simulation.columns if c.name in COLUMNS}
     assert with_them == {"learns/1"}
-    assert [c.name for c in simulation.columns if c.owner == "learns/1"][-7:] == list(COLUMNS)
+    assert [c.name for c in simulation.columns if c.owner == "learns/1"][-7:] == COLUMNS
     assert estimate(a_scenario).columns == len(simulation.columns)
     # Each subflow of an uncoupled flow
     flow = mptcp("flow", ["one", "two"], Choice("uncoupled", {"base": "vivace"}))
@@ -43,16 +39,12 @@ def test_only_subflows_with_monitor_intervals_have_their_columns() -> None:
 def test_a_sample_is_the_latest_interval_that_was_finished() -> None:
     done = run(two_flows(), sample_interval_s=0.1)
     intervals = done.take_intervals()
-    values = {c.name: done.values(i) for i, c in enumerate(done.columns) if c.owner == "learns/1"}
-    assert np.isnan(values["utility"][0])  # RTT 0.1 s: nothing is known after 0.1 s
+    assert np.isnan(column(done, "utility")[0])  # RTT 0.1 s: nothing is known after 0.1 s
+
     for k in (20, 50, 99):
         latest = np.flatnonzero(intervals.time_ns <= (k + 1) * 100_000_000)[-1]
-        assert values["interval_rate_bps"][k] == np.float32(intervals.rate_bps[latest])
-        assert values["interval_throughput_bps"][k] == np.float32(intervals.throughput_bps[latest])
-        assert values["interval_loss_ratio"][k] == np.float32(intervals.loss_ratio[latest])
-        assert values["interval_rtt_s"][k] == np.float32(intervals.rtt_mean_s[latest])
-        assert values["interval_min_rtt_s"][k] == np.float32(intervals.rtt_min_s[latest])
-        assert values["utility"][k] == np.float32(intervals.utility[latest])
+        for name, field in zip(COLUMNS, FIELDS, strict=True):
+            np.testing.assert_equal(column(done, name)[k], np.float32(getattr(intervals, field)[latest]))
 
 
 def test_the_records_hold_what_became_of_the_packets_sent() -> None:

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.helpers.members import for_each
+from tests.helpers.networks import goodputs, run
 from tests.helpers.scenario_texts import CATALOG, TWO_PATHS, read
 
 from subflow_sim.errors import ScenarioError
 from subflow_sim.scenario import DeliveryTrace, GilbertLoss, LinkDirection, QueueSpec, load_scenario, parse_scenario
 from subflow_sim.scenario_model import OptionValue
-from subflow_sim.simulation import Simulation
-
-SCENARIOS = Path(__file__).parents[2] / "assets" / "scenarios"
 
 ONE_LINK = """\
 format = 1
 duration = "30s"
 warmup = "5s"
 profile = "textbook"
-[nodes.a]
-[nodes.b]
+nodes = { a = {}, b = {} }
+flows.tcp = { kind = "tcp", from = "a", to = "b" }
 [links.l]
 ends = ["a", "b"]
 rate = "10Mbit/s"
 delay = "20ms"
 queue = "400pkt"
-[flows.tcp]
-kind = "tcp"
-from = "a"
-to = "b"
 """
 
 
@@ -44,11 +37,8 @@ def queue(table: str, rate: str = "8Mbit/s") -> QueueSpec:
     return forward(TWO_PATHS.replace('"67pkt"', table).replace('"8Mbit/s"', f'"{rate}"')).queue
 
 
-def summary(*overrides: str, seed: int = 1) -> dict[str, Any]:
-    simulation = Simulation(parse_scenario(ONE_LINK, overrides=overrides), seed=seed)
-    simulation.run_until(simulation.duration_s)
-    simulation.check_invariants()
-    return simulation.summary()
+def summary(*overrides: str) -> dict[str, Any]:
+    return run(parse_scenario(ONE_LINK, overrides=overrides)).summary()
 
 
 # --- queues ---------------------------------------------------------------------------------------------------------
@@ -57,25 +47,16 @@ def summary(*overrides: str, seed: int = 1) -> dict[str, Any]:
 def test_red_scales_the_thresholds_of_the_literature_with_the_rate():
     """25 and 50 packets for 10 Mbit/s; the limit left out is four times the upper one."""
     expected: dict[str, OptionValue] = {"mode": "instantaneous", "max_p": 0.1, "gentle": True, "weight": 1.0}
-    assert queue('{ discipline = "red" }', "10Mbit/s") == QueueSpec("red", 200, None, expected | {"min": 25, "max": 50})
-    assert queue('{ discipline = "red" }', "40Mbit/s") == QueueSpec(
-        "red", 800, None, expected | {"min": 100, "max": 200}
-    )
     # never below one packet: 25 x 0.1 / 10 would be a quarter of one
-    assert queue('{ discipline = "red" }', "0.1Mbit/s") == QueueSpec("red", 8, None, expected | {"min": 1, "max": 2})
+    for rate, least in (("10Mbit/s", 25), ("40Mbit/s", 100), ("0.1Mbit/s", 1)):
+        scaled = QueueSpec("red", 8 * least, options=expected | {"min": least, "max": 2 * least})
+        assert queue('{ discipline = "red" }', rate) == scaled
 
 
 def test_each_threshold_of_red_can_be_given():
     classic = '{ discipline = "red", limit = "67pkt", mode = "classic", min = "5pkt", max = "15pkt", max_p = "2%" }'
-    options: dict[str, OptionValue] = {
-        "mode": "classic",
-        "min": 5,
-        "max": 15,
-        "max_p": 0.02,
-        "gentle": True,
-        "weight": 0.002,
-    }
-    assert queue(classic) == QueueSpec("red", 67, None, options)
+    options: dict[str, OptionValue] = {"mode": "classic", "gentle": True, "weight": 0.002}
+    assert queue(classic) == QueueSpec("red", 67, options={**options, "min": 5, "max": 15, "max_p": 0.02})
     assert queue('{ discipline = "red", min = "30pkt" }').options["max"] == 60
     assert queue('{ discipline = "red", max = "30pkt" }').options["min"] == 15
 
@@ -102,12 +83,11 @@ def test_an_override_makes_a_plain_queue_a_discipline():
 
 def test_codel_keeps_the_queue_short_and_red_between():
     """A Reno flow fills 400 packets of drop-tail; RED starts to drop at 25, CoDel at 5 ms, which are 4 packets."""
-    mean = {
-        discipline: summary(f"links.l.queue={{discipline='{discipline}', limit='400pkt'}}")["links"][0][
-            "mean_queue_pkts"
-        ]
+    found = {
+        discipline: summary(f"links.l.queue={{discipline='{discipline}', limit='400pkt'}}")["links"][0]
         for discipline in ("droptail", "red", "codel", "fq_codel")
     }
+    mean = {discipline: link["mean_queue_pkts"] for discipline, link in found.items()}
     assert mean["droptail"] > 150
     assert 10 < mean["red"] < 40
     assert mean["codel"] < 12
@@ -116,13 +96,12 @@ def test_codel_keeps_the_queue_short_and_red_between():
 
 @pytest.mark.parametrize("discipline", ["red", "codel", "fq_codel"])
 def test_an_event_changes_the_limit_of_any_discipline(discipline):
-    base = ONE_LINK.replace('"400pkt"', f'{{ discipline = "{discipline}", limit = "400pkt" }}')
-    text = base + '[[events]]\nat = "2s"\nlink = "l"\nqueue = "3pkt"\n'
-    simulation = Simulation(parse_scenario(text))
-    simulation.run_until(30.0)
+    queue = 'events = [{ at = "2s", link = "l", queue = "3pkt" }]'
+    text = f"{queue}\n" + ONE_LINK.replace('"400pkt"', f'{{ discipline = "{discipline}", limit = "400pkt" }}')
     # Measured from 5 s on: what was there has drained.
-    assert simulation.summary()["links"][0]["max_queue_pkts"] == 3
-    assert simulation.summary()["links"][0]["drops_queue"] > 10
+    link = run(parse_scenario(text)).summary()["links"][0]
+    assert link["max_queue_pkts"] == 3
+    assert link["drops_queue"] > 10
 
 
 # --- loss -----------------------------------------------------------------------------------------------------------
@@ -168,10 +147,8 @@ def test_a_trace_is_read_beside_the_scenario(traced):
 
 
 def test_a_trace_is_the_bottleneck_it_records(traced):
-    simulation = Simulation(load_scenario(traced))
-    simulation.run_until(30.0)
     # 9.6 Mbit/s x 1448/1500 = 9.267 Mbit/s of payload
-    assert simulation.summary()["flows"][0]["goodput_bps"] == pytest.approx(9.267e6, rel=0.01)
+    assert goodputs(run(load_scenario(traced)))["tcp"] == pytest.approx(9.267e6, rel=0.01)
 
 
 def test_with_the_content_in_it_the_scenario_needs_no_file(traced):
@@ -193,25 +170,23 @@ def test_with_the_content_in_it_the_scenario_needs_no_file(traced):
         (b"1\n\xff\n", "line 2: not a text of numbers"),
         (b"1\n" * 32_000_001, "is too large"),
         (None, "cannot be read"),
+        ("folder", "Is a directory"),
     ],
 )
 def test_a_bad_trace_file_is_named_with_line_and_value(traced, content, message):
     trace = traced.parent / "traces" / "slow.up"
     trace.unlink(missing_ok=True)
-    if content is not None:
+    if content == "folder":
+        trace.mkdir()
+    elif content is not None:
         trace.write_bytes(content)
     with pytest.raises(ScenarioError) as caught:
         load_scenario(traced)
     [problem] = caught.value.problems
     assert (problem.line, problem.key) == (9, "links.l.rate.trace")
     assert message in problem.message
-
-
-def test_a_trace_is_a_regular_file(traced):
-    (traced.parent / "traces" / "slow.up").unlink()
-    (traced.parent / "traces" / "slow.up").mkdir()
-    with pytest.raises(ScenarioError, match="Is a directory"):
-        load_scenario(traced)
+    if trace.is_dir():
+        trace.rmdir()
 
 
 # --- overtaking -----------------------------------------------------------------------------------------------------
@@ -223,10 +198,8 @@ def test_a_link_may_let_packets_overtake():
     shorter = '[[events]]\nat = "10s"\nlink = "l"\ndelay = "5ms"\n'
 
     def retransmits(*overrides: str) -> int:
-        simulation = Simulation(parse_scenario(ONE_LINK + shorter, overrides=overrides))
-        simulation.run_until(10.5)
-        flow = simulation.summary()["flows"][0]
-        return int(flow["retransmits"])
+        simulation = run(parse_scenario(ONE_LINK + shorter, overrides=("duration=10.5s", *overrides)))
+        return int(simulation.summary()["flows"][0]["retransmits"])
 
     # What overtakes looks like a loss to a sender that counts duplicate ACKs.
     assert retransmits("links.l.reorder=true") > retransmits()
@@ -236,10 +209,7 @@ def test_a_link_may_let_packets_overtake():
 
 
 def shipped(name: str, *overrides: str) -> dict[str, Any]:
-    simulation = Simulation(load_scenario(SCENARIOS / f"{name}.toml", overrides=overrides), sample_interval_s=1.0)
-    simulation.run_until(simulation.duration_s)
-    simulation.check_invariants()
-    return simulation.summary()
+    return run(load_scenario(name, overrides=overrides)).summary()
 
 
 def access_queue(summary: dict[str, Any]) -> float:
@@ -254,28 +224,9 @@ def test_fq_codel_spares_the_call_the_queue_of_the_download():
     assert managed["flows"][1]["loss_ratio"] == 0.0  # all of the drops are the download's
 
 
-def mptcp_to_tcp(controller: str) -> float:
-    """Ratio of the goodputs at the RED bottleneck, mean of four seeds (from seed to seed it varies by 0.15)."""
-    ratios = []
-    for seed in range(1, 5):
-        flows = shipped("t-1link-red", f"flows.mptcp.controller={controller}", f"seed={seed}")["flows"]
-        ratios.append(flows[0]["goodput_bps"] / flows[1]["goodput_bps"])
-    return float(sum(ratios) / len(ratios))
-
-
-@pytest.mark.parametrize("controller", ["lia", "olia", "balia"])
-def test_coupled_controllers_are_fair_to_a_tcp_at_a_red_bottleneck(controller):
-    """Under RED, two coupled subflows take 0.85 to 1.25 times what a TCP takes."""
-    assert 0.85 <= mptcp_to_tcp(controller) <= 1.25
-
-
-def test_uncoupled_subflows_take_twice_at_a_red_bottleneck():
-    assert mptcp_to_tcp("uncoupled") == pytest.approx(2, rel=0.15)
-
-
 def test_the_shipped_trace_is_what_its_scenario_says():
     """6 Mbit/s on average but for the outage, which falls where the sine is low: 5.885 Mbit/s in whole packets."""
-    trace = load_scenario(SCENARIOS / "lte-trace.toml").links["lte"].forward.trace
+    trace = load_scenario("lte-trace").links["lte"].forward.trace
     assert trace is not None
     assert trace.rate_bps == pytest.approx(5.885e6)
     times_ms = trace.times_ms.tolist()

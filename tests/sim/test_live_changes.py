@@ -9,20 +9,12 @@ from dataclasses import replace
 import pytest
 from tests.helpers.combinations import multipath_choices, shared_link, single_path_choices, storm, unlike_paths
 from tests.helpers.members import for_each
-from tests.helpers.networks import link, mptcp, scenario, tcp
+from tests.helpers.networks import link, mptcp, run, scenario, tcp
+from tests.helpers.scenario_texts import TWO_PATHS
 
 from subflow_sim.errors import ScenarioError, SimulationError, TooLargeError
 from subflow_sim.limits import Limits
-from subflow_sim.scenario import (
-    Choice,
-    Event,
-    GilbertLoss,
-    Link,
-    LinkDirection,
-    QueueSpec,
-    Scenario,
-    parse_scenario,
-)
+from subflow_sim.scenario import Choice, Event, GilbertLoss, Link, LinkDirection, QueueSpec, Scenario, parse_scenario
 from subflow_sim.scenario_model import Direction
 from subflow_sim.scenario_reader import read_change
 from subflow_sim.simulation import Simulation
@@ -34,9 +26,7 @@ RATES = {"core": 8e6, "second": 4e6}
 def replayed(changed: Scenario, changes: Sequence[Event]) -> str:
     """Signature of the scenario that has had the changes all along, behind its own events."""
     events = sorted([*changed.events, *changes], key=lambda event: round(event.at_s * 1e9))
-    simulation = Simulation(replace(changed, events=tuple(events)))
-    simulation.run_until(changed.duration_s)
-    return simulation.signature()
+    return run(replace(changed, events=tuple(events))).signature()
 
 
 def random_change(draw: random.Random, running: Scenario) -> Event:
@@ -146,29 +136,8 @@ def test_every_nanosecond_of_the_longest_run_survives_its_text() -> None:
 
 
 def test_events_of_the_same_nanosecond_keep_the_order_of_the_file() -> None:
-    text = """
-        format = 1
-        duration = "10s"
-        [nodes.a]
-        [nodes.b]
-        [links.wifi]
-        ends = ["a", "b"]
-        rate = "8Mbit/s"
-        delay = "10ms"
-        [flows.f]
-        kind = "tcp"
-        from = "a"
-        to = "b"
-        controller = "newreno"
-        [[events]]
-        at = 1.0000000003
-        link = "wifi"
-        loss = "1%"
-        [[events]]
-        at = "1s"
-        link = "wifi"
-        loss = "2%"
-    """
+    rows = ("at = 1.0000000003, link = 'wifi', loss = '1%'", "at = '1s', link = 'wifi', loss = '2%'")
+    text = f"events = [{', '.join(f'{{ {row} }}' for row in rows)}]\n{TWO_PATHS}"
     assert [event.loss for event in parse_scenario(text).events] == [0.01, 0.02]
 
 

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.helpers.networks import link, mptcp, run, scenario, tcp
+from tests.helpers.networks import column, link, mptcp, run, scenario, tcp
 
-from subflow_sim import Simulation
 from subflow_sim.scenario_model import Choice, Event, Flow
 from subflow_sim.whole_scenario import Scenario
 
@@ -19,11 +18,6 @@ def uneven(flow: Flow, *, profile: str = "textbook") -> Scenario:
     """Two paths of 10 Mbit/s with round trips of 20 and 200 ms."""
     links = [link("fast", delay_s=0.01, queue_pkts=17), link("slow", delay_s=0.1, queue_pkts=167)]
     return scenario(links, [flow], duration_s=40, warmup_s=10, profile=profile)  # type: ignore[arg-type]
-
-
-def column(simulation: Simulation, owner: str, name: str) -> np.ndarray:
-    index = next(i for i, c in enumerate(simulation.columns) if (c.owner, c.name) == (owner, name))
-    return simulation.values(index)
 
 
 @pytest.mark.parametrize("profile", ["textbook", "linux"])
@@ -67,7 +61,7 @@ def test_a_backup_steps_in_for_an_outage_and_out_again() -> None:
     flow = mptcp("d", ["wifi", "lte"], backup=(2,))
     outage = [Event(5.0, link="wifi", up=False), Event(10.0, link="wifi", up=True)]
     simulation = run(scenario(links, [flow], duration_s=20, events=outage), sample_interval_s=0.5)
-    share = column(simulation, "d/2", "schedule_share")
+    share = column(simulation, "schedule_share", "d/2")
     times_s = 0.5 * np.arange(1, len(share) + 1)
     assert not np.any(share[times_s <= 5])
     assert np.all(share[(times_s > 6.5) & (times_s <= 10)] == 1)
@@ -79,7 +73,7 @@ def test_an_event_makes_a_subflow_a_backup_and_takes_it_back() -> None:
     flow = mptcp("d", ["wifi", "lte"])
     events = [Event(5.0, flow="d", subflow=2, backup=True), Event(10.0, flow="d", backup=False)]
     simulation = run(scenario(links, [flow], duration_s=15, events=events), sample_interval_s=0.5)
-    share = column(simulation, "d/2", "schedule_share")
+    share = column(simulation, "schedule_share", "d/2")
     times_s = 0.5 * np.arange(1, len(share) + 1)
     assert np.all(share[(times_s > 1) & (times_s <= 5)] > 0.2)
     assert not np.any(share[(times_s > 5) & (times_s < 10)])
@@ -99,26 +93,21 @@ def test_an_outage_of_everything_runs_into_the_connections_own_timeout() -> None
 
 
 def test_traces_and_summary_of_reordering_are_of_several_paths() -> None:
-    simulation = run(
-        scenario(
-            [link("fast", delay_s=0.01), link("slow", delay_s=0.08, loss=0.01), link("other")],
-            [mptcp("d", ["fast", "slow"], start_s=1.0), tcp("t", "other")],
-            duration_s=20,
-        ),
-        sample_interval_s=0.1,
-    )
+    links = [link("fast", delay_s=0.01), link("slow", delay_s=0.08, loss=0.01), link("other")]
+    flows = [mptcp("d", ["fast", "slow"], start_s=1.0), tcp("t", "other")]
+    simulation = run(scenario(links, flows, duration_s=20), sample_interval_s=0.1)
     several, single = simulation.summary()["flows"]
     shares = [subflow["schedule_share"] for subflow in several["subflows"]]
     assert sum(shares) == pytest.approx(1)
     assert single["subflows"][0]["schedule_share"] is None
     assert several["mean_hol_blocking_s"] > single["mean_hol_blocking_s"] >= 0
-    queue = column(simulation, "d", "reorder_queue_bytes")
+    queue = column(simulation, "reorder_queue_bytes", "d")
     assert 0 < np.max(queue) <= several["max_reorder_queue_bytes"]
     # All but the last packet are full: the queue holds whole packets.
     assert not np.any(np.mod(queue, 1448))
-    waits = column(simulation, "d", "hol_blocking_s")
+    waits = column(simulation, "hol_blocking_s", "d")
     assert 0 < np.nanmean(waits) < 0.5
     assert np.all(np.isnan(waits[:10]))  # before its start nothing is delivered
-    assert np.array_equal(np.isnan(waits), column(simulation, "d", "goodput_bps") == 0)
+    assert np.array_equal(np.isnan(waits), column(simulation, "goodput_bps", "d") == 0)
     own = {c.name for c in simulation.columns if c.owner in ("t", "t/1")}
     assert {"reorder_queue_bytes", "hol_blocking_s", "reinjections_pkts", "schedule_share"}.isdisjoint(own)

@@ -6,12 +6,12 @@ Each number is derived where it is used; the tolerances cover what the fluid mod
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
-from tests.helpers.networks import goodputs, link, run, scenario, tcp
+from tests.helpers.networks import column, goodputs, link, mptcp, run, scenario, tcp
 
 from subflow_sim import load_scenario
+from subflow_sim.scenario_model import Choice
 
 SEEDS = range(1, 6)
 
@@ -48,10 +48,9 @@ def test_two_reno_flows_with_different_rtts_share_inversely_to_them() -> None:
         link("far", rate_bps=1e9, queue_pkts=None, loss=2e-3, delay_s=0.1),
     ]
     near = far = 0.0
+    both = scenario(paths, [tcp("a", "near"), tcp("b", "far")], duration_s=1000, warmup_s=50)
     for seed in SEEDS:
-        rates = goodputs(
-            run(scenario(paths, [tcp("a", "near"), tcp("b", "far")], duration_s=1000, warmup_s=50), seed=seed)
-        )
+        rates = goodputs(run(both, seed=seed))
         near += rates["a"]
         far += rates["b"]
     assert near / far == pytest.approx(2.0, rel=0.05)
@@ -68,19 +67,26 @@ def test_slow_start_doubles_the_window_every_round_trip() -> None:
     # w = 10 * 2^k after k round trips of 0.1 s: looked at in the middle of each, RTT and rate leave no queue
     path = link("path", rate_bps=10e9, queue_pkts=None)
     done = run(scenario([path], [tcp("flow", "path")], duration_s=0.6), sample_interval_s=0.05)
-    cwnd = next(i for i, column in enumerate(done.columns) if column.name == "cwnd_pkts")
-    middles = done.values(cwnd)[2::2]  # 0.15 s, 0.25 s, ...
-    assert [float(value) for value in middles[:5]] == [20.0, 40.0, 80.0, 160.0, 320.0]
+    middles = column(done, "cwnd_pkts")[2::2]  # 0.15 s, 0.25 s, ...
+    assert middles[:5].tolist() == [20.0, 40.0, 80.0, 160.0, 320.0]
+
+
+@pytest.mark.parametrize(("base", "least"), [("bbr3", 0.93), ("copa", 0.97), ("vivace", 0.9)])
+def test_each_subflow_of_an_uncoupled_flow_fills_its_path(base: str, least: float) -> None:
+    links = [link("near", rate_bps=20e6, delay_s=0.01), link("far", rate_bps=5e6, delay_s=0.06)]
+    flow = mptcp("flow", ["near", "far"], Choice("uncoupled", {"base": base}))
+    used = run(scenario(links, [flow], duration_s=65, warmup_s=20, profile="linux")).summary()["links"]
+    assert min(each["utilisation"] for each in used if each["direction"] == "forward") >= least
 
 
 def test_bbr_keeps_a_lossy_path_in_use_where_reno_gives_it_up() -> None:
     # The shipped scenario: 10 Mbit/s, 100 ms, 2 % loss. BBR: at least 0.9 C (1 - p) in payload, C = 10 Mbit/s of wire.
     # Reno: c / sqrt(p) = 1.15 / sqrt(0.02) = 8.1 packets by packet rounds; Linux counts the packets of delayed ACKs,
     # and its proportional rate reduction spreads the cut: up to 1.31 / sqrt(0.02) = 9.3, the continuous limit.
-    file = Path(__file__).parents[2] / "assets" / "scenarios" / "bbr-loss.toml"
+
     bbr = reno = 0.0
     for seed in SEEDS:
-        flows = run(load_scenario(file), seed=seed).summary()["flows"]
+        flows = run(load_scenario("bbr-loss"), seed=seed).summary()["flows"]
         bbr += flows[0]["goodput_bps"] / len(SEEDS)
         reno += flows[1]["subflows"][0]["mean_cwnd_pkts"] / len(SEEDS)
     assert 0.9 <= bbr / (10e6 * 1448 / 1500 * 0.98) <= 1

@@ -6,13 +6,11 @@ from itertools import groupby, pairwise
 
 import numpy as np
 import pytest
-from tests.helpers.networks import goodputs, link, mptcp, run, scenario, tcp
+from tests.helpers.networks import decisions_of, goodputs, link, run, scenario, tcp
 from tests.helpers.statistics import mean
 
-from subflow_sim import DecisionLimits, Simulation
 from subflow_sim.scenario_model import Choice, Event, Profile
 
-BDP_PKTS = 10e6 * 0.1 / 12_000
 SEEDS = (1, 2, 3)
 
 
@@ -38,15 +36,9 @@ def beside_cubic(controller: str, queue_pkts: int) -> float:
 def states_of(queue_pkts: int | None, duration_s: float) -> list[tuple[str, float]]:
     """The rules of a flow alone on 10 Mbit/s and 100 ms, one after the other, each with when it began in seconds."""
     path = link("path", queue_pkts=queue_pkts)
-    simulation = Simulation(
-        scenario([path], [tcp("flow", "path", "bbr3")], duration_s=duration_s),
-        decisions=DecisionLimits(capacity=100_000),
-    )
-    simulation.run_until(duration_s)
-    decisions = simulation.take_decisions()
-    told = [
-        (decisions.rules[decisions.rule[row]].name, decisions.time_ns[row] / 1e9) for row in decisions.rows("flow/1")
-    ]
+    decisions = decisions_of(scenario([path], [tcp("flow", "path", "bbr3")], duration_s=duration_s))
+    rows = decisions.rows("flow/1")
+    told = [(decisions.rules[decisions.rule[row]].name, decisions.time_ns[row] / 1e9) for row in rows]
     return [next(rows) for _, rows in groupby(told, key=lambda row: row[0])]
 
 
@@ -69,14 +61,9 @@ def test_states_come_in_the_order_of_the_draft_and_probes_of_the_rtt_each_five_s
     names = [name for name, _ in states]
     assert names[:4] == ["initial_window", "bbr3_startup", "bbr3_drain", "bbr3_cruise"]  # drained is down already
     follows = {pair for pair in pairwise(names[3:]) if "bbr3_probe_rtt" not in pair}
-    assert follows <= {
-        ("bbr3_down", "bbr3_cruise"),
-        ("bbr3_down", "bbr3_refill"),
-        ("bbr3_cruise", "bbr3_refill"),
-        ("bbr3_cruise", "bbr3_up"),  # a refill that changes neither window nor rate is not a decision
-        ("bbr3_refill", "bbr3_up"),
-        ("bbr3_up", "bbr3_down"),
-    }
+    # A refill that changes neither window nor rate is not a decision.
+    after = {"down": ("cruise", "refill"), "cruise": ("refill", "up"), "refill": ("up",), "up": ("down",)}
+    assert follows <= {(f"bbr3_{one}", f"bbr3_{other}") for one, others in after.items() for other in others}
     # Each lasts until half of a BDP is in flight, 200 ms and a round trip at least; it returns to cruising.
     visits = [at for name, at in states if name == "bbr3_probe_rtt"]
     assert len(visits) == 5
@@ -139,22 +126,9 @@ def test_it_finds_ten_times_the_rate_and_forgets_it_within_two_cycles() -> None:
     ]
     path = link("path", delay_s=0.02, queue_pkts=100)
     a_scenario = scenario([path], [tcp("flow", "path", "bbr3")], duration_s=80, events=events)
-    simulation = Simulation(a_scenario, seed=1, decisions=DecisionLimits(capacity=2_000_000))
-    simulation.run_until(80.0)
-    decisions = simulation.take_decisions()
+    decisions = decisions_of(a_scenario, capacity=2_000_000)
     rows = decisions.rows("flow/1")
     at_s, paced = decisions.time_ns[rows] / 1e9, decisions.rate_after_bps[rows]
     assert paced[(at_s > 35) & (at_s < 50)].max() >= 95e6
     # The rate of a probe, 1.25 times the estimate
     assert paced[at_s > 65].max() == pytest.approx(1.25 * 0.99 * 10e6, rel=0.05)
-
-
-def test_each_subflow_of_an_uncoupled_flow_fills_its_path() -> None:
-    links = [
-        link("near", rate_bps=20e6, delay_s=0.01, queue_pkts=33),
-        link("far", rate_bps=5e6, delay_s=0.06, queue_pkts=50),
-    ]
-    flow = mptcp("flow", ["near", "far"], Choice("uncoupled", {"base": "bbr3"}))
-    done = run(scenario(links, [flow], duration_s=65, warmup_s=5, profile="linux"))
-    for used in (done.summary()["links"][0], done.summary()["links"][2]):
-        assert used["utilisation"] >= 0.93

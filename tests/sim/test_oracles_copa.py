@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.helpers.networks import goodputs, link, mptcp, run, scenario, tcp
+from tests.helpers.networks import decisions_of, goodputs, link, run, scenario, tcp
 from tests.helpers.statistics import mean
 
-from subflow_sim import DecisionLimits, Decisions, Simulation
+from subflow_sim import Decisions
 from subflow_sim.scenario_model import Choice, Event, Profile
 from subflow_sim.stats import jain_index
-from subflow_sim.whole_scenario import Scenario
 
 SEEDS = (1, 2, 3)
 DEFAULT_MODE = Choice("copa", {"competitive": False})
 
 
-def decided(a_scenario: Scenario) -> Decisions:
-    simulation = Simulation(a_scenario, decisions=DecisionLimits(capacity=1_000_000))
-    simulation.run_until(simulation.duration_s)
-    return simulation.take_decisions()
+def numbers_at(decisions: Decisions, row: int) -> dict[str, float]:
+    return {number.name: number.value for number in decisions.explain(int(row)).numbers}
 
 
 @pytest.mark.parametrize(
@@ -56,16 +53,16 @@ def test_copas_share_equally_and_each_keeps_its_packets_in_queue(flows: int, pro
 
 def test_its_rate_is_that_of_the_target_on_the_average() -> None:
     # Section 2.1: rate = 1 / (delta d_q) where the two meet, each time the window turns.
-    decisions = decided(scenario([link("path")], [tcp("flow", "path", "copa")], duration_s=40))
+    decisions = decisions_of(scenario([link("path")], [tcp("flow", "path", "copa")], duration_s=40))
     names = [rule.name for rule in decisions.rules]
     rows = [row for row in decisions.rows("flow/1") if decisions.time_ns[row] > 10e9]
-    kinds = [names[decisions.rule[row]] for row in rows]
+    downs = [names[decisions.rule[row]] == "copa_down" for row in rows]
     turns = [
-        row for row, kind, before in zip(rows[1:], kinds[1:], kinds, strict=False) if kind == "copa_down" != before
+        row for row, is_down, was_down in zip(rows[1:], downs[1:], downs, strict=False) if is_down and not was_down
     ]
     assert len(turns) >= 30
     for row in turns:
-        told = {number.name: number.value for number in decisions.explain(int(row)).numbers}
+        told = numbers_at(decisions, row)
         assert told["target_rate"] == pytest.approx(1 / (told["delta"] * told["queueing"]))
         # A packet more in the queue is the difference between below and above.
         assert told["delta"] * told["queueing"] * told["rate"] == pytest.approx(1, rel=0.6)
@@ -75,7 +72,7 @@ def test_the_velocity_doubles_to_find_ten_times_the_rate() -> None:
     # 300 packets in steps of 2 a round trip take 150 of them; three steady ones and then 2, 4, 8, ... take eleven.
     events = [Event(20.0, link="path", direction="forward", rate_bps=100e6)]
     path = link("path", delay_s=0.02, queue_pkts=400)
-    decisions = decided(scenario([path], [tcp("flow", "path", "copa")], duration_s=22, events=events))
+    decisions = decisions_of(scenario([path], [tcp("flow", "path", "copa")], duration_s=22, events=events))
     rows = decisions.rows("flow/1")
     found = rows[(decisions.time_ns[rows] > 20e9) & (decisions.cwnd_after_pkts[rows] >= 330)]
     assert (decisions.time_ns[found[0]] / 1e9 - 20) / 0.04 <= 16
@@ -98,34 +95,19 @@ def test_beside_newreno_it_competes_and_in_default_mode_it_gives_way(queue_pkts:
 
 def test_competitive_mode_is_newrenos_way_with_one_over_delta() -> None:
     flows = [tcp("copa", "path", "copa"), tcp("reno", "path", start_s=0.1)]
-    decisions = decided(scenario([link("path")], flows, duration_s=60))
-    deltas = []
-    for row in decisions.rows("copa/1")[::50]:
-        told = {number.name: number.value for number in decisions.explain(int(row)).numbers}
-        if told.get("is_competitive") == 1:
-            deltas.append(told["delta"])
+    decisions = decisions_of(scenario([link("path")], flows, duration_s=60))
+    told = [numbers_at(decisions, row) for row in decisions.rows("copa/1")[::50]]
+    deltas = [each["delta"] for each in told if each.get("is_competitive") == 1]
     # From 2 packets by one a round trip, halved by losses.
     packets = 1 / np.array(deltas)
     assert packets.min() >= 2
     assert packets.max() > 6
     # Its own queue is nearly empty once in five round trips, when what slow start left is gone; hardly ever in six.
-    alone = decided(scenario([link("path")], [tcp("copa", "path", "copa")], duration_s=30))
-    competed = []
-    for row in alone.rows("copa/1")[::20]:
-        told = {number.name: number.value for number in alone.explain(int(row)).numbers}
-        if alone.time_ns[row] > 6e9:
-            competed.append(told.get("is_competitive", 0))
-    assert mean(competed) <= 0.03
+    alone = decisions_of(scenario([link("path")], [tcp("copa", "path", "copa")], duration_s=30))
+    rows = [row for row in alone.rows("copa/1")[::20] if alone.time_ns[row] > 6e9]
+    assert mean([numbers_at(alone, row).get("is_competitive", 0) for row in rows]) <= 0.03
 
 
 def test_random_loss_costs_what_is_lost() -> None:
     done = run(scenario([link("path", loss=0.05)], [tcp("flow", "path", "copa")], duration_s=65, warmup_s=5))
     assert goodputs(done)["flow"] >= 0.97 * 10e6 * 1448 / 1500 * 0.95
-
-
-def test_each_subflow_of_an_uncoupled_flow_fills_its_path() -> None:
-    links = [link("near", rate_bps=20e6, delay_s=0.01), link("far", rate_bps=5e6, delay_s=0.06)]
-    flow = mptcp("flow", ["near", "far"], Choice("uncoupled", {"base": "copa"}))
-    done = run(scenario(links, [flow], duration_s=65, warmup_s=5, profile="linux"))
-    for used in (done.summary()["links"][0], done.summary()["links"][2]):
-        assert used["utilisation"] >= 0.97

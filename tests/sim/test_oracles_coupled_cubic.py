@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.helpers.networks import goodputs, link, mptcp, run, scenario, tcp
+from tests.helpers.networks import RED, decisions_of, goodputs, link, lossy, mptcp, run, scenario, tcp
 from tests.helpers.statistics import mean
 
-from subflow_sim import DecisionLimits, Simulation
-from subflow_sim.scenario_model import Choice, Link, QueueSpec
+from subflow_sim.scenario_model import Choice, Link
 
 SEEDS = (1, 2, 3, 4)
 CUBIC = Choice("cubic", {"arithmetic": "rfc9438"})
-RED = QueueSpec(
-    "red",
-    limit_pkts=200,
-    options={"mode": "instantaneous", "min": 25.0, "max": 50.0, "max_p": 0.1, "gentle": True, "weight": 1.0},
-)
+UNCOUPLED = Choice("uncoupled", {"base": "cubic", "arithmetic": "rfc9438"})
 
 
-def lossy(name: str, loss: float, *, delay_s: float = 0.05) -> Link:
-    return link(name, rate_bps=1e9, queue_pkts=None, loss=loss, delay_s=delay_s)
+def over_a_cubic(controller: str | Choice, path: Link, subflows: int = 2) -> float:
+    """Its goodput over that of a CUBIC beside it at a path named "path"; mean over seeds."""
+    flows = [mptcp("mp", ["path"] * subflows, controller), tcp("cubic", "path", CUBIC)]
+    a_scenario = scenario([path], flows, duration_s=200, warmup_s=60, start_jitter_s=1.0)
+    rates = [goodputs(run(a_scenario, seed=seed)) for seed in SEEDS]
+    return mean([each["mp"] / each["cubic"] for each in rates])
 
 
 def over_best_cubic(paths: list[Link], *, duration_s: float) -> tuple[float, list[float]]:
@@ -59,54 +58,25 @@ def test_each_path_keeps_its_part_of_a_cubic() -> None:
 
 @pytest.mark.parametrize("subflows", [2, 3])
 def test_at_a_bottleneck_it_is_as_one_cubic_where_losses_do_not_come_in_step(subflows: int) -> None:
-    ratios = []
-    for seed in SEEDS:
-        flows = [mptcp("mp", ["path"] * subflows, "coupled-cubic"), tcp("cubic", "path", CUBIC)]
-        a_scenario = scenario([link("path", queue=RED)], flows, duration_s=200, warmup_s=60, start_jitter_s=1.0)
-        rates = goodputs(run(a_scenario, seed=seed))
-        ratios.append(rates["mp"] / rates["cubic"])
-    assert 0.8 <= mean(ratios) <= 1.35
+    assert 0.8 <= over_a_cubic("coupled-cubic", link("path", queue=RED), subflows) <= 1.35
 
 
 def test_losses_in_step_favour_it_as_they_do_other_coupled_controllers() -> None:
     # 10 Mbit/s, 100 ms, a BDP of drop-tail queue; uncoupled CUBICs take two shares.
-    ratios: dict[str, list[float]] = {"coupled-cubic": [], "uncoupled": []}
-    for name, choice in {
-        "coupled-cubic": Choice("coupled-cubic"),
-        "uncoupled": Choice("uncoupled", {"base": "cubic", "arithmetic": "rfc9438"}),
-    }.items():
-        for seed in SEEDS:
-            flows = [mptcp("mp", ["path", "path"], choice), tcp("cubic", "path", CUBIC)]
-            a_scenario = scenario([link("path")], flows, duration_s=200, warmup_s=60, start_jitter_s=1.0)
-            rates = goodputs(run(a_scenario, seed=seed))
-            ratios[name].append(rates["mp"] / rates["cubic"])
-    assert 0.9 <= mean(ratios["coupled-cubic"]) <= 1.7
-    assert mean(ratios["uncoupled"]) == pytest.approx(2, rel=0.15)
+    assert 0.9 <= over_a_cubic("coupled-cubic", link("path")) <= 1.7
+    assert over_a_cubic(UNCOUPLED, link("path")) == pytest.approx(2, rel=0.15)
 
 
 def test_with_one_subflow_it_is_cubic_to_the_bit() -> None:
-    def windows(flow: str) -> list[float]:
-        path = link("path", loss=0.002)
-        flows = {
-            "coupled": mptcp("flow", ["path"], "coupled-cubic"),
-            "cubic": mptcp("flow", ["path"], Choice("uncoupled", {"base": "cubic", "arithmetic": "rfc9438"})),
-        }
-        a_scenario = scenario([path], [flows[flow]], duration_s=60)
-        simulation = Simulation(a_scenario, seed=3, decisions=DecisionLimits(capacity=200_000))
-        simulation.run_until(60.0)
-        return [float(value) for value in simulation.take_decisions().cwnd_after_pkts]
-
-    assert windows("coupled") == windows("cubic")
+    flows = [mptcp("flow", ["path"], choice) for choice in ("coupled-cubic", UNCOUPLED)]
+    coupled, cubic = (scenario([link("path", loss=0.002)], [flow], duration_s=60) for flow in flows)
+    windows = decisions_of(coupled, seed=3).cwnd_after_pkts
+    np.testing.assert_array_equal(windows, decisions_of(cubic, seed=3).cwnd_after_pkts)
 
 
 def test_it_says_its_share_and_the_curve_that_this_makes() -> None:
     paths = [link("one", queue_pkts=None, loss=0.001), link("two", queue_pkts=None, rate_bps=5e6)]
-    simulation = Simulation(
-        scenario(paths, [mptcp("flow", ["one", "two"], "coupled-cubic")], duration_s=30),
-        decisions=DecisionLimits(capacity=200_000),
-    )
-    simulation.run_until(30.0)
-    decisions = simulation.take_decisions()
+    decisions = decisions_of(scenario(paths, [mptcp("flow", ["one", "two"], "coupled-cubic")], duration_s=30))
     shares = [
         next(number.value for number in decisions.explain(int(row)).numbers if number.name == "share")
         for row in decisions.rows("flow/1")

@@ -6,16 +6,16 @@ packet that is placed and every timeout of the connection, choice, average rates
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.helpers.networks import link, mptcp, run, scenario
+from tests.helpers.networks import link, mptcp, outage, run, scenario
 
-from subflow_sim import _core
-from subflow_sim.scenario_model import Choice, Event
+from subflow_sim import Simulation, _core
+from subflow_sim.scenario_model import Choice
 
 # (1 << 16) less a TCP header, all its options, an IPv6 header and a fragment header: 20, 40, 40 and 8 bytes
 BURST = (1 << 16) - 20 - 40 - 40 - 8
@@ -317,11 +317,6 @@ def test_the_choices_agree_for_thousands_of_packets_and_every_branch_is_taken() 
 LINUX_MPTCP = Choice("linux-mptcp")
 
 
-def shares(simulation: Any) -> list[float]:
-    rates = [subflow["throughput_bps"] for subflow in simulation.summary()["flows"][0]["subflows"]]
-    return [rate / sum(rates) for rate in rates]
-
-
 def test_an_endless_flow_uses_both_paths_to_the_full() -> None:
     paths = [link("near", rate_bps=20e6, delay_s=0.01, queue_pkts=40), link("far", delay_s=0.05, queue_pkts=84)]
     flow = mptcp("flow", ["near", "far"], "uncoupled", scheduler=LINUX_MPTCP)
@@ -346,7 +341,7 @@ def test_data_is_bound_ahead_of_the_window_as_far_as_the_send_buffer_goes() -> N
 
 def test_a_dead_path_becomes_stale_and_gets_nothing_more_until_it_is_heard_of() -> None:
     paths = [link("good", delay_s=0.01, queue_pkts=60), link("dying", delay_s=0.03, queue_pkts=60)]
-    events = [Event(3.0, link="dying", up=False), Event(25.0, link="dying", up=True)]
+    events = outage("dying", 3.0, 25.0, "both")
     flow = mptcp("flow", ["good", "dying"], "uncoupled", scheduler=LINUX_MPTCP)
     simulation = run(scenario(paths, [flow], duration_s=80, profile="linux", events=events))
     stale = [mark for mark in simulation.take_marks() if mark.kind == "stale"]
@@ -367,14 +362,15 @@ KERNEL_MBIT = (12.0, 2.93)
 
 def test_a_backup_takes_over_when_it_does_in_the_kernel() -> None:
     """`subflow compare-kernel --grid --only "cubic 20Mbit/s 50ms 0% backup"`, whose times are those of its packets."""
-    paths = [
-        link("first", rate_bps=20e6, delay_s=0.025, queue_pkts=84),
-        link("second", rate_bps=10e6, delay_s=0.05, queue_pkts=84),
-    ]
-    events = [Event(12.0, link="first", up=False), Event(20.0, link="first", up=True)]
-    uncoupled = Choice("uncoupled", {"base": "cubic"})
-    flow = replace(mptcp("flow", ["first", "second"], uncoupled, scheduler=LINUX_MPTCP), backup=(2,))
-    simulation = run(scenario(paths, [flow], duration_s=30, warmup_s=5, profile="linux", events=events))
+    paths = [link("first", rate_bps=20e6, delay_s=0.025), link("second", rate_bps=10e6, delay_s=0.05)]
+    cubic = Choice("uncoupled", {"base": "cubic"})
+
+    def run_with(scheduler: Choice) -> Simulation:
+        flow = mptcp("flow", ["first", "second"], cubic, scheduler=scheduler, backup=(2,))
+        events = outage("first", 12.0, 20.0, "both")
+        return run(scenario(paths, [flow], duration_s=30, warmup_s=5, profile="linux", events=events))
+
+    simulation = run_with(LINUX_MPTCP)
     marks = [mark for mark in simulation.take_marks() if mark.time_s > 12]
     times = {kind: [mark.time_s for mark in marks if mark.kind == kind] for kind in ("meta_rto", "rto", "stale")}
     assert times["meta_rto"][:3] == pytest.approx(KERNEL_REPEATS, abs=0.03)
@@ -383,7 +379,6 @@ def test_a_backup_takes_over_when_it_does_in_the_kernel() -> None:
     rates = [row["throughput_bps"] / 1e6 for row in simulation.summary()["flows"][0]["subflows"]]
     assert rates == pytest.approx(KERNEL_MBIT, rel=0.03)
     # Exact timers have the first path back half a second earlier.
-    exact = replace(flow, scheduler=Choice("linux-mptcp", {"tick_ms": 0}))
-    simulation = run(scenario(paths, [exact], duration_s=30, warmup_s=5, profile="linux", events=events))
-    last = [mark.time_s for mark in simulation.take_marks() if mark.kind == "rto"][-1]
+    exact = run_with(Choice("linux-mptcp", {"tick_ms": 0}))
+    last = [mark.time_s for mark in exact.take_marks() if mark.kind == "rto"][-1]
     assert last < KERNEL_TIMEOUTS[-1] - 0.25

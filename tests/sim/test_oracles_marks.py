@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -13,32 +15,26 @@ format = 1
 duration = "{duration}s"
 warmup = "5s"
 profile = "{profile}"
-[nodes.server]
-[nodes.client]
+nodes = {{ server = {{}}, client = {{}} }}
 [links.l]
 ends = ["server", "client"]
 rate = "40Mbit/s"
 delay = "10ms"
 queue = {queue}
-[links.l.reverse]
-queue = "unlimited"
+reverse.queue = "unlimited"
+[flows]
 """
-FLOW = """
-[flows.{name}]
-kind = "tcp"
-from = "server"
-to = "client"
-controller = "{name}"
-count = {count}
-"""
+FLOW = '{name} = {{ kind = "tcp", from = "server", to = "client", controller = "{name}" }}\n'
 STEP = '{ discipline = "red", min = "20pkt", max = "20pkt", gentle = false, ecn = true }'
 BDP_PKTS = 40e6 * 0.02 / 12_000
 
 
-def finished(queue: str, *flows: tuple[str, int], duration: int = 25, profile: str = "textbook") -> Simulation:
+def finished(
+    queue: str, *flows: str, duration: int = 25, profile: str = "textbook", overrides: Sequence[str] = ()
+) -> Simulation:
     text = LINK.format(queue=queue, duration=duration, profile=profile)
-    text += "".join(FLOW.format(name=name, count=count) for name, count in flows)
-    simulation = Simulation(parse_scenario(text))
+    text += "".join(FLOW.format(name=name) for name in flows)
+    simulation = Simulation(parse_scenario(text, overrides=overrides))
     simulation.record_decisions()
     simulation.run_until(duration)
     return simulation
@@ -46,7 +42,7 @@ def finished(queue: str, *flows: tuple[str, int], duration: int = 25, profile: s
 
 def test_dctcp_finds_the_share_of_marks_of_its_closed_form() -> None:
     """Alizadeh et al., SIGCOMM 2010: alpha^2 (1 - alpha / 4) = (2 W + 1) / (W + 1)^2 at the threshold W."""
-    simulation = finished(STEP, ("dctcp", 1))
+    simulation = finished(STEP, "dctcp")
     flow, link = simulation.summary()["flows"][0], simulation.summary()["links"][0]
     assert flow["packets_dropped"] == 0
     assert link["utilisation"] > 0.99
@@ -68,21 +64,18 @@ def test_dctcp_finds_the_share_of_marks_of_its_closed_form() -> None:
 
 
 def test_dctcp_without_ecn_is_newreno() -> None:
-    made = []
-    for name in ("dctcp", "newreno"):
-        text = LINK.format(queue='"40pkt"', duration=10, profile="textbook") + FLOW.format(name=name, count=1)
-        simulation = Simulation(parse_scenario(text, overrides=("flows." + name + ".ecn=off",)))
-        simulation.run_until(10)
-        made.append(simulation.signature())
-    assert made[0] == made[1]
+    dctcp, newreno = (
+        finished('"40pkt"', name, duration=10, overrides=(f"flows.{name}.ecn=off",)).signature()
+        for name in ("dctcp", "newreno")
+    )
+    assert dctcp == newreno
 
 
 @pytest.mark.parametrize("classic", ["newreno", "cubic"])
 def test_dualpi2_shares_between_prague_and_classic_flows(classic: str) -> None:
     """RFC 9332 section 2.1: about the same rate for each, and the L queue holds what the step lets it."""
-    summary = finished(
-        '{ discipline = "dualpi2" }', ("prague", 1), (classic, 1), duration=35, profile="linux"
-    ).summary()
+    queue = '{ discipline = "dualpi2" }'
+    summary = finished(queue, "prague", classic, duration=35, profile="linux").summary()
     prague, other = summary["flows"]
     assert 0.5 < prague["goodput_bps"] / other["goodput_bps"] < 2
     assert summary["links"][0]["utilisation"] > 0.9
@@ -102,11 +95,8 @@ def test_a_gentler_answer_to_marks_keeps_a_short_queue_busy() -> None:
     """RFC 8511 section 3: 0.8 of the window is enough from a queue of a fourth of a product on."""
     used = {}
     for abe in (False, True):
-        text = LINK.format(queue=STEP, duration=60, profile="textbook") + FLOW.format(name="newreno", count=1)
-        choice = f'flows.newreno.controller={{name="newreno",abe={str(abe).lower()}}}'
-        simulation = Simulation(parse_scenario(text, overrides=(choice, "flows.newreno.ecn=rfc3168")))
-        simulation.run_until(60)
-        summary = simulation.summary()
+        overrides = (f"flows.newreno.controller.abe={str(abe).lower()}", "flows.newreno.ecn=rfc3168")
+        summary = finished(STEP, "newreno", duration=60, overrides=overrides).summary()
         assert summary["flows"][0]["packets_dropped"] == 0
         used[abe] = summary["links"][0]["utilisation"]
     assert used[False] == pytest.approx(utilisation_of_reno(20 / BDP_PKTS), abs=0.015)
@@ -117,12 +107,9 @@ def test_prague_leaves_a_classic_flow_its_share_where_it_finds_a_classic_queue()
     queue = '{ discipline = "codel", ecn = true }'
     ratios = []
     for fallback in ("false", "true"):
-        text = LINK.format(queue=queue, duration=35, profile="linux")
-        text += FLOW.format(name="prague", count=1) + FLOW.format(name="cubic", count=1)
-        choice = f'flows.prague.controller={{name="prague",classic_fallback={fallback}}}'
-        simulation = Simulation(parse_scenario(text, overrides=(choice, "flows.cubic.ecn=rfc3168")))
-        simulation.run_until(35)
-        prague, cubic = simulation.summary()["flows"]
+        overrides = (f"flows.prague.controller.classic_fallback={fallback}", "flows.cubic.ecn=rfc3168")
+        done = finished(queue, "prague", "cubic", duration=35, profile="linux", overrides=overrides)
+        prague, cubic = done.summary()["flows"]
         ratios.append(prague["goodput_bps"] / cubic["goodput_bps"])
     assert ratios[0] > 8
     assert ratios[1] < 4

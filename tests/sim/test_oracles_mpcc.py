@@ -5,15 +5,16 @@ Rates of the wire: 1500 bytes for 1448 of payload. C is 100 Mbit/s where nothing
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.helpers.networks import link, mptcp, run, scenario
+from tests.helpers.networks import decisions_of, link, mptcp, outage, run, scenario
 from tests.helpers.statistics import mean
 
-from subflow_sim import DecisionLimits, Simulation
+from subflow_sim import Decisions
 from subflow_sim.scenario_model import Choice, Event, Flow, Link
 
 WIRE = 1500 / 1448
@@ -32,10 +33,10 @@ def fast(name: str, *, rate_bps: float = C, rtt_s: float = 0.04, loss: float = 0
 
 
 def finished(
-    links: Sequence[Link], flows: Sequence[Flow], *, duration_s: float = 60, warmup_s: float = 20, seed: int = 1
+    links: Sequence[Link], flows: Sequence[Flow], *, duration_s: float = 60, seed: int = 1, **times: Any
 ) -> dict[str, Any]:
-    a_scenario = scenario(links, flows, duration_s=duration_s, warmup_s=warmup_s, profile="linux", start_jitter_s=1.0)
-    return run(a_scenario, seed=seed).summary()
+    times = {"warmup_s": 20, "profile": "linux", "start_jitter_s": 1.0, **times}
+    return run(scenario(links, flows, duration_s=duration_s, **times), seed=seed).summary()
 
 
 def utilisations(summary: dict[str, Any]) -> list[float]:
@@ -123,13 +124,12 @@ def test_in_deep_buffers_latency_falls_from_loss_based_to_wvegas() -> None:
     assert rtts == sorted(rtts, reverse=True)
 
 
-def others_seen(simulation: Simulation, name: str, since_s: float) -> list[float]:
+def others_seen(decisions: Decisions, name: str, since_s: float) -> list[float]:
     """What a subflow held the rates of its siblings to be, in bit/s, each time it probed since then."""
-    decisions = simulation.take_decisions()
     rule, numbers = next(
         (i, r.numbers) for i, r in enumerate(decisions.rules) if {"others_bps", "tried_bps"} <= {*r.numbers}
     )
-    rows = decisions.between(name, since_s, simulation.duration_s)
+    rows = decisions.between(name, since_s, math.inf)
     rows = rows[decisions.rule[rows] == rule]
     return [float(value) for value in decisions.numbers[rows, numbers.index("others_bps")]]
 
@@ -138,21 +138,11 @@ def test_a_closed_subflow_advertises_nothing() -> None:
     closing = Event(20.0, flow="flow", subflow=2, open=False)
     flow = mptcp("flow", ["a", "b"], Choice("mpcc-loss"))
     a_scenario = scenario([fast("a"), fast("b")], [flow], duration_s=40, profile="linux", events=[closing])
-    simulation = Simulation(a_scenario, decisions=DecisionLimits(capacity=1 << 20))
-    simulation.run_until(40)
-    seen = others_seen(simulation, "flow/1", 21.0)
+    seen = others_seen(decisions_of(a_scenario, capacity=1 << 20), "flow/1", 21.0)
     assert len(seen) > 20
     assert set(seen) == {0.0}
 
 
 def test_it_comes_back_after_an_outage() -> None:
-    events = [Event(20.0, link="a", up=False), Event(25.0, link="a", up=True)]
-    a_scenario = scenario(
-        [fast("a"), fast("b")],
-        [mptcp("flow", ["a", "b"], Choice("mpcc-loss"))],
-        duration_s=60,
-        warmup_s=40,
-        profile="linux",
-        events=events,
-    )
-    assert min(utilisations(run(a_scenario).summary())) >= 0.9
+    times = {"duration_s": 60, "warmup_s": 40, "events": outage("a", 20.0, 25.0, "both")}
+    assert min(utilisations(finished([fast("a"), fast("b")], [mptcp("flow", ["a", "b"], "mpcc-loss")], **times))) >= 0.9

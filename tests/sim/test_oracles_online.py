@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.helpers.networks import goodputs, link, mptcp, run, scenario, tcp
+from tests.helpers.networks import goodputs, link, outage, run, scenario, tcp
 from tests.helpers.statistics import mean
 
 from subflow_sim import Simulation, jain_index
-from subflow_sim.scenario_model import Choice, Event, OptionValue
+from subflow_sim.scenario_model import Choice, OptionValue
 
 WIRE_BITS = 12_000
 EPSILON, OMEGA_0 = 0.05, 0.05
@@ -132,22 +132,11 @@ def test_a_flow_follows_its_options() -> None:
         assert utilisation(alone(10.0, duration_s=45, **options)) >= 0.9
 
 
-def test_each_subflow_of_an_uncoupled_flow_fills_its_path() -> None:
-    links = [link("one", rate_bps=20e6, queue_pkts=167), link("two", rate_bps=10e6, delay_s=0.02, queue_pkts=42)]
-    flow = mptcp("flow", ["one", "two"], Choice("uncoupled", {"base": "vivace"}))
-    done = run(scenario(links, [flow], duration_s=60, warmup_s=20))
-    for used in (done.summary()["links"][0], done.summary()["links"][2]):
-        assert used["utilisation"] >= 0.9
-
-
 def test_vivace_goes_on_after_an_outage_where_it_was() -> None:
     # The linux profile: delayed acknowledgements, losses found by time, probes and timeouts. Three seconds of silence
     # give up what is being tried and say nothing of the rate.
     path = link("path", queue_pkts=84, delay_s=0.025)
-    events = [
-        Event(10.0, link="path", direction="forward", up=False),
-        Event(13.0, link="path", direction="forward", up=True),
-    ]
+    events = outage("path", 10.0, 13.0)
     flow = tcp("flow", "path", "vivace")
     done = run(scenario([path], [flow], duration_s=30, warmup_s=15, profile="linux", events=events))
     assert done.summary()["flows"][0]["subflows"][0]["timeouts"] == 0  # after the warm-up

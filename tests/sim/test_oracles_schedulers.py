@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.helpers.networks import link, mptcp, run, scenario
+from tests.helpers.networks import MINRTT, column, decisions_of, link, mptcp, outage, run, scenario
 from tests.helpers.statistics import mean
 
 from subflow_sim import Simulation
 from subflow_sim.scenario_model import Choice, Event, Link, Profile
 
-MINRTT = Choice("minrtt")
 NO_REPAIR = {"opportunistic_retransmission": False, "penalisation": False}
 """Options without which minRTT and ECF leave a full receive window to itself."""
 
@@ -29,16 +28,14 @@ def carried(
     *,
     controller: str | Choice = "uncoupled",
     duration_s: float = 20,
-    profile: Profile = "textbook",
-    events: Sequence[Event] = (),
-    warmup_s: float = 0,
     seed: int = 1,
     sample_interval_s: float = 1,
     **values: Any,
 ) -> Simulation:
-    """A run of one connection with a subflow per path; `values` are those of the flow."""
-    flow = replace(mptcp("flow", [path.name for path in paths], controller, **values), scheduler=scheduler)
-    a_scenario = scenario(paths, [flow], duration_s=duration_s, warmup_s=warmup_s, profile=profile, events=events)
+    """A run of one connection with a subflow per path; `values` are those of the scenario and of the flow."""
+    of_scenario = {key: values.pop(key) for key in ("profile", "events", "warmup_s") if key in values}
+    flow = mptcp("flow", [path.name for path in paths], controller, scheduler=scheduler, **values)
+    a_scenario = scenario(paths, [flow], duration_s=duration_s, **of_scenario)
     return run(a_scenario, seed=seed, sample_interval_s=sample_interval_s)
 
 
@@ -63,8 +60,7 @@ def shares(simulation: Simulation) -> list[float]:
 
 def mean_reordered_bytes(simulation: Simulation) -> float:
     """What the receiver held back on average, over the samples after two seconds."""
-    column = next(i for i, c in enumerate(simulation.columns) if c.name == "recv_buffer_bytes")
-    values = simulation.values(column)
+    values = column(simulation, "recv_buffer_bytes")
     return float(values[len(values) // 10 :].mean(dtype="float64"))
 
 
@@ -87,17 +83,10 @@ def test_blest_and_ecf_are_minrtt_packet_for_packet_without_a_limit_to_window_an
     # ECF asks whether the fastest could finish what is left sooner: there is no end of it. Loss, an outage and a
     # subflow that is closed and opened again make sure that reinjections are placed alike.
     paths = [replace_loss(NEAR, 0.005), replace_loss(FURTHEST, 0.005), link("third", rate_bps=5e6, delay_s=0.03)]
-    events = (
-        Event(3.0, link="near", direction="forward", up=False),
-        Event(5.0, link="near", direction="forward", up=True),
-        Event(7.0, flow="flow", subflow=2, open=False),
-        Event(9.0, flow="flow", subflow=2, open=True),
-    )
-    signatures = {
-        name: carried(Choice(name), paths, controller=controller, profile="linux", events=events, duration_s=12)
-        for name in ("minrtt", scheduler)
-    }
-    assert signatures[scheduler].signature() == signatures["minrtt"].signature()
+    closed = (Event(at_s, flow="flow", subflow=2, open=is_open) for at_s, is_open in ((7.0, False), (9.0, True)))
+    values: dict[str, Any] = {"events": (*outage("near", 3.0, 5.0), *closed), "profile": "linux", "duration_s": 12}
+    runs = [carried(Choice(name), paths, controller=controller, **values) for name in ("minrtt", scheduler)]
+    assert runs[0].signature() == runs[1].signature()
 
 
 def replace_loss(path: Link, loss: float) -> Link:
@@ -137,12 +126,8 @@ def test_ecf_sends_the_end_of_a_transfer_over_the_fast_path(size_bytes: int) -> 
     # minRTT lets the slow path have its share to the last, and waits for it in the end.
     last = {}
     for scheduler in ("minrtt", "ecf"):
-        flow = replace(mptcp("flow", ["near", "furthest"], "uncoupled", size_bytes=size_bytes))
-        flow = replace(flow, scheduler=Choice(scheduler))
-        simulation = Simulation(scenario([NEAR, FURTHEST], [flow], duration_s=10))
-        simulation.record_decisions()
-        simulation.run_until(10)
-        made = simulation.take_decisions()
+        flow = mptcp("flow", ["near", "furthest"], "uncoupled", size_bytes=size_bytes, scheduler=Choice(scheduler))
+        made = decisions_of(scenario([NEAR, FURTHEST], [flow], duration_s=10))
         end = int(made.data_seq[made.chosen == 1].max())
         last[scheduler] = int(made.data_seq.max()) - end
     # The window of the fast path is at most BDP and queue, 17 + 20 packets; of them is what is left when the first test
@@ -187,21 +172,18 @@ def test_strict_round_robin_is_as_fast_as_its_slowest_subflow_times_their_number
 # --- Redundant --------------------------------------------------------------------------------------------------------
 
 
+FAST_AND_FAR = link("fast and far", rate_bps=20e6, delay_s=0.1, queue_pkts=300)
+SLOW_AND_NEAR = link("slow and near", rate_bps=2e6, delay_s=0.01)
+
+
 @pytest.mark.parametrize(
     ("paths", "size_bytes"),
     [
-        ([NEAR, FURTHEST], 300_000),
-        ([FURTHEST, NEAR], 3_000_000),
-        ([FAR, replace(FAR, name="other")], 1_000_000),
-        (
-            [
-                link("fast and far", rate_bps=20e6, delay_s=0.1, queue_pkts=300),
-                link("slow and near", delay_s=0.01, rate_bps=2e6),
-            ],
-            2_000_000,
-        ),
+        pytest.param([NEAR, FURTHEST], 300_000, id="the fast one first"),
+        pytest.param([FURTHEST, NEAR], 3_000_000, id="the fast one joins"),
+        pytest.param([FAR, replace(FAR, name="other")], 1_000_000, id="equal"),
+        pytest.param([FAST_AND_FAR, SLOW_AND_NEAR], 2_000_000, id="fast and far, slow and near"),
     ],
-    ids=["the fast one first", "the fast one joins", "equal", "fast and far, slow and near"],
 )
 def test_redundant_completes_with_the_best_path_and_a_round_trip_at_most(paths: list[Link], size_bytes: int) -> None:
     alone = [completion_s(MINRTT, [path], size_bytes) for path in paths]
@@ -260,7 +242,7 @@ def test_batches_need_less_reordering_than_minrtt_at_nearly_the_same_goodput(del
 
 def test_batches_are_split_as_the_paths_deliver() -> None:
     # Decisions carry the rates that a batch was split by: their shares are those of what is sent, within 5 %.
-    flow = replace(mptcp("flow", ["wide", "narrow"], "uncoupled"), scheduler=Choice("goodput"))
+    flow = mptcp("flow", ["wide", "narrow"], "uncoupled", scheduler=Choice("goodput"))
     simulation = Simulation(scenario(UNEQUAL, [flow], duration_s=20, warmup_s=5))
     simulation.run_until(5)
     simulation.record_decisions()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,27 +39,18 @@ def tso_segs(rate_bytes: float, min_rtt_us: int) -> int:
 
 
 def paced(
-    controller: str, *, rate: str, delay: str, tso: bool, scripts: str = "", duration: str = "1.5s"
+    controller: str = '"bbr"', *, rate: str, tso: bool, delay: str = "25ms", duration: str = "1.5s", cwnd: int = 10_000
 ) -> Simulation:
     """A run of one TCP flow, with its packets captured."""
     text = f"""
 format = 1
 duration = "{duration}"
 profile = "textbook"
-[transport]
-tso = {str(tso).lower()}
-[nodes.a]
-[nodes.b]
-[links.bottleneck]
-ends = ["a", "b"]
-rate = "{rate}"
-delay = "{delay}"
-{scripts}
-[flows.paced]
-kind = "tcp"
-from = "a"
-to = "b"
-controller = {controller}
+transport.tso = {str(tso).lower()}
+nodes = {{ a = {{}}, b = {{}} }}
+links.bottleneck = {{ ends = ["a", "b"], rate = "{rate}", delay = "{delay}" }}
+controllers.fixed = {{ script = "fixed.py", content = {json.dumps(FIXED_RATE.replace("10000", str(cwnd)))} }}
+flows.paced = {{ kind = "tcp", from = "a", to = "b", controller = {controller} }}
 """
     simulation = Simulation(parse_scenario(text))
     simulation.capture_packets("paced")
@@ -65,9 +58,8 @@ controller = {controller}
     return simulation
 
 
-def fixed_rate(pace: float, *, rate: str, delay: str, tso: bool) -> Simulation:
-    scripts = f"[controllers.fixed]\nscript = \"fixed.py\"\ncontent = '''\n{FIXED_RATE}'''"
-    return paced(f'{{ name = "fixed", pace = {pace} }}', rate=rate, delay=delay, tso=tso, scripts=scripts)
+def fixed_rate(pace: float, **values: Any) -> Simulation:
+    return paced(f'{{ name = "fixed", pace = {pace} }}', **values)
 
 
 def bursts_of(simulation: Simulation) -> tuple[list[int], list[int]]:
@@ -112,17 +104,14 @@ def test_a_burst_is_a_queue_of_its_size_at_a_bottleneck_above_its_rate() -> None
     # 116 Mbit/s over 150 Mbit/s: each burst of nine is through before the next one comes, and its packets stand in the
     # queue together, the one in service included. One by one there is never more than that one.
     for tso, most in ((True, 9), (False, 1)):
-        simulation = fixed_rate(10_000, rate="150Mbit/s", delay="25ms", tso=tso)
+        simulation = fixed_rate(10_000, rate="150Mbit/s", tso=tso)
         forward = next(row for row in simulation.summary()["links"] if row["direction"] == "forward")
         assert forward["max_queue_pkts"] == most
 
 
 def test_a_window_of_few_packets_leaves_in_two_bursts_at_least() -> None:
     # Linux tcp_cwnd_test: half a window at most. A window of 6 at a rate whose bursts would be 45.
-    scripts = "[controllers.fixed]\nscript = \"fixed.py\"\ncontent = '''\n" + FIXED_RATE.replace("10000", "6") + "'''"
-    simulation = paced(
-        '{ name = "fixed", pace = 60000 }', rate="1Gbit/s", delay="25ms", tso=True, scripts=scripts, duration="1s"
-    )
+    simulation = fixed_rate(60_000, rate="1Gbit/s", tso=True, duration="1s", cwnd=6)
     # Then acknowledgements make room for one by one.
     assert bursts_of(simulation)[1][:2] == [3, 3]
 
@@ -130,7 +119,7 @@ def test_a_window_of_few_packets_leaves_in_two_bursts_at_least() -> None:
 def test_bbr_carries_as_much_in_bursts_and_its_queue_is_a_burst_longer_at_most() -> None:
     figures = {}
     for tso in (False, True):
-        simulation = paced('"bbr"', rate="100Mbit/s", delay="10ms", tso=tso, duration="8s")
+        simulation = paced(rate="100Mbit/s", delay="10ms", tso=tso, duration="8s")
         figures[tso] = (simulation.summary()["flows"][0]["goodput_bps"], max(bursts_of(simulation)[1]))
     assert figures[True][0] == pytest.approx(figures[False][0], rel=0.02)
     assert figures[False][1] == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,20 +21,14 @@ def network(
     loads: Mapping[tuple[str, str], float] | None = None,
 ) -> SharedNetwork:
     """Links by name with their capacity; of each connection its paths."""
-    loads = loads or {}
-    return SharedNetwork(
-        capacities,
-        tuple(
-            Connection(
-                name,
-                tuple(
-                    SubflowPath(f"{name}/{n}", tuple(path), tuple(loads.get((f"{name}/{n}", key), 1.0) for key in path))
-                    for n, path in enumerate(paths, start=1)
-                ),
-            )
-            for name, paths in connections.items()
-        ),
-    )
+
+    def subflow(owner: str, path: Sequence[str]) -> SubflowPath:
+        return SubflowPath(owner, tuple(path), tuple((loads or {}).get((owner, key), 1.0) for key in path))
+
+    def connection(name: str, paths: Sequence[Sequence[str]]) -> Connection:
+        return Connection(name, tuple(subflow(f"{name}/{n}", path) for n, path in enumerate(paths, start=1)))
+
+    return SharedNetwork(capacities, tuple(connection(name, paths) for name, paths in connections.items()))
 
 
 def totals(split: Split) -> list[float]:
@@ -50,53 +45,77 @@ def test_two_connections_share_a_link_equally() -> None:
     assert proportional_split(shared).prices == pytest.approx({"l": 0.2})
 
 
-def test_parking_lot_tells_the_two_kinds_of_fairness_apart() -> None:
-    """One long connection over three links of 12, and on each a short one.
+ALIKE = "with both kinds of fairness"
+KNOWN = {
+    # A long connection over three links of 12, and a short one on each. Max-min: 6 for everybody. Proportional: the
+    # long one has x, the short ones 12 - x; 1/x = 3/(12 - x), so x = 3: it pays for three links. Kelly 1998;
+    # Massoulie, Roberts 2002.
+    "parking lot": (
+        network(dict.fromkeys("123", 12.0), {"long": ["123"], "s1": ["1"], "s2": ["2"], "s3": ["3"]}),
+        ([6.0] * 4, [3.0, 9.0, 9.0, 9.0]),
+        {},
+    ),
+    # T-10b (MPLibra, figure 10b): 2 x 5 are one resource of 10 for three connections.
+    "two TCPs and a multipath connection pool two links": (
+        network({"t": 5.0, "b": 5.0}, {"m": ["t", "b"], "t1": ["t"], "t2": ["b"]}),
+        ([10 / 3] * 3, ALIKE),
+        {"m/1": 5 / 3},
+    ),
+    # T-10a: 5 each, and nothing on the link of the TCP.
+    "a multipath connection leaves the shared link to the TCP": (
+        network({"t": 5.0, "b": 5.0}, {"m": ["t", "b"], "tcp": ["t"]}),
+        ([5.0, 5.0], ALIKE),
+        {"m/1": 0.0},
+    ),
+    # Pooled, each of the three would have 4, but the first TCP can have no more than its 2, and the other two share the
+    # link of 10. The sum of logarithms is largest there too: the price of the second link is 2/10, of the first 1/2, so
+    # the connection over both buys on the second alone.
+    "unequal links that pooling cannot level": (
+        network({"s": 2.0, "l": 10.0}, {"m": ["s", "l"], "t1": ["s"], "t2": ["l"]}),
+        ([5.0, 2.0, 5.0], ALIKE),
+        {},
+    ),
+    # Three links of 12 and connections with a path of one link and one of the two others: 12 each by the short paths;
+    # split evenly it would be 8, because the long path takes two links for one bit. Wischik et al., NSDI 2011, section
+    # 2.2 and figure 2.
+    "triangle": (
+        network(dict.fromkeys("xyz", 12.0), {"a": ["x", "yz"], "b": ["y", "zx"], "c": ["z", "xy"]}),
+        ([12.0] * 3, ALIKE),
+        {"a/2": 0.0},
+    ),
+    # A link of 10, then one with 20 % loss: 8 of the 10 arrive. With the loss on the first link all 10 would.
+    "loss behind a link takes capacity of it": (
+        network({"f": 10.0, "s": 100.0}, {"a": ["fs"]}, {("a/1", "f"): 1 / 0.8}),
+        ([8.0], ALIKE),
+        {},
+    ),
+    "the same path twice counts once": (
+        network({"l": 9.0}, {"m": ["l", "l"], "t1": ["l"], "t2": ["l"]}),
+        ([3.0, 3.0, 3.0], ALIKE),
+        {"m/1": 1.5, "m/2": 1.5},
+    ),
+    # 10 kbit/s shared by two beside 100 Gbit/s of somebody else: each is computed in its own unit.
+    "gigabit access costs no digits": (
+        network({"m": 1e4, "f": 1e11}, {"a": ["fm"], "b": ["m"], "c": ["f"]}),
+        ([5e3, 5e3, 1e11 - 5e3], ALIKE),
+        {},
+    ),
+}
 
-    Max-min: 6 for everybody. Proportional: the long one has x, the short ones 12 - x; 1/x = 3/(12 - x), so x = 3: it
-    pays for three links. Source: Kelly 1998; Massoulie, Roberts 2002.
-    """
-    links = {"1": 12.0, "2": 12.0, "3": 12.0}
-    shared = network(links, {"long": [["1", "2", "3"]], "s1": [["1"]], "s2": [["2"]], "s3": [["3"]]})
-    assert totals(max_min_split(shared)) == pytest.approx([6.0] * 4)
-    assert totals(proportional_split(shared)) == pytest.approx([3.0, 9.0, 9.0, 9.0], rel=1e-5)
+
+@for_each(("shared", "expected", "subflows"), KNOWN.values(), ids=KNOWN)
+def test_splits_of_known_networks(shared: SharedNetwork, expected: tuple[Any, Any], subflows: dict[str, float]) -> None:
+    made = ((max_min_split(shared), 1e-5), (proportional_split(shared), 1e-4))
+    for (split, precision), rates in zip(made, expected, strict=True):
+        assert totals(split) == pytest.approx(expected[0] if rates is ALIKE else rates, rel=precision)
+        assert {name: split.subflows_bps[name] for name in subflows} == pytest.approx(subflows, abs=1e-3)
 
 
 def test_max_min_goes_on_after_the_first_bottleneck() -> None:
     """Links of 2 and 10: two connections share the small one (1 each), the third has the rest of the large one: 9."""
-    shared = network({"s": 2.0, "l": 10.0}, {"a": [["s"]], "b": [["s", "l"]], "c": [["l"]]})
-    split = max_min_split(shared)
+    split = max_min_split(network({"s": 2.0, "l": 10.0}, {"a": ["s"], "b": ["sl"], "c": ["l"]}))
     assert totals(split) == pytest.approx([1.0, 1.0, 9.0])
     assert split.bottlenecks == {"a": ("s",), "b": ("s",), "c": ("l",)}
-
-
-def test_two_tcps_and_a_multipath_connection_pool_two_links() -> None:
-    """T-10b (MPLibra, figure 10b): 2 x 5 are one resource of 10 for three connections."""
-    shared = network({"top": 5.0, "bottom": 5.0}, {"m": [["top"], ["bottom"]], "t1": [["top"]], "t2": [["bottom"]]})
-    for split in (max_min_split(shared), proportional_split(shared)):
-        assert totals(split) == pytest.approx([10 / 3] * 3)
-        assert split.subflows_bps["m/1"] == pytest.approx(5 / 3)
-
-
-def test_a_multipath_connection_leaves_the_shared_link_to_the_tcp() -> None:
-    """T-10a: 5 each, and nothing on the link of the TCP."""
-    shared = network({"top": 5.0, "bottom": 5.0}, {"m": [["top"], ["bottom"]], "t": [["top"]]})
-    split = max_min_split(shared)
-    assert totals(split) == pytest.approx([5.0, 5.0])
-    assert split.subflows_bps["m/1"] == pytest.approx(0.0, abs=1e-6)
-    assert totals(proportional_split(shared)) == pytest.approx([5.0, 5.0], rel=1e-4)
-
-
-def test_unequal_links_that_pooling_cannot_level() -> None:
-    """One link of 2 with a TCP, one of 10 with another; a connection over both.
-
-    Pooled, each of the three would have 4, but the first TCP can have no more than its 2. It has these, and the other
-    two share the link of 10. The sum of logarithms is largest there too: the price of the second link is 2/10, of the
-    first 1/2, so the connection over both buys on the second alone.
-    """
-    shared = network({"s": 2.0, "l": 10.0}, {"m": [["s"], ["l"]], "t1": [["s"]], "t2": [["l"]]})
-    for split in (max_min_split(shared), proportional_split(shared)):
-        assert totals(split) == pytest.approx([5.0, 2.0, 5.0], rel=1e-5)
 
 
 @pytest.mark.parametrize("small", [1000.0, 500.0, 100.0, 0.001])
@@ -114,47 +133,12 @@ def test_torus_is_shared_as_one_resource(small: float) -> None:
         assert totals(split) == pytest.approx([(4000.0 + small) / 5] * 5, rel=1e-4)
 
 
-def test_triangle_uses_the_short_paths_only() -> None:
-    """Three links of 12, three connections with a path of one link and one of the two others.
-
-    By the short paths alone each has 12; split evenly it would be 8, because the long path takes two links for one bit.
-    Source: Wischik et al., NSDI 2011, section 2.2 and figure 2.
-    """
-    ring = {"a": [["x"], ["y", "z"]], "b": [["y"], ["z", "x"]], "c": [["z"], ["x", "y"]]}
-    shared = network(dict.fromkeys("xyz", 12.0), ring)
-    for split in (max_min_split(shared), proportional_split(shared)):
-        assert totals(split) == pytest.approx([12.0] * 3, rel=1e-5)
-        assert split.subflows_bps["a/2"] == pytest.approx(0.0, abs=1e-3)
-
-
-def test_loss_behind_a_link_takes_capacity_of_it() -> None:
-    """A link of 10, then one with 20 % loss: 8 of the 10 arrive. With the loss on the first link all 10 would."""
-    shared = network({"first": 10.0, "second": 100.0}, {"a": [["first", "second"]]}, {("a/1", "first"): 1 / 0.8})
-    for split in (max_min_split(shared), proportional_split(shared)):
-        assert totals(split) == pytest.approx([8.0])
-        assert split.bottlenecks == {"a": ("first",)}
-
-
-def test_the_same_path_twice_counts_once() -> None:
-    shared = network({"l": 9.0}, {"m": [["l"], ["l"]], "t1": [["l"]], "t2": [["l"]]})
-    split = max_min_split(shared)
-    assert totals(split) == pytest.approx([3.0, 3.0, 3.0])
-    assert split.subflows_bps["m/1"] == split.subflows_bps["m/2"] == pytest.approx(1.5)
-
-
 def test_what_nothing_limits_or_nothing_reaches() -> None:
     shared = network({"l": 9.0, "free": math.inf}, {"m": [["l"], ["free"]], "t": [["l"]], "cut": []})
     for split in (max_min_split(shared), proportional_split(shared)):
         assert split.totals_bps == pytest.approx({"m": math.inf, "t": 9.0, "cut": 0.0})
         assert split.bottlenecks == {"m": (), "t": ("l",), "cut": ()}
     assert max_min_split(network({}, {})).totals_bps == {}
-
-
-def test_gigabit_access_does_not_cost_digits() -> None:
-    """10 kbit/s shared by two beside 100 Gbit/s of somebody else: each is computed in its own unit."""
-    shared = network({"modem": 1e4, "fibre": 1e11}, {"a": [["fibre", "modem"]], "b": [["modem"]], "c": [["fibre"]]})
-    for split in (max_min_split(shared), proportional_split(shared)):
-        assert split.totals_bps == pytest.approx({"a": 5e3, "b": 5e3, "c": 1e11 - 5e3}, rel=1e-6)
 
 
 def random_network(draw: np.random.Generator) -> SharedNetwork:

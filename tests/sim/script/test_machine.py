@@ -19,18 +19,9 @@ from subflow_sim.scenario_model import Choice, ScriptFile
 _SCENARIO = """
 format = 1
 duration = "{duration}s"
-[nodes.a]
-[nodes.b]
-[links.l]
-ends = ["a", "b"]
-rate = "10Mbit/s"
-delay = "10ms"
-queue = "20pkt"
-[flows.f]
-kind = "tcp"
-from = "a"
-to = "b"
-controller = "newreno"
+nodes = {{ a = {{}}, b = {{}} }}
+links.l = {{ ends = ["a", "b"], rate = "10Mbit/s", delay = "10ms", queue = "20pkt" }}
+flows.f = {{ kind = "tcp", from = "a", to = "b", controller = "newreno" }}
 """
 
 
@@ -59,10 +50,8 @@ def _values(expressions: Sequence[str]) -> list[float]:
     """What expressions come to, in the first call of a script."""
     lines = "".join(f"    x{i} = {each}\n" for i, each in enumerate(expressions))
     keep = "".join(f"    my.k += x{i} * 0\n" for i in range(len(expressions)))
-    text = (
-        f"my = state(k=0)\nONE = 1.0\none = option(1.0)\ndef on_ack(w, ack, siblings):\n{lines}{keep}    w.cwnd += 0\n"
-    )
-    decisions = _decisions(_run(text, duration=0.2))
+    head = "my = state(k=0)\nONE = 1.0\none = option(1.0)\ndef on_ack(w, ack, siblings):\n"
+    decisions = _decisions(_run(f"{head}{lines}{keep}    w.cwnd += 0\n", duration=0.2))
     for row in decisions.rows("f/1"):
         steps = decisions.explain(int(row)).steps
         if steps:
@@ -135,42 +124,34 @@ def on_ack(w, ack):
     ],
 )
 def test_a_run_that_cannot_go_on_names_script_line_subflow_time_and_values(body: str, what: str) -> None:
+    script = f"gain = option(2)\ndef on_ack(w, ack):\n    held = ack.acked * gain\n    {body}\n    w.cwnd += held * 0\n"
     with pytest.raises(_core.CoreScriptRunError) as raised:
-        _run(
-            f"gain = option(2)\ndef on_ack(w, ack):\n    held = ack.acked * gain\n    {body}\n    w.cwnd += held * 0\n"
-        )
-    text = str(raised.value)
+        _run(script)
     # A window is looked at when the function has returned.
     line = 5 if what.startswith("w.") else 4
-    assert text.startswith(f"script 'mine', line {line}, f/1 at 0.")
-    assert what in text
-    assert "gain = 2" in text
-    assert "w.cwnd = " in text
+    for told in (f"script 'mine', line {line}, f/1 at 0.", what, "gain = 2", "w.cwnd = "):
+        assert told in str(raised.value)
 
 
-def test_a_script_that_cannot_even_begin_is_told() -> None:
-    text = "def on_start(w):\n    w.rate = 0 - 1\ndef on_ack(w, ack):\n    w.cwnd += 1\n"
-    with pytest.raises(_core.CoreScriptRunError, match=r"script 'mine', line 2, at the start: w\.rate is negative"):
-        _run(text)
-
-
-def test_windows_are_bounded() -> None:
-    simulation = _run("def on_ack(w, ack):\n    w.cwnd = w.cwnd * 1000\ndef on_loss(w, loss):\n    w.ssthresh = 0\n")
-    decisions = _decisions(simulation)
-    assert max(decisions.cwnd_after_pkts[decisions.rows("f/1")]) <= 1e6
-    assert min(decisions.cwnd_after_pkts[decisions.rows("f/1")]) >= 1
-
-
-def test_a_threshold_that_a_loss_makes_a_window_of_is_bounded() -> None:
-    simulation = _run("def on_ack(w, ack):\n    w.cwnd += 1\ndef on_loss(w, loss):\n    w.ssthresh = w.cwnd * 1e9\n")
-    decisions = _decisions(simulation)
-    assert np.nanmax(decisions.cwnd_after_pkts) <= 1e6
+@for_each("ssthresh", ["0", "w.cwnd * 1e9"])
+def test_windows_and_thresholds_are_bounded(ssthresh: str) -> None:
+    text = f"def on_ack(w, ack):\n    w.cwnd = w.cwnd * 1000\ndef on_loss(w, loss):\n    w.ssthresh = {ssthresh}\n"
+    simulation = _run(text)
+    windows = _decisions(simulation).cwnd_after_pkts
+    assert 1 <= np.nanmin(windows) <= np.nanmax(windows) <= 1e6
     assert simulation.memory_bytes < 1 << 30
 
 
-def test_a_loss_without_a_threshold_is_told() -> None:
-    with pytest.raises(_core.CoreScriptRunError, match=r"w\.ssthresh is still infinite after a loss"):
-        _run("def on_ack(w, ack):\n    w.cwnd += 1\ndef on_loss(w, loss):\n    w.cwnd = w.cwnd\n", duration=5.0)
+@for_each(
+    ("text", "message"),
+    [
+        ("def on_loss(w, loss):\n    w.cwnd = w.cwnd\n", r"w\.ssthresh is still infinite after a loss"),
+        ("def on_start(w):\n    w.rate = 0 - 1\n", r"script 'mine', line 4, at the start: w\.rate is negative"),
+    ],
+)
+def test_a_script_that_cannot_begin_or_sets_no_threshold_is_told(text: str, message: str) -> None:
+    with pytest.raises(_core.CoreScriptRunError, match=message):
+        _run(f"def on_ack(w, ack):\n    w.cwnd += 1\n{text}", duration=5.0)
 
 
 def test_without_on_loss_the_window_is_halved() -> None:

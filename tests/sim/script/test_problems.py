@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import re
 
 import pytest
 from tests.helpers.members import for_each
@@ -121,26 +122,7 @@ def test_the_vocabulary_is_that_of_the_core() -> None:
 def _words() -> list[str]:
     words = [field.name for fields in OBJECTS.values() for field in fields]
     words += [each.name for each in FUNCTIONS] + list(OBJECTS)
-    return [
-        *words,
-        "my",
-        "x",
-        "1",
-        "0",
-        "inf",
-        "siblings",
-        "None",
-        "True",
-        "if",
-        "else",
-        "+",
-        "-",
-        "*",
-        "/",
-        "**",
-        "(",
-        ")",
-    ]
+    return words + re.findall(r"\S+", "my x 1 0 inf siblings None True if else + - * / ** ( )")
 
 
 def test_mutated_scripts_give_told_errors_and_bounded_programs() -> None:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from tests.helpers.members import for_each
+from tests.helpers.networks import goodputs, run
 
-from subflow_sim import _core
-from subflow_sim.lowering import lower
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.script import compile_script, kind_of
 from subflow_sim.script_reader import read_script, shipped_scripts
@@ -17,22 +14,10 @@ _LINK = """\
 format = 1
 duration = "40s"
 warmup = "20s"
-[nodes.a]
-[nodes.b]
-[links.x]
-ends = ["a", "b"]
-rate = "{rate}"
-delay = "20ms"
-queue = "{queue}"
-loss = "{loss}"
-[controllers.mine]
-script = "pcc"
-[flows.f]
-kind = "tcp"
-from = "a"
-to = "b"
-paths = [["x"]]
-controller = "mine"
+nodes = {{ a = {{}}, b = {{}} }}
+links.x = {{ ends = ["a", "b"], rate = "{rate}", delay = "20ms", queue = "{queue}", loss = "{loss}" }}
+controllers.mine = {{ script = "pcc" }}
+flows.f = {{ kind = "tcp", from = "a", to = "b", paths = [["x"]], controller = "mine" }}
 """
 
 
@@ -53,6 +38,4 @@ def test_pcc_fills_a_link_with_and_without_loss_and_leaves_its_queue_empty(
     rate: str, least: float, loss: str, queue: str
 ) -> None:
     scenario = parse_scenario(_LINK.format(rate=rate, loss=loss, queue=queue))
-    simulation = _core.Simulation(lower(replace(scenario, seed=3), 3).core, 3, 10_000_000)
-    simulation.run_until(round(scenario.duration_s * 1e9))
-    assert simulation.flow_result(0).goodput_bps > least
+    assert goodputs(run(scenario, seed=3))["f"] > least
