@@ -50,7 +50,7 @@ int main() {
     scenario.links[0].queue_limit_pkts = 20;
     for (const double value : {0.5, 1.5}) {
         try {
-            make_controller(AlgorithmChoice{"uncoupled", {{"base", "scalable"}, {"growth", value}}});
+            make_controller(AlgorithmChoice{"uncoupled", {{"base", std::string("scalable")}, {"growth", value}}});
             std::printf("taken ");
         } catch (const ScenarioError& error) {
             std::printf("%s ", std::string(error.what()).find("growth") == std::string::npos ? "failed" : "refused");

@@ -21,12 +21,6 @@ IDS = [f"{section}.{param.key}" for section, param in ALL_PARAMS]
 LINK, FLOW, SCENARIO, NODE = (params_by_key(section) for section in ("link", "flow", "scenario", "node"))
 
 
-def refusal(param: Param, value: object) -> ParamError:
-    with pytest.raises(ParamError) as caught:
-        param.parse(value)
-    return caught.value
-
-
 @for_each(
     ("param", "value", "expected"),
     [
@@ -66,51 +60,32 @@ def test_a_value_from_a_file_or_a_field_is_read_as_si(param, value, expected):
 @for_each(
     ("param", "value", "message"),
     [
-        (LINK["rate"], 0, "must not be zero"),
-        (LINK["rate"], -8e6, "must not be negative"),
         (LINK["rate"], "0.5bit/s", "too small"),
-        (LINK["rate"], "1001Gbit/s", "too large"),
-        (LINK["rate"], math.nan, "not a number"),
-        (LINK["rate"], math.inf, "too large"),
         (LINK["rate"], True, "this is true or false"),
-        (LINK["rate"], [1], "this is a list"),
-        (LINK["delay"], "-1ms", "must not be negative"),
-        (LINK["delay"], "1001s", "too large"),
         (LINK["delay"], "0.05", "unit is missing"),
         (LINK["delay"], "unlimited", "not a number with a unit"),
-        (LINK["queue"], 0, "must not be zero"),
-        (LINK["queue"], "0pkt", "must not be zero"),
         (LINK["queue"], "0B", "must not be zero"),
         (LINK["queue"], "1.5pkt", "not a whole number"),
-        (LINK["queue"], "67packets", 'did you mean "pkt"'),
         (LINK["queue"], "67", "unit is missing"),
-        (LINK["loss"], 2, 'did you mean "2%"'),
-        (LINK["loss"], "120%", "too large"),
-        (LINK["loss"], "-1%", "must not be negative"),
-        (SCENARIO["duration"], 0, "must not be zero"),
         (SCENARIO["duration"], 10**400, "too large"),
         (SCENARIO["mss"], "1.5B", "not a whole number"),
         (SCENARIO["mss"], 65_001, "too large"),
-        (SCENARIO["seed"], 1.5, "not a whole number"),
         (SCENARIO["seed"], "one", "this is text"),
         (SCENARIO["seed"], 2**63, "too large"),
-        (SCENARIO["profile"], "Linux", 'did you mean "linux"'),
         (SCENARIO["name"], "  ", "empty"),
         (SCENARIO["name"], "x" * 201, "too long"),
         (SCENARIO["name"], "\x1b[31mred", "control character"),
-        (FLOW["count"], 10_001, "too large"),
-        (FLOW["paths"], ["wifi", "lte"], 'did you mean [["wifi"], ["lte"]]'),
         (FLOW["from"], "a b", "not a name"),
         (FLOW["from"], 5, "this is a whole number"),
-        (NODE["at"], [1], "list of 1"),
         (NODE["at"], [1, "x"], "this is text, not a number"),
         (NODE["at"], [1, math.nan], "not a number"),
     ],
 )
 def test_an_impossible_value_is_refused_and_says_what_is_allowed(param, value, message):
-    error = refusal(param, value)
-    assert message in error.message
-    assert error.allowed
+    with pytest.raises(ParamError) as caught:
+        param.parse(value)
+    assert message in caught.value.message
+    assert caught.value.allowed
 
 
 def test_text_that_spells_a_count_or_a_flag_is_refused_in_a_file():
@@ -121,17 +96,12 @@ def test_text_that_spells_a_count_or_a_flag_is_refused_in_a_file():
 
 
 @for_each(("section", "param"), ALL_PARAMS, ids=IDS)
-def test_every_parameter_explains_itself(section, param):
+def test_every_parameter_explains_itself_and_allows_its_default(section, param):
     assert param.help[0].isupper() or param.help[0] in '"ft'
     assert param.help.endswith(".")
     assert len(param.help) > 15
     assert param.allowed_text()
-
-
-@for_each(("section", "param"), ALL_PARAMS, ids=IDS)
-def test_every_default_is_a_value_that_its_parameter_allows(section, param):
-    if param.default is not None:
-        assert param.parse(param.format(param.default)) == param.default
+    assert param.default is None or param.parse(param.format(param.default)) == param.default
 
 
 def test_what_is_allowed_names_bounds_and_an_example():

@@ -43,6 +43,10 @@ def started(
     return simulation
 
 
+def announced(at_s: float, is_there: bool = True, subflow: int = 2) -> Event:
+    return Event(at_s, flow="flow", subflow=subflow, announce=is_there)
+
+
 def marks_of(simulation: Simulation, kind: str) -> list[Mark]:
     return [mark for mark in simulation.take_marks() if mark.kind == kind]
 
@@ -96,10 +100,7 @@ def test_an_announcement_that_is_lost_is_repeated_three_times_and_then_given_up(
 
 
 def test_an_address_that_is_taken_back_closes_its_subflow() -> None:
-    events = [
-        Event(1.0, flow="flow", subflow=2, announce=True),
-        Event(3.0, flow="flow", subflow=2, announce=False),
-    ]
+    events = [announced(1.0), announced(3.0, False)]
     simulation = started(events)
     marks = simulation.take_marks()
     (closed,) = [mark.time_s for mark in marks if mark.kind == "closed"]
@@ -138,10 +139,7 @@ def test_limits_keep_subflows_and_addresses_out() -> None:
     links = (FIRST, SECOND, THIRD)
 
     def joined(**limits: Any) -> set[str]:
-        events = [
-            Event(1.0, flow="flow", subflow=2, announce=True),
-            Event(2.0, flow="flow", subflow=3, announce=True),
-        ]
+        events = [announced(1.0), announced(2.0, subflow=3)]
         simulation = started(events, links=links, late=(2, 3), **limits)
         return {mark.owner for mark in simulation.take_marks() if mark.kind == "established"}
 
@@ -166,14 +164,8 @@ def test_syns_that_nobody_answers_are_given_up_after_as_many_as_asked_for() -> N
 
 
 def test_a_backup_takes_over_when_the_last_regular_subflow_is_stale_or_taken_back() -> None:
-    simulation = started(
-        [Event(4.0, link="first", up=False)],
-        links=(FIRST, SECOND),
-        late=(),
-        backup=(2,),
-        duration_s=12.0,
-        scheduler=Choice("linux-mptcp"),
-    )
+    down = [Event(4.0, link="first", up=False)]
+    simulation = started(down, late=(), backup=(2,), duration_s=12.0, scheduler=Choice("linux-mptcp"))
     rates = [subflow["throughput_bps"] for subflow in simulation.summary()["flows"][0]["subflows"]]
     assert 2e6 < rates[0] < 3.5e6  # 4 of 12 s
     # The backup idles: the connection's timer finds it after two periods without progress and repeats what holds up
@@ -185,7 +177,7 @@ def test_a_backup_takes_over_when_the_last_regular_subflow_is_stale_or_taken_bac
 
 def test_a_run_with_announcements_is_the_same_however_it_is_cut() -> None:
     events = [
-        Event(1.0, flow="flow", subflow=2, announce=True),
+        announced(1.0),
         Event(2.0, flow="flow", subflow=2, announce=False),
         Event(2.1, link="first", direction="reverse", up=False),
         Event(2.2, flow="flow", subflow=2, announce=True),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tests.golden.update import SIGNATURES, kept_in, shipped
+from tests.helpers.networks import run
+from tests.helpers.scripts import write_scenario
 
-from subflow_sim import parse_scenario
+from subflow_sim import load_scenario
 from subflow_sim.errors import SimulationError
 from subflow_sim.portable import PortableScenario, portable, portable_choices, signature_of
 
@@ -30,38 +34,11 @@ def test_what_is_no_document_is_refused() -> None:
         signature_of(PortableScenario({"scenario": {"duration": "long"}, "programs": []}, (), (), (), ()), 1)
 
 
-def test_a_script_goes_with_its_scenario() -> None:
-    text = """
-format = 1
-duration = "2s"
-[nodes.a]
-[nodes.b]
-[links.x]
-ends = ["a", "b"]
-rate = "8Mbit/s"
-delay = "10ms"
-queue = "30pkt"
-[controllers.mine]
-script = "mine.py"
-content = '''
-title = "One packet per round trip"
-def on_ack(w, ack):
-    w.cwnd = w.cwnd + ack.acked / w.cwnd
-def on_loss(w, loss):
-    w.ssthresh = max(w.cwnd / 2, 2)
-    w.cwnd = w.ssthresh
-'''
-[flows.f]
-kind = "tcp"
-from = "a"
-to = "b"
-controller = "mine"
-paths = [["x"]]
-"""
-    scenario = parse_scenario(text)
+def test_a_script_goes_with_its_scenario(tmp_path: Path) -> None:
+    scenario = load_scenario(write_scenario(tmp_path))
     made = portable(scenario, 1)
-    assert len(made.document["programs"]) == 1
-    assert signature_of(made, 1) == signature_of(portable(scenario, 1), 1)
+    assert len(made.document["programs"]) == 2
+    assert signature_of(made, 1) == run(scenario, seed=1).signature()
 
 
 def test_choices_are_those_that_need_no_file() -> None:

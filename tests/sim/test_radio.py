@@ -5,52 +5,42 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.helpers.import_graph import ROOT
 from tests.helpers.members import for_each
+from tests.helpers.networks import goodputs, run
 
-from subflow_sim import Simulation, _core
+from subflow_sim import _core
 from subflow_sim.errors import ScenarioError
 from subflow_sim.lowering import lower
 from subflow_sim.scenario import Access, Grants, Handover, Outages, Retransmission, load_scenario, parse_scenario
 
-SCENARIOS = ROOT / "assets" / "scenarios"
-
 LINK = """format = 1
 duration = "20s"
 profile = "textbook"
-[nodes.a]
-[nodes.b]
-[links.l]
-ends = ["a", "b"]
-rate = "10Mbit/s"
-delay = "20ms"
-queue = "100pkt"
-[flows.f]
-kind = "cbr"
-from = "a"
-to = "b"
-rate = "8Mbit/s"
+nodes = { a = {}, b = {} }
+links.l = { ends = ["a", "b"], rate = "10Mbit/s", delay = "20ms", queue = "100pkt" }
+flows.f = { kind = "cbr", from = "a", to = "b", rate = "8Mbit/s" }
 """
 
 
-def summary(*overrides: str) -> dict[str, Any]:
-    scenario = parse_scenario(LINK, overrides=overrides)
-    simulation = Simulation(scenario)
-    simulation.run_until(scenario.duration_s)
-    simulation.check_invariants()
-    return simulation.summary()
+def summary(*overrides: str, text: str = LINK) -> dict[str, Any]:
+    return run(parse_scenario(text, overrides=overrides)).summary()
+
+
+def two_links(rate: str, *tables: str) -> dict[str, Any]:
+    """A summary of two links with a flow each, whose stations have these tables."""
+    text = LINK.replace('rate = "8Mbit/s"', f'rate = "{rate}", paths = [["l"]]')
+    more = [line.replace("s.l", "s.m").replace("s.f", "s.g").replace('"l"', '"m"') for line in text.splitlines()[-2:]]
+    overrides = [f"links.{name}.access={{ {table} }}" for name, table in zip("lm", tables, strict=True)]
+    return summary(*overrides, text="\n".join((text, *more)))
 
 
 def test_a_direction_has_what_its_tables_say():
-    side = parse_scenario(
-        LINK,
-        overrides=[
-            "links.l.retransmission.loss=10%",
-            "links.l.outages={ up = '2s', down = '100ms', queue = 'kept' }",
-            "links.l.handover={ period = '15s', offset = '12s', gap = '80ms', delay = '10ms', rate = '50%' }",
-            "links.l.grants.period=10ms",
-        ],
-    ).links["l"].forward  # fmt: skip
+    overrides = (
+        *("links.l.retransmission.loss=10%", "links.l.grants.period=10ms"),
+        "links.l.outages={ up = '2s', down = '100ms', queue = 'kept' }",
+        "links.l.handover={ period = '15s', offset = '12s', gap = '80ms', delay = '10ms', rate = '50%' }",
+    )
+    side = parse_scenario(LINK, overrides=overrides).links["l"].forward
     assert side.retransmission == Retransmission(0.1, 0.008, 4)
     assert side.outages == Outages(2.0, 0.1, "kept")
     assert side.handover == Handover(15.0, 12.0, 0.08, 0.01, 0.5)
@@ -88,11 +78,8 @@ def test_a_hand_over_is_a_gap_every_period():
 
 
 def test_rate_and_delay_after_a_hand_over_are_within_what_it_says():
-    scenario = parse_scenario(
-        LINK, overrides=["links.l.handover={ period = '1s', delay = '30ms', rate = '40%' }", "flows.f.rate=1Mbit/s"]
-    )
-    simulation = Simulation(scenario)
-    simulation.run_until(20.0)
+    handover = "links.l.handover={ period = '1s', delay = '30ms', rate = '40%' }"
+    simulation = run(parse_scenario(LINK, overrides=[handover, "flows.f.rate=1Mbit/s"]))
     marks = [mark for mark in simulation.take_marks() if mark.kind == "link_change"]
     assert len(marks) == 2 * 20  # both directions
     draws = [_core.draw("handover rate l", 1, number) for number in range(20)]
@@ -109,19 +96,10 @@ def test_repetition_makes_a_link_late_instead_of_lossy():
 
 def test_links_that_name_a_medium_share_it():
     """Two directions with two stations each would have 10 Mbit/s; in turns at one medium each has half."""
-    text = LINK.replace("[flows.f]", '[links.m]\nends = ["a", "b"]\nrate = "10Mbit/s"\n[flows.f]')
-    text = text.replace('"8Mbit/s"', '"9Mbit/s"\npaths = [["l"]]')
-    text += '[flows.g]\nkind = "cbr"\nfrom = "a"\nto = "b"\nrate = "9Mbit/s"\npaths = [["m"]]\n'
 
     def rates(*media: str) -> list[float]:
-        overrides = [
-            f"links.{link}.access={{ medium = '{name}', kind = 'cell', airtime = '0s', overhead = '0s' }}"
-            for link, name in zip("lm", media, strict=True)
-        ]
-        simulation = Simulation(parse_scenario(text, overrides=overrides))
-        simulation.run_until(20.0)
-        simulation.check_invariants()
-        return [flow["goodput_bps"] * 1500 / 1472 for flow in simulation.summary()["flows"]]
+        tables = [f"medium = '{name}', kind = 'cell', airtime = '0s', overhead = '0s'" for name in media]
+        return [flow["goodput_bps"] * 1500 / 1472 for flow in two_links("9Mbit/s", *tables)["flows"]]
 
     assert rates("here", "there") == pytest.approx([9e6, 9e6], rel=0.01)
     assert rates("here", "here") == pytest.approx([5e6, 5e6], rel=0.02)
@@ -138,8 +116,7 @@ def test_links_that_name_a_medium_share_it():
         (["links.l.grants={ period = '1ms', jitter = '2ms' }"], "links.l.grants.jitter: longer than a period"),
         (["links.l.grants.period=1ms", "links.l.rate=unlimited"], "links.l.grants: the link has no rate"),
         (["links.l.grants.period=1ms", "links.l.bucket.burst=9kB"], "links.l.grants: the link has a token bucket"),
-        (["links.l.retransmission={ loss = 0.5, delay = '100ms', attempts = 16 }".replace("100ms", "0.1s"),
-          "links.l.retransmission.attempts=100"], "links.l.retransmission.attempts"),
+        (["links.l.retransmission={ loss = 0.5, delay = '0.1s', attempts = 100 }"], "links.l.retransmission.attempts"),
         (["links.l.access.kind=wifi"], "links.l.access.medium: missing"),
         (["links.l.access={ medium = 'x', kind = 'token' }"], "unknown"),
         (["links.l.access={ medium = 'x', window_min = 2000 }"], "larger than window_max"),
@@ -168,19 +145,14 @@ def test_what_is_wrong_with_the_way_back_alone_is_told_there():
 def test_both_directions_fail_together_and_a_run_is_that_of_its_seed():
     scenario = parse_scenario(LINK, overrides=["links.l.outages={ up = '1s', down = '1s' }"])
     assert lower(scenario, 5).links == ("l/forward", "l/reverse")
-    simulation = Simulation(scenario)
-    simulation.run_until(20.0)
-    downs = [mark.time_s for mark in simulation.take_marks() if mark.kind == "link_down"]
+    downs = [mark.time_s for mark in run(scenario).take_marks() if mark.kind == "link_down"]
     assert len(downs) > 4
     assert downs[::2] == downs[1::2]
 
 
 def test_a_hand_over_to_a_longer_delay_makes_bbr_drop_packets_as_the_scenario_says():
     def starlink(*overrides: str) -> dict[str, Any]:
-        scenario = load_scenario(SCENARIOS / "starlink.toml", overrides=["flows.download.controller=bbr", *overrides])
-        simulation = Simulation(scenario)
-        simulation.run_until(scenario.duration_s)
-        return simulation.summary()
+        return run(load_scenario("starlink", overrides=["flows.download.controller=bbr", *overrides])).summary()
 
     changing, alike = starlink(), starlink("links.starlink.handover.delay=0s")
     assert changing["links"][0]["drops_queue"] == pytest.approx(1340, rel=0.05)
@@ -191,20 +163,11 @@ def test_a_hand_over_to_a_longer_delay_makes_bbr_drop_packets_as_the_scenario_sa
 
 def test_stations_of_different_groups_do_not_hear_each_other():
     """With windows that stay, a frame of time T is heard with probability E[(I - T)+] / E[I + T] of idle times I."""
-    text = LINK.replace("[flows.f]", '[links.m]\nends = ["a", "b"]\nrate = "10Mbit/s"\nqueue = "100pkt"\n[flows.f]')
-    text = text.replace('"8Mbit/s"', '"12Mbit/s"\npaths = [["l"]]')
-    text += '[flows.g]\nkind = "cbr"\nfrom = "a"\nto = "b"\nrate = "12Mbit/s"\npaths = [["m"]]\n'
 
     def packets_per_s(*groups: str) -> list[float]:
         windows = "overhead = '100us', window_min = 1023, window_max = 1023"
-        overrides = [
-            f"links.{link}.access={{ medium = 'hall', group = '{group}', {windows} }}"
-            for link, group in zip("lm", groups, strict=True)
-        ]
-        simulation = Simulation(parse_scenario(text, overrides=overrides))
-        simulation.run_until(20.0)
-        simulation.check_invariants()
-        return [flow["goodput_bps"] / 8 / 1472 for flow in simulation.summary()["flows"]]
+        tables = [f"medium = 'hall', group = '{group}', {windows}" for group in groups]
+        return [flow["goodput_bps"] / 8 / 1472 for flow in two_links("12Mbit/s", *tables)["flows"]]
 
     frame_s = 100e-6 + 12_000 / 10e6
     idle_s = [34e-6 + slots * 9e-6 for slots in range(1024)]
@@ -218,10 +181,7 @@ def test_who_sends_for_as_long_as_others_is_not_slowed_down_by_them():
     """Høiland-Jørgensen et al. 2017: by equal airtime the fast station has several times what the anomaly leaves it."""
 
     def home(*overrides: str) -> list[float]:
-        scenario = load_scenario(SCENARIOS / "wifi-home.toml", overrides=overrides)
-        simulation = Simulation(scenario)
-        simulation.run_until(scenario.duration_s)
-        return [flow["goodput_bps"] for flow in simulation.summary()["flows"]]
+        return list(goodputs(run(load_scenario("wifi-home", overrides=overrides))).values())
 
     laptop, phone = home()
     single, slow = home("links.wifi-laptop.access.aggregation=1", "links.wifi-phone.access.aggregation=1")

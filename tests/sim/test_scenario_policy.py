@@ -7,31 +7,23 @@ from typing import Any
 
 import pytest
 from tests.helpers.members import for_each
+from tests.helpers.networks import run
 from tests.helpers.policies import Plan, write_random_policy
 
 from subflow_sim.catalog import catalog, catalog_with, resolved
 from subflow_sim.errors import ParamError, PolicyError, ScenarioError
-from subflow_sim.lowering import lower
 from subflow_sim.policy import Policy
 from subflow_sim.policy_library import PolicyLibrary, is_policy_name, read_policy_file
 from subflow_sim.scenario import Choice, Scenario, load_scenario, parse_scenario
-from subflow_sim.scenario_model import OptionValue
-from subflow_sim.simulation import Simulation
+from subflow_sim.scenario_model import OptionValue, PolicyFile
 from subflow_sim.vec_env import with_learner
 
 TEXT = """\
 format = 1
 duration = "3s"
-[nodes.a]
-[nodes.b]
-[links.x]
-ends = ["a", "b"]
-rate = "8Mbit/s"
-delay = "20ms"
-[links.y]
-ends = ["a", "b"]
-rate = "8Mbit/s"
-delay = "20ms"
+nodes = { a = {}, b = {} }
+links.x = { ends = ["a", "b"], rate = "8Mbit/s", delay = "20ms" }
+links.y = { ends = ["a", "b"], rate = "8Mbit/s", delay = "20ms" }
 [flows.f]
 kind = "mptcp"
 from = "a"
@@ -57,6 +49,17 @@ def _parse(controller: str, library: PolicyLibrary, folder: Path | None = None) 
     return parse_scenario(TEXT + controller, file="s.toml", algorithms=catalog_with(library), folder=folder)
 
 
+def _policy(controller: str, library: PolicyLibrary) -> PolicyFile:
+    """The policy that decides for the flow."""
+    policy = _parse(controller, library).flows["f"].controller.policy
+    assert policy is not None
+    return policy
+
+
+def summary_of(scenario: Scenario) -> dict[str, Any]:
+    return run(scenario).summary()
+
+
 def _problem(controller: str, library: PolicyLibrary, folder: Path | None = None) -> str:
     with pytest.raises(ScenarioError) as caught:
         _parse(controller, library, folder)
@@ -65,19 +68,11 @@ def _problem(controller: str, library: PolicyLibrary, folder: Path | None = None
     return str(problem)
 
 
-def _run(scenario: Scenario) -> dict[str, Any]:
-    simulation = Simulation(scenario)
-    simulation.run_until(3.0)
-    return simulation.summary()
-
-
 def test_a_policy_is_found_by_name_in_the_first_folder_that_has_it(tmp_path: Path) -> None:
     library = _library(tmp_path)
     assert list(library.paths()) == ["slow", "trained"]
-    choice = _parse('{ name = "drl-cc", policy = "trained" }', library).flows["f"].controller
-    assert choice.policy is not None
-    assert choice.policy.content == (tmp_path / "first" / "trained.safetensors").read_bytes()
-    assert choice.options["policy"] == "trained"
+    content = _policy('{ name = "drl-cc", policy = "trained" }', library).content
+    assert content == (tmp_path / "first" / "trained.safetensors").read_bytes()
 
 
 def test_a_policy_lies_beside_the_scenario(tmp_path: Path) -> None:
@@ -93,9 +88,7 @@ def test_a_policy_lies_beside_the_scenario(tmp_path: Path) -> None:
 def test_a_policy_lies_anywhere_by_its_whole_path(tmp_path: Path) -> None:
     path = tmp_path / "mine.safetensors"
     content_hash = write_random_policy(path, Plan("drl-cc"))
-    choice = _parse(f'{{ name = "drl-cc", policy = "{path}" }}', PolicyLibrary()).flows["f"].controller
-    assert choice.policy is not None
-    assert choice.policy.content_hash == content_hash
+    assert _policy(f'{{ name = "drl-cc", policy = "{path}" }}', PolicyLibrary()).content_hash == content_hash
 
 
 def test_options_are_as_the_policy_was_trained_with_where_the_scenario_says_nothing(tmp_path: Path) -> None:
@@ -109,7 +102,7 @@ def test_options_are_as_the_policy_was_trained_with_where_the_scenario_says_noth
 def test_who_decides_makes_a_difference_and_the_same_policy_none(tmp_path: Path) -> None:
     library = _library(tmp_path)
     runs = {
-        name: [_run(_parse(f'{{ name = "drl-cc", policy = "{name}" }}', library))["signature"] for _ in range(2)]
+        name: [summary_of(_parse(f'{{ name = "drl-cc", policy = "{name}" }}', library))["signature"] for _ in range(2)]
         for name in ("neutral", "random", "trained", "slow")
     }
     assert all(first == second for first, second in runs.values())
@@ -120,15 +113,13 @@ def test_a_summary_says_which_policy_decided(tmp_path: Path) -> None:
     library = _library(tmp_path)
     scenario = _parse('{ name = "drl-cc", policy = "trained" }', library)
     content_hash = Policy.load(tmp_path / "first" / "trained.safetensors").content_hash
-    flows = _run(scenario)["flows"]
+    flows = summary_of(scenario)["flows"]
     assert [flow["policy"] for flow in flows] == [{"name": "trained", "content_hash": content_hash}] * 2
-    others = _run(_parse('{ name = "drl-cc", policy = "random" }', library))["flows"]
+    others = summary_of(_parse('{ name = "drl-cc", policy = "random" }', library))["flows"]
     assert [flow["policy"] for flow in others] == [None] * 2
     # another file of the same name is noticed by that
     write_random_policy(tmp_path / "first" / "trained.safetensors", Plan("drl-cc"), seed=2)
-    other = _parse('{ name = "drl-cc", policy = "trained" }', library).flows["f"].controller.policy
-    assert other is not None
-    assert other.content_hash != content_hash
+    assert _policy('{ name = "drl-cc", policy = "trained" }', library).content_hash != content_hash
 
 
 def test_without_a_policy_the_one_that_ships_decides_or_none() -> None:
@@ -147,10 +138,8 @@ def test_without_a_policy_the_one_that_ships_decides_or_none() -> None:
 
 def test_one_policy_object_serves_all_flows_with_its_content(tmp_path: Path) -> None:
     library = _library(tmp_path)
-    choice = _parse('{ name = "drl-cc", policy = "trained" }', library).flows["f"].controller
-    assert choice.policy is not None
-    assert Policy.from_bytes(choice.policy.content) is Policy.from_bytes(bytes(bytearray(choice.policy.content)))
-    lower(_parse('{ name = "drl-cc", policy = "trained" }', library))
+    content = _policy('{ name = "drl-cc", policy = "trained" }', library).content
+    assert Policy.from_bytes(content) is Policy.from_bytes(bytes(bytearray(content)))
 
 
 def test_a_flow_that_is_to_learn_is_not_decided_by_a_policy(tmp_path: Path) -> None:
@@ -166,50 +155,40 @@ def test_a_policy_that_is_not_there_is_named_with_those_that_are(tmp_path: Path)
 
 
 @for_each(
-    ("controller", "reason"),
+    ("policy", "reason"),
     [
-        ('{ name = "drl-cc", policy = 3 }', "this is a whole number, not text in quotes"),
-        ('{ name = "drl-cc", policy = "" }', "empty"),
-        ('{ name = "drl-cc", policy = "no.safetensors" }', "no such file"),
-        ('{ name = "drl-cc", policy = "../s/first/trained.safetensors" }', "not within the folder of the scenario"),
-        ('{ name = "drl-cc", policy = "/nowhere/x.safetensors" }', "/nowhere/x.safetensors: no such file"),
-        ("{ name = \"drl-cc\", policy = 'c:\\x.safetensors' }", "not within the folder of the scenario"),
-        ('{ name = "drl-cc", policy = "first" }', "no policy of that name"),
-        ('{ name = "drl-cc", policy = "first/trained" }', "no policy of that name"),
-        ('{ name = "drl-cc", policy = "dir.safetensors" }', "Is a directory"),
-        ('{ name = "drl-cc", policy = "torch.safetensors" }', "as torch.save writes"),
-        (
-            '{ name = "drl-cc", policy = "other.safetensors" }',
-            "was trained for dql-mptcp; allowed: a policy for drl-cc",
-        ),
-        ('{ name = "drl-cc", policy = "slow", history = 3 }', "was trained with history = 2, not 3"),
-        (
-            '{ name = "drl-cc", policy = "typo.safetensors" }',
-            'the option "epoch_tme", which drl-cc does not have, did you mean',
-        ),
-        ('{ name = "drl-cc", policy = "long.safetensors" }', "was trained with epoch_time = 1000.0: too large"),
-        ('{ name = "lia", policy = "trained" }', "unknown key"),
+        ("3", "this is a whole number, not text in quotes"),
+        ('""', "empty"),
+        ('"no.safetensors"', "no such file"),
+        ('"../s/first/trained.safetensors"', "not within the folder of the scenario"),
+        ('"/nowhere/x.safetensors"', "/nowhere/x.safetensors: no such file"),
+        (r"'c:\x.safetensors'", "not within the folder of the scenario"),
+        ('"first"', "no policy of that name"),
+        ('"first/trained"', "no policy of that name"),
+        ('"dir.safetensors"', "Is a directory"),
+        ('"torch.safetensors"', "as torch.save writes"),
+        ('"other.safetensors"', "was trained for dql-mptcp; allowed: a policy for drl-cc"),
+        ('"one.safetensors"', "its policy acts on at most 1 subflows, and this flow has 2"),
+        ('"slow", history = 3', "was trained with history = 2, not 3"),
+        ('"typo.safetensors"', 'the option "epoch_tme", which drl-cc does not have, did you mean'),
+        ('"long.safetensors"', "was trained with epoch_time = 1000.0: too large"),
     ],
 )
-def test_a_policy_that_cannot_decide_is_a_problem_of_its_line(tmp_path: Path, controller: str, reason: str) -> None:
+def test_a_policy_that_cannot_decide_is_a_problem_of_its_line(tmp_path: Path, policy: str, reason: str) -> None:
     library = _library(tmp_path)
     (tmp_path / "dir.safetensors").mkdir()
     (tmp_path / "torch.safetensors").write_bytes(b"PK\x03\x04" + bytes(100))
     write_random_policy(tmp_path / "other.safetensors", Plan("dql-mptcp"))
     write_random_policy(tmp_path / "typo.safetensors", Plan("drl-cc"), options={"epoch_tme": 1})
     write_random_policy(tmp_path / "long.safetensors", Plan("drl-cc"), options={"epoch_time": 1000.0})
-    assert reason in _problem(controller, library, tmp_path)
+    write_random_policy(tmp_path / "one.safetensors", Plan("drl-cc", input="target", slots=1))
+    assert reason in _problem(f'{{ name = "drl-cc", policy = {policy} }}', library, tmp_path)
+    assert "unknown key" in _problem('{ name = "lia", policy = "trained" }', library)
 
 
 def test_a_file_needs_a_scenario_with_a_folder(tmp_path: Path) -> None:
     problem = _problem('{ name = "drl-cc", policy = "mine.safetensors" }', _library(tmp_path))
     assert "cannot be found, because this scenario has no folder" in problem
-
-
-def test_a_policy_for_fewer_subflows_than_the_flow_has_is_refused(tmp_path: Path) -> None:
-    write_random_policy(tmp_path / "one.safetensors", Plan("drl-cc", input="target", slots=1))
-    problem = _problem('{ name = "drl-cc", policy = "one.safetensors" }', PolicyLibrary(), tmp_path)
-    assert "its policy acts on at most 1 subflows, and this flow has 2" in problem
 
 
 def test_a_choice_made_by_hand_is_checked_when_it_is_resolved() -> None:

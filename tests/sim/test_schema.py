@@ -24,6 +24,7 @@ from subflow_sim.training_params import TRAINING_EVENT
 
 ASSETS = Path(__file__).parents[2] / "assets"
 SCHEMA = scenario_schema(CATALOG)
+Draft202012Validator.check_schema(SCHEMA)
 VALIDATOR = Draft202012Validator(SCHEMA)
 
 
@@ -31,10 +32,6 @@ def complaint(text: str) -> str | None:
     """What the schema has against a scenario file."""
     error = best_match(VALIDATOR.iter_errors(tomllib.loads(text)))
     return None if error is None else f"{error.json_path}: {error.message}"
-
-
-def test_the_schema_is_one():
-    Draft202012Validator.check_schema(SCHEMA)
 
 
 def test_the_file_in_assets_is_the_schema_of_this_version():
@@ -59,6 +56,8 @@ def test_shipped_scenarios_are_valid(path):
 def test_what_the_reader_accepts_is_valid(text):
     read(text)
     assert complaint(text) is None
+    drops = ["download/1:17", "download/1:1@2s"]
+    assert complaint(TWO_PATHS.replace('"2%"', f'"2%"\ndrops = {drops}')) is None
 
 
 SPELT_VALUES = """
@@ -146,6 +145,7 @@ def test_what_the_reader_accepts_of_training_is_valid_and_can_be_drawn(episode, 
         ('"67pkt"', '{ discipline = "codel", flows = 5 }'),
         ('"2%"', '{ model = "gilbert", p = 0.1 }'),
         ('"2%"', "2"),
+        *(('"2%"', f'"2%"\ndrops = {drops}') for drops in (["d/1"], ["d/1:x"], [5], ["d:1"] * 1001)),
         ("loss", "los"),
         ('["client", "server"]\nrate = "8', '["client", "client"]\nrate = "8'),
         ("[nodes.client]", '[nodes.client]\nkind = "switch"'),

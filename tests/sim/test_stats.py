@@ -100,9 +100,8 @@ def test_holm_multiplies_the_least_p_by_the_number_of_tests() -> None:
 def test_holm_keeps_the_order_of_p() -> None:
     tests = [welch([1.0, 2.0, 3.0], [2.0, 3.2, 3.9 + shift]) for shift in (0.0, 0.01, 0.02)]
     corrected = with_holm(tests)
-    assert sorted(range(3), key=lambda k: tests[k].p) == sorted(
-        range(3), key=lambda k: (corrected[k].p_holm, tests[k].p)
-    )
+    by_p = sorted(range(3), key=lambda k: tests[k].p)
+    assert by_p == sorted(range(3), key=lambda k: (corrected[k].p_holm, tests[k].p))
     assert all(each.p_holm >= each.p for each in corrected)
 
 

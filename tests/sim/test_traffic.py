@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers import networks
 
 from subflow_sim import Simulation, parse_scenario
 
 LINK = """
 format = 1
 duration = "200s"
-[nodes.a]
-[nodes.b]
-[links.l]
-ends = ["a", "b"]
-rate = "5Mbit/s"
-delay = "60ms"
-queue = "50pkt"
+nodes = { a = {}, b = {} }
+links.l = { ends = ["a", "b"], rate = "5Mbit/s", delay = "60ms", queue = "50pkt" }
 """
 BURSTS = """
 [flows.bursts]
@@ -30,15 +26,11 @@ off = "10s"
 
 
 def run(text: str, *overrides: str) -> Simulation:
-    simulation = Simulation(parse_scenario(LINK + text, overrides=overrides))
-    simulation.run_until(simulation.duration_s)
-    simulation.check_invariants()
-    return simulation
+    return networks.run(parse_scenario(LINK + text, overrides=overrides), sample_interval_s=0.1)
 
 
 def goodput(simulation: Simulation, flow: str) -> np.ndarray:
-    index = next(i for i, c in enumerate(simulation.columns) if (c.owner, c.name) == (flow, "goodput_bps"))
-    return np.asarray(simulation.values(index))
+    return networks.column(simulation, "goodput_bps", flow)
 
 
 def test_bursts_are_at_the_rate_and_between_them_is_silence():

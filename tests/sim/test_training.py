@@ -58,6 +58,7 @@ def test_an_episode_is_a_function_of_seed_environment_and_number():
 
 def test_the_seed_of_an_episode_is_that_of_its_run_in_an_environment():
     assert Distribution.from_scenario(read(TWO_PATHS)).draw(5, 2, 9).seed == episode_seed(5, 2, 9)
+    assert len({episode_seed(s, n, k) for s in range(3) for n in range(3) for k in range(3)}) == 27
 
 
 def test_another_draw_in_the_block_leaves_the_values_of_the_others():
@@ -183,105 +184,52 @@ def test_a_row_happens_in_its_share_of_the_episodes():
     assert 66 <= happened <= 134  # 100 +- 8.7 times four
 
 
+DRAWS, ROW = "[training.draws]\n", "[[training.events]]\n"
+# A block, its key behind "training", and what is told of it
 BAD_BLOCKS = [
-    ("[training]\nepisode = '0s'", "training.episode", "must not be zero"),
-    ("[training]\nepisode = { uniform = ['-1s', '5s'] }", "training.episode", "must not be negative"),
-    ("[training]\nepisodes = 5", "training.episodes", 'unknown key, did you mean "episode"?'),
-    ("[training]\ndraws = 5", "training.draws", "this is a whole number, not a table"),
-    ("training = 5", "training", "this is a whole number, not a table"),
-    ("[training.draws]\nseed = { integer = [1, 2] }", "training.draws.seed", "seed is not drawn"),
-    ("[training.draws]\nduration = '5s'", "training.draws.duration", "duration is not drawn"),
+    ("[training]\nepisode = '0s'", ".episode", "must not be zero"),
+    ("[training]\nepisode = { uniform = ['-1s', '5s'] }", ".episode", "must not be negative"),
+    ("[training]\nepisodes = 5", ".episodes", 'unknown key, did you mean "episode"?'),
+    ("[training]\ndraws = 5", ".draws", "this is a whole number, not a table"),
+    ("training = 5", "", "this is a whole number, not a table"),
+    (DRAWS + "seed = { integer = [1, 2] }", ".draws.seed", "seed is not drawn"),
+    (DRAWS + "duration = '5s'", ".draws.duration", "duration is not drawn"),
+    (DRAWS + "links.wfi.rate = { uniform = [1e6, 2e6] }", ".draws.links.wfi.rate", "with 1500000.0: unknown link"),
+    (DRAWS + "links.wifi.loss = { uniform = [0, 3] }", ".draws.links.wifi.loss", "with 1.5: too large"),
+    (DRAWS + "links.wifi.rate = { uniform = [0, 1e6] }", ".draws.links.wifi.rate", "with 0.0: must not be zero"),
+    (DRAWS + "flows.download.count = { uniform = [1, 8] }", ".draws.flows.download.count", "with 4.5: not a whole"),
+    (DRAWS + "flows.download.count = { integer = [0, 8] }", ".draws.flows.download.count", "with 0: flows would be"),
     (
-        "[training.draws]\nlinks.wfi.rate = { uniform = [1e6, 2e6] }",
-        "training.draws.links.wfi.rate",
-        'with 1500000.0: unknown link "wfi", did you mean "wifi"?',
+        DRAWS + "flows.download.controller = { choice = ['lia', 'lea'] }",
+        *(".draws.flows.download.controller", 'with "lea": unknown controller, did you mean "lia"?'),
     ),
     (
-        "[training.draws]\nlinks.wifi.loss = { uniform = [0, 3] }",
-        "training.draws.links.wifi.loss",
-        "with 1.5: too large",
+        DRAWS + "flows.download = { start = { uniform = ['0s', '10s'] }, stop = { uniform = ['8s', '30s'] } }",
+        *(".draws.flows.download.stop", "with flows.download.start = 10.0, flows.download.stop = 8.0: the flow would"),
     ),
     (
-        "[training.draws]\nlinks.wifi.rate = { uniform = [0, 1e6] }",
-        "training.draws.links.wifi.rate",
-        "with 0.0: must not be zero",
+        DRAWS + "links.lte = { rate = 'unlimited', queue = { bdp = 1 } }\nflows.download.paths = [['wifi']]",
+        *(".draws.links.lte.queue", "an unlimited link holds nothing to measure its queue by"),
     ),
+    (DRAWS + "links.wifi.rate = 1e6\n'links.wifi.rate' = 2e6", '.draws."links.wifi.rate"', "occurs twice"),
     (
-        "[training.draws]\nflows.download.count = { uniform = [1, 8] }",
-        "training.draws.flows.download.count",
-        "with 4.5: not a whole number",
+        f"[training]\nepisode = {{ uniform = ['5s', '9s'] }}\n{DRAWS}flows.download.start = '7s'",
+        *(".episode", "over before the first flow starts"),
     ),
+    ("[training]\nevents = 5", ".events", "this is a whole number, not an array of tables"),
+    (ROW + "link = 'wifi'\nup = false", ".events[0]", "has no time"),
+    (ROW + "at = '5s'\nevery = '5s'\nlink = 'wifi'\nup = false", ".events[0]", "has both at and every"),
+    (ROW + "at = { uniform = ['70s', '80s'] }\nlink = 'wifi'\nup = false", ".events[0].at", "would never happen"),
+    (ROW + "every = '5ms'\nlink = 'wifi'\nloss = 0.1", ".events[0].every", "up to 12000 changes in an episode"),
+    (ROW + "at = '5s'\nlasts = '1s'\nlink = 'wifi'\nrate = 1e6", ".events[0].lasts", "nothing to undo"),
+    (ROW + "at = '5s'\nlink = { choice = ['wifi', 'wify'] }\nup = false", ".events[0].link", 'with "wify": unknown'),
     (
-        "[training.draws]\nflows.download.count = { integer = [0, 8] }",
-        "training.draws.flows.download.count",
-        "with 0: flows would be wrong: empty",
+        ROW + "at = '5s'\nflow = 'download'\nsubflow = { integer = [1, 3] }\nopen = false",
+        *(".events[0].subflow", 'with 3: "download" has 2 subflows'),
     ),
-    (
-        "[training.draws]\nflows.download.controller = { choice = ['lia', 'lea'] }",
-        "training.draws.flows.download.controller",
-        'with "lea": unknown controller, did you mean "lia"?',
-    ),
-    (
-        "[training.draws]\nflows.download.start = { uniform = ['0s', '10s'] }\n"
-        "flows.download.stop = { uniform = ['8s', '30s'] }",
-        "training.draws.flows.download.stop",
-        "with flows.download.start = 10.0, flows.download.stop = 8.0: the flow would stop before it starts",
-    ),
-    (
-        "[training.draws]\nlinks.lte.rate = 'unlimited'\nlinks.lte.queue = { bdp = 1 }\n"
-        "flows.download.paths = [['wifi']]",
-        "training.draws.links.lte.queue",
-        "an unlimited link holds nothing to measure its queue by",
-    ),
-    (
-        "[training.draws]\nlinks.wifi.rate = 1e6\n'links.wifi.rate' = 2e6",
-        'training.draws."links.wifi.rate"',
-        '"links.wifi.rate" occurs twice',
-    ),
-    (
-        "[training]\nepisode = { uniform = ['5s', '9s'] }\n[training.draws]\nflows.download.start = '7s'",
-        "training.episode",
-        "over before the first flow starts",
-    ),
-    ("[training]\nevents = 5", "training.events", "this is a whole number, not an array of tables"),
-    (
-        "[[training.events]]\nlink = 'wifi'\nup = false",
-        "training.events[0]",
-        "has no time",
-    ),
-    (
-        "[[training.events]]\nat = '5s'\nevery = '5s'\nlink = 'wifi'\nup = false",
-        "training.events[0]",
-        "has both at and every",
-    ),
-    (
-        "[[training.events]]\nat = { uniform = ['70s', '80s'] }\nlink = 'wifi'\nup = false",
-        "training.events[0].at",
-        "after the end of every episode, so it would never happen",
-    ),
-    (
-        "[[training.events]]\nevery = '5ms'\nlink = 'wifi'\nloss = 0.1",
-        "training.events[0].every",
-        "up to 12000 changes in an episode",
-    ),
-    (
-        "[[training.events]]\nat = '5s'\nlasts = '1s'\nlink = 'wifi'\nrate = 1e6",
-        "training.events[0].lasts",
-        "nothing to undo",
-    ),
-    (
-        "[[training.events]]\nat = '5s'\nlink = { choice = ['wifi', 'wify'] }\nup = false",
-        "training.events[0].link",
-        'with "wify": unknown link "wify"',
-    ),
-    (
-        "[[training.events]]\nat = '5s'\nflow = 'download'\nsubflow = { integer = [1, 3] }\nopen = false",
-        "training.events[0].subflow",
-        'with 3: "download" has 2 subflows',
-    ),
-    ("[[training.events]]\nat = '5s'\nlink = 'wifi'\nprobability = 2", "training.events[0].probability", "too large"),
-    ("[[training.events]]\nat = '5s'\nlink = 'wifi'\nhue = 2", "training.events[0].hue", "unknown key"),
-    ("[[training.events]]\nat = '5s'\nlink = 'wifi'", "training.events[0]", "changes nothing"),
+    (ROW + "at = '5s'\nlink = 'wifi'\nprobability = 2", ".events[0].probability", "too large"),
+    (ROW + "at = '5s'\nlink = 'wifi'\nhue = 2", ".events[0].hue", "unknown key"),
+    (ROW + "at = '5s'\nlink = 'wifi'", ".events[0]", "changes nothing"),
 ]
 
 
@@ -290,20 +238,17 @@ def test_what_can_never_be_is_refused_when_the_file_is_read(block, key, message)
     is_key = block.startswith("training =")
     text = TWO_PATHS.replace("format = 1", f"format = 1\n{block}") if is_key else f"{TWO_PATHS}{block}\n"
     problem = problems_of(text)[0]
-    assert (problem.key, message in problem.message) == (key, True), problem
+    assert (problem.key, message in problem.message) == (f"training{key}", True), problem
     assert problem.line is not None
 
 
 def test_draws_can_be_set_from_the_command_line():
     text = TWO_PATHS + "[training.draws]\nlinks.wifi.rate = { uniform = [1e6, 2e6] }\n"
-    scenario = read(text, "training.draws.links.wifi.rate={ uniform = [3e6, 4e6] }")
-    assert 3e6 <= rate_of(Distribution.from_scenario(scenario).draw(1, 0, 0).links["wifi"]) <= 4e6
+    scenario = read(text, "training.draws.links.wifi.rate={ uniform = [3e6, 4e6] }", "links.lte.loss=7%")
+    links = Distribution.from_scenario(scenario).draw(1, 0, 0).links
+    assert 3e6 <= rate_of(links["wifi"]) <= 4e6
+    assert links["lte"].forward.loss == 0.07
     assert problem_of(text, "training.draws.links.wifi.rate={ uniform = [3] }").file == "--set"
-
-
-def test_overrides_hold_for_episodes():
-    text = TWO_PATHS + "[training.draws]\nlinks.wifi.rate = { uniform = [1e6, 2e6] }\n"
-    assert Distribution.from_scenario(read(text, "links.lte.loss=7%")).draw(1, 0, 0).links["lte"].forward.loss == 0.07
 
 
 def test_a_scenario_that_was_changed_has_no_distribution():

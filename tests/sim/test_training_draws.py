@@ -15,13 +15,9 @@ from subflow_sim.units import Dimension
 
 def test_the_number_depends_on_each_of_its_four_parts():
     base = uniform(1, 2, 3, "links.wifi.rate")
-    others = [
-        uniform(2, 2, 3, "links.wifi.rate"),
-        uniform(1, 3, 3, "links.wifi.rate"),
-        uniform(1, 2, 4, "links.wifi.rate"),
-    ]
     assert base == uniform(1, 2, 3, "links.wifi.rate")
-    assert base not in [*others, uniform(1, 2, 3, "links.lte.rate")]
+    assert base not in [uniform(*others, "links.wifi.rate") for others in ((2, 2, 3), (1, 3, 3), (1, 2, 4))]
+    assert base != uniform(1, 2, 3, "links.lte.rate")
 
 
 def test_the_number_is_the_same_on_every_machine():
@@ -36,37 +32,28 @@ def test_the_number_is_uniform():
     assert all(abs(count - 1000) < 120 for count in counts.values())
 
 
-def test_a_uniform_range_has_its_ends_and_its_middle():
-    draw = Range(2e6, 16e6, Dimension.RATE)
-    assert (draw.value(0.0), draw.value(0.5)) == (2e6, 9e6)
-    assert draw.ends() == (2e6, 16e6)
+@for_each(
+    ("draw", "values"),
+    [
+        (Range(2e6, 16e6, Dimension.RATE), {0.0: 2e6, 0.5: 9e6}),
+        # Half of a logarithmic range lies below the geometric mean.
+        (Range(2e6, 32e6, Dimension.RATE, is_log=True), {0.25: 4e6, 0.5: 8e6}),
+        (Range(1e-300, 1e300, is_log=True), {0.5: pytest.approx(1.0)}),
+        (Range(1.0, 3.0), {1 / 3: 1.66667}),  # six digits
+        (Range(1, 4, Dimension.COUNT), {0.0: 1, 0.249: 1, 0.25: 2, 0.5: 3, 0.75: 4, 0.999: 4}),
+        (Range(10, 13, Dimension.QUEUE), {0.5: "12pkt"}),  # 11.5, and round() goes to the even one
+        (Range(10, 13, Dimension.SIZE), {0.9: "13B"}),
+    ],
+)
+def test_a_range_has_these_values(draw, values):
+    assert {u: draw.value(u) for u in values} == values
 
 
-def test_half_of_a_logarithmic_range_lies_below_the_geometric_mean():
-    draw = Range(2e6, 32e6, Dimension.RATE, is_log=True)
-    assert draw.value(0.5) == 8e6
-    assert draw.value(0.25) == 4e6
-
-
-def test_ranges_may_be_as_wide_as_numbers_go():
-    assert Range(1e-300, 1e300, is_log=True).value(0.5) == pytest.approx(1.0)
+def test_ranges_have_their_ends_and_may_be_as_wide_as_numbers_go():
+    assert Range(2e6, 16e6, Dimension.RATE).ends() == (2e6, 16e6)
+    assert Range(1, 4, Dimension.COUNT).ends() == (1, 4)
     assert Range(-1.7e308, 1.7e308).ends() == (-1.7e308, 1.7e308)
     assert Range(0, 2**63 - 1, Dimension.COUNT).ends() == (0, 2**63 - 1024)  # a double has 53 bits
-
-
-def test_values_have_six_digits():
-    assert Range(1.0, 3.0).value(1 / 3) == 1.66667
-
-
-def test_an_integer_range_gives_each_number_an_equal_share():
-    draw = Range(1, 4, Dimension.COUNT)
-    assert [draw.value(u) for u in (0.0, 0.249, 0.25, 0.5, 0.75, 0.999)] == [1, 1, 2, 3, 4, 4]
-    assert draw.ends() == (1, 4)
-
-
-def test_packets_and_bytes_are_whole_and_keep_their_unit():
-    assert Range(10, 13, Dimension.QUEUE).value(0.5) == "12pkt"  # 11.5, and round() goes to the even one
-    assert Range(10, 13, Dimension.SIZE).value(0.9) == "13B"
 
 
 def test_a_choice_goes_by_its_weights():
@@ -116,12 +103,8 @@ BAD_DRAWS = [
 
 @for_each(("draw", "message"), BAD_DRAWS)
 def test_what_is_no_draw_is_refused_with_its_place(draw, message):
-    text = TWO_PATHS + (
-        "[training.draws]\n"
-        "links.lte.rate = { uniform = [1e6, 2e6] }\n"
-        "links.lte.queue = { bdp = 1 }\n"
-        f"links.wifi.rate = {draw}\n"
-    )
+    lte = "links.lte.rate = { uniform = [1e6, 2e6] }\nlinks.lte.queue = { bdp = 1 }\n"
+    text = f"{TWO_PATHS}[training.draws]\n{lte}links.wifi.rate = {draw}\n"
     (problem,) = problems_of(text)
     assert problem.message.startswith(message)
     assert problem.key.startswith("training.draws.links.wifi.rate")
