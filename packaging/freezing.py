@@ -122,7 +122,7 @@ def with_core(binaries: Sequence[Entry], core: str | None) -> list[Entry]:
 def own_data(root: Path, prepared: Path) -> list[tuple[str, str]]:
     """Files that the program reads: assets, guide, licences, metadata, fonts of its icons."""
     assets = root / "assets"
-    data = [(str(path), str(Path("assets") / path.relative_to(assets).parent)) for path in _asset_files(assets)]
+    data = [(str(path), str(Path("assets") / path.relative_to(assets).parent)) for path in asset_files(assets)]
     data.append((str(prepared / "guide"), "guide"))
     data += [(str(font), "qtawesome/fonts") for font in _icon_fonts()]
     data.append((str(_qt_texts()), "PySide6/Qt/translations"))
@@ -236,7 +236,8 @@ def icon_file(prepared: Path) -> str | None:
     return str(prepared / name) if name is not None else None
 
 
-def _asset_files(assets: Path) -> Iterable[Path]:
+def asset_files(assets: Path) -> Iterable[Path]:
+    """The files of the assets that the bundle contains: no pages for readers, and nothing unfinished."""
     for path in sorted(assets.rglob("*")):
         is_unfinished = ".building.db" in path.name  # of `subflow library build`, which continues there
         if path.is_file() and path.name != "README.md" and not is_unfinished:

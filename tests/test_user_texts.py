@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from tests.helpers.members import for_each
 from tests.helpers.messages import FOLDER
 from tests.helpers.plain_english import broken
 
@@ -66,31 +65,6 @@ def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
     yield name, command
     for word, below in getattr(command, "commands", {}).items():
         yield from _commands(below, f"{name} {word}")
-
-
-@for_each(
-    ("text", "rule"),
-    [
-        ("The message says what is missing.", "only people tell"),
-        ("Whether packets may overtake one another.", "name the thing"),
-        ("what the file holds", "name the thing"),
-        ("Seeds. Which of them count.", "name the thing"),
-        ('there is no link "wifi"', "a verb of action"),
-        ("all runs are there", "a verb of action"),
-        ("the same command goes on", "a verb of action"),
-    ],
-)
-def test_a_broken_rule_is_found(text: str, rule: str) -> None:
-    (found,) = broken_rules(text)
-    assert found.startswith(rule)
-
-
-@for_each(
-    "text",
-    ["What if…", "You said {said}; it was 3.", 'unknown link "{told}"', "bursts come and go on a link", "none of them"],
-)
-def test_plain_english_is_left_alone(text: str) -> None:
-    assert broken_rules(text) == []
 
 
 def test_messages_are_plain_english() -> None:

@@ -58,17 +58,17 @@ class Limit:
 
     Attributes:
         what: the first cell.
-        shown: the second.
         most: the limit, as a whole number.
         attempt: reads an input of this size.
-        refusal: what is said beyond the limit, and not at it.
+        refusal: the words of the error beyond the limit, and not at it.
+        shown: the second cell; left out: the limit in groups of three digits.
     """
 
     what: str
-    shown: str
     most: int
     attempt: Callable[[Path, int], object]
     refusal: str
+    shown: str = ""
 
 
 def of_file(what: str, most: int, read: Callable[[Path], object], refusal: str, name: str = "file") -> Limit:
@@ -81,7 +81,7 @@ def of_file(what: str, most: int, read: Callable[[Path], object], refusal: str, 
         read(path)
 
     shown = f"{most >> 20} MiB" if most % (1 << 20) == 0 else gate.size_text(most)
-    return Limit(what, shown, most, attempt, refusal)
+    return Limit(what, most, attempt, refusal, shown)
 
 
 def load_with_recording(folder: Path, size: int) -> None:
@@ -93,6 +93,10 @@ def load_with_recording(folder: Path, size: int) -> None:
 def with_value(key: str, value: Callable[[int], str]) -> Callable[[Path, int], object]:
     """Reads the small scenario with another value of a key."""
     return lambda _folder, size: parse_scenario(SMALL_SCENARIO, overrides=[f"{key}={value(size)}"])
+
+
+def read_recipe_text(path: Path) -> None:
+    toml_files.read_text(path, AppError, "a recipe")  # type: ignore[arg-type]
 
 
 def read_settings(path: Path) -> None:
@@ -229,18 +233,13 @@ def sweep_takes(runs: int, crossings: float) -> None:
 LIMITS = (
     Limit(
         "a scenario, with the recordings in it",
-        gate.size_text(gate.MOST_OWN_BYTES),
         gate.MOST_OWN_BYTES,
         load_with_recording,
         "larger than 64 MB",
+        shown=gate.size_text(gate.MOST_OWN_BYTES),
     ),
-    of_file(
-        "its text without the recordings",
-        gate.MOST_TEXT_BYTES,
-        load_scenario,
-        "larger than 4 MB without its recordings",
-    ),
-    of_file("the same in the window", gate.MOST_TEXT_BYTES, ScenarioDoc.open, "larger than 4 MB without its"),
+    of_file("its text without the recordings", gate.MOST_TEXT_BYTES, load_scenario, "larger than 4 MB"),
+    of_file("the same in the window", gate.MOST_TEXT_BYTES, ScenarioDoc.open, "larger than 4 MB"),
     of_file(
         "a recording of rates or delays",
         gate.MOST_OWN_BYTES,
@@ -258,14 +257,14 @@ LIMITS = (
     of_file(
         "a lab, a recipe of an experiment or a training, a contest",
         toml_files.MOST_BYTES,
-        lambda path: toml_files.read_text(path, AppError, "a recipe"),  # type: ignore[arg-type]
-        "too large for a recipe",
+        read_recipe_text,
+        "too large",
     ),
     of_file(
         "a plan of a sweep, and its file of points",
         plan_file.MAX_BYTES,
         lambda path: plan_file.open_plan(str(path)),
-        "too large for a plan",
+        "too large",
         name="a.sweep.toml",
     ),
     of_file("a graph (GraphML, GML)", graph_files.MAX_BYTES, graph_files.read_graph, "is too large"),
@@ -276,188 +275,128 @@ LIMITS = (
     of_file("a crash report", crash_reports.MOST_REPORT_BYTES, crash_reports.text_in, "larger than"),
     Limit(
         "levels of a document (tables in lists in tables)",
-        f"{gate.MOST_DEPTH}",
         gate.MOST_DEPTH,
-        lambda _folder, depth: json_tree(nested(depth, "[", "]")),
-        "nested too deeply",
+        lambda _, n: json_tree(nested(n, "[", "]")),
+        "too deeply",
     ),
     Limit(
         "names of a dotted key in TOML",
-        f"{gate.MOST_KEY_PARTS}",
         gate.MOST_KEY_PARTS,
-        lambda _folder, parts: toml_tree(f"{'.'.join('a' * parts)} = 1"),
-        "a key of more than",
+        lambda _, n: toml_tree(f"{'.'.join('a' * n)} = 1"),
+        "more than",
     ),
-    Limit(
-        "a whole number",
-        "2⁶³ - 1",
-        gate.MAX_INTEGER,
-        lambda _folder, number: json_tree(f"[{number}]"),
-        "beyond 64 bits",
-    ),
+    Limit("a whole number", gate.MAX_INTEGER, lambda _, n: json_tree(f"[{n}]"), "beyond 64 bits", shown="2⁶³ - 1"),
     Limit(
         "characters of a name (node, link, flow)",
-        f"{parameter.MAX_NAME_LENGTH}",
         parameter.MAX_NAME_LENGTH,
-        lambda _folder, length: parse_scenario(SMALL_SCENARIO.replace("noise", "n" * length)),
+        lambda _, n: parse_scenario(SMALL_SCENARIO.replace("noise", "n" * n)),
         "at most",
     ),
-    Limit(
-        "characters of a title",
-        f"{parameter.MAX_TEXT_LENGTH}",
-        parameter.MAX_TEXT_LENGTH,
-        with_value("name", lambda length: f'"{"n" * length}"'),
-        "too long",
-    ),
-    Limit(
-        "time that a run simulates",
-        "10⁶ s",
-        10**6,
-        with_value("duration", lambda length: f'"{length}s"'),
-        "too large",
-    ),
-    Limit("rate of a link", "1000 Gbit/s", 10**12, with_value("links.wifi.rate", str), "too large"),
-    Limit("delay of a link", "1000 s", 1000, with_value("links.wifi.delay", str), "too large"),
-    Limit(
-        "packets in a queue", "10 000 000", 10**7, with_value("links.wifi.queue", lambda n: f'"{n}pkt"'), "too large"
-    ),
-    Limit(
-        "paths, and so subflows, of a flow",
-        f"{params.MAX_PATHS}",
-        params.MAX_PATHS,
-        with_value("flows.download.paths", with_flow),
-        "32",
-    ),
-    Limit("copies of a flow", "10 000", scenario_model.MAX_COPIES, with_value("flows.noise.count", str), "too large"),
+    Limit("characters of a title", parameter.MAX_TEXT_LENGTH, with_value("name", lambda n: f'"{"n" * n}"'), "too long"),
+    Limit("time that a run simulates", 10**6, with_value("duration", lambda n: f'"{n}s"'), "too large", shown="10⁶ s"),
+    Limit("rate of a link", 10**12, with_value("links.wifi.rate", str), "too large", shown="1000 Gbit/s"),
+    Limit("delay of a link", 1000, with_value("links.wifi.delay", str), "too large", shown="1000 s"),
+    Limit("packets in a queue", 10**7, with_value("links.wifi.queue", lambda n: f'"{n}pkt"'), "too large"),
+    Limit("paths, and so subflows, of a flow", params.MAX_PATHS, with_value("flows.download.paths", with_flow), "32"),
+    Limit("copies of a flow", scenario_model.MAX_COPIES, with_value("flows.noise.count", str), "too large"),
     Limit(
         "controllers, or schedulers, that a scenario brings",
-        "100",
         script_reader.MAX_SCRIPTS,
         with_value("controllers", with_scripts),
         "too many",
     ),
     Limit(
         "packets that a link drops by their numbers",
-        "1 000",
         link_params.MOST_DROPS,
         with_value("links.wifi.drops", lambda n: json.dumps([f"download/1:{k + 1}" for k in range(n)])),
         "at most 1000 packets",
     ),
     Limit(
         "nodes of a graph",
-        "5 000",
         graph_files.MAX_NODES,
-        lambda folder, n: graph_files.read_graph(write_graph(folder, n, 1)),
+        lambda at, n: graph_files.read_graph(write_graph(at, n, 1)),
         "too large",
     ),
     Limit(
         "edges of a graph",
-        "20 000",
         graph_files.MAX_EDGES,
-        lambda folder, n: graph_files.read_graph(write_graph(folder, 2, n)),
+        lambda at, n: graph_files.read_graph(write_graph(at, 2, n)),
         "too large",
     ),
-    Limit(
-        "memory of a run",
-        "4 GB",
-        4 * 10**9,
-        lambda _folder, n: run_takes(memory_bytes=n),
-        "more than the limit of 4.0 GB",
-    ),
+    Limit("memory of a run", 4 * 10**9, lambda _, n: run_takes(memory_bytes=n), "limit of 4.0 GB", shown="4 GB"),
     Limit(
         "events of a run (packets that cross a link)",
-        "2·10¹⁰",
         2 * 10**10,
-        lambda _folder, n: run_takes(link_crossings=n),
-        "more than the limit of 2e+10",
+        lambda _, n: run_takes(link_crossings=n),
+        "limit of 2e+10",
+        shown="2·10¹⁰",
     ),
-    Limit("runs of a sweep", "100 000", 100_000, lambda _folder, n: sweep_takes(n, 1.0), "more than the limit of"),
-    Limit("events of a sweep", "10¹³", 10**13, lambda _folder, n: sweep_takes(1, n), "more than the limit of 1e+13"),
-    Limit("seeds of a sweep in a list", "100 000", plan_file.MOST_LISTED_SEEDS, read_seeds, "too many seeds"),
-    Limit("points on the axis of an experiment", "1 000", axis.MOST_POINTS, read_points, "1 to 1000 values"),
+    Limit("runs of a sweep", 100_000, lambda _, n: sweep_takes(n, 1.0), "more than the limit of"),
+    Limit("events of a sweep", 10**13, lambda _, n: sweep_takes(1, n), "more than the limit of 1e+13", shown="10¹³"),
+    Limit("seeds of a sweep in a list", plan_file.MOST_LISTED_SEEDS, read_seeds, "too many seeds"),
+    Limit("points on the axis of an experiment", axis.MOST_POINTS, read_points, "1 to 1000 values"),
     Limit(
         "characters of an expression",
-        "2 000",
         expressions.MOST_CHARACTERS,
-        lambda _folder, n: Expression(f"1 +{' ' * (n - 4)}1", {}),
+        lambda _, n: Expression(f"1 +{' ' * (n - 4)}1", {}),
         "too long",
     ),
     Limit(
         "characters of a query of runs",
-        "2 000",
         run_query.MOST_CHARACTERS,
-        lambda _folder, n: run_query.parse_query("a " * (n // 2) + "a" * (n % 2)),
+        lambda _, n: run_query.parse_query("a " * (n // 2) + "a" * (n % 2)),
         "too long",
     ),
-    Limit(
-        "traces of a measured run",
-        "1 000",
-        measured_table.MOST_TRACES,
-        lambda folder, n: read_gap(folder, n, 2),
-        "would become",
-    ),
-    Limit(
-        "samples of a measured run",
-        "2 000 000",
-        measured_table.MOST_SAMPLES,
-        lambda folder, n: read_gap(folder, 1, n),
-        "would be",
-    ),
+    Limit("traces of a measured run", measured_table.MOST_TRACES, lambda at, n: read_gap(at, n, 2), "would become"),
+    Limit("samples of a measured run", measured_table.MOST_SAMPLES, lambda at, n: read_gap(at, 1, n), "would be"),
     Limit(
         "numbers of a measured run, all traces together",
-        "20 000 000",
         measured_table.MOST_CELLS // 20,
-        lambda folder, n: read_gap(folder, 20, n),
+        lambda at, n: read_gap(at, 20, n),
         "would be",
+        shown="20 000 000",
     ),
     Limit(
         "characters of a line of a measured text",
-        "1 000 000",
         measured_table.MOST_LINE_BYTES,
-        lambda folder, n: list(text_lines(write_csv(folder, "x" * n), "utf-8")),
+        lambda at, n: list(text_lines(write_csv(at, "x" * n), "utf-8")),
         "longer than 1 MB",
     ),
     Limit(
         "characters of a cell of a table",
-        "131 072",
         csv.field_size_limit(),
-        lambda folder, n: read_csv(
-            write_csv(folder, f"time_s,cwnd_pkts,note\n1,1,a\n2,2,{'x' * n}\n"), ReadingOptions()
-        ),
+        lambda at, n: read_csv(write_csv(at, f"time_s,cwnd_pkts,note\n1,1,a\n2,2,{'x' * n}\n"), ReadingOptions()),
         "field larger than",
     ),
     Limit(
         "a time in a measured file",
-        "9·10⁹ s",
         int(gate.MOST_SECONDS),
-        lambda folder, n: read_csv(
-            write_csv(folder, f"time_s,cwnd_pkts\n{n - 1},1\n{n},2\n"), ReadingOptions(time_unit="s")
-        ),
+        lambda at, n: read_csv(write_csv(at, f"time_s,cwnd_pkts\n{n - 1},1\n{n},2\n"), ReadingOptions(time_unit="s")),
         "allowed: up to",
+        shown="9·10⁹ s",
     ),
-    Limit("shortest time between samples of a measured file", "1 ns", 2, read_interval, "an interval of"),
-    Limit("connections of a capture", "64", pcap_reader.MOST_CONNECTIONS, read_connections, "left out"),
-    Limit("a packet of a capture", "16 MiB", pcap_reader.MOST_RECORD_BYTES, read_record, "damaged"),
+    Limit("shortest time between samples of a measured file", 2, read_interval, "an interval of", shown="1 ns"),
+    Limit("connections of a capture", pcap_reader.MOST_CONNECTIONS, read_connections, "left out"),
+    Limit("a packet of a capture", pcap_reader.MOST_RECORD_BYTES, read_record, "damaged", shown="16 MiB"),
     Limit(
         "files of a bundle",
-        "10 000",
         verification.MOST_FILES,
-        lambda folder, n: verification.verify_bundle(write_bundle(folder, n, 0)),
-        "more than 10 000 files",
+        lambda at, n: verification.verify_bundle(write_bundle(at, n, 0)),
+        "10 000 files",
     ),
     Limit(
         "a bundle, unpacked",
-        "1 GB",
         verification.MOST_BYTES,
-        lambda folder, n: verification.verify_bundle(write_bundle(folder, 1, n)),
+        lambda at, n: verification.verify_bundle(write_bundle(at, 1, n)),
         "more than 1 GB",
+        shown="1 GB",
     ),
     Limit(
         "manifest and summary of a bundle",
-        "20 MB",
         verification.MOST_DOCUMENT_BYTES,
-        lambda folder, n: verification.verify_bundle(write_bundle(folder, 1, n, "manifest.json")),
+        lambda at, n: verification.verify_bundle(write_bundle(at, 1, n, "manifest.json")),
         "larger than 20 MB",
+        shown="20 MB",
     ),
 )
 
@@ -465,7 +404,7 @@ LIMITS = (
 def test_the_page_has_each_limit_as_the_code_has_it() -> None:
     rows = [line.strip("| ").split(" | ") for line in PAGE.splitlines() if line.startswith("| ") and "---" not in line]
     told = [(cells[0], cells[1]) for cells in rows if cells[1] != "Limit"]
-    assert sorted(told) == sorted((limit.what, limit.shown) for limit in LIMITS)
+    assert sorted(told) == sorted((limit.what, limit.shown or f"{limit.most:,}".replace(",", " ")) for limit in LIMITS)
 
 
 @for_each("limit", LIMITS, ids=lambda limit: limit.what)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
 from tests.helpers import pictures
 from tests.helpers.printed_code import PAGES, ROOT
 
@@ -52,8 +51,3 @@ def test_each_picture_that_a_page_shows_is_there_and_has_words() -> None:
     assert len(shown) > 30
     assert sorted(file for file in shown if not (ROOT / file).is_file()) == []
     assert sorted(file for file, words in shown.items() if not all(words)) == []
-
-
-def test_a_picture_that_nobody_makes_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert pictures.main(["no-such"]) == 2
-    assert "no such picture: no-such; allowed: " in capsys.readouterr().err

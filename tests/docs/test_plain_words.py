@@ -7,7 +7,6 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any
 
-from tests.helpers.members import for_each
 from tests.helpers.plain_english import broken
 from tests.helpers.printed_code import PAGES, ROOT
 
@@ -47,34 +46,6 @@ def _values(part: Any) -> Iterator[str]:
 def _broken(text: str) -> list[str]:
     """The rules that a text breaks, each with the words around."""
     return [each for block in _blocks(text) for each in broken(block)]
-
-
-@for_each(
-    "text",
-    [
-        "The legend tells the values.",
-        "Open it. What it measures is the rate.",
-        "| Key | Whether it is on |",
-        "A queue is full, or there\nis none.",
-        "The window stays as it is.",
-    ],
-)
-def test_a_broken_rule_is_found(text: str) -> None:
-    assert _broken(text) != []
-
-
-@for_each(
-    "text",
-    [
-        "## What to expect",
-        "What does a fork show?",
-        "Call `says` here.",
-        "```text\nThere is no code.\n```",
-        'The word "told" is quoted.',
-    ],
-)
-def test_code_headings_questions_and_quotations_are_free(text: str) -> None:
-    assert _broken(text) == []
 
 
 def test_pages_and_help_follow_the_rules() -> None:

@@ -20,7 +20,6 @@ from typing import Any
 import pytest
 import typer
 import typer.testing
-from tests.helpers.members import for_each
 from tests.helpers.printed_code import INDENTED, NOT_RUN, PAGES, ROOT, SLOW, Block, blocks, inline_code
 from typer._click.exceptions import MissingParameter, UsageError
 
@@ -194,19 +193,6 @@ def test_commands_in_sentences_are_commands() -> None:
     ]
     assert "\n".join(wrong) == ""
     assert len(found) > 200
-
-
-@pytest.mark.parametrize("text", ["subflow run", "subflow show RUN", "subflow labs verify FILES…", "dev.py test PATH"])
-def test_a_command_may_be_named_with_words_in_place_of_others(text: str) -> None:
-    assert _problem_inline(text) == ""
-
-
-@for_each(
-    "text",
-    ["subflow rum demo", "subflow run demo --seeds x", "subflow show 1 2 3 --seed", "pip install ./no", "dev.py go"],
-)
-def test_a_command_that_nobody_can_give_is_found(text: str) -> None:
-    assert _problem_inline(text)
 
 
 @pytest.mark.parametrize("page", _pages("sh", "console", "toml", "python"), ids=_name)

@@ -22,10 +22,6 @@ def _anchors(page: str) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_it_is_read_in_a_minute() -> None:
-    assert len(TEXT.encode()) <= MOST_BYTES
-
-
 def test_its_links_lead_somewhere() -> None:
     links = [link for link in _LINK.findall(TEXT) if "://" not in link]
     dead = []
@@ -52,6 +48,7 @@ def test_it_shows_the_window_and_six_small_features() -> None:
 def test_its_examples_are_short_and_all_of_them_are_run() -> None:
     """By test_printed_code.py, which runs every block of its pages that has no mark."""
     assert PAGE in PAGES
+    assert len(TEXT.encode()) <= MOST_BYTES
     setting_up, terminal, python = blocks(PAGE)
     assert [block.marks for block in (setting_up, terminal, python)] == [{}, {}, {}]
     commands = [line.partition("#")[0].split() for line in setting_up.text.splitlines()]

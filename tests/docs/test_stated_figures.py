@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.helpers.networks import column, run
 
 from subflow_app.features.editor.core.scenario_source import open_scenario
 from subflow_sim import Simulation
@@ -26,10 +27,8 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 def _flows(name: str, *overrides: str, seed: int | None = None) -> dict[str, dict[str, float]]:
     """What each flow of a shipped scenario came to."""
-    scenario = open_scenario(name, overrides=overrides, seed=seed).scenario
-    simulation = Simulation(scenario, seed=scenario.seed)
-    simulation.run_until(scenario.duration_s)
-    return {flow["name"]: flow for flow in simulation.summary()["flows"]}
+    summary = run(open_scenario(name, overrides=overrides, seed=seed).scenario).summary()
+    return {flow["name"]: flow for flow in summary["flows"]}
 
 
 def _goodput(name: str, *overrides: str, flow: str = "download", seed: int | None = None) -> float:
@@ -43,19 +42,13 @@ def _of_best_path(*overrides: str) -> float:
 
 def _use(from_s: float) -> NDArray[np.float64]:
     """How much of its link RL-explore uses from a time on, for each tenth of a second, %."""
-    scenario = open_scenario("rlx-fixed").scenario
-    simulation = Simulation(scenario, seed=scenario.seed, sample_interval_s=0.1)
-    simulation.run_until(scenario.duration_s)
-    wanted = ("utilisation", "data/forward")
-    index = next(place for place, each in enumerate(simulation.columns) if (each.name, each.owner) == wanted)
-    return 100 * np.array(simulation.values(index), np.float64)[round(from_s / 0.1) :]
+    done = run(open_scenario("rlx-fixed").scenario, sample_interval_s=0.1)
+    return 100 * column(done, "utilisation", "data/forward").astype(np.float64)[round(from_s / 0.1) :]
 
 
 def _link_use(*overrides: str) -> float:
-    scenario = open_scenario("rlx-fixed", overrides=overrides).scenario
-    simulation = Simulation(scenario, seed=scenario.seed)
-    simulation.run_until(scenario.duration_s)
-    return 100 * float(simulation.summary()["links"][0]["utilisation"])
+    done = run(open_scenario("rlx-fixed", overrides=overrides).scenario)
+    return 100 * float(done.summary()["links"][0]["utilisation"])
 
 
 def _over_cubic() -> float:
@@ -85,72 +78,43 @@ format = 1
 name = "One link"
 duration = "60s"
 warmup = "20s"
-[nodes.a]
-[nodes.b]
+nodes = { a = {}, b = {} }
 [links.link]
 ends = ["a", "b"]
 rate = "40Mbit/s"
 delay = "10ms"
 queue = { discipline = "dualpi2", limit = "2000pkt" }
-[links.link.reverse]
-queue = "2000pkt"
-[flows.own]
-kind = "tcp"
-from = "a"
-to = "b"
-controller = "prague"
-paths = [["link"]]
+reverse.queue = "2000pkt"
+[flows]
+own = { kind = "tcp", from = "a", to = "b", controller = "prague", paths = [["link"]] }
 """
 
 
 def _simulated(text: str, *overrides: str) -> dict[str, Any]:
-    scenario = parse_scenario(text, overrides=overrides)
-    simulation = Simulation(scenario, seed=1)
-    simulation.run_until(scenario.duration_s)
-    return simulation.summary()
+    return run(parse_scenario(text, overrides=overrides)).summary()
 
 
 def _prague_over(classic: str, rtt_ms: float) -> float:
-    beside = _ONE_LINK.partition("[flows.own]")[2].replace("prague", classic)
-    summary = _simulated(
-        f"{_ONE_LINK}[flows.classic]{beside}", f"links.link.delay={rtt_ms / 2}ms", "start_jitter=100ms"
-    )
-    own, other = summary["flows"]
+    beside = _ONE_LINK.partition("[flows]\nown")[2].replace("prague", classic)
+    delay = f"links.link.delay={rtt_ms / 2}ms"
+    own, other = _simulated(f"{_ONE_LINK}classic{beside}", delay, "start_jitter=100ms")["flows"]
     return float(own["goodput_bps"] / other["goodput_bps"])
 
 
 def _window_by_marks(profile: str) -> float:
     """Mean window of DCTCP times the share of marked packets: a long queue marks with nearly one probability."""
     queue = '{ discipline = "red", limit = "20000pkt", min = "1pkt", max = "20000pkt", max_p = 1, ecn = true }'
-    summary = _simulated(
-        _ONE_LINK,
-        f"profile={profile}",
-        "flows.own.controller=dctcp",
-        "links.link.rate=100Mbit/s",
-        "links.link.delay=1ms",
-        f"links.link.queue={queue}",
-    )
-    (flow,) = summary["flows"]
+    link = ("links.link.rate=100Mbit/s", "links.link.delay=1ms", f"links.link.queue={queue}")
+    (flow,) = _simulated(_ONE_LINK, f"profile={profile}", "flows.own.controller=dctcp", *link)["flows"]
     marked = flow["marked_packets"] / flow["packets_delivered"]
     return float(marked * flow["subflows"][0]["mean_cwnd_pkts"])
 
 
+_LARGE_BUFFERS = [f"flows.download.{each}" for each in ("recv_buffer=3MB", "send_buffer=3MB", "scheduler=minrtt")]
 STATED: tuple[tuple[str, str, Callable[[], float]], ...] = (
     ("schedulers/minrtt.md", "to {52} % with them", lambda: _of_best_path("flows.download.scheduler=minrtt")),
     ("schedulers/minrtt.md", "to {32} % without", _of_best_path),
-    (
-        "schedulers/minrtt.md",
-        "they carry {28.5} Mbit/s",
-        lambda: (
-            _goodput(
-                "lab-unlike-paths",
-                "flows.download.recv_buffer=3MB",
-                "flows.download.send_buffer=3MB",
-                "flows.download.scheduler=minrtt",
-            )
-            / 1e6
-        ),
-    ),
+    ("schedulers/minrtt.md", "they carry {28.5} Mbit/s", lambda: _goodput("lab-unlike-paths", *_LARGE_BUFFERS) / 1e6),
     ("algorithms/rl-explore.md", "it takes {1.7} s", lambda: 0.1 * (1 + int(np.argmax(_use(0.0) >= 90)))),
     ("algorithms/rl-explore.md", "it keeps {99} % of the link busy", lambda: float(np.mean(_use(2.0)))),
     ("algorithms/rl-explore.md", "it uses {98} %", lambda: _link_use("flows.download.controller=cubic")),

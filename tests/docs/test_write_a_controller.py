@@ -19,11 +19,6 @@ def test_a_fragment_is_in_order(fragment: Block) -> None:
     assert check_script(fragment.text, kind_of(fragment.text)) == ()
 
 
-def test_there_are_fragments_of_filters_siblings_and_intervals() -> None:
-    for word in ("windowed_max", "siblings", "on_interval"):
-        assert any(word in fragment.text for fragment in FRAGMENTS), word
-
-
 def test_limits_and_names_are_those_of_the_program() -> None:
     assert f"at most {MAX_SCRIPT_BYTES // 1000} kB, and at most 4 096 instructions" in TEXT
     assert _core.SCRIPT_MOST_INSTRUCTIONS == 4096

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 from tests.fuzz import run
 from tests.fuzz.entry_points import ITSELF
 from tests.fuzz.trial import Child
-from tests.helpers.members import for_each
 
 
 def test_each_failure_is_seen_and_costs_its_input_alone() -> None:
@@ -58,55 +56,3 @@ def test_a_failing_input_is_made_small_and_kept_once(monkeypatch: pytest.MonkeyP
     assert list(tally.failures) == ["LookupError in fuzz/entry_points.py _misbehave"]
     assert [path.read_bytes() for path in (tmp_path / "itself").iterdir()] == [b"raise"]
     assert "itself" in run.table([tally])
-
-
-def test_a_mutation_that_fails_or_never_ends_is_skipped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def mutate(rng: random.Random, _data: bytes, _others: Sequence[bytes]) -> bytes:
-        kind = rng.randrange(4)
-        if kind == 0:
-            raise RecursionError
-        while kind == 1:
-            pass
-        return (b"told", b"fine")[kind - 2]
-
-    monkeypatch.setattr(run, "corpus", lambda name: tmp_path / name)
-    monkeypatch.setattr(run, "_MOST_MUTATING_S", 0.05)
-    tally = run.fuzz(replace(ITSELF, mutate=mutate), 60.0, 20, seed=1)
-    assert (tally.inputs, tally.missed, tally.failures) == (20, "", {})
-    assert tally.skipped > 5
-    assert tally.read + tally.told == 20
-
-
-@for_each(
-    ("read", "told", "missed"),
-    [
-        (0, 0, "no input was tried"),
-        (0, 300, "the reader took none"),
-        (300, 0, "the reader refused none"),
-        (299, 1, ""),
-        (20, 0, ""),  # too few to tell
-    ],
-)
-def test_a_reader_that_was_not_reached_is_told(read: int, told: int, missed: str) -> None:
-    assert run.Tally("any", inputs=read + told, read=read, told=told).missed == missed
-
-
-def test_where_no_mutation_works_nothing_is_tried_for_ever() -> None:
-    def mutate(_rng: random.Random, _data: bytes, _others: Sequence[bytes]) -> bytes:
-        raise ValueError
-
-    tally = run.Tally("any")
-    point = replace(ITSELF, mutate=mutate)
-    assert list(run.inputs(point, [b"fine"], [], 1, tally)) == [b"fine"]
-    assert tally.skipped == 100
-
-
-def test_the_fuzzer_of_the_core_does_not_take_our_peak_of_memory_for_its_own(tmp_path: Path) -> None:
-    peak = (
-        "import resource, pathlib; "
-        "pathlib.Path('peak').write_text(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))"
-    )
-    held = b"x" * (1 << 29)
-    assert run.call_apart([sys.executable, "-c", peak], cwd=tmp_path) == 0
-    assert len(held) == 1 << 29
-    assert int((tmp_path / "peak").read_text()) < 1 << 18  # kB

@@ -13,7 +13,8 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -136,9 +137,20 @@ def screen() -> Iterator[VirtualScreen]:
         yield on
 
 
-def tell(log: Path) -> None:
-    """Has pytest show what the program said, if the test fails."""
-    sys.stdout.write(log.read_text(encoding="utf-8"))
+@contextmanager
+def opened(
+    system: BareSystem, words: Sequence[str], screen: VirtualScreen, log: Path, title: str = "Subflow", **options: Any
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The program, whose window has this title, for as long as it is used; it ends well and without a traceback."""
+    window = system.start(words, log, user=True, display=screen.display, **options)
+    try:
+        screen.wait_for_title(title, window)
+        yield window
+        assert system.end(window, "subflow") == 0
+    finally:
+        system.kill(window)
+        sys.stdout.write(log.read_text(encoding="utf-8"))  # pytest shows it if the test fails
+    assert "Traceback" not in log.read_text(encoding="utf-8")
 
 
 def picture(screen: VirtualScreen, suite: str, name: str) -> None:
@@ -201,26 +213,21 @@ def test_the_self_test_passes_for_an_ordinary_user_without_a_network(
     assert told.stderr == ""
 
 
-def test_the_window_shows_and_runs_the_demo(installed: BareSystem, suite: str, tmp_path: Path) -> None:
+def test_the_window_shows_and_runs_the_demo(
+    installed: BareSystem, screen: VirtualScreen, suite: str, tmp_path: Path
+) -> None:
     log = tmp_path / "window.log"
-    with VirtualScreen() as screen:
-        window = installed.start(["subflow"], log, user=True, display=screen.display)
-        try:
-            screen.wait_for_title("Welcome to Subflow", window)
-            picture(screen, suite, "welcome")
-            screen.press("Escape", "Welcome to Subflow")
-            wait_until(lambda: "Welcome to Subflow" not in screen.titles().values(), "the welcome is gone")
-            picture(screen, suite, "window")
-            screen.press("F5", "— Subflow")
-            wait_until(lambda: _stored_runs(installed) == 1, "the run is in the database", 120)
-            picture(screen, suite, "run")
-            # A second instance, in a terminal, on the very database that the window has open.
-            installed.run(["subflow", "run", "demo", "--seed", "2"], user=True)
-            assert _stored_runs(installed) == 2
-            assert installed.end(window, "subflow") == 0
-        finally:
-            installed.kill(window)
-            tell(log)
+    with opened(installed, ["subflow"], screen, log, "Welcome to Subflow"):
+        picture(screen, suite, "welcome")
+        screen.press("Escape", "Welcome to Subflow")
+        wait_until(lambda: "Welcome to Subflow" not in screen.titles().values(), "the welcome is gone")
+        picture(screen, suite, "window")
+        screen.press("F5", "— Subflow")
+        wait_until(lambda: _stored_runs(installed) == 1, "the run is in the database", 120)
+        picture(screen, suite, "run")
+        # A second instance, in a terminal, on the very database that the window has open.
+        installed.run(["subflow", "run", "demo", "--seed", "2"], user=True)
+        assert _stored_runs(installed) == 2
     assert log.read_text(encoding="utf-8") == ""
 
 
@@ -240,17 +247,8 @@ def test_a_home_that_cannot_be_written_does_not_keep_the_window_away(
     installed: BareSystem, screen: VirtualScreen, tmp_path: Path
 ) -> None:
     installed.run(["sh", "-c", "mkdir -p /home/locked && chmod 555 /home/locked"])
-    log = tmp_path / "window.log"
-    home = {"HOME": "/home/locked"}
-    window = installed.start(["subflow"], log, user=True, display=screen.display, environment=home)
-    try:
-        screen.wait_for_title("Subflow", window)
+    with opened(installed, ["subflow"], screen, tmp_path / "window.log", environment={"HOME": "/home/locked"}):
         wait_until(lambda: screen.colours() > 200, "a window with more than a few colours")
-        assert installed.end(window, "subflow") == 0
-    finally:
-        installed.kill(window)
-        tell(log)
-    assert "Traceback" not in log.read_text(encoding="utf-8")
     assert list((installed.root / "home/locked").iterdir()) == []
     (installed.root / "home/locked").rmdir()
 
@@ -282,31 +280,17 @@ def test_a_double_click_on_a_scenario_opens_the_window_on_it(
     desktop: BareSystem, screen: VirtualScreen, suite: str, tmp_path: Path, opener: tuple[str, ...]
 ) -> None:
     scenario_of_a_student(desktop)
-    log = tmp_path / "window.log"
-    window = desktop.start([*opener, SCENARIO], log, user=True, display=screen.display)
-    try:
-        screen.wait_for_title(f"{Path(SCENARIO).name} — Subflow", window)
+    title = f"{Path(SCENARIO).name} — Subflow"
+    with opened(desktop, [*opener, SCENARIO], screen, tmp_path / "window.log", title):
         picture(screen, suite, f"scenario-{Path(opener[0]).name}")
-        assert desktop.end(window, "subflow") == 0
-    finally:
-        desktop.kill(window)
-        tell(log)
-    assert "Traceback" not in log.read_text(encoding="utf-8")
 
 
 def test_a_double_click_on_a_database_opens_the_window_on_its_runs(
     desktop: BareSystem, screen: VirtualScreen, suite: str, tmp_path: Path
 ) -> None:
-    log = tmp_path / "window.log"
-    window = desktop.start(["xdg-open", DATABASE], log, user=True, display=screen.display)
-    try:
-        screen.wait_for_title("Subflow", window)
+    with opened(desktop, ["xdg-open", DATABASE], screen, tmp_path / "window.log") as window:
         wait_until(lambda: DATABASE in desktop.open_files(window, "subflow"), "the window has the database open")
         picture(screen, suite, "database")
-        assert desktop.end(window, "subflow") == 0
-    finally:
-        desktop.kill(window)
-        tell(log)
 
 
 def test_the_tarball_runs_from_a_folder_with_a_space_in_its_name(
@@ -323,15 +307,8 @@ def test_the_tarball_runs_from_a_folder_with_a_space_in_its_name(
     told = installed.run([inside, "--selftest"], user=True, check=False)
     assert told.returncode == 0, f"{told.stdout}\n{told.stderr}"
 
-    log = tmp_path / "window.log"
-    window = installed.start([inside], log, user=True, display=screen.display)
-    try:
-        screen.wait_for_title("Subflow", window)
+    with opened(installed, [inside], screen, tmp_path / "window.log"):
         picture(screen, suite, "tarball")
-        assert installed.end(window, "subflow") == 0
-    finally:
-        installed.kill(window)
-        tell(log)
 
 
 @pytest.fixture(scope="module")

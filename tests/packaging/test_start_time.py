@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from start_time import lines, start_once
+from start_time import start_once
 from virtual_screen import ScreenError, VirtualScreen
 
 # A white window that ends well when it is asked to: without a handler the signal itself would end it.
@@ -69,21 +69,3 @@ def test_what_is_shown_is_kept_as_a_picture(screen: VirtualScreen, tmp_path: Pat
 
     image = QImage(str(tmp_path / "new folder" / "screen.png"))
     assert (image.width(), image.height()) == (640, 480)
-
-
-def test_a_machine_where_the_file_cache_cannot_be_emptied_tells_no_cold_start() -> None:
-    warm = {"starts": 3, "wall_s": 0.8, "best_wall_s": 0.7, "cpu_s": 0.6, "target_s": 1.0}
-    document = {
-        "first": {"wall_s": 1.5, "cpu_s": 1.0},
-        "warm": warm,
-        "cold": None,
-        "largest_memory_mib": 200,
-        "load": 0,
-    }
-
-    assert lines(document) == [
-        "first   1.50 s (processor 1.00 s)",
-        "warm    0.80 s, best 0.70 s (processor 0.60 s), target 1 s, 3 starts",
-        "cold   not measured: only root may empty the file cache",
-        "memory 200 MiB, load 0.0",
-    ]

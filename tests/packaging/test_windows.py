@@ -61,24 +61,10 @@ def test_paths_may_be_written_as_windows_writes_them(bundle: Path, tmp_path: Pat
         pytest.skip("needs makensis of the package nsis")
     shutil.copytree(bundle, tmp_path / "to pack ü" / "subflow")
     (tmp_path / "to pack ü" / "subflow.ico").write_bytes(icons.ico())
-    named = {
-        "VERSION": "1.2.3",
-        "SRC": r"to pack ü\subflow",
-        "OUT": r"to pack ü\Setup.exe",
-        "ICON": r"to pack ü\subflow.ico",
-    }
-    command = [
-        "makensis",
-        "-V2",
-        "-WX",
-        "-NOCD",
-        "-INPUTCHARSET",
-        "UTF8",
-        *(f"-D{key}={value}" for key, value in named.items()),
-    ]
-    done = subprocess.run(
-        [*command, installer.HERE / "subflow.nsi"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    named = {"SRC": r"to pack ü\subflow", "OUT": r"to pack ü\Setup.exe", "ICON": r"to pack ü\subflow.ico"}
+    values = [f"-D{key}={value}" for key, value in {"VERSION": "1.2.3", **named}.items()]
+    command = ["makensis", "-V2", "-WX", "-NOCD", "-INPUTCHARSET", "UTF8", *values, installer.HERE / "subflow.nsi"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     inside = _payload(tmp_path / "to pack ü" / "Setup.exe", tmp_path / "unpacked")
     assert {"subflow.exe", "subflow-cli.exe", "_internal/module ü.py"} < inside.keys()

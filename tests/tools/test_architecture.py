@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from tests.helpers.import_graph import ROOT
 from tools.architecture import drawing, walks
 from tools.architecture import house as house_module
-from tools.architecture.house import CORE, LAYERS, PACKAGES, QT, House, code_lines, read_house, reduced
+from tools.architecture.house import CORE, LAYERS, PACKAGES, QT, House, read_house, reduced
 from tools.architecture.walks import Walk
 
 from subflow_sim.units import Dimension, parse_quantity
@@ -64,14 +63,6 @@ def test_an_arrow_that_follows_from_others_is_left_out() -> None:
     assert reduced([("a", "b"), ("b", "c"), ("a", "c"), ("c", "c")]) == {"a": {"b"}, "b": {"c"}}
 
 
-def test_code_lines_are_neither_blank_nor_comment_nor_docstring(tmp_path: Path) -> None:
-    path = tmp_path / "a.py"
-    path.write_text(
-        '"""One\n\ntwo."""\n\n# three\nx = 1  # four\n\n\ndef f():\n    """Five."""\n    return """\nsix"""\n'
-    )
-    assert code_lines(path) == 4
-
-
 def test_a_walk_follows_a_value_and_what_is_made_from_it() -> None:
     followed, other = "12 Mbit/s", "9 Mbit/s"
     walk = Walk(followed)
@@ -82,11 +73,6 @@ def test_a_walk_follows_a_value_and_what_is_made_from_it() -> None:
         parse_quantity(followed, Dimension.RATE)
     assert {line.strip() for line in walk.lines()} == {"sim/subflow_sim/units.py\n    parse_quantity", "split_quantity"}
     assert (walk.functions, walk.files, walk.folders, walk.returns) == (2, 1, 1, 0)
-
-
-def test_a_call_into_a_file_that_was_left_is_a_return() -> None:
-    walk = walks.reading()
-    assert walk.files < walk.files + walk.returns < len(list(walk.lines())) + 1
 
 
 @pytest.mark.parametrize(("name", "take"), list(walks.WALKS.items())[:2])

@@ -8,10 +8,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 from tools.measure import __main__ as measure
-from tools.measure import canvas, learning, plots, seek, training
-from tools.measure.sweep import SweepSpeed
-
-from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from tools.measure import learning, plots, seek, training
 
 
 def test_every_module_that_measures_is_in_the_list() -> None:
@@ -52,12 +49,6 @@ def test_jumps_in_time_are_measured() -> None:
         assert 0 <= figure.median_ms <= figure.p95_ms <= figure.worst_ms
 
 
-def test_the_mesh_of_the_canvas_is_a_scenario() -> None:
-    doc = ScenarioDoc(canvas.mesh_text())
-    assert doc.problems == ()
-    assert (len(doc.data["nodes"]), len(doc.data["links"])) == (400, 700)
-
-
 def test_figures_of_learning_are_measured_beside_their_targets(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < learning.decision_time_s("none", 2, observations=50, rounds=2) < 1e-3
     assert 0 < learning.decision_time_s("lstm", 10, observations=50, rounds=2) < 1e-3
@@ -76,8 +67,3 @@ def test_figures_of_learning_are_measured_beside_their_targets(monkeypatch: pyte
     assert [one["name"] for one in learning.document("pause")] == ["pause"]
     with pytest.raises(SystemExit, match="policy_lstm"):
         learning.document("dhrystone")
-
-
-def test_a_sweep_tells_what_a_run_costs_beyond_its_simulation() -> None:
-    speed = SweepSpeed(runs=10, cores=2, bare_cpu_s=1.0, one_cpu_s=1.5, one_s=1.6, all_s=0.8)
-    assert (speed.overhead_ms, speed.speed_up) == (50.0, 2.0)

@@ -13,7 +13,6 @@ from tools.same_code import prose
 from tools.same_code.definitions import compare, definitions
 from tools.same_code.names import Names
 from tools.same_code.revisions import Repository
-from tools.same_code.texts import cpp_tokens
 
 OLD, NEW = "app/subflow_app/core/arena/report.py", "app/subflow_app/features/arena/core/report.py"
 USER = "app/subflow_app/qt/panel.py"
@@ -171,14 +170,6 @@ def test_a_change_is_found(path: str, old: str, new: str, problem: str, after: M
     assert any(problem in found for found in problems[path]), problems
 
 
-def test_two_imports_that_changed_places_are_found(after: Made) -> None:
-    files = {
-        **BEFORE,
-        OLD: REPORT.replace("import labs\n", "import Labs as labs\n").replace("import Labs\n", "import labs as Labs\n"),
-    }
-    assert "`Labs` became `Labs`" in _problems(after(files))[OLD][0]
-
-
 def test_new_and_lost_files_are_found(after: Made) -> None:
     files = {**_moved(), "app/subflow_app/extra.py": "A = 1\n", "app/subflow_app/other/__init__.py": "B = 2\n"}
     del files["app/subflow_app/core/paths.py"]
@@ -208,8 +199,7 @@ def test_each_move_of_a_range_has_a_line(repository: Path, capsys: pytest.Captur
     assert same_code.main([*words, "--json"]) == 1
     documents = json.loads(capsys.readouterr().out)
     assert [document["subject"] for document in documents] == ["Move the arena", "Move the page"]
-    assert documents[1]["counts"] == {
-        **dict.fromkeys(("equal", "mapped only", "packages", "allowed"), 0),
+    assert {name: count for name, count in documents[1]["counts"].items() if count} == {
         "unchanged": 6,
         "moved": 1,
         "different": 1,
@@ -235,14 +225,6 @@ def test_a_name_is_mapped_only_where_it_means_one_thing() -> None:
     assert not are_same("app/qt/arena/x.py", "app/arena/core/x.py")
     assert are_same("../app/core/arena/x.py", "../app/arena/core/x.py")
     assert not are_same("core/arena/x.py and  two", "core/arena/x.py and two")
-
-
-def test_tokens_of_cpp_keep_texts_and_comments_whole() -> None:
-    text = 'a = 1\'000.5e-3 + R"x(no "end")" here)x"; /* two\nlines */ \'"\' // end\n  # include <x>\nb'
-    assert [(kind, line) for kind, line, _ in cpp_tokens(text)] == [
-        *(("word", 1), ("sign", 1), ("number", 1), ("sign", 1), ("raw", 1), ("sign", 1)),
-        *(("comment", 1), ("text", 2), ("comment", 2), ("word", 4)),
-    ]
 
 
 def test_definitions_are_the_same_in_whichever_file_they_lie() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from tools.measure import store as bench
 
@@ -21,13 +20,3 @@ def test_the_benchmark_compares_store_and_reference(monkeypatch: pytest.MonkeyPa
     assert set(figures["ratio"]) == set(figures["reference"]) <= set(figures["store"])
     for name, ratio in figures["ratio"].items():
         assert ratio == figures["store"][name] / figures["reference"][name]
-
-
-def test_the_workload_is_the_same_each_time_and_like_a_run() -> None:
-    block = bench.aimd_like_block()
-    assert np.array_equal(block, bench.aimd_like_block(), equal_nan=True)
-    assert block.shape == (20_000, len(bench.columns()))
-    named = {spec.name: column for spec, column in zip(bench.columns(), block.T, strict=True)}
-    # cwnd falls where packets are lost, and nowhere else.
-    falls = np.flatnonzero(np.diff(named["cwnd_pkts"]) < 0) + 1
-    assert np.array_equal(falls, np.flatnonzero(named["losses_pkts"]))

@@ -11,13 +11,8 @@ import pytest
 from tests.helpers.labs import small_lab
 from tests.helpers.pages import packed_text
 
-from subflow_app.features.exporting.core.lab_page import (
-    beyond_pages,
-    check_document,
-    lab_document,
-    markdown_html,
-    write_lab_page,
-)
+from subflow_app.features.exporting.core import lab_page
+from subflow_app.features.exporting.core.lab_page import beyond_pages, lab_document, write_lab_page
 from subflow_app.features.exporting.core.page_import import read_page
 from subflow_app.features.labs.core.lab import Lab
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab, parse_lab
@@ -124,27 +119,21 @@ def test_a_published_lab_has_no_solution_to_make_a_page_by(tmp_path: Path) -> No
 
 def test_a_step_beyond_pages_says_so(tmp_path: Path) -> None:
     lab = small_lab(tmp_path)
-    text = lab.path.read_text(encoding="utf-8").replace(
-        'do = ["run"]', 'do = ["run", "event at=2s flow=reno controller=cubic"]'
-    )
+    text = lab.path.read_text(encoding="utf-8")
+    text = text.replace('do = ["run"]', 'do = ["run", "event at=2s flow=reno controller=cubic"]')
     document = lab_document(parse_lab(text, lab.path), language="en")
     assert document["steps"][0]["beyond"] == "its event is set in the program"
     assert document["steps"][2]["beyond"] == ""
 
 
 def test_checks_are_lists_of_operations() -> None:
-    assert check_document("not goodput(last()) in 1 Mbit/s .. 2 Mbit/s") == [
-        "not",
-        [
-            "and",
-            ["compare", [">="], [["call", "goodput", ["call", "last"]], 1e6]],
-            ["compare", ["<="], [["call", "goodput", ["call", "last"]], 2e6]],
-        ],
-    ]
+    goodput = ["call", "goodput", ["call", "last"]]
+    bounds = [["compare", [sign], [goodput, bound]] for sign, bound in ((">=", 1e6), ("<=", 2e6))]
+    assert lab_page.check_document("not goodput(last()) in 1 Mbit/s .. 2 Mbit/s") == ["not", ["and", *bounds]]
 
 
 def test_markdown_becomes_no_markup_of_its_own() -> None:
-    made = markdown_html(
+    made = lab_page.markdown_html(
         "**Bold** <b> & *a*\nb\n\n    x = 1 < 2\n\n- one\n- `two*`\n  more\n\n[RFC](https://rfc) [x](javascript:y)"
     )
     assert made == (

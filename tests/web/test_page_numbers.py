@@ -28,13 +28,7 @@ from subflow_store import Store
 
 NUMBERS = (Path(__file__).parents[1] / "helpers" / "numbers.toml").read_text(encoding="utf-8")
 FLOWS_SHOWN = (
-    "completion_s",
-    "active_goodput_bps",
-    "goodput_bps",
-    "mean_rtt_s",
-    "p95_rtt_s",
-    "loss_ratio",
-    "retransmits",
+    *("completion_s", "active_goodput_bps", "goodput_bps", "mean_rtt_s", "p95_rtt_s", "loss_ratio", "retransmits"),
 )
 SUBFLOWS_SHOWN = ("throughput_bps", "goodput_bps", "active_mean_cwnd_pkts", "mean_rtt_s", "loss_ratio")
 

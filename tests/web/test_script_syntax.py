@@ -26,7 +26,3 @@ def first_error(node: Node) -> str:
 def test_a_script_is_javascript(path: Path) -> None:
     root = PARSER.parse(path.read_bytes()).root_node
     assert not root.has_error, first_error(root)
-
-
-def test_what_is_none_is_found() -> None:
-    assert first_error(PARSER.parse(b"const a = 1;\nconst b = (1;\n").root_node).startswith("line 2")

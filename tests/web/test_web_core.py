@@ -26,19 +26,9 @@ KEPT = kept_in(SIGNATURES)
 TWO_PATHS = """
 format = 1
 duration = "4s"
-[nodes.a]
-[nodes.b]
-[links.x]
-ends = ["a", "b"]
-rate = "8Mbit/s"
-delay = "10ms"
-queue = "30pkt"
-[links.y]
-ends = ["a", "b"]
-rate = "4Mbit/s"
-delay = "20ms"
-queue = "30pkt"
-loss = "1%"
+nodes = { a = {}, b = {} }
+links.x = { ends = ["a", "b"], rate = "8Mbit/s", delay = "10ms", queue = "30pkt" }
+links.y = { ends = ["a", "b"], rate = "4Mbit/s", delay = "20ms", queue = "30pkt", loss = "1%" }
 [flows.f]
 kind = "mptcp"
 from = "a"
