@@ -23,41 +23,21 @@ INFO = agent("confluence")
 TWO_WAYS = """
 format = 1
 duration = "12s"
-[nodes.server]
-[nodes.client]
-[nodes.hub]
-kind = "router"
-[links.way1]
-ends = ["server", "hub"]
-rate = "2Gbit/s"
-delay = "8ms"
-[links.way2]
-ends = ["server", "hub"]
-rate = "2Gbit/s"
-delay = "8ms"
+nodes = { server = {}, client = {}, hub = { kind = "router" } }
+[links]
+way1 = { ends = ["server", "hub"], rate = "2Gbit/s", delay = "8ms" }
+way2 = { ends = ["server", "hub"], rate = "2Gbit/s", delay = "8ms" }
+own = { ends = ["server", "client"], rate = "4Mbit/s", delay = "10ms" }
 [links.both]
 ends = ["hub", "client"]
 rate = "12Mbit/s"
 delay = "2ms"
 queue = "20pkt"
 loss = "1%"
-[links.both.reverse]
-loss = 0
-[links.own]
-ends = ["server", "client"]
-rate = "4Mbit/s"
-delay = "10ms"
-[flows.user]
-kind = "mptcp"
-from = "server"
-to = "client"
-paths = [["way1", "both"], ["way2", "both"], ["own"]]
-[flows.tcp]
-kind = "tcp"
-from = "server"
-to = "client"
-controller = "newreno"
-paths = [["way1", "both"]]
+reverse.loss = 0
+[flows]
+user = { kind = "mptcp", from = "server", to = "client", paths = [["way1", "both"], ["way2", "both"], ["own"]] }
+tcp = { kind = "tcp", from = "server", to = "client", controller = "newreno", paths = [["way1", "both"]] }
 """
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from subflow_agents.ddpg import DdpgLearner
 from subflow_agents.ddpg_options import DdpgConfig
 from subflow_agents.errors import CheckpointError, ConfigError
 from subflow_agents.learner import LearnerSetup
+from subflow_agents.nets import to_rows
+from subflow_agents.replay import PrioritisedReplay
 
 NOT_SHIPPED = pytest.mark.full("no policy that is shipped is trained so")
 SMALL = DdpgConfig(hidden=16, encoder="lstm", encoder_hidden=8, batch=8, warmup=10, replay=1000)
@@ -32,6 +35,14 @@ def advance(learner: DdpgLearner, env: LevelEnv, steps: int) -> int:
     return transitions
 
 
+def advanced(config: DdpgConfig = SMALL, steps: int = 20, env: LevelEnv | None = None, head: str = "target"):
+    """A learner after so many steps from the beginning."""
+    learner, env = learner_of(config, env, head=head)
+    env.reset(1)
+    advance(learner, env, steps)
+    return learner, env
+
+
 def sample_of(learner: DdpgLearner):
     return learner.replay.sample(16, np.random.default_rng(9))
 
@@ -47,13 +58,9 @@ def changed(before: list[torch.Tensor], module: torch.nn.Module) -> bool:
 @pytest.mark.parametrize("rep_grad", ["actor", "critic", "both"])
 def test_the_representation_learns_through_the_loss_that_the_option_names(rep_grad: str) -> None:
     # With a learning rate of 0 for one side, the encoder moves only through the other.
-    learner, env = learner_of(replace(SMALL, rep_grad=rep_grad, warmup=1000))
-    env.reset(1)
-    advance(learner, env, 20)
+    learner, _ = advanced(replace(SMALL, rep_grad=rep_grad, warmup=1000))
     sample = sample_of(learner)
     columns = sample.columns
-    from subflow_agents.nets import to_rows
-
     batch = to_rows(columns["rows"], columns["count"], columns["acting"])
     h = learner.networks.encoder(batch)
     actor_only = torch.autograd.grad(
@@ -82,9 +89,7 @@ def test_the_representation_learns_through_the_loss_that_the_option_names(rep_gr
 def test_a_critic_that_errs_by_far_does_not_hold_the_actor_back() -> None:
     # Both are clipped, each by its own norm, also where both teach the representation.
     def step(reward: float) -> float:
-        learner, env = learner_of(replace(SMALL, rep_grad="both", warmup=1000, grad_norm=1.0))
-        env.reset(1)
-        advance(learner, env, 20)
+        learner, _ = advanced(replace(SMALL, rep_grad="both", warmup=1000, grad_norm=1.0))
         learner.critic_optimiser.param_groups[0]["lr"] = 0.0
         sample = sample_of(learner)
         sample.columns["reward"][:] = reward
@@ -96,9 +101,7 @@ def test_a_critic_that_errs_by_far_does_not_hold_the_actor_back() -> None:
 
 
 def test_critic_and_actor_descend_their_losses_and_targets_follow_softly() -> None:
-    learner, env = learner_of(replace(SMALL, warmup=1000, tau=0.1))
-    env.reset(1)
-    advance(learner, env, 20)
+    learner, _ = advanced(replace(SMALL, warmup=1000, tau=0.1))
     before = weights_of(learner.targets)
 
     learner.update(sample_of(learner))
@@ -109,14 +112,10 @@ def test_critic_and_actor_descend_their_losses_and_targets_follow_softly() -> No
 
 
 def test_targets_are_bootstrapped_unless_the_episode_is_over() -> None:
-    learner, env = learner_of(replace(SMALL, gamma=0.5, warmup=1000))
-    env.reset(1)
-    advance(learner, env, 20)
+    learner, _ = advanced(replace(SMALL, gamma=0.5, warmup=1000))
     sample = sample_of(learner)
     sample.columns["ends"][:] = 1
     with torch.no_grad():
-        from subflow_agents.nets import to_rows
-
         columns = sample.columns
         batch = to_rows(columns["rows"], columns["count"], columns["acting"])
         action = torch.from_numpy(columns["action"])
@@ -175,25 +174,11 @@ def test_one_update_per_transition_after_the_warm_up() -> None:
     ],
 )
 def test_every_algorithm_learns_where_the_levels_should_be(algorithm: str, head: str, encoder: str) -> None:
-    config = DdpgConfig(
-        algorithm=algorithm,
-        gamma=0.5,
-        tau=0.1,
-        actor_lr=4e-3,
-        critic_lr=1e-2,
-        hidden=24,
-        encoder=encoder,
-        encoder_hidden=8,
-        batch=48,
-        warmup=100,
-        updates_per_step=0.35,
-        prioritised=algorithm == "ddpg" and head == "target",
-        rep_grad="critic",
-        squash_penalty=0.02,
-    )
-    learner, env = learner_of(config, LevelEnv(8), head=head)
-    env.reset(1)
-    advance(learner, env, 100)
+    rates: dict[str, Any] = {"gamma": 0.5, "tau": 0.1, "actor_lr": 4e-3, "critic_lr": 1e-2, "updates_per_step": 0.35}
+    sizes: dict[str, Any] = {"hidden": 24, "encoder": encoder, "encoder_hidden": 8, "batch": 48, "warmup": 100}
+    is_prioritised = algorithm == "ddpg" and head == "target"
+    config = DdpgConfig(algorithm=algorithm, prioritised=is_prioritised, squash_penalty=0.02, **rates, **sizes)
+    learner, env = advanced(replace(config, rep_grad="critic"), 100, LevelEnv(8), head)
     learner.metrics()
 
     advance(learner, env, 15)
@@ -204,9 +189,7 @@ def test_every_algorithm_learns_where_the_levels_should_be(algorithm: str, head:
 
 
 def test_a_delayed_actor_waits_for_its_critics() -> None:
-    learner, env = learner_of(replace(SMALL, algorithm="td3", policy_delay=3, warmup=1000))
-    env.reset(1)
-    advance(learner, env, 20)
+    learner, _ = advanced(replace(SMALL, algorithm="td3", policy_delay=3, warmup=1000))
     before = weights_of(learner.networks.actor)
 
     learner.update(sample_of(learner))
@@ -218,11 +201,8 @@ def test_a_delayed_actor_waits_for_its_critics() -> None:
 
 
 def test_prioritised_learning_is_corrected_more_towards_the_end() -> None:
-    from subflow_agents.replay import PrioritisedReplay
 
-    learner, env = learner_of(replace(SMALL, prioritised=True))
-    env.reset(1)
-    advance(learner, env, 20)
+    learner, _ = advanced(replace(SMALL, prioritised=True))
     assert isinstance(learner.replay, PrioritisedReplay)
     assert learner.replay.beta == pytest.approx(0.4 + 0.6 * 0.5)
 
@@ -232,9 +212,7 @@ def test_prioritised_learning_is_corrected_more_towards_the_end() -> None:
 )
 def test_a_learner_goes_on_from_its_state_bit_for_bit(algorithm: str) -> None:
     config = replace(SMALL, algorithm=algorithm, prioritised=algorithm == "td3")
-    first, env = learner_of(config)
-    env.reset(1)
-    advance(first, env, 25)
+    first, env = advanced(config, 25)
     state = first.state()
     second, _ = learner_of(config, seed=99)
 
@@ -251,23 +229,17 @@ def test_a_learner_goes_on_from_its_state_bit_for_bit(algorithm: str) -> None:
 
 
 def test_a_state_of_another_network_is_refused() -> None:
-    learner, env = learner_of()
-    env.reset(1)
-    advance(learner, env, 5)
-    other, _ = learner_of(replace(SMALL, hidden=12))
-    with pytest.raises(CheckpointError, match="hidden"):
-        other.load_state(learner.state())
-    third, _ = learner_of(replace(SMALL, algorithm="td3"))
-    with pytest.raises(CheckpointError, match="'ddpg', not 'td3'"):
-        third.load_state(learner.state())
+    learner, _ = advanced(steps=5)
+    for changed, message in (({"hidden": 12}, "hidden"), ({"algorithm": "td3"}, "'ddpg', not 'td3'")):
+        other, _ = learner_of(replace(SMALL, **changed))
+        with pytest.raises(CheckpointError, match=message):
+            other.load_state(learner.state())
 
 
 def test_more_subflows_than_the_network_has_room_for_are_refused_by_name() -> None:
     learner, env = learner_of(SMALL, LevelEnv(1, rows=3))
     env.reset(1)
-    with pytest.raises(
-        ConfigError, match=r"options\.slots: .* 3 subflows that act together, but the network has room for 2"
-    ):
+    with pytest.raises(ConfigError, match=r"options\.slots: .* 3 subflows .* room for 2"):
         learner.observe(env)
 
 

@@ -5,12 +5,7 @@ from pathlib import Path
 import pytest
 
 from subflow_agents.errors import ConfigError
-from subflow_agents.evaluation import (
-    contender_scenario,
-    default_baselines,
-    evaluate,
-    read_contender,
-)
+from subflow_agents.evaluation import contender_scenario, default_baselines, evaluate, read_contender
 from subflow_agents.registry import agent
 from subflow_agents.scenarios import read_scenario, require_paths, steered_flows
 
@@ -20,9 +15,8 @@ SEEDS = (1_000_001, 1_000_002, 1_000_003)
 
 
 def test_contenders_run_on_the_same_seeds_beside_flows_that_keep_their_controller() -> None:
-    told = evaluate(
-        ["{ name = 'drl-cc', policy = 'neutral' }", "balia"], SC7, SEEDS, baselines=["lia"], overrides=SHORT
-    )
+    contenders = ["{ name = 'drl-cc', policy = 'neutral' }", "balia"]
+    told = evaluate(contenders, SC7, SEEDS, baselines=["lia"], overrides=SHORT)
 
     assert [result.contender.name for result in told.results] == ["drl-cc", "balia", "lia"]
     assert [result.contender.is_baseline for result in told.results] == [False, False, True]

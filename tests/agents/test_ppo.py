@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,10 +20,23 @@ def learner_of(env: ChoiceEnv, config: PpoConfig | None = None, seed: int = 1) -
     return PpoLearner(config or PpoConfig(rollout=64), setup)
 
 
+def begun(num_envs: int, config: PpoConfig | None = None, **values: Any) -> tuple[ChoiceEnv, PpoLearner]:
+    """An environment at its beginning, and a learner."""
+    env = ChoiceEnv(num_envs, **values)
+    env.reset()
+    return env, learner_of(env, config)
+
+
+def decide(env: ChoiceEnv, learner: PpoLearner) -> int:
+    """A step; returns how many decisions it closed."""
+    closed = learner.observe(env)
+    env.send(learner.act(env))
+    return closed
+
+
 def train(env: ChoiceEnv, learner: PpoLearner, steps: int) -> None:
     for _ in range(steps):
-        learner.observe(env)
-        env.send(learner.act(env))
+        decide(env, learner)
         while learner.learn(0.0):
             pass
         env.recv()
@@ -61,38 +75,23 @@ def test_advantages_are_the_discounted_sums_of_errors() -> None:
 
 def test_a_constant_reward_without_an_end_is_worth_its_geometric_series() -> None:
     # With the right value of every state nothing is better or worse than expected: V = 1 / (1 - gamma).
-    shape = (4, 2)
-    found = advantages(
-        np.ones(shape),
-        np.full(shape, 10.0),
-        np.zeros(shape, dtype=np.bool_),
-        np.zeros(shape),
-        np.full(2, 4),
-        np.full(2, 10.0),
-        0.9,
-        0.95,
-    )
-    assert found == pytest.approx(np.zeros(shape), abs=1e-12)
+    none, worth = np.zeros((4, 2)), np.full((4, 2), 10.0)
+    found = advantages(none + 1, worth, none > 0, none, np.full(2, 4), worth[0], 0.9, 0.95)
+    assert found == pytest.approx(none, abs=1e-12)
 
 
 # ------------------------------------------------------------------------------------------------------ bookkeeping
 
 
 def test_the_first_observation_closes_nothing_and_every_later_one_closes_one_decision_per_lane() -> None:
-    env = ChoiceEnv(4, slots=2)
-    env.reset()
-    learner = learner_of(env)
-    assert learner.observe(env) == 0
-    env.send(learner.act(env))
+    env, learner = begun(4, slots=2)
+    assert decide(env, learner) == 0
     assert learner.observe(env) == 8
 
 
 def test_a_decision_whose_agent_has_gone_is_forgotten() -> None:
-    env = ChoiceEnv(2)
-    env.reset()
-    learner = learner_of(env)
-    learner.observe(env)
-    env.send(learner.act(env))
+    env, learner = begun(2)
+    decide(env, learner)
     env.agent[0, 0] = 7  # another subflow has taken the slot
 
     assert learner.observe(env) == 1
@@ -102,13 +101,9 @@ def test_a_decision_whose_agent_has_gone_is_forgotten() -> None:
 
 
 def test_what_follows_a_decision_whose_agent_went_is_not_what_comes_of_another() -> None:
-    env = ChoiceEnv(1)
-    env.reset()
-    learner = learner_of(env)
-    learner.observe(env)
-    env.send(learner.act(env))
-    learner.observe(env)  # the first decision is closed
-    env.send(learner.act(env))
+    env, learner = begun(1)
+    decide(env, learner)
+    decide(env, learner)  # the first decision is closed
     worth = learner.state().tensors["open.value"][0]
     env.agent[0, 0] = 7  # another subflow has taken the slot, and nothing comes of the second
     learner.observe(env)
@@ -120,9 +115,7 @@ def test_what_follows_a_decision_whose_agent_went_is_not_what_comes_of_another()
 
 
 def test_a_subflow_that_acts_more_often_counts_no_more_than_the_others() -> None:
-    env = ChoiceEnv(2)
-    env.reset()
-    learner = learner_of(env, PpoConfig(rollout=8))
+    env, learner = begun(2, PpoConfig(rollout=8))
     counts = np.zeros(2)
     for turn in range(20):
         learner.observe(env)
@@ -138,24 +131,15 @@ def test_a_subflow_that_acts_more_often_counts_no_more_than_the_others() -> None
 
 
 def test_the_step_after_an_episode_is_nobodys_decision() -> None:
-    env = ChoiceEnv(1, episode_steps=2)
-    env.reset()
-    learner = learner_of(env)
-    closed = []
-    for _ in range(7):
-        closed.append(learner.observe(env))
-        env.send(learner.act(env))
+    env, learner = begun(1, episode_steps=2)
     # decide, close, close with the end; then again from the reset
-    assert closed == [0, 1, 1, 0, 1, 1, 0]
+    assert [decide(env, learner) for _ in range(7)] == [0, 1, 1, 0, 1, 1, 0]
 
 
 @pytest.mark.parametrize("terminated", [False, True])
 def test_a_time_limit_has_a_future_and_an_end_has_none(terminated: bool) -> None:
-    env = ChoiceEnv(1, episode_steps=1)
-    env.reset()
-    learner = learner_of(env)
-    learner.observe(env)
-    env.send(learner.act(env))
+    env, learner = begun(1, episode_steps=1)
+    decide(env, learner)
     env.terminated[0] = terminated
     learner.observe(env)
 
@@ -187,9 +171,7 @@ def run_exported(learner: PpoLearner, name: str, obs: np.ndarray) -> np.ndarray:
 
 
 def test_it_learns_what_it_is_shown() -> None:
-    env = ChoiceEnv(16, offset=5.0)
-    env.reset()
-    learner = learner_of(env, PpoConfig(rollout=256, entropy_weight=0.0))
+    env, learner = begun(16, PpoConfig(rollout=256, entropy_weight=0.0), offset=5.0)
     train(env, learner, 250)
 
     for right in range(3):
@@ -202,27 +184,21 @@ def test_it_learns_what_it_is_shown() -> None:
 
 def test_values_approach_what_rewards_come_to() -> None:
     # Every choice earns 5 or more and at most 6, for ever: values are within 5 / (1 - gamma) and 6 / (1 - gamma).
-    env = ChoiceEnv(16, offset=5.0)
-    env.reset()
-    learner = learner_of(env, PpoConfig(rollout=256, gamma=0.9))
+    env, learner = begun(16, PpoConfig(rollout=256, gamma=0.9), offset=5.0)
     train(env, learner, 250)
     for right in range(3):
         assert 55 < value_of(learner, np.eye(3)[right]) < 61
 
 
 def test_the_first_values_are_what_the_first_rewards_come_to() -> None:
-    env = ChoiceEnv(16, offset=5.0)
-    env.reset()
-    learner = learner_of(env, PpoConfig(rollout=64, gamma=0.99, learning_rate=1e-7))
+    env, learner = begun(16, PpoConfig(rollout=64, gamma=0.99, learning_rate=1e-7), offset=5.0)
     train(env, learner, 6)
     # (5 + 1/3) / (1 - 0.99), as near as the mean of 64 rewards is
     assert value_of(learner, np.eye(3)[0]) == pytest.approx(533, abs=30)
 
 
 def test_a_change_of_the_returns_scale_leaves_values_where_they_are() -> None:
-    env = ChoiceEnv(4)
-    env.reset()
-    learner = learner_of(env)
+    _, learner = begun(4)
     before = value_of(learner, np.eye(3)[0])
     learner._follow_returns(np.array([100.0, 300.0]))
     assert learner._return_mean == pytest.approx(200)
@@ -232,14 +208,11 @@ def test_a_change_of_the_returns_scale_leaves_values_where_they_are() -> None:
 
 def test_an_update_ends_once_the_policy_has_gone_too_far() -> None:
     def steps_of(kl_stop: float) -> int:
-        env = ChoiceEnv(16)
-        env.reset()
         config = PpoConfig(rollout=64, epochs=10, kl_stop=kl_stop, learning_rate=0.01, minibatches=4)
-        learner = learner_of(env, config)
+        env, learner = begun(16, config)
         taken = 0
         for _ in range(6):
-            learner.observe(env)
-            env.send(learner.act(env))
+            decide(env, learner)
             while learner.learn(0.0):
                 taken += 1
         return taken
@@ -249,12 +222,9 @@ def test_an_update_ends_once_the_policy_has_gone_too_far() -> None:
 
 
 def test_the_learning_rate_falls_to_nothing_over_the_budget() -> None:
-    env = ChoiceEnv(16)
-    env.reset()
-    learner = learner_of(env)
+    env, learner = begun(16)
     while not learner.learn(1.0):
-        learner.observe(env)
-        env.send(learner.act(env))
+        decide(env, learner)
     before = learner.policy().tensors
     assert learner.learn(1.0) == 1  # a step of length 0
     after = learner.policy().tensors
@@ -262,9 +232,7 @@ def test_the_learning_rate_falls_to_nothing_over_the_budget() -> None:
 
 
 def test_metrics_are_means_since_the_last_time() -> None:
-    env = ChoiceEnv(16)
-    env.reset()
-    learner = learner_of(env)
+    env, learner = begun(16)
     train(env, learner, 20)
     metrics = learner.metrics()
     assert {"return_mean", "q_mean", "td_error", "kl", "entropy", "actor_loss", "critic_loss"} <= set(metrics)
@@ -277,9 +245,7 @@ def test_metrics_are_means_since_the_last_time() -> None:
 
 def test_it_goes_on_bit_for_bit_from_any_moment() -> None:
     def run(stop_at: int | None) -> dict[str, np.ndarray]:
-        env = ChoiceEnv(8)
-        env.reset()
-        learner = learner_of(env)
+        env, learner = begun(8)
         for step in range(60):
             learner.observe(env)
             action = learner.act(env)

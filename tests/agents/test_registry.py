@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.helpers.members import for_each
 
-from subflow_agents import ConfigError, agent, agent_names, agents
+from subflow_agents import ConfigError, agent, agent_names
 from subflow_agents.learner import LearnerSetup
 from subflow_sim.policy import Policy, policy_bytes
 from subflow_sim.vec_env import agent_spec, learner_spec
@@ -44,11 +44,6 @@ def test_an_agent_fits_its_controller(name: str) -> None:
     parts = learner.policy()
     assert parts.document["observation"]["features"] == [feature.name for feature in spec.features]
     assert all(option.source for option in info.options())
-
-
-def test_every_agent_is_listed_once() -> None:
-    names = [info.name for info in agents()]
-    assert len(set(names)) == len(names) >= 3
 
 
 @pytest.mark.parametrize("name", ["drl-cc", "dql-mptcp", "clean-slate"])

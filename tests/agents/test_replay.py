@@ -143,9 +143,8 @@ def test_a_memory_is_the_same_after_saving_and_loading(make) -> None:
     for memory in (before, after):
         memory.add(columns(9, 2))
     drawn = [memory.sample(32, np.random.default_rng(5)) for memory in (before, after)]
-    assert drawn[0].indices.tolist() == drawn[1].indices.tolist()
-    assert drawn[0].weights.tolist() == drawn[1].weights.tolist()
-    assert drawn[0].columns["number"].tolist() == drawn[1].columns["number"].tolist()
+    first, second = ((each.indices.tolist(), each.weights.tolist(), each.columns["number"].tolist()) for each in drawn)
+    assert first == second
 
 
 def test_a_memory_without_priorities_is_no_prioritised_one() -> None:

@@ -14,12 +14,24 @@ from subflow_sim.policy import Policy
 
 ASSETS = Path(__file__).parents[2] / "assets"
 POLICIES = sorted(path.stem for path in (ASSETS / "agents").glob("*.safetensors"))
+LOSSY = ("links.top.loss=0.5%", "links.bottom.loss=0.5%")
 SEEDS = range(FIRST_EVALUATION_SEED + 500, FIRST_EVALUATION_SEED + 503)
 
 
 def run(policy: str, scenario: str, *overrides: str, baselines: tuple[str, ...]) -> Evaluation:
     text = (ASSETS / f"scenarios/{scenario}.toml").read_text(encoding="utf-8")
     return evaluate([policy], text, SEEDS, baselines=baselines, name=scenario, overrides=overrides)
+
+
+def ratio(policy: str, scenario: str, *overrides: str, baselines: tuple[str, ...]) -> float:
+    """Its goodput over that of the best baseline."""
+    told = run(policy, scenario, *overrides, baselines=baselines)
+    return told.ratio(told.results[0])
+
+
+def figure(policy: str, scenario: str, *overrides: str, name: str = "goodput_bps") -> float:
+    """The mean of a figure of it."""
+    return run(policy, scenario, *overrides, baselines=("newreno",)).results[0].figure(name).mean
 
 
 @for_each("name", POLICIES)
@@ -39,13 +51,14 @@ def test_drl_cc_fills_paths_of_any_kind_and_shares_them() -> None:
     long = [
         f"links.{path}.{value}" for path in ("path1", "path2") for value in ("loss=0.5%", "delay=200ms", "queue=267pkt")
     ]
-    told = run("drl-cc", "drlcc-sc1", "duration=300s", *long, baselines=("lia", "olia", "balia", "wvegas"))
-    assert told.ratio(told.results[0]) > 3.5  # 3.7
+    assert (
+        ratio("drl-cc", "drlcc-sc1", "duration=300s", *long, baselines=("lia", "olia", "balia", "wvegas")) > 3.5
+    )  # 3.7
     short = ["links.path1.rate=100Mbit/s", "links.path1.delay=2.5ms", "links.path1.queue=42pkt", "links.path1.loss=1%"]
     short += ["links.path2.rate=10Mbit/s", "links.path2.delay=1ms", "links.path2.queue=2pkt", "links.path2.loss=1%"]
     short += ["duration=40s", "warmup=20s", "flows.download.size=1000MB"]
-    told = run("drl-cc", "drlcc-sc1", *short, baselines=("lia", "olia", "balia", "wvegas"))
-    assert told.ratio(told.results[0]) > 0.9  # 18 Mbit/s; OLIA has more in real numbers, 15.7 as the kernel computes
+    # 18 Mbit/s; OLIA has more in real numbers, 15.7 as the kernel computes
+    assert ratio("drl-cc", "drlcc-sc1", *short, baselines=("lia", "olia", "balia", "wvegas")) > 0.9
 
 
 def test_dql_mptcp_beats_the_kernels_controllers_under_loss() -> None:
@@ -54,37 +67,29 @@ def test_dql_mptcp_beats_the_kernels_controllers_under_loss() -> None:
         ("links.path1.loss=5%", "links.path2.loss=5%", "links.path2.delay=10ms", "links.path1.delay=50ms"),
         ("links.path1.loss=4%", "links.path2.loss=4%", "links.path2.delay=75ms", "links.path1.rate=30Mbit/s"),
     ):
-        told = run("dql-mptcp", "t-dql", "duration=30s", *overrides, baselines=("lia", "olia", "balia"))
-        assert told.ratio(told.results[0]) > 1.25, overrides
+        assert ratio("dql-mptcp", "t-dql", "duration=30s", *overrides, baselines=("lia", "olia", "balia")) > 1.25
 
 
 def test_mplibra_uses_lossy_paths_and_lets_reno_live() -> None:
-    told = run("mplibra", "t-2link", "links.top.loss=0.5%", "links.bottom.loss=0.5%", baselines=("olia",))
-    assert told.ratio(told.results[0]) > 3
-    told = run("mplibra", "t-1link", baselines=("olia",))
-    assert told.results[0].figure("other_goodput_bps").mean > 1.5e6  # an equal share would be 2.4
+    assert ratio("mplibra", "t-2link", *LOSSY, baselines=("olia",)) > 3
+    assert figure("mplibra", "t-1link", name="other_goodput_bps") > 1.5e6  # an equal share would be 2.4
 
 
 def test_rl_explore_follows_a_rate_that_jumps() -> None:
-    told = run("rl-explore", "rlx-alternating", baselines=("cubic", "newreno"))
     # 1.168 of CUBIC; one that learned on such links alone has 1.247, and 0.2 % of the links below.
-    assert told.ratio(told.results[0]) > 1.16
-    told = run("rl-explore", "rlx-fixed", baselines=("newreno",))
-    assert told.results[0].figure("goodput_bps").mean > 42e6  # of 46.3; 44.6 for that one
+    assert ratio("rl-explore", "rlx-alternating", baselines=("cubic", "newreno")) > 1.16
+    assert figure("rl-explore", "rlx-fixed") > 42e6  # of 46.3; 44.6 for that one
 
 
 def test_rl_explore_fills_fast_links_whose_receivers_delay_their_acks() -> None:
     changes = [f"links.{link}.{value}" for link in ("top", "bottom") for value in ("rate=100Mbit/s", "delay=5ms")]
     changes += ["links.top.queue=17pkt", "links.bottom.queue=17pkt", "profile=linux", "duration=30s"]
-    told = run("rl-explore", "t-2link", *changes, baselines=("olia",))
-    assert told.results[0].figure("goodput_bps").mean > 150e6  # 180; of 193
+    assert figure("rl-explore", "t-2link", *changes) > 150e6  # 180; of 193
 
 
 def test_clean_slate_fills_any_path_and_starves_reno() -> None:
-    told = run("clean-slate", "t-2link", "links.top.loss=0.5%", "links.bottom.loss=0.5%", baselines=("olia",))
-    assert told.results[0].figure("goodput_bps").mean > 9e6  # of 9.65
-    told = run("clean-slate", "t-1link", baselines=("olia",))
-    assert told.results[0].figure("other_goodput_bps").mean < 0.8e6  # a sixth of the link
+    assert figure("clean-slate", "t-2link", *LOSSY) > 9e6  # of 9.65
+    assert figure("clean-slate", "t-1link", name="other_goodput_bps") < 0.8e6  # a sixth of the link
 
 
 def test_ddpg_mpcc_moves_either_mpcc() -> None:

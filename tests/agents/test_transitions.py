@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from tests.helpers.toy_env import LevelEnv
 
@@ -7,8 +9,7 @@ from subflow_agents.transitions import Stitcher, read_decisions
 
 
 def test_a_decision_holds_the_rows_of_its_agent_and_which_of_them_act() -> None:
-    env = LevelEnv(2, rows=3, agents=2)
-    env.reset(1)
+    env = begun(2, rows=3, agents=2)
     env.mask[0, 1] = False  # a subflow that is not there
     env.acting[:] = False
     env.acting[0, [2, 5]] = True
@@ -26,8 +27,7 @@ def test_a_decision_holds_the_rows_of_its_agent_and_which_of_them_act() -> None:
 
 
 def test_a_slot_of_nobody_is_not_seen() -> None:
-    env = LevelEnv(1, rows=2, agents=1)
-    env.reset(1)
+    env = begun(1, rows=2, agents=1)
     env.agent[0, 1] = -1
     env.acting[0, 1] = env.mask[0, 1] = False
 
@@ -37,8 +37,7 @@ def test_a_slot_of_nobody_is_not_seen() -> None:
 
 
 def test_nobody_acting_is_no_decision() -> None:
-    env = LevelEnv(2)
-    env.reset(1)
+    env = begun(2)
     env.acting[:] = False
 
     now = read_decisions(env)
@@ -48,8 +47,7 @@ def test_nobody_acting_is_no_decision() -> None:
 
 
 def test_rewards_are_the_agents_own() -> None:
-    env = LevelEnv(1, rows=1, agents=2)
-    env.reset(1)
+    env = begun(1, rows=1, agents=2)
     env.reward[0] = 2, 3
     env.team_reward[0] = 9
 
@@ -57,21 +55,26 @@ def test_rewards_are_the_agents_own() -> None:
 
 
 def test_rewards_may_be_told_relative_to_fair_shares() -> None:
-    env = LevelEnv(2, rows=4, agents=1)
-    env.reset(1)
+    env = begun(2, rows=4, agents=1)
     env.reward[:] = 3
     env.flow[:] = 0, 0, 1, 1
     env.fair_bps[0] = 4e6, 4e6, 8e6, 8e6
     env.fair_bps[1] = 2e6, 2e6, 0, 0  # a flow that cannot send counts with the least that rewards know
     env.mask[1, 0] = env.acting[1, 0] = False
 
-    by_flow = read_decisions(env, "flow").reward
-    by_subflow = read_decisions(env, "subflow").reward
+    expected = {
+        "flow": [3 - np.log(4) - np.log(8), 3 - np.log(2) - np.log(0.01)],
+        "subflow": [3 - 2 * np.log(2) - 2 * np.log(4), 3 - np.log(2) - 2 * np.log(0.01)],
+    }
+    for share, rewards in expected.items():
+        np.testing.assert_allclose(read_decisions(env, share).reward, rewards, rtol=1e-6)
 
-    np.testing.assert_allclose(by_flow, [3 - np.log(4) - np.log(8), 3 - np.log(2) - np.log(0.01)], rtol=1e-6)
-    np.testing.assert_allclose(
-        by_subflow, [3 - 2 * np.log(2) - 2 * np.log(4), 3 - np.log(2) - 2 * np.log(0.01)], rtol=1e-6
-    )
+
+def begun(*envs: int, **values: Any):
+    """An environment at its beginning."""
+    env = LevelEnv(*envs, **values)
+    env.reset(1)
+    return env
 
 
 def stitched(env: LevelEnv, stitcher: Stitcher):
@@ -82,8 +85,7 @@ def stitched(env: LevelEnv, stitcher: Stitcher):
 
 
 def test_a_transition_leads_from_a_decision_of_an_agent_to_its_next() -> None:
-    env = LevelEnv(1, rows=1, agents=2)
-    env.reset(1)
+    env = begun(1, rows=1, agents=2)
     stitcher = Stitcher()
     first, closed = stitched(env, stitcher)
     assert closed == {}
@@ -110,8 +112,7 @@ def test_a_transition_leads_from_a_decision_of_an_agent_to_its_next() -> None:
 
 def test_an_end_of_episode_closes_what_is_open_and_a_cut_off_is_bootstrapped() -> None:
     for terminated, ends in ((True, 1.0), (False, 0.0)):
-        env = LevelEnv(2, rows=1, agents=1)
-        env.reset(1)
+        env = begun(2, rows=1, agents=1)
         stitcher = Stitcher()
         first, _ = stitched(env, stitcher)
         stitcher.open(first, np.zeros((2, 1, 1), dtype=np.float32))
@@ -125,8 +126,7 @@ def test_an_end_of_episode_closes_what_is_open_and_a_cut_off_is_bootstrapped() -
 
 
 def test_an_agent_that_went_leaves_nothing_in_the_next_episode() -> None:
-    env = LevelEnv(1, rows=1, agents=2)
-    env.reset(1)
+    env = begun(1, rows=1, agents=2)
     stitcher = Stitcher()
     first, _ = stitched(env, stitcher)
     stitcher.open(first, np.zeros((2, 1, 1), dtype=np.float32))
@@ -143,8 +143,7 @@ def test_an_agent_that_went_leaves_nothing_in_the_next_episode() -> None:
 
 
 def test_the_number_of_subflows_may_change_between_two_decisions() -> None:
-    env = LevelEnv(1, rows=3, agents=1)
-    env.reset(1)
+    env = begun(1, rows=3, agents=1)
     env.mask[0, 2] = env.acting[0, 2] = False
     stitcher = Stitcher()
     first, _ = stitched(env, stitcher)
@@ -159,8 +158,7 @@ def test_the_number_of_subflows_may_change_between_two_decisions() -> None:
 
 
 def test_what_is_open_is_the_same_after_saving_and_loading() -> None:
-    env = LevelEnv(2, rows=2, agents=1)
-    env.reset(1)
+    env = begun(2, rows=2, agents=1)
     before, after = Stitcher(), Stitcher()
     first, _ = stitched(env, before)
     before.open(first, np.arange(4, dtype=np.float32).reshape(2, 2, 1))
