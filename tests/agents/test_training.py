@@ -6,6 +6,7 @@ import shutil
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -75,7 +76,7 @@ def use_toy(monkeypatch: pytest.MonkeyPatch) -> Told:
 
         return DdpgLearner(config, setup, head="target")
 
-    texts = {"name": "toy", "title": "Toy", "summary": "", "source": "", "default_recipe": ""}
+    texts: dict[str, Any] = {"name": "toy", "title": "Toy", "summary": "", "source": "", "default_recipe": ""}
     info = AgentInfo(
         **texts,
         controller="dql-mptcp",

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from tests.helpers.toy_env import LevelEnv
 
-from subflow_agents.transitions import Stitcher, read_decisions
+from subflow_agents.transitions import LogsOf, Stitcher, read_decisions
 
 
 def test_a_decision_holds_the_rows_of_its_agent_and_which_of_them_act() -> None:
@@ -62,7 +62,7 @@ def test_rewards_may_be_told_relative_to_fair_shares() -> None:
     env.fair_bps[1] = 2e6, 2e6, 0, 0  # a flow that cannot send counts with the least that rewards know
     env.mask[1, 0] = env.acting[1, 0] = False
 
-    expected = {
+    expected: dict[LogsOf, list[float]] = {
         "flow": [3 - np.log(4) - np.log(8), 3 - np.log(2) - np.log(0.01)],
         "subflow": [3 - 2 * np.log(2) - 2 * np.log(4), 3 - np.log(2) - 2 * np.log(0.01)],
     }

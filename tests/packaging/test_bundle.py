@@ -22,7 +22,7 @@ def told(bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[subpro
     folder = tmp_path_factory.mktemp("selftest")
     program = bundle / ("subflow-cli.exe" if sys.platform == "win32" else "subflow")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
-    words = [program, "--selftest", "--out", folder / "report.json"]
+    words = [str(program), "--selftest", "--out", str(folder / "report.json")]
     options: dict[str, Any] = {"env": environment, "cwd": folder, "timeout": 600, "text": True}
     done = subprocess.run(words, capture_output=True, check=False, **options)
     return done, json.loads((folder / "report.json").read_text(encoding="utf-8"))

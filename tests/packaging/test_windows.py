@@ -63,7 +63,8 @@ def test_paths_may_be_written_as_windows_writes_them(bundle: Path, tmp_path: Pat
     (tmp_path / "to pack ü" / "subflow.ico").write_bytes(icons.ico())
     named = {"SRC": r"to pack ü\subflow", "OUT": r"to pack ü\Setup.exe", "ICON": r"to pack ü\subflow.ico"}
     values = [f"-D{key}={value}" for key, value in {"VERSION": "1.2.3", **named}.items()]
-    command = ["makensis", "-V2", "-WX", "-NOCD", "-INPUTCHARSET", "UTF8", *values, installer.HERE / "subflow.nsi"]
+    options = ["-V2", "-WX", "-NOCD", "-INPUTCHARSET", "UTF8", *values]
+    command = ["makensis", *options, str(installer.HERE / "subflow.nsi")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     inside = _payload(tmp_path / "to pack ü" / "Setup.exe", tmp_path / "unpacked")

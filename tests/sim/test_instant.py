@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from subflow_sim.trace import Scope
 from subflow_sim.whole_scenario import Scenario
 
 CODEL = {"target": 0.005, "interval": 0.1}
-RED = {"mode": "instantaneous", "min": 5.0, "max": 15.0, "max_p": 0.1, "gentle": True, "weight": 0.002}
+RED: dict[str, Any] = {"mode": "instantaneous", "min": 5.0, "max": 15.0, "max_p": 0.1, "gentle": True, "weight": 0.002}
 QUEUES = {
     "droptail": QueueSpec("droptail", 20),
     "red": QueueSpec("red", 40, options=RED),

@@ -144,5 +144,6 @@ def test_a_closed_subflow_advertises_nothing() -> None:
 
 
 def test_it_comes_back_after_an_outage() -> None:
-    times = {"duration_s": 60, "warmup_s": 40, "events": outage("a", 20.0, 25.0, "both")}
-    assert min(utilisations(finished([fast("a"), fast("b")], [mptcp("flow", ["a", "b"], "mpcc-loss")], **times))) >= 0.9
+    down = outage("a", 20.0, 25.0, "both")
+    summary = finished([fast("a"), fast("b")], [mptcp("flow", ["a", "b"], "mpcc-loss")], warmup_s=40, events=down)
+    assert min(utilisations(summary)) >= 0.9

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.helpers.members import for_each
 from tests.helpers.scenario_texts import CATALOG, FULL, ROUTED, TWO_PATHS, read
@@ -52,7 +54,13 @@ def test_every_key_of_the_format_is_read():
     assert bursts.arrivals == Arrivals(9.0, 4.0, "exponential", 7)
     assert bursts.instances == ()
     assert (bursts.sends_datagrams, noise.sends_datagrams, download.sends_datagrams) == (True, True, False)
-    changes = {"rate_bps": 16e6, "delay_s": 0.01, "loss": 0.01, "queue": QueueSpec(limit_pkts=5), "up": False}
+    changes: dict[str, Any] = {
+        "rate_bps": 16e6,
+        "delay_s": 0.01,
+        "loss": 0.01,
+        "queue": QueueSpec(limit_pkts=5),
+        "up": False,
+    }
     assert scenario.events == (
         Event(10.0, flow="download", subflow=2, open=False, backup=True),
         Event(20.0, link="wifi", direction="forward", **changes),
