@@ -132,11 +132,7 @@ def test_what_never_varies_is_not_tested() -> None:
     ],
 )
 def test_groups_by_other_things(by: By, labels: list[str]) -> None:
-    runs = [
-        made(1, "lia", 1, 4e6, tags=("old",)),
-        made(2, "lia", 2, 4e6),
-        made(4, "olia", 1, 5e6),
-    ]
+    runs = [made(1, "lia", 1, 4e6, tags=("old",)), made(2, "lia", 2, 4e6), made(4, "olia", 1, 5e6)]
     assert [group.label for group in group_runs(runs, by).groups] == labels
 
 

@@ -73,11 +73,7 @@ def test_the_oldest_run_is_the_reference_whatever_the_order() -> None:
 def test_seeds_make_groups_with_the_interval_of_welch() -> None:
     table = table_of(six_runs())
 
-    assert [row[0] for row in table.rows] == [
-        "A: lia (n = 3)",
-        "B: olia (n = 3)",
-        "B − A [95 % interval, Welch]",
-    ]
+    assert [row[0] for row in table.rows] == ["A: lia (n = 3)", "B: olia (n = 3)", "B − A [95 % interval, Welch]"]
     expected = welch(OLIA, LIA)
     difference = table.rows[2][1]
     assert f"[{expected.low / 1e6:.3f}, {expected.high / 1e6:.3f}] " in difference
@@ -119,10 +115,7 @@ def test_a_fork_and_its_original_are_called_so() -> None:
     changes = [{"link": "wifi", "loss": "5%", "before": {"loss": "2%"}}]
     original = with_flows(1, flow("download", "lia", 4e6), scenario_text="# 1")
     fork = with_flows(
-        2,
-        flow("download", "lia", 5e6, loss=0.0099),
-        scenario_text="# 2",
-        fork=RunFork(1, "Demo", 12.5, "", changes),
+        2, flow("download", "lia", 5e6, loss=0.0099), scenario_text="# 2", fork=RunFork(1, "Demo", 12.5, "", changes)
     )
     title = table_of([original, fork]).title
     assert title.startswith("Fork compared with Original: Goodput +1.000 Mbit/s (+25.0 %)")
@@ -144,13 +137,7 @@ def test_more_than_two_groups_are_each_compared_with_the_first() -> None:
     table = table_of([made(number, name, 1, number * 1e6) for number, name in enumerate(("lia", "olia", "balia"), 1)])
 
     assert table.title == "Goodput, Mbit/s: lia 1.000 · olia 2.000 · balia 3.000"
-    assert [row[0].partition(" (")[0] for row in table.rows] == [
-        "A: lia",
-        "B: olia",
-        "C: balia",
-        "B − A",
-        "C − A",
-    ]
+    assert [row[0].partition(" (")[0] for row in table.rows] == ["A: lia", "B: olia", "C: balia", "B − A", "C − A"]
     assert [row[1] for row in table.rows[3:]] == ["+1.000 (+100.0 %)", "+2.000 (+200.0 %)"]
 
 
@@ -229,10 +216,7 @@ def test_many_flows_race_by_controller() -> None:
     flows = [flow(f"f{number}", ("lia", "cubic")[number % 2], (1 + number) * 1e6) for number in range(6)]
     racers = racers_of({"flows": flows})
     # cubic has 2, 4 and 6, lia 1, 3 and 5.
-    assert [(racer.name, racer.rate_bps) for racer in racers] == [
-        ("cubic, mean of 3", 4e6),
-        ("lia, mean of 3", 3e6),
-    ]
+    assert [(racer.name, racer.rate_bps) for racer in racers] == [("cubic, mean of 3", 4e6), ("lia, mean of 3", 3e6)]
 
 
 def test_what_is_not_known_is_not_told() -> None:

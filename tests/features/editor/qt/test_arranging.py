@@ -7,8 +7,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
-from tests.features.editor.qt.test_topology_view import drag, grid, pixel_of
 from tests.helpers.desk import Desk, MakeDesk
+from tests.helpers.present import present
+from tests.helpers.topology import drag_on, grid, pixel_of
 from tests.helpers.window import TWO_PATHS
 from tools.measure.canvas import mesh_text
 
@@ -56,14 +57,13 @@ def test_aligning_is_one_step_that_keeps_comments(placed: Desk) -> None:
     assert "# here" in placed.documents.doc.text
     placed.bar.trigger("arrange.distribute_x")
     assert places(placed)["third"][0] == 306
-    placed.document_stack.undo()
-    placed.document_stack.undo()
+    placed.document_stack.setIndex(0)
     assert placed.documents.doc.text == PLACED
 
 
 def test_everything_is_laid_out_where_nothing_is_selected(placed: Desk) -> None:
     placed.bar.trigger("arrange.lay_out")
-    assert placed.documents.doc.positions()["server"][0] < placed.documents.doc.positions()["client"][0]
+    assert places(placed)["server"][0] < places(placed)["client"][0]
     assert placed.document_stack.count() == 1
     placed.document_stack.undo()
     assert placed.documents.doc.text == PLACED
@@ -79,7 +79,7 @@ def test_only_the_selection_is_laid_out_where_there_is_one(placed: Desk) -> None
 def test_a_drag_snaps_to_the_grid(placed: Desk) -> None:
     placed.bar.trigger("arrange.grid")
     start = pixel_of(placed.topology, "nodes.server")
-    drag(placed.topology, start, start + QPoint(-31, -17))
+    drag_on(placed.topology, start, start + QPoint(-31, -17))
     x, y = places(placed)["server"]
     assert (x % 20, y % 20) == (0, 0)
     assert (x, y) != (613, 90)
@@ -89,12 +89,11 @@ def test_locked_nodes_stay_and_the_panel_says_so(qtbot: QtBot, placed: Desk) -> 
     placed.bar.trigger("arrange.lock")
     choose(placed, "client", "server")
     start = pixel_of(placed.topology, "nodes.server")
-    drag(placed.topology, start, start + QPoint(-40, -20))
+    drag_on(placed.topology, start, start + QPoint(-40, -20))
     assert not placed.bar["arrange.align_left"].isEnabled()
     QTest.keyClick(placed.topology.canvas, Qt.Key.Key_Left, Qt.KeyboardModifier.ControlModifier)
     assert placed.documents.doc.text == PLACED
-    button = placed.topology.findChild(QToolButton, "unlockButton")
-    assert button is not None
+    button = present(placed.topology.findChild(QToolButton, "unlockButton"))
     assert button.isVisible()
     with qtbot.waitSignal(placed.topology.unlock_wanted):
         button.click()

@@ -7,6 +7,8 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from tests.helpers.desk import Desk, MakeDesk
+from tests.helpers.present import present
+from tests.helpers.topology import LEFT, drag_on, pixel_of
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
@@ -20,13 +22,11 @@ def desk(make_desk: MakeDesk) -> Desk:
     return make_desk(Drawing, actions=file_rows())
 
 
+CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
 def doc_of(desk: Desk) -> ScenarioDoc:
     return desk.documents.doc
-
-
-def undo_all(desk: Desk) -> None:
-    while desk.document_stack.canUndo():
-        desk.document_stack.undo()
 
 
 def test_new_empty_scenario_says_how_to_begin(desk: Desk) -> None:
@@ -47,7 +47,7 @@ def test_deleting_takes_what_hangs_on_it_along_and_comes_back_to_the_byte(desk: 
     desk.topology.scene.choose(["nodes.client"])
     desk.bar.trigger("topology.delete")
     assert "flows" not in doc_of(desk).data
-    undo_all(desk)
+    desk.document_stack.setIndex(0)
     assert doc_of(desk).text == TWO_PATHS
 
 
@@ -73,7 +73,7 @@ def test_cut_parts_come_back_by_paste_and_by_undo(desk: Desk) -> None:
     assert "lte" not in doc_of(desk).data["links"]
     desk.bar.trigger("topology.paste")
     assert doc_of(desk).value("links.lte.rate") == "4Mbit/s"
-    undo_all(desk)
+    desk.document_stack.setIndex(0)
     assert doc_of(desk).text == TWO_PATHS
 
 
@@ -120,44 +120,33 @@ def test_right_click_offers_what_fits(desk: Desk) -> None:
     for key in ("", "nodes.client", "links.wifi", "flows.download"):
         desk.topology.select(key)
         names = [action.objectName() for action in desk.topology.build_menu(key).actions()]
-
-        assert ("topology.paste" in names) == (key == ""), key
-        assert ("topology.delete" in names) == (key != ""), key
+        assert ("topology.paste" in names, "topology.delete" in names) == (key == "", key != ""), key
 
 
 def test_text_that_is_no_toml_cannot_be_drawn_in(desk: Desk) -> None:
     doc_of(desk).set_text("not TOML [")
     desk.topology.scene.choose(["nodes.client"])
 
-    names = ("paste", "delete", "copy", "rename")
+    names = ("paste", "delete", "copy", "rename", "tool_host")
     assert not any(desk.bar[f"topology.{name}"].isEnabled() for name in names)
+    assert not desk.topology.canvas.tool
 
 
 # --- gestures -------------------------------------------------------------------------------------------------------
-
-LEFT = Qt.MouseButton.LeftButton
 
 
 def pixel(desk: Desk, x: float, y: float) -> QPoint:
     return desk.topology.canvas.mapFromScene(QPointF(x, y))
 
 
-def node_pixel(desk: Desk, name: str) -> QPoint:
-    centre = desk.topology.scene.centre_of(f"nodes.{name}")
-    assert centre is not None
-    return desk.topology.canvas.mapFromScene(centre)
+def click(desk: Desk, *places: QPoint) -> None:
+    for at in places:
+        QTest.mouseClick(desk.topology.canvas.viewport(), LEFT, pos=at)
 
 
-def click(desk: Desk, at: QPoint) -> None:
-    QTest.mouseClick(desk.topology.canvas.viewport(), LEFT, pos=at)
-
-
-def drag(desk: Desk, start: QPoint, end: QPoint) -> None:
-    viewport = desk.topology.canvas.viewport()
-    QTest.mousePress(viewport, LEFT, pos=start)
-    for share in (0.1, 0.5, 1.0):
-        QTest.mouseMove(viewport, start + (end - start) * share)
-    QTest.mouseRelease(viewport, LEFT, pos=end)
+def press(desk: Desk, *keys: Qt.Key, control: bool = False) -> None:
+    for key in keys:
+        QTest.keyClick(desk.topology.canvas, key, CONTROL if control else Qt.KeyboardModifier.NoModifier)
 
 
 @pytest.fixture
@@ -168,76 +157,42 @@ def empty(desk: Desk) -> Desk:
     return desk
 
 
-def test_a_topology_is_drawn_by_mouse_from_nothing_and_undone_to_the_byte(empty: Desk) -> None:
-    before = doc_of(empty).text
-    canvas = empty.topology.canvas
-    QTest.keyClick(canvas, Qt.Key.Key_H)
-    for x in (-150, 150):
-        click(empty, pixel(empty, x, 0))
-    QTest.keyClick(canvas, Qt.Key.Key_R)
-    click(empty, pixel(empty, 0, -80))
-    assert "connect nodes" in empty.topology.notice
-    QTest.keyClick(canvas, Qt.Key.Key_L)
-    drag(empty, node_pixel(empty, "h1"), node_pixel(empty, "h2"))
-    drag(empty, node_pixel(empty, "h1"), node_pixel(empty, "r1"))
-    # A click on each does the same.
-    click(empty, node_pixel(empty, "r1"))
-    click(empty, node_pixel(empty, "h2"))
-    QTest.keyClick(canvas, Qt.Key.Key_Escape)
-
-    nodes, links = doc_of(empty).data["nodes"], doc_of(empty).data["links"]
-    assert {name: node["at"] for name, node in nodes.items()} == {"h1": [-150, 0], "h2": [150, 0], "r1": [0, -80]}
-    assert [link["ends"] for link in links.values()] == [["h1", "h2"], ["h1", "r1"], ["r1", "h2"]]
-    assert empty.features[Drawing].tool == "select"
-    assert empty.bar["topology.tool_select"].isChecked()
-    assert empty.document_stack.count() == 6
-    undo_all(empty)
-    assert doc_of(empty).text == before
-
-
 def test_escape_gives_up_a_drag_first_and_the_tool_then(empty: Desk) -> None:
-    canvas = empty.topology.canvas
+    viewport, at = empty.topology.canvas.viewport(), pixel(empty, 0, 0)
     empty.bar.trigger("topology.tool_host")
-    QTest.mousePress(canvas.viewport(), LEFT, pos=pixel(empty, 0, 0))
-    QTest.keyClick(canvas, Qt.Key.Key_Escape)
-    QTest.mouseRelease(canvas.viewport(), LEFT, pos=pixel(empty, 0, 0))
+    QTest.mousePress(viewport, LEFT, pos=at)
+    press(empty, Qt.Key.Key_Escape)
+    QTest.mouseRelease(viewport, LEFT, pos=at)
 
     assert "nodes" not in doc_of(empty).data
     assert empty.features[Drawing].tool == "host"
-    QTest.keyClick(canvas, Qt.Key.Key_Escape)
+    press(empty, Qt.Key.Key_Escape)
     assert empty.features[Drawing].tool == "select"
 
 
 def test_a_part_is_dragged_from_the_palette(empty: Desk) -> None:
-    canvas = empty.topology.canvas
-    data = QMimeData()
-    data.setData(PART_MIME, b"router")
-    at = QPointF(pixel(empty, 40, 60))
-    actions, buttons, keys = Qt.DropAction.CopyAction, LEFT, Qt.KeyboardModifier.NoModifier
-    enter = QDragEnterEvent(at.toPoint(), actions, data, buttons, keys)
-    canvas.dragEnterEvent(enter)
-    canvas.dropEvent(QDropEvent(at, actions, data, buttons, keys))
+    canvas, at = empty.topology.canvas, QPointF(pixel(empty, 40, 60))
+    how = (Qt.DropAction.CopyAction, LEFT, Qt.KeyboardModifier.NoModifier)
 
-    assert enter.isAccepted()
+    def enters(data: QMimeData) -> bool:
+        event = QDragEnterEvent(at.toPoint(), how[0], data, *how[1:])
+        canvas.dragEnterEvent(event)
+        return event.isAccepted()
+
+    part, file = QMimeData(), QMimeData()
+    part.setData(PART_MIME, b"router")
+    file.setUrls([QUrl("file:///a.toml")])
+    assert enters(part)
+    canvas.dropEvent(QDropEvent(at, how[0], part, *how[1:]))
     assert doc_of(empty).data["nodes"] == {"r1": {"kind": "router", "at": [40, 60]}}
-    # Files are for the window to take.
-    data = QMimeData()
-    data.setUrls([QUrl("file:///a.toml")])
-    enter = QDragEnterEvent(at.toPoint(), actions, data, buttons, keys)
-    canvas.dragEnterEvent(enter)
-    assert not enter.isAccepted()
+    assert not enters(file), "files are for the window to take"
 
 
 def test_the_keyboard_draws_alone(empty: Desk) -> None:
-    canvas = empty.topology.canvas
-    QTest.keyClick(canvas, Qt.Key.Key_H)
-    QTest.keyClick(canvas, Qt.Key.Key_Return)
-    QTest.keyClick(canvas, Qt.Key.Key_Return)
-    QTest.keyClick(canvas, Qt.Key.Key_L)
-    QTest.keyClick(canvas, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
-    QTest.keyClick(canvas, Qt.Key.Key_Return)
-    QTest.keyClick(canvas, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
-    QTest.keyClick(canvas, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
+    press(empty, Qt.Key.Key_H, Qt.Key.Key_Return, Qt.Key.Key_Return, Qt.Key.Key_L)
+    press(empty, Qt.Key.Key_A, control=True)
+    press(empty, Qt.Key.Key_Return)
+    press(empty, Qt.Key.Key_A, Qt.Key.Key_L, control=True)
 
     assert [link["ends"] for link in doc_of(empty).data["links"].values()] == [["h1", "h2"], ["h1", "h2"]]
 
@@ -248,21 +203,6 @@ def test_shift_and_arrows_select_one_more(desk: Desk) -> None:
     QTest.keyClick(desk.topology.canvas, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
 
     assert len(desk.topology.scene.chosen) == 2
-
-
-def test_a_band_selects_links_that_are_all_inside(desk: Desk) -> None:
-    desk.topology.canvas.zoom_out()
-    rect = desk.topology.canvas.viewport().rect()
-    drag(desk, rect.topLeft() + QPoint(2, 2), rect.bottomRight() - QPoint(2, 2))
-
-    assert set(desk.topology.scene.chosen) == {"nodes.client", "nodes.server", "links.wifi", "links.lte"}
-
-
-def test_tools_rest_while_the_text_is_no_toml(desk: Desk) -> None:
-    doc_of(desk).set_text("not TOML [")
-
-    assert not desk.bar["topology.tool_host"].isEnabled()
-    assert not desk.topology.canvas.tool
 
 
 # --- notes ----------------------------------------------------------------------------------------------------------
@@ -280,7 +220,7 @@ def test_a_note_is_placed_moved_edited_and_deleted(empty: Desk, dialogs: Scripte
     assert empty.document_stack.undoText() == "Add note"
 
     at = pixel(empty, -50, -20)
-    drag(empty, at, at + QPoint(40, 30))
+    drag_on(empty.topology, at, at + QPoint(40, 30))
     assert doc_of(empty).value("notes.0.at") == [-20, 0]
     assert empty.document_stack.undoText() == "Move note"
     QTest.mouseDClick(empty.topology.canvas.viewport(), LEFT, pos=at + QPoint(40, 30))
@@ -293,50 +233,50 @@ def test_a_note_is_placed_moved_edited_and_deleted(empty: Desk, dialogs: Scripte
     empty.topology.scene.choose(["notes.0", "notes.1"])
     empty.bar.trigger("topology.delete")
     assert "notes" not in doc_of(empty).data
-    undo_all(empty)
+    empty.document_stack.setIndex(0)
     assert doc_of(empty).text == before
 
 
-def test_notes_and_nodes_move_together_as_one_step(desk: Desk, dialogs: ScriptedDialogs) -> None:
-    desk.topology.canvas.setFocus()
+def test_notes_and_nodes_move_together_as_one_step(empty: Desk, dialogs: ScriptedDialogs) -> None:
     dialogs.answer("paragraph", "here")
-    desk.features[Drawing]._place("note", QPointF(0, -200))
-    desk.topology.scene.choose(["nodes.client", "notes.0"])
-    QTest.keyClick(desk.topology.canvas, Qt.Key.Key_Down, Qt.KeyboardModifier.ControlModifier)
+    empty.bar.trigger("topology.tool_host")
+    click(empty, pixel(empty, -150, 0))
+    empty.bar.trigger("topology.tool_note")
+    click(empty, pixel(empty, 0, -100))
+    empty.topology.scene.choose(["nodes.h1", "notes.0"])
+    press(empty, Qt.Key.Key_Down, control=True)
 
-    assert doc_of(desk).value("notes.0.at") == [0, -190]
-    assert desk.document_stack.undoText() == "Move 2 parts"
-    desk.document_stack.undo()
-    assert desk.topology.scene.places()["notes.0"] == QPointF(0, -200)
+    assert doc_of(empty).value("notes.0.at") == [0, -90]
+    assert empty.document_stack.undoText() == "Move 2 parts"
+    empty.document_stack.undo()
+    assert empty.topology.scene.places()["notes.0"] == QPointF(0, -100)
 
 
-def test_two_paths_with_a_flow_are_drawn_from_nothing_run_and_undone(empty: Desk) -> None:
-    before = doc_of(empty).text
-    canvas = empty.topology.canvas
-    QTest.keyClick(canvas, Qt.Key.Key_H)
-    for x in (-150, 150):
-        click(empty, pixel(empty, x, 0))
-    QTest.keyClick(canvas, Qt.Key.Key_R)
-    for y in (-70, 70):
-        click(empty, pixel(empty, 0, y))
-    QTest.keyClick(canvas, Qt.Key.Key_L)
-    for router in ("r1", "r2"):
-        drag(empty, node_pixel(empty, "h1"), node_pixel(empty, router))
-        drag(empty, node_pixel(empty, router), node_pixel(empty, "h2"))
-    QTest.keyClick(canvas, Qt.Key.Key_T)
-    drag(empty, node_pixel(empty, "h1"), node_pixel(empty, "h2"))
-    dialog = empty.features[Drawing].flows.dialog
-    assert dialog is not None
-    dialog.accept()
+def test_two_paths_with_a_flow_are_drawn_by_mouse_from_nothing_and_undone_to_the_byte(empty: Desk) -> None:
+    before, drawing, view = doc_of(empty).text, empty.features[Drawing], empty.topology
+    press(empty, Qt.Key.Key_H)
+    click(empty, pixel(empty, -150, 0), pixel(empty, 150, 0))
+    press(empty, Qt.Key.Key_R)
+    click(empty, pixel(empty, 0, -80))
+    assert "connect nodes" in view.notice
+    press(empty, Qt.Key.Key_L)
+    for name in ("h2", "r1"):
+        drag_on(view, pixel_of(view, "nodes.h1"), pixel_of(view, f"nodes.{name}"))
+    # A click on each does the same.
+    click(empty, pixel_of(view, "nodes.r1"), pixel_of(view, "nodes.h2"))
+    press(empty, Qt.Key.Key_Escape)
 
-    scenario = doc_of(empty).scenario
-    assert scenario is not None
-    assert {frozenset(path) for path in scenario.flows["f1"].paths} == {
-        frozenset(("l1", "l2")),
-        frozenset(("l3", "l4")),
-    }
+    nodes, links = doc_of(empty).data["nodes"], doc_of(empty).data["links"]
+    assert {name: node["at"] for name, node in nodes.items()} == {"h1": [-150, 0], "h2": [150, 0], "r1": [0, -80]}
+    assert [link["ends"] for link in links.values()] == [["h1", "h2"], ["h1", "r1"], ["r1", "h2"]]
+    assert (drawing.tool, empty.bar["topology.tool_select"].isChecked()) == ("select", True)
+    assert empty.document_stack.count() == 6
+
+    press(empty, Qt.Key.Key_T)
+    drag_on(view, pixel_of(view, "nodes.h1"), pixel_of(view, "nodes.h2"))
+    present(drawing.flows.dialog).accept()
+    assert set(present(doc_of(empty).scenario).flows["f1"].paths) == {("l1",), ("l2", "l3")}
     assert empty.bar["run.toggle"].isEnabled()
-    assert empty.topology.notice == ""
-    assert len(empty.topology.legend.entries) == 2
-    undo_all(empty)
+    assert (view.notice, len(view.legend.entries)) == ("", 2)
+    empty.document_stack.setIndex(0)
     assert doc_of(empty).text == before

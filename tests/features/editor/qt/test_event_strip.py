@@ -11,6 +11,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import MakeDesk
+from tests.helpers.present import present
+from tests.helpers.topology import LEFT, drag
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.editor.core.event_strip import StripBar, StripMark
@@ -35,7 +37,6 @@ at = "1.5s"
 link = "wifi"
 rate = "2Mbit/s"
 """
-LEFT = Qt.MouseButton.LeftButton
 
 
 class Panel:
@@ -58,12 +59,8 @@ class Panel:
         layout = self.strip.strip_layout
         return QPoint(round(layout.x_of(time_s)), round(layout.row_rect(row).center().y()))
 
-    def drag(self, start: QPoint, end: QPoint, modifiers: Any = Qt.KeyboardModifier.NoModifier) -> None:
-        viewport = self.strip.viewport()
-        QTest.mousePress(viewport, LEFT, modifiers, start)
-        for share in (0.3, 0.6, 1.0):
-            QTest.mouseMove(viewport, start + (end - start) * share)
-        QTest.mouseRelease(viewport, LEFT, modifiers, end)
+    def drag(self, start: QPoint, end: QPoint) -> None:
+        drag(self.strip.viewport(), start, end)
 
     def events(self) -> list[dict[str, Any]]:
         return list(self.doc.data.get("events", []))
@@ -82,36 +79,35 @@ def quiet(qtbot: QtBot, stack: QUndoStack) -> Panel:
     return Panel(qtbot, stack, TWO_PATHS)
 
 
-def test_what_changes_has_a_row_and_what_is_selected_too(panel: Panel) -> None:
+def test_what_changes_has_a_row_and_what_is_selected_too_in_the_same_room(panel: Panel) -> None:
+    before = panel.strip.sizeHint()
     assert [row.key for row in panel.strip.rows] == ["links.wifi"]
     panel.view.select("links.lte")
     assert [row.key for row in panel.strip.rows] == ["links.wifi", "links.lte"]
-
-
-def test_selecting_does_not_change_the_room_of_the_canvas(panel: Panel) -> None:
-    before = panel.strip.sizeHint()
-    panel.view.select("links.lte")
     assert panel.strip.sizeHint() == before
 
 
-def test_dragging_the_middle_of_an_outage_moves_both_its_events_in_one_step(panel: Panel) -> None:
+def test_the_time_of_a_run_is_drawn_until_it_is_taken_away(panel: Panel) -> None:
+    before = panel.strip.grab().toImage()
+    panel.view.set_position(1.2)
+    assert panel.strip.grab().toImage() != before
+    panel.view.set_position(None)
+    assert panel.strip.grab().toImage() == before
+
+
+def test_a_drag_moves_an_outage_one_of_its_ends_or_a_mark_in_one_step(panel: Panel) -> None:
     before = panel.doc.text
-    panel.drag(panel.at(0.7), panel.at(1.0))
-    assert panel.times() == ["0.8s", "1.2s", "1.5s"]
-    assert "# goes" in panel.doc.text
-    assert panel.stack.count() == 1
-    panel.stack.undo()
-    assert panel.doc.text == before
-
-
-def test_dragging_an_end_moves_that_end_alone_and_not_past_the_run(panel: Panel) -> None:
-    panel.drag(panel.at(0.9) - QPoint(1, 0), panel.at(1.9) + QPoint(900, 0))
-    assert panel.times() == ["0.5s", "2s", "1.5s"]
-
-
-def test_dragging_a_mark_moves_it_in_time(panel: Panel) -> None:
-    panel.drag(panel.at(1.5), panel.at(1.2))
-    assert panel.times() == ["0.5s", "0.9s", "1.2s"]
+    for start, end, times in (
+        (panel.at(0.7), panel.at(1.0), ["0.8s", "1.2s", "1.5s"]),
+        (panel.at(0.9) - QPoint(1, 0), panel.at(1.9) + QPoint(900, 0), ["0.5s", "2s", "1.5s"]),  # past the run
+        (panel.at(1.5), panel.at(1.2), ["0.5s", "0.9s", "1.2s"]),
+    ):
+        panel.drag(start, end)
+        assert panel.times() == times
+        assert "# goes" in panel.doc.text
+        assert panel.stack.count() == 1
+        panel.stack.undo()
+        assert panel.doc.text == before
 
 
 def test_a_click_moves_nothing(panel: Panel) -> None:
@@ -140,8 +136,7 @@ def test_keys_choose_move_and_remove(panel: Panel) -> None:
     assert panel.times() != ["0.5s", "0.9s", "1.5s"]
     QTest.keyClick(panel.strip, Qt.Key.Key_Delete)
     assert panel.times() == ["1.5s"]
-    panel.stack.undo()
-    panel.stack.undo()
+    panel.stack.setIndex(0)
     assert panel.doc.text == before
 
 
@@ -174,8 +169,7 @@ def test_a_rate_step_from_the_menu_asks_for_its_value(quiet: Panel) -> None:
     row = quiet.strip.rows[0]
     menu = quiet.strip.build_menu(row, None, 1.0)
     next(action for action in menu.actions() if action.text().startswith("Rate step")).trigger()
-    editor = quiet.strip.editor
-    assert editor is not None
+    editor = present(quiet.strip.editor)
     assert editor.text() == "4Mbit/s"
     editor.selectAll()
     QTest.keyClicks(editor, "1Mbit/s")
@@ -185,8 +179,7 @@ def test_a_rate_step_from_the_menu_asks_for_its_value(quiet: Panel) -> None:
 
 def test_a_value_that_cannot_be_is_explained_and_nothing_is_changed(panel: Panel) -> None:
     QTest.mouseDClick(panel.strip.viewport(), LEFT, pos=panel.at(1.5))
-    editor = panel.strip.editor
-    assert editor is not None
+    editor = present(panel.strip.editor)
     editor.setText("fast")
     QTest.keyClick(editor, Qt.Key.Key_Return)
     assert panel.strip.editor is editor
@@ -215,22 +208,12 @@ def test_nothing_is_edited_while_edits_are_forbidden(panel: Panel) -> None:
     assert not any(action.isEnabled() for action in panel.strip.build_menu(panel.strip.rows[0], None, 1.0).actions())
 
 
-def test_a_run_shows_where_it_is(make_desk: MakeDesk) -> None:
-    desk = make_desk()
-    seen: list[float | None] = []
-    desk.runs.ticked.connect(lambda progress: seen.append(progress.sim_time_s))
-    desk.run_once()
-    assert seen
-    assert desk.topology.strip._position_s is None
-
-
 def test_an_empty_drawing_has_its_own_duration(make_desk: MakeDesk) -> None:
     desk = make_desk()
+    strip = desk.topology.strip
     desk.documents.open_example("demo")
-    assert desk.topology.strip.strip_layout.duration_s == 60.0
-
+    assert strip.strip_layout.duration_s == 60.0
     desk.documents.new_empty()
-
-    assert desk.topology.strip.strip_layout.duration_s == 30.0
+    assert strip.strip_layout.duration_s == 30.0
     documents.set_value(desk.document_stack, desk.documents.doc, "duration", "12s")
-    assert desk.topology.strip.strip_layout.duration_s == 12.0
+    assert strip.strip_layout.duration_s == 12.0

@@ -5,49 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from tests.helpers.desk import Desk, MakeDesk
+from tests.helpers.present import present
+from tests.helpers.topology import LEFT, drag_on, pixel_of
 
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.qt.topology.drawing import Drawing
 from subflow_app.features.editor.qt.topology.flow_drawing import FlowDialog
-
-LEFT = Qt.MouseButton.LeftButton
+from subflow_app.features.editor.qt.topology.items import PreviewItem
 
 # Two ways from a to b, one of them with two parallel links.
 NETWORK = """\
 format = 1
 name = "Two ways"
 duration = "2s"
-[nodes.a]
-at = [-200, 0]
-[nodes.b]
-at = [200, 0]
-[nodes.top]
-kind = "router"
-at = [0, -80]
-[nodes.low]
-kind = "router"
-at = [0, 80]
-[links.a-top]
-ends = ["a", "top"]
-rate = "10Mbit/s"
-[links.top-b]
-ends = ["top", "b"]
-rate = "5Mbit/s"
-[links.a-low]
-ends = ["a", "low"]
-rate = "10Mbit/s"
-[links.low-b]
-ends = ["low", "b"]
-rate = "8Mbit/s"
-delay = "20ms"
-[links.low-b-2]
-ends = ["low", "b"]
-rate = "1Mbit/s"
-delay = "90ms"
+[nodes]
+a = { at = [-200, 0] }
+b = { at = [200, 0] }
+top = { kind = "router", at = [0, -80] }
+low = { kind = "router", at = [0, 80] }
+[links]
+a-top = { ends = ["a", "top"], rate = "10Mbit/s" }
+top-b = { ends = ["top", "b"], rate = "5Mbit/s" }
+a-low = { ends = ["a", "low"], rate = "10Mbit/s" }
+low-b = { ends = ["low", "b"], rate = "8Mbit/s", delay = "20ms" }
+low-b-2 = { ends = ["low", "b"], rate = "1Mbit/s", delay = "90ms" }
 """
 
 
@@ -69,24 +54,30 @@ def doc_of(desk: Desk) -> ScenarioDoc:
 
 
 def dialog_of(desk: Desk) -> FlowDialog:
-    dialog = desk.features[Drawing].flows.dialog
-    assert dialog is not None
-    return dialog
+    return present(desk.features[Drawing].flows.dialog)
 
 
-def pixel(desk: Desk, key: str) -> QPoint:
-    centre = desk.topology.scene.centre_of(key)
-    assert centre is not None
-    return desk.topology.canvas.mapFromScene(centre)
+def ask(desk: Desk, *hosts: str) -> FlowDialog:
+    """The dialog for a flow from the first to the second of them."""
+    desk.topology.scene.choose([f"nodes.{host}" for host in hosts])
+    desk.bar.trigger("topology.add_flow")
+    return dialog_of(desk)
+
+
+def check(dialog: FlowDialog, is_wanted: bool, *rows: int) -> None:
+    state = Qt.CheckState.Checked if is_wanted else Qt.CheckState.Unchecked
+    for row in rows:
+        dialog.paths.setData(dialog.paths.index(row, 0), state, Qt.ItemDataRole.CheckStateRole)
 
 
 def pull(desk: Desk, first: str, second: str) -> None:
-    viewport = desk.topology.canvas.viewport()
-    start, end = pixel(desk, f"nodes.{first}"), pixel(desk, f"nodes.{second}")
-    QTest.mousePress(viewport, LEFT, pos=start)
-    for share in (0.1, 0.5, 1.0):
-        QTest.mouseMove(viewport, start + (end - start) * share)
-    QTest.mouseRelease(viewport, LEFT, pos=end)
+    view = desk.topology
+    drag_on(view, pixel_of(view, f"nodes.{first}"), pixel_of(view, f"nodes.{second}"))
+
+
+def has_preview(desk: Desk) -> bool:
+    (preview,) = (item for item in desk.topology.scene.items() if isinstance(item, PreviewItem))
+    return not preview.boundingRect().isEmpty()
 
 
 def test_a_flow_is_pulled_from_host_to_host_with_disjoint_paths_chosen(network: Desk) -> None:
@@ -96,7 +87,7 @@ def test_a_flow_is_pulled_from_host_to_host_with_disjoint_paths_chosen(network: 
     shown = [str(dialog.paths.index(row, 0).data()) for row in range(dialog.paths.rowCount())]
     assert "a-low → low-b\n8 Mbit/s  ·  20 ms  ·  2 links  ·  disjoint" in shown
     assert len(shown) == 3
-    assert len(network.topology.scene._preview._strokes) == 6
+    assert has_preview(network)
 
     dialog.accept()
 
@@ -105,47 +96,40 @@ def test_a_flow_is_pulled_from_host_to_host_with_disjoint_paths_chosen(network: 
     assert doc_of(network).value("flows.f1.controller") == "lia"
     assert doc_of(network).is_valid
     assert network.topology.scene.chosen == ("flows.f1",)
-    assert network.topology.scene._preview._strokes == []
+    assert not has_preview(network)
     network.document_stack.undo()
     assert doc_of(network).text == NETWORK
 
 
 def test_kind_algorithms_count_and_paths_are_chosen_in_the_dialog(network: Desk) -> None:
-    network.topology.scene.choose(["nodes.b", "nodes.a"])
-    network.bar.trigger("topology.add_flow")
-    dialog = dialog_of(network)
+    dialog = ask(network, "b", "a")
     dialog.kind.setCurrentText("tcp")
     dialog.kind.activated.emit(dialog.kind.currentIndex())
     assert not dialog.scheduler.isEnabled()
     dialog.controller.setCurrentText("cubic")
     dialog.controller.activated.emit(dialog.controller.currentIndex())
     dialog.count.setValue(4)
-    model = dialog.paths
-    model.setData(model.index(2, 0), Qt.CheckState.Checked, Qt.ItemDataRole.CheckStateRole)
+    check(dialog, True, 2)
     dialog.accept()
 
     flow = doc_of(network).value("flows.f1")
-    assert (flow["kind"], flow["from"], flow["to"]) == ("tcp", "b", "a")
-    assert (flow["controller"], flow["count"]) == ("cubic", 4)
-    assert flow["paths"] == [list(dialog.draft.paths[2].links)]
+    wanted = {"kind": "tcp", "from": "b", "to": "a", "controller": "cubic", "count": 4}
+    assert flow == wanted | {"paths": [list(dialog.draft.paths[2].links)]}
     assert doc_of(network).is_valid
 
 
 def test_a_path_is_put_together_by_clicking_links_and_wrong_ones_are_refused(network: Desk) -> None:
-    network.topology.scene.choose(["nodes.a", "nodes.b"])
-    network.bar.trigger("topology.add_flow")
-    dialog = dialog_of(network)
-    for row in range(3):
-        dialog.paths.setData(dialog.paths.index(row, 0), Qt.CheckState.Unchecked, Qt.ItemDataRole.CheckStateRole)
+    dialog = ask(network, "a", "b")
+    check(dialog, False, 0, 1, 2)
     assert not dialog.accept_button.isEnabled()
     assert "at least one path" in dialog.told.text()
 
     dialog.pick.click()
     viewport = network.topology.canvas.viewport()
-    QTest.mouseClick(viewport, LEFT, pos=pixel(network, "links.top-b"))
+    QTest.mouseClick(viewport, LEFT, pos=pixel_of(network.topology, "links.top-b"))
     assert dialog.told.text() == "The path has reached a, where top-b does not start."
     for link in ("a-low", "low-b-2"):
-        QTest.mouseClick(viewport, LEFT, pos=pixel(network, f"links.{link}"))
+        QTest.mouseClick(viewport, LEFT, pos=pixel_of(network.topology, f"links.{link}"))
 
     assert dialog.draft.wanted == [("a-low", "low-b-2")]
     assert network.topology.canvas.tool is None
@@ -154,9 +138,7 @@ def test_a_path_is_put_together_by_clicking_links_and_wrong_ones_are_refused(net
 
 
 def test_escape_on_the_canvas_ends_the_picking_and_leaves_the_dialog(network: Desk) -> None:
-    network.topology.scene.choose(["nodes.a", "nodes.b"])
-    network.bar.trigger("topology.add_flow")
-    dialog_of(network).pick.click()
+    ask(network, "a", "b").pick.click()
     QTest.keyClick(network.topology.canvas, Qt.Key.Key_Escape)
 
     assert dialog_of(network).draft.picked is None
@@ -164,17 +146,14 @@ def test_escape_on_the_canvas_ends_the_picking_and_leaves_the_dialog(network: De
 
 
 def test_paths_of_a_flow_are_edited_later(network: Desk) -> None:
-    network.topology.scene.choose(["nodes.a", "nodes.b"])
-    network.bar.trigger("topology.add_flow")
-    dialog_of(network).accept()
+    ask(network, "a", "b").accept()
     network.topology.select("flows.f1")
     names = [action.objectName() for action in network.topology.build_menu("flows.f1").actions()]
     assert "topology.edit_paths" in names
 
     network.bar.trigger("topology.edit_paths")
     dialog = dialog_of(network)
-    model = dialog.paths
-    model.setData(model.index(0, 0), Qt.CheckState.Unchecked, Qt.ItemDataRole.CheckStateRole)
+    check(dialog, False, 0)
     dialog.accept()
 
     assert len(doc_of(network).value("flows.f1.paths")) == 1

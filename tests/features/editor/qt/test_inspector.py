@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 from tests.helpers.inspector import DEMO, doc_of, row, show_inspector, text_editor, type_text
+from tests.helpers.present import present
 
 from subflow_app.features.editor.core.form import outline
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
@@ -101,7 +102,7 @@ def test_the_focus_goes_to_the_first_field(inspector: Inspector) -> None:
 
     inspector.start_editing()
 
-    assert inspector.form.row("events.0.at").editor.hasFocus()  # type: ignore[union-attr]
+    assert row(inspector, "events.0.at").editor.hasFocus()
     inspector.show_key("links")
     inspector.start_editing()
     assert inspector.outline_view.hasFocus()
@@ -122,18 +123,16 @@ def test_events_are_added_and_removed(inspector: Inspector, stack: QUndoStack) -
     inspector.form.add_event_wanted.emit()
 
     assert inspector.key == "events.1"
-    assert inspector.form.row("events.1.at").editor.hasFocus()  # type: ignore[union-attr]
-    scenario = doc_of(inspector).scenario
-    assert scenario is not None
-    assert [(event.at_s, event.link) for event in scenario.events] == [(30.0, "wifi"), (30.0, "wifi")]
+    assert row(inspector, "events.1.at").editor.hasFocus()
+    events = present(doc_of(inspector).scenario).events
+    assert [(event.at_s, event.link) for event in events] == [(30.0, "wifi"), (30.0, "wifi")]
 
     inspector.form.remove_event_wanted.emit(1)
     assert doc_of(inspector).text == DEMO
     assert inspector.key == "events.0"
     inspector.form.remove_event_wanted.emit(0)
     assert inspector.key == "events"
-    while stack.canUndo():
-        stack.undo()
+    stack.setIndex(0)
     assert doc_of(inspector).text == DEMO
 
 
@@ -310,8 +309,7 @@ def test_a_theme_reaches_the_form_that_is_shown(inspector: Inspector, qapp: QApp
 
 def test_an_empty_canvas_is_a_beginning_and_nothing_is_wrong_with_it(qtbot: QtBot, stack: QUndoStack) -> None:
     inspector = show_inspector(qtbot, stack, 'format = 1\nduration = "60s"\n')
-    title = inspector.problem_list.findChild(QLabel, "problemCount")
-    assert title is not None
+    title = present(inspector.problem_list.findChild(QLabel, "problemCount"))
     assert "add two hosts and a link" in title.text()
     assert not inspector.problem_list.view.isVisible()
 

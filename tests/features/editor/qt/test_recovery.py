@@ -11,6 +11,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
+from tests.helpers.present import present
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.editor.core.recovery import find_orphans
@@ -49,8 +50,8 @@ def desk(make_desk: MakeDesk) -> Desk:
 
 
 @pytest.fixture
-def crashed(desk: Desk, tmp_path: Path) -> Iterator[Desk]:
-    """A desk beside which another one has died with an unsaved change of `mine.toml`."""
+def crashed(qtbot: QtBot, desk: Desk, tmp_path: Path) -> Iterator[Desk]:
+    """A desk that offers the unsaved change of `mine.toml` with which another one has died."""
     folder = folder_of(desk)
     path = tmp_path / "mine.toml"
     path.write_text(TWO_PATHS)
@@ -60,6 +61,8 @@ def crashed(desk: Desk, tmp_path: Path) -> Iterator[Desk]:
     desk.recovery.file.file.rename(dead)
     die(folder)
     desk.document_stack.undo()
+    desk.recovery.offer()
+    qtbot.waitUntil(lambda: bool(offers(desk)))
     yield desk
     dead.unlink(missing_ok=True)
 
@@ -99,21 +102,16 @@ def test_two_windows_do_not_disturb_each_other(desk: Desk, make_desk: MakeDesk) 
     assert desk.recovery.file.file.exists()
 
 
-def test_discarded_changes_are_not_offered_again(qtbot: QtBot, crashed: Desk) -> None:
-    crashed.recovery.offer()
-    qtbot.waitUntil(lambda: bool(offers(crashed)))
+def test_discarded_changes_are_not_offered_again(crashed: Desk) -> None:
     crashed.banners.press(offers(crashed)[0], "Discard")
 
     assert find_orphans(folder_of(crashed)) == ()
     assert offers(crashed) == []
 
 
-def test_differences_are_shown_and_recovered_from_there(qtbot: QtBot, crashed: Desk) -> None:
-    crashed.recovery.offer()
-    qtbot.waitUntil(lambda: bool(offers(crashed)))
+def test_differences_are_shown_and_recovered_from_there(crashed: Desk) -> None:
     crashed.banners.press(offers(crashed)[0], "Show differences…")
-    dialog = crashed.findChild(DifferencesDialog)
-    assert dialog is not None
+    dialog = present(crashed.findChild(DifferencesDialog))
     assert '+rate = "9Mbit/s"' in dialog.text.toPlainText()
 
     dialog.reject()
@@ -126,9 +124,7 @@ def test_differences_are_shown_and_recovered_from_there(qtbot: QtBot, crashed: D
     assert find_orphans(folder_of(crashed)) == ()
 
 
-def test_keeping_the_present_scenario_keeps_the_offer(qtbot: QtBot, crashed: Desk, dialogs: ScriptedDialogs) -> None:
-    crashed.recovery.offer()
-    qtbot.waitUntil(lambda: bool(offers(crashed)))
+def test_keeping_the_present_scenario_keeps_the_offer(crashed: Desk, dialogs: ScriptedDialogs) -> None:
     edit(crashed, "3Mbit/s")
     dialogs.answer("ask_save_changes", "cancel")
 
@@ -141,8 +137,6 @@ def test_keeping_the_present_scenario_keeps_the_offer(qtbot: QtBot, crashed: Des
 def test_unwritable_folder_is_said_and_work_goes_on(qtbot: QtBot, make_desk: MakeDesk, tmp_path: Path) -> None:
     (tmp_path / "recovery").write_text("a file where the folder should be")
     desk = make_desk()
-    assert desk.recovery is not None
-
     edit(desk)
     qtbot.waitUntil(lambda: "recovery" in desk.banners.topics())
     desk.banners.close_banner("recovery")

@@ -205,12 +205,7 @@ def test_figures_for_papers_have_the_size_and_place_that_was_asked_for(
     ],
 )
 def test_figures_that_cannot_be_are_refused_before_anything_is_written(
-    subflow: Subflow,
-    stored_run: dict[str, Any],
-    database: Path,
-    tmp_path: Path,
-    words: tuple[str, str],
-    why: str,
+    subflow: Subflow, stored_run: dict[str, Any], database: Path, tmp_path: Path, words: tuple[str, str], why: str
 ) -> None:
     answer = subflow("export", 1, "--db", database, "--out", tmp_path / "out", "--format", "pdf", *words)
 

@@ -213,11 +213,7 @@ def desk(make_desk: MakeDesk) -> Desk:
 
 
 def test_figure_as_shown_by_the_dialog(
-    qtbot: QtBot,
-    desk: Desk,
-    dialogs: ScriptedDialogs,
-    tmp_path: Path,
-    choose: Callable[[Choose], None],
+    qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path, choose: Callable[[Choose], None]
 ) -> None:
     desk.run_once()
 
@@ -242,11 +238,7 @@ def test_figure_as_shown_by_the_dialog(
 
 
 def test_column_of_a_paper_by_the_dialog(
-    qtbot: QtBot,
-    desk: Desk,
-    dialogs: ScriptedDialogs,
-    tmp_path: Path,
-    choose: Callable[[Choose], None],
+    qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path, choose: Callable[[Choose], None]
 ) -> None:
     desk.run_once()
     desk.plots.legend_model.set_hidden(frozenset({WIFI}))
@@ -282,11 +274,7 @@ def test_column_of_a_paper_by_the_dialog(
 
 
 def test_a_file_for_each_plot_asks_before_it_replaces_one(
-    qtbot: QtBot,
-    desk: Desk,
-    dialogs: ScriptedDialogs,
-    tmp_path: Path,
-    choose: Callable[[Choose], None],
+    qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path, choose: Callable[[Choose], None]
 ) -> None:
     desk.run_once()
 
@@ -317,11 +305,7 @@ def test_a_file_for_each_plot_asks_before_it_replaces_one(
 
 
 def test_a_figure_that_cannot_be_written_is_told(
-    qtbot: QtBot,
-    desk: Desk,
-    dialogs: ScriptedDialogs,
-    tmp_path: Path,
-    choose: Callable[[Choose], None],
+    qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path, choose: Callable[[Choose], None]
 ) -> None:
     desk.run_once()
     choose(lambda dialog: select(dialog.style_box, "ieee"))

@@ -19,11 +19,7 @@ def desk(make_desk: MakeDesk) -> Desk:
 
 
 def test_what_is_chosen_of_a_run_is_written_and_its_bundle_verified(
-    qtbot: QtBot,
-    desk: Desk,
-    dialogs: ScriptedDialogs,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     number = desk.run_once()
     desk.history.select([number])
