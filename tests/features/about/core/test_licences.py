@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -12,15 +11,12 @@ from tests.helpers.members import for_each
 from subflow_app.features.about.core import licence_parts, read_index
 from subflow_app.foundation.errors import ResourceError
 
-ENTRY = {
-    "name": "zstd",
-    "version": "1.5.7",
-    "licence": "BSD-3-Clause",
-    "homepage": "https://example.org/zstd",
-    "kind": "library",
-    "files": ["zstd/LICENSE"],
-    "note": "",
-}
+INDEX = """[
+  {"name": "zstd", "version": "1.5.7", "licence": "BSD-3-Clause", "homepage": "https://example.org/zstd",
+   "kind": "library", "files": ["zstd/LICENSE"], "note": ""},
+  {"name": "Subflow", "version": null, "licence": "MIT", "homepage": "https://example.org/zstd",
+   "kind": "library", "files": [], "note": "ours"}
+]"""
 
 
 @pytest.fixture
@@ -28,8 +24,7 @@ def folder(tmp_path: Path) -> Path:
     made = tmp_path / "licenses"
     (made / "zstd").mkdir(parents=True)
     (made / "zstd" / "LICENSE").write_text("Redistribution is permitted.")
-    subflow = {**ENTRY, "name": "Subflow", "licence": "MIT", "version": None, "note": "ours", "files": []}
-    (made / "index.json").write_text(json.dumps([ENTRY, subflow]))
+    (made / "index.json").write_text(INDEX)
     return made
 
 

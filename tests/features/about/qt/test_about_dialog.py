@@ -39,9 +39,7 @@ def show(qtbot: QtBot) -> Iterator[Callable[[], AboutDialog]]:
     workers.finish_all()
 
 
-def test_licences_are_listed_filtered_and_read(
-    show: Callable[[], AboutDialog], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_licences_are_listed_and_filtered(show: Callable[[], AboutDialog], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(about_dialog, "licence_parts", lambda: PARTS)
     dialog = show()
     page = dialog.licences
@@ -61,7 +59,7 @@ def test_licences_are_listed_filtered_and_read(
     dialog.reject()
 
 
-def test_a_damaged_installation_is_said_in_the_place_of_the_licences(
+def test_a_damaged_installation_is_told_instead(
     show: Callable[[], AboutDialog], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def damaged() -> tuple[Part, ...]:

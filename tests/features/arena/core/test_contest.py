@@ -37,6 +37,7 @@ def test_a_contest_is_a_network(tmp_path: Path) -> None:
         ('beside = ["tcp"]', 'beside = ["mptcp"]', "competes, too"),
         ("step = true", "documents = true", "has no size"),
         ("step = true", "[quick]", "quick"),
+        ("[set]", '[set]\n"flows.tcp.controller" = "cubic"', '"tcp" runs cubic'),
         ('duration = "5s"', 'duraton = "5s"', "duraton"),
         ("format = 1", "format = 1\nform at", "not valid TOML"),
     ],
@@ -47,13 +48,6 @@ def test_what_is_wrong_is_told(tmp_path: Path, old: str, new: str, told: str) ->
     with pytest.raises(ArenaError, match=r"wrong\.toml") as caught:
         load_contest(str(path))
     assert told in str(caught.value)
-
-
-def test_flows_beside_are_newreno(tmp_path: Path) -> None:
-    path = tmp_path / "wrong.toml"
-    path.write_text(CONTEST.replace("[set]", '[set]\n"flows.tcp.controller" = "cubic"'), encoding="utf-8")
-    with pytest.raises(ArenaError, match='"tcp" runs cubic'):
-        load_contest(str(path))
 
 
 def test_flows_that_compete_do_not_arrive_at_random() -> None:

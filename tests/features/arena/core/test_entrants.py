@@ -97,9 +97,7 @@ def test_a_script_is_entered_with_its_file_and_its_options(tmp_path: Path) -> No
         ("mine.py", None, "", "mine.py: cannot be read"),
     ],
 )
-def test_a_script_that_cannot_be_entered_says_why(
-    tmp_path: Path, name: str, text: str | None, options: str, told: str
-) -> None:
+def test_a_script_may_be_refused(tmp_path: Path, name: str, text: str | None, options: str, told: str) -> None:
     if text is not None:
         (tmp_path / name).write_text(text)
     with pytest.raises(InputError, match=re.escape(told)):
