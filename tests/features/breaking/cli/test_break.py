@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 from tests.helpers.command_line import Subflow
 from tests.helpers.members import for_each
 
+from subflow_app.features.breaking.core.break_text import failure_words
 from subflow_app.features.breaking.core.counterexample import named_counterexample, read_counterexample
 
 
@@ -30,12 +30,7 @@ def test_what_is_found_is_told_and_written(subflow: Subflow, tmp_path: Path) -> 
     assert files
     found = read_counterexample(files[0])
     assert found.says in result.out
-    assert "Claimed: completion() <= " in result.out
-    assert re.search(
-        r"Measured with seed 101, profile linux: [\d.]+ m?s, where at most [\d.]+ m?s is claimed\.", result.out
-    )
-    assert "The claim fails by a factor of " in result.out
-    assert not re.search(r"\d m?s <= \d", result.out)
+    assert all(line in result.out for line in failure_words(found))
     assert subflow("run", str(files[0].with_name("no-slower-lia-1.toml")), "--no-store").code == 0
     again = json.loads(subflow(*line, "--json").out)
     assert again["networks"] == 72

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.members import for_each
+from tests.helpers.present import present
 
 from subflow_app.features.breaking.core.break_text import factor_text, failure_words, found_document, listed_words
 from subflow_app.features.breaking.core.claim_file import claim_names, load_claim
@@ -40,13 +41,10 @@ def test_no_shipped_counterexample_states_what_is_false(path: Path) -> None:
     texts = (each.says, *failure_words(each), document["measured"], each.text.partition("\nformat")[0])
     assert [text for text in texts if _INEQUALITY.search(text)] == []
     # The factor of the first seed is that of the two numbers.
-    numbers = re.fullmatch(
-        r"([\d.]+)(?: [^,]+)?, where (at least|at most) ([\d.]+).* is claimed", measured_words(each.told)
-    )
-    assert numbers is not None
+    pattern = r"([\d.]+)(?: [^,]+)?, where (at least|at most) ([\d.]+).* is claimed"
+    numbers = present(re.fullmatch(pattern, measured_words(each.told)))
     measured, bound, claimed = float(numbers[1]), numbers[2], float(numbers[3])
-    factor = re.search(r"by a factor of ([\d.]+) with that seed", " ".join(failure_words(each)))
-    assert factor is not None
+    factor = present(re.search(r"by a factor of ([\d.]+) with that seed", " ".join(failure_words(each))))
     wanted = claimed / measured if bound == "at least" else measured / claimed
     assert float(factor[1]) == pytest.approx(wanted, rel=6e-3)
 

@@ -7,41 +7,40 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.helpers.present import present
 
 from subflow_app.features.breaking.core.claim_file import said_claim
 from subflow_app.features.breaking.core.counterexample import case_runs, named_counterexample
-from subflow_app.features.breaking.core.parting import SHARE, Moment, Parting, _parting, find_parting
+from subflow_app.features.breaking.core.parting import SHARE, Moment, Parting, find_parting, parting_sample
 
 
-def parted(name: str) -> Parting:
-    """The parting of a shipped counterexample."""
+def parted(name: str, claim: str = "") -> Parting:
+    """The parting of a shipped counterexample, of its claim or of another one."""
     each = named_counterexample(name)
-    found = find_parting(each, case_runs(each))
-    assert found is not None
-    return found
+    each = replace(each, claim=said_claim(claim)) if claim else each
+    return present(find_parting(each, case_runs(each)))
 
 
 def test_curves_part_where_one_stays_below_from_then_on() -> None:
     high = np.full(100, 10.0)
     low = np.full(100, 10.0)
     low[40:] = 5.0
-    assert _parting((low, high), 0, 50) == 40
-    assert _parting((high, low), 0, 50) == 40
+    assert parting_sample((low, high), 0, 50) == 40
+    assert parting_sample((high, low), 0, 50) == 40
     low[:20] = 30.0  # a lead at first
-    assert _parting((low, high), 0, 50) == 40
+    assert parting_sample((low, high), 0, 50) == 40
     low[10:15] = 0.0  # and a gap that is made good again
-    assert _parting((low, high), 0, 50) == 40
-    assert _parting((low, high), 60, 80) == 60
-    assert _parting((high, high), 0, 50) is None
-    assert _parting((SHARE * high, high), 0, 50) is None
+    assert parting_sample((low, high), 0, 50) == 40
+    assert parting_sample((low, high), 60, 80) == 60
+    assert parting_sample((high, high), 0, 50) is None
+    assert parting_sample((SHARE * high, high), 0, 50) is None
 
 
 def test_from_no_earlier_time_on_it_stays_below() -> None:
     rng = np.random.default_rng(3)
     high, low = rng.exponential(10.0, 400), rng.exponential(10.0, 400)
     low[150:] *= 0.6
-    first = _parting((low, high), 0, 200)
-    assert first is not None
+    first = present(parting_sample((low, high), 0, 200))
 
     def stays(start: int) -> bool:
         ends = range(start + 1, len(low) + 1)
@@ -79,16 +78,11 @@ def test_counterexamples_part_where_a_decision_tells_why(
 
 
 def test_what_is_worse_is_what_parts() -> None:
-    each = named_counterexample("improve-olia")
-    claim = said_claim("rtt() >= 1.1 * rtt('newreno@best') and goodput() >= 0.9 * goodput('newreno@best')")
-    other = replace(each, claim=claim)
-    found = find_parting(other, case_runs(other))
-    assert found is not None
+    rtt = "rtt() >= 1.1 * rtt('newreno@best')"
+    found = parted("improve-olia", f"{rtt} and goodput() >= 0.9 * goodput('newreno@best')")
     assert (found.column, found.is_worse) == ("goodput_bps", True)
-    alone = replace(each, claim=said_claim("rtt() >= 1.1 * rtt('newreno@best')"))
-    found = find_parting(alone, case_runs(alone))
-    assert found is not None
-    assert (found.column, found.is_worse) == ("srtt_s", False)
+    alone = parted("improve-olia", rtt)
+    assert (alone.column, alone.is_worse) == ("srtt_s", False)
 
 
 def test_nothing_parts_without_a_difference() -> None:

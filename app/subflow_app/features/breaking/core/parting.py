@@ -266,7 +266,7 @@ def _partings(
         curves = _both(ours[flows], theirs[flows])
         step_s = _interval_s(own)
         begins = math.floor(_last_change_s(net) / step_s)
-        first = _parting(curves, begins, round(own.warmup_s / step_s))
+        first = parting_sample(curves, begins, round(own.warmup_s / step_s))
         if first is None:
             continue
         means = [float(curve[first:].mean()) for curve in curves]
@@ -300,7 +300,7 @@ def _last_change_s(net: Network) -> float:
     return max((time_s for time_s in times_s if time_s <= scenario.warmup_s), default=0.0)
 
 
-def _parting(curves: tuple[_Curve, _Curve], begins: int, measured: int) -> int | None:
+def parting_sample(curves: tuple[_Curve, _Curve], begins: int, measured: int) -> int | None:
     """Index of the first sample from which the mean of one curve stays below its share of the other's, or None.
 
     Args:
