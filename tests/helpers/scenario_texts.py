@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from subflow_sim.errors import Problem, ScenarioError
 from subflow_sim.params import Algorithm, AlgorithmCatalog, Dimension, Param
@@ -191,3 +192,12 @@ def problem_of(text: str, *overrides: str) -> Problem:
     problems = problems_of(text, *overrides)
     assert len(problems) == 1, [str(problem) for problem in problems]
     return problems[0]
+
+
+def leaves(value: Any, path: str = "") -> list[tuple[str, Any]]:
+    """Dotted keys and values of everything in a file that is not a table."""
+    if isinstance(value, Mapping):
+        return [leaf for key, item in value.items() for leaf in leaves(item, f"{path}.{key}" if path else key)]
+    if path == "events":
+        return [leaf for index, item in enumerate(value) for leaf in leaves(item, f"events.{index}")]
+    return [(path, value)]

@@ -15,19 +15,14 @@ from subflow_app.foundation.toml_edit import read_toml, render
 HEAD = """\
 format = 1
 duration = "60s"
-[nodes.a]
-[nodes.b]
-[links.wifi]
-ends = ["a", "b"]
-rate = "8Mbit/s"
-[links.lte]
-ends = ["a", "b"]
-rate = { steps = [["0s", "4Mbit/s"], ["20s", "8Mbit/s"], ["40s", "2Mbit/s"]] } # measured
-[flows.download]
-kind = "mptcp"
-from = "b"
-to = "a"
-count = 2
+[nodes]
+a = {}
+b = {}
+[links]
+wifi = { ends = ["a", "b"], rate = "8Mbit/s" }
+lte = { ends = ["a", "b"], rate = { steps = [["0s", "4Mbit/s"], ["20s", "8Mbit/s"], ["40s", "2Mbit/s"]] } } # measured
+[flows]
+download = { kind = "mptcp", from = "b", to = "a", count = 2 }
 """
 
 
@@ -36,12 +31,18 @@ def event(at: str, **values: object) -> str:
     return f'[[events]]\nat = "{at}"\n{lines}'
 
 
-def items(text: str, key: str) -> tuple[strip.StripItem, ...]:
+def items(text: str, key: str = "links.wifi") -> tuple[strip.StripItem, ...]:
     rows = {row.key: row.items for row in strip_rows(read_toml(text), 60.0)}
     return rows.get(key, ())
 
 
-def bars(text: str, key: str) -> list[tuple[float, float, str, bool]]:
+def wifi(*changes: tuple[str, bool], direction: str = "") -> str:
+    """The link goes down or comes up at these times."""
+    side = {"direction": direction} if direction else {}
+    return "".join(event(at, link="wifi", **side, up=up) for at, up in changes)
+
+
+def bars(text: str, key: str = "links.wifi") -> list[tuple[float, float, str, bool]]:
     return [
         (item.start_s, item.end_s, item.side, item.end is not None)
         for item in items(text, key)
@@ -49,8 +50,8 @@ def bars(text: str, key: str) -> list[tuple[float, float, str, bool]]:
     ]
 
 
-def only_bar(text: str, key: str = "links.wifi") -> StripBar:
-    (bar,) = (item for item in items(text, key) if isinstance(item, StripBar))
+def only_bar(text: str) -> StripBar:
+    (bar,) = (item for item in items(text) if isinstance(item, StripBar))
     return bar
 
 
@@ -59,7 +60,7 @@ def only_mark(text: str, key: str = "links.wifi") -> StripMark:
     return mark
 
 
-OUTAGE = HEAD + event("10s", link="wifi", up=False) + event("15s", link="wifi", up=True)
+OUTAGE = HEAD + wifi(("10s", False), ("15s", True))
 
 
 def test_a_link_without_changes_has_a_row_only_while_it_is_selected() -> None:
@@ -67,34 +68,26 @@ def test_a_link_without_changes_has_a_row_only_while_it_is_selected() -> None:
     assert [row.key for row in strip_rows(read_toml(HEAD), 60.0, "links.wifi")] == ["links.wifi", "links.lte"]
 
 
-def test_down_and_up_are_one_bar() -> None:
-    assert bars(OUTAGE, "links.wifi") == [(10.0, 15.0, "", True)]
-
-
-def test_a_link_that_never_comes_up_is_down_to_the_end() -> None:
-    assert bars(HEAD + event("10s", link="wifi", up=False), "links.wifi") == [(10.0, 60.0, "", False)]
-
-
-def test_pairs_are_found_by_time_not_by_their_order_in_the_file() -> None:
-    text = HEAD + "".join(
-        event(at, link="wifi", up=up) for at, up in (("30s", True), ("20s", False), ("5s", False), ("8s", True))
-    )
-    assert bars(text, "links.wifi") == [(5.0, 8.0, "", True), (20.0, 30.0, "", True)]
-
-
-def test_directions_go_down_on_their_own_and_come_up_together() -> None:
-    text = (
-        HEAD
-        + event("5s", link="wifi", direction="forward", up=False)
-        + event("6s", link="wifi", direction="reverse", up=False)
-        + event("9s", link="wifi", direction="forward", up=True)
-        + event("12s", link="wifi", up=True)
-    )
-    assert bars(text, "links.wifi") == [(5.0, 9.0, "forward", True), (6.0, 12.0, "reverse", True)]
-
-
-def test_an_up_without_a_down_is_a_mark() -> None:
-    assert only_mark(HEAD + event("5s", link="wifi", up=True)).changes == (("up", True),)
+@for_each(
+    ("text", "expected"),
+    [
+        (wifi(("10s", False), ("15s", True)), [(10.0, 15.0, "", True)]),
+        (wifi(("10s", False)), [(10.0, 60.0, "", False)]),  # down to the end of the run
+        (
+            wifi(("30s", True), ("20s", False), ("5s", False), ("8s", True)),
+            [(5.0, 8.0, "", True), (20.0, 30.0, "", True)],
+        ),
+        (
+            wifi(("5s", False), ("9s", True), direction="forward")
+            + wifi(("6s", False), direction="reverse")
+            + wifi(("12s", True)),
+            [(5.0, 9.0, "forward", True), (6.0, 12.0, "reverse", True)],
+        ),
+    ],
+    ids=["pair", "without an end", "by time, not by order in the file", "directions come up together"],
+)
+def test_a_link_is_down_for_a_bar(text: str, expected: list[tuple[float, float, str, bool]]) -> None:
+    assert bars(HEAD + text) == expected
 
 
 def test_subflows_that_close_and_open_are_bars_of_their_flow() -> None:
@@ -111,16 +104,17 @@ def test_subflows_that_close_and_open_are_bars_of_their_flow() -> None:
 
 def test_another_controller_is_a_mark_with_its_name() -> None:
     for controller in ("olia", {"name": "olia"}):
-        text = HEAD + '[[events]]\nat = "5s"\nflow = "download.2"\n' + f"controller = {render(controller)}\n"
+        text = HEAD + event("5s", flow="download.2") + f"controller = {render(controller)}\n"
         mark = only_mark(text, "flows.download")
-        assert (mark.time_s, mark.changes) == (5.0, (("controller", "olia"),))
-        assert mark.values == ()  # one drags its time, and nothing of what it says
+        # One drags its time, and nothing of what it says.
+        assert (mark.time_s, mark.changes, mark.values) == (5.0, (("controller", "olia"),), ())
 
 
 def test_values_that_change_are_marks_with_their_text() -> None:
     mark = only_mark(HEAD + event("5s", link="wifi", rate="2Mbit/s", loss="1%"))
     assert (mark.time_s, mark.changes) == (5.0, (("rate", "2Mbit/s"), ("loss", "1%")))
     assert mark.values == (("events", 0, "rate"), ("events", 0, "loss"))
+    assert only_mark(HEAD + wifi(("5s", True))).changes == (("up", True),), "it was not down before"
 
 
 def test_steps_of_a_rate_are_marks_between_their_neighbours() -> None:
@@ -132,7 +126,7 @@ def test_steps_of_a_rate_are_marks_between_their_neighbours() -> None:
 
 def test_malformed_events_are_left_out() -> None:
     text = HEAD + '[[events]]\nat = "soon"\nlink = "wifi"\nup = false\n[[events]]\nlink = "wifi"\nup = false\n'
-    assert items(text, "links.wifi") == ()
+    assert items(text) == ()
 
 
 @pytest.mark.parametrize(
@@ -194,10 +188,8 @@ def test_times_are_written_as_the_file_had_them(time: float, like: object, text:
 
 
 def test_a_new_outage_lasts_a_tenth_of_the_run_and_fits_into_it() -> None:
-    assert bars(strip.with_outage(HEAD, "links.wifi", 20.2, 60.0, 1.0), "links.wifi") == [(20.0, 26.0, "", True)]
-    assert bars(strip.with_outage(HEAD, "flows.download", 59.0, 60.0, 1.0), "flows.download") == [
-        (59.0, 60.0, "", True)
-    ]
+    for key, at_s, expected in (("links.wifi", 20.2, (20.0, 26.0)), ("flows.download", 59.0, (59.0, 60.0))):
+        assert bars(strip.with_outage(HEAD, key, at_s, 60.0, 1.0), key) == [(*expected, "", True)]
 
 
 def test_a_new_rate_starts_from_the_one_in_force() -> None:
@@ -212,8 +204,7 @@ def test_a_new_rate_starts_from_the_one_in_force() -> None:
 
 def test_removing_a_bar_removes_both_its_events() -> None:
     text = OUTAGE + event("50s", link="wifi", rate="1Mbit/s")
-    rest = strip.without(text, only_bar(text))
-    assert [entry["at"] for entry in read_toml(rest)["events"]] == ["50s"]
+    assert [entry["at"] for entry in read_toml(strip.without(text, only_bar(text)))["events"]] == ["50s"]
 
 
 def test_removing_a_step_leaves_the_others() -> None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.helpers.members import for_each
 from tests.helpers.policies import Plan, make_plan, write_random_policy
+from tests.helpers.present import present
+from tests.helpers.scenario_texts import leaves
 
 from subflow_app.features.editor.core.form import Form, FormField, form_for, outline
 from subflow_app.features.editor.core.form_text import check_text, read_text, text_of, with_unit
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_sim.catalog import catalog, catalog_with
-from subflow_sim.params import Dimension, Param
+from subflow_sim.params import AlgorithmCatalog, Dimension, Param
 from subflow_sim.policy_library import PolicyLibrary
 from subflow_sim.scenario import Arrivals, parse_scenario
 
@@ -23,22 +24,15 @@ SCENARIOS = sorted((Path(__file__).parents[4] / "assets" / "scenarios").glob("*.
 DEMO = """\
 format = 1
 duration = "60s"
-[nodes.client]
-[nodes.hub]
-kind = "router"
-[nodes.server]
-[links.wifi]
-ends = ["client", "hub"]
-rate = "8Mbit/s"
-[links.wire]
-ends = ["hub", "server"]
-rate = 1e9
-reverse = { delay = "3ms" }
-[flows.download]
-kind = "mptcp"
-from = "server"
-to = "client"
-controller = { name = "uncoupled", base = "newreno" }
+[nodes]
+client = {}
+hub = { kind = "router" }
+server = {}
+[links]
+wifi = { ends = ["client", "hub"], rate = "8Mbit/s" }
+wire = { ends = ["hub", "server"], rate = 1e9, reverse = { delay = "3ms" } }
+[flows]
+download = { kind = "mptcp", from = "server", to = "client", controller = { name = "uncoupled", base = "newreno" } }
 [[events]]
 at = "30s"
 link = "wifi"
@@ -51,44 +45,33 @@ def doc() -> ScenarioDoc:
     return ScenarioDoc(DEMO)
 
 
-def form(doc: ScenarioDoc, key: str) -> Form:
-    found = form_for(doc, key, catalog())
-    assert found is not None
-    return found
+def form(doc: ScenarioDoc, key: str, algorithms: AlgorithmCatalog | None = None) -> Form:
+    return present(form_for(doc, key, algorithms or catalog()))
 
 
-def field(doc: ScenarioDoc, key: str) -> FormField:
+def field(doc: ScenarioDoc, key: str, algorithms: AlgorithmCatalog | None = None) -> FormField:
     part = ".".join(key.split(".")[:2]) if "." in key else ""
-    return next(each for each in form(doc, part).fields() if each.key == key)
+    return next(each for each in form(doc, part, algorithms).fields() if each.key == key)
 
 
-def leaves(value: Any, key: str = "") -> list[str]:
-    """Dotted keys of all values of a file that are not tables."""
-    if isinstance(value, dict):
-        return [leaf for name, item in value.items() for leaf in leaves(item, f"{key}.{name}" if key else name)]
-    if key == "events":
-        return [leaf for index, item in enumerate(value) for leaf in leaves(item, f"events.{index}")]
-    return [key]
+def offered(doc: ScenarioDoc, key: str) -> list[str | None]:
+    """The values among which a person chooses."""
+    return [option.value for option in field(doc, key).options]
 
 
 @for_each("text", [DEMO, *(path.read_text() for path in SCENARIOS)])
 def test_every_value_of_a_file_has_a_field(text: str) -> None:
     doc = ScenarioDoc(text)
-
-    offered = {
-        each.key for entry in outline(doc) for part in (entry, *entry.children) for each in form(doc, part.key).fields()
-    }
+    parts = [part for entry in outline(doc) for part in (entry, *entry.children)]
+    offered = {each.key for part in parts for each in form(doc, part.key).fields()}
 
     # Steps of a rate and options in tables are edited in the field of the key that holds them, draws in the text.
-    values = [key for key in leaves(doc.data) if not key.startswith("training.")]
-    missing = [key for key in values if not any(key == o or key.startswith(f"{o}.") for o in offered)]
-    assert missing == []
+    values = [key for key, _ in leaves(doc.data) if not key.startswith("training.")]
+    assert [key for key in values if not any(key == o or key.startswith(f"{o}.") for o in offered)] == []
 
 
 def test_parts_that_do_not_exist_have_no_form(doc: ScenarioDoc) -> None:
-    assert form_for(doc, "links.none", catalog()) is None
-    assert form_for(doc, "events.1", catalog()) is None
-    assert form_for(doc, "nonsense", catalog()) is None
+    assert [form_for(doc, key, catalog()) for key in ("links.none", "events.1", "nonsense")] == [None] * 3
 
 
 def test_fields_follow_the_kind_of_flow(doc: ScenarioDoc) -> None:
@@ -138,8 +121,7 @@ def test_a_flow_becomes_many_by_its_arrivals(doc: ScenarioDoc) -> None:
     doc.set_value("flows.download.arrivals.gap", "10s")
 
     assert doc.problems == ()
-    assert doc.scenario is not None
-    assert doc.scenario.flows["download"].arrivals == Arrivals(10.0, 30.0)
+    assert present(doc.scenario).flows["download"].arrivals == Arrivals(10.0, 30.0)
     detail = next(part for entry in outline(doc) for part in entry.children if part.key == "flows.download").detail
     assert detail.endswith("arriving")
 
@@ -151,31 +133,27 @@ def test_a_flow_becomes_many_by_its_arrivals(doc: ScenarioDoc) -> None:
 def test_an_event_can_be_given_one_copy_of_a_flow(doc: ScenarioDoc) -> None:
     doc.set_value("flows.download.count", 3)
     doc.add_event({"at": "5s", "flow": "download.2", "open": False})
-    offered = [option.value for option in field(doc, "events.1.flow").options]
-    assert offered == ["download", "download.1", "download.2", "download.3"]
+    assert offered(doc, "events.1.flow") == ["download", "download.1", "download.2", "download.3"]
     assert doc.problems == ()
 
 
 def test_an_event_offers_the_controllers_that_can_take_over_with_their_options(doc: ScenarioDoc) -> None:
     doc.add_event({"at": "5s", "flow": "download", "controller": "olia"})
-    chosen = field(doc, "events.1.controller")
-    assert chosen.text == "olia"
-    offered = {option.value for option in chosen.options}
-    assert {"lia", "olia", "uncoupled"} <= offered
-    assert "drl-cc" not in offered
+    assert field(doc, "events.1.controller").text == "olia"
+    names = set(offered(doc, "events.1.controller"))
+    assert {"lia", "olia", "uncoupled"} <= names
+    assert "drl-cc" not in names
     assert form(doc, "events.1").subtitle == "controller olia"
 
     doc.set_value("events.1.controller", "uncoupled")
-    bases = {option.value for option in field(doc, "events.1.controller.base").options}
-    assert "cubic" in bases
-    assert "rl-explore" not in bases
+    bases = offered(doc, "events.1.controller.base")
+    assert ("cubic" in bases, "rl-explore" in bases) == (True, False)
     doc.set_value("events.1.controller.base", "vegas")
     assert field(doc, "events.1.controller").text == "uncoupled"
     doc.set_value("events.1.controller.alpha", 3)
     assert field(doc, "events.1.controller.alpha").text == "3"
     assert doc.problems == ()
-    controller = parse_scenario(doc.text).events[0].controller  # sorted by time
-    assert controller is not None
+    controller = present(parse_scenario(doc.text).events[0].controller)  # sorted by time
     assert (controller.name, controller.options["base"], controller.options["alpha"]) == ("uncoupled", "vegas", 3)
 
 
@@ -189,28 +167,21 @@ def test_an_event_without_a_controller_has_no_options_of_one(doc: ScenarioDoc) -
 
 
 def test_coupled_controllers_are_not_offered_to_tcp(doc: ScenarioDoc) -> None:
-    names = {option.value for option in field(doc, "flows.download.controller").options}
-    assert {"lia", "uncoupled", "newreno"} <= names
+    lia = next(each for each in catalog().controllers if each.name == "lia")
+    options = {option.value: option.summary for option in field(doc, "flows.download.controller").options}
+    assert {"lia", "uncoupled", "newreno"} <= options.keys()
+    assert options["lia"] == lia.summary
 
     doc.set_value("flows.download.kind", "tcp")
 
-    names = {option.value for option in field(doc, "flows.download.controller").options}
-    assert "newreno" in names
-    assert "lia" not in names
-
-
-def test_choices_come_with_their_summaries(doc: ScenarioDoc) -> None:
-    lia = next(each for each in catalog().controllers if each.name == "lia")
-
-    offered = field(doc, "flows.download.controller").options
-
-    assert next(option for option in offered if option.value == "lia").summary == lia.summary
+    names = offered(doc, "flows.download.controller")
+    assert ("newreno" in names, "lia" in names) == (True, False)
 
 
 def test_hosts_links_and_flows_are_offered_by_name(doc: ScenarioDoc) -> None:
-    assert [o.value for o in field(doc, "flows.download.from").options] == ["client", "server"]  # the hub is a router
-    assert [o.value for o in field(doc, "links.wifi.ends").options] == ["client", "hub", "server"]
-    assert [o.value for o in field(doc, "events.0.link").options] == ["wifi", "wire"]
+    assert offered(doc, "flows.download.from") == ["client", "server"]  # the hub is a router
+    assert offered(doc, "links.wifi.ends") == ["client", "hub", "server"]
+    assert offered(doc, "events.0.link") == ["wifi", "wire"]
 
 
 def test_placeholders_say_what_applies(doc: ScenarioDoc) -> None:
@@ -228,16 +199,13 @@ def test_problems_stand_at_their_field(doc: ScenarioDoc) -> None:
     doc.set_value("links.wire.reverse.loss", "-1%")
     doc.set_value("flows.download.paths", [["wifi", "none"]])
 
-    assert len(field(doc, "links.wifi.loss").problems) == 1
-    assert field(doc, "links.wifi.rate").problems == ()
-    assert len(field(doc, "links.wire.reverse.loss").problems) == 1
-    assert len(field(doc, "flows.download.paths").problems) == 1
-    assert form(doc, "links.wifi").problems == ()
+    for key in ("links.wifi.loss", "links.wire.reverse.loss", "flows.download.paths"):
+        assert len(field(doc, key).problems) == 1, key
+    assert field(doc, "links.wifi.rate").problems == form(doc, "links.wifi").problems == ()
 
 
 def test_keys_that_do_not_exist_are_problems_of_the_part(doc: ScenarioDoc) -> None:
-    doc.set_text(DEMO.replace('rate = "8Mbit/s"', 'rate = "8Mbit/s"\nspeed = 3'))
-
+    doc.set_text(DEMO.replace('rate = "8Mbit/s"', 'rate = "8Mbit/s", speed = 3'))
     assert [problem.key for problem in form(doc, "links.wifi").problems] == ["links.wifi.speed"]
 
 
@@ -248,12 +216,9 @@ def test_the_outline_counts_problems(doc: ScenarioDoc) -> None:
     entries = {entry.key: entry for entry in outline(doc)}
     children = {child.key: child for entry in entries.values() for child in entry.children}
 
-    assert entries[""].problem_count == 1
-    assert entries["links"].problem_count == 1
-    assert children["links.wifi"].problem_count == 1
-    assert children["links.wire"].problem_count == 0
-    assert children["events.0"].title == "30s wifi"
-    assert children["events.0"].detail == "down"
+    assert (entries[""].problem_count, entries["links"].problem_count) == (1, 1)
+    assert (children["links.wifi"].problem_count, children["links.wire"].problem_count) == (1, 0)
+    assert (children["events.0"].title, children["events.0"].detail) == ("30s wifi", "down")
 
 
 @for_each(
@@ -315,6 +280,10 @@ def test_a_check_says_what_is_wrong_and_changes_nothing(doc: ScenarioDoc, key: s
     assert doc.text == DEMO
 
 
+def test_a_check_tells_what_a_bare_number_amounts_to(doc: ScenarioDoc) -> None:
+    assert check_text(doc, "links.wifi.rate", field(doc, "links.wifi.rate").param, "8e6").si_value == 8e6
+
+
 def test_buffers_and_backups_come_back_from_the_file_as_they_were_typed(doc: ScenarioDoc) -> None:
     typed = {"send_buffer": "64kB", "recv_buffer": "1MB", "backup": "[1]"}
     for key, text in typed.items():
@@ -325,10 +294,6 @@ def test_buffers_and_backups_come_back_from_the_file_as_they_were_typed(doc: Sce
     flow = parse_scenario(doc.text).flows["download"]
     assert (flow.send_buffer_bytes, flow.recv_buffer_bytes, flow.backup) == (64_000, 1_000_000, (1,))
     assert {key: field(doc, f"flows.download.{key}").text for key in typed} == typed
-
-
-def test_a_check_tells_what_a_bare_number_amounts_to(doc: ScenarioDoc) -> None:
-    assert check_text(doc, "links.wifi.rate", field(doc, "links.wifi.rate").param, "8e6").si_value == 8e6
 
 
 def test_options_stand_in_a_group_of_their_algorithm_also_of_the_default_one(doc: ScenarioDoc) -> None:
@@ -375,23 +340,22 @@ def test_a_controller_that_learns_shows_the_card_of_its_policy(tmp_path: Path) -
     library = replace(shipped, controllers=(*others, replace(drl_cc, options=options)))
     doc = ScenarioDoc(DEMO.replace('{ name = "uncoupled", base = "newreno" }', '"drl-cc"'))
 
-    form = form_for(doc, "flows.download", library)
-
-    assert form is not None
-    group = next(each for each in form.groups if each.title == "Controller: drl-cc")
-    assert group.hint == "mine: Sc1, 4 000 decisions"
-    controller = next(each for each in form.fields() if each.key == "flows.download.controller")
-    details = {option.value: option.details for option in controller.options}
+    assert hint(doc, library) == "mine: Sc1, 4 000 decisions"
+    choices = field(doc, "flows.download.controller", library).options
+    details = {option.value: option.details for option in choices}
     assert details["drl-cc"].startswith(drl_cc.summary)
     assert "A first try" in details["drl-cc"]
     assert details["lia"] == ""
 
 
+def hint(doc: ScenarioDoc, algorithms: AlgorithmCatalog) -> str:
+    groups = form(doc, "flows.download", algorithms).groups
+    return next(each.hint for each in groups if each.title == "Controller: drl-cc")
+
+
 def test_a_policy_without_a_card_is_not_told_about(tmp_path: Path) -> None:
     doc = ScenarioDoc(DEMO.replace('name = "uncoupled", base = "newreno"', 'name = "drl-cc", policy = "neutral"'))
-    form = form_for(doc, "flows.download", catalog_with(PolicyLibrary((tmp_path,))))
-    assert form is not None
-    assert next(each for each in form.groups if each.title == "Controller: drl-cc").hint == ""
+    assert hint(doc, catalog_with(PolicyLibrary((tmp_path,)))) == ""
 
 
 def test_a_controller_that_learns_offers_the_policies_made_for_it(doc: ScenarioDoc, tmp_path: Path) -> None:
@@ -399,9 +363,7 @@ def test_a_controller_that_learns_offers_the_policies_made_for_it(doc: ScenarioD
     write_random_policy(tmp_path / "other.safetensors", Plan("dql-mptcp"))
     (tmp_path / "broken.safetensors").write_bytes(b"")
     doc.set_value("flows.download.controller", {"name": "drl-cc"})
-    found = form_for(doc, "flows.download", catalog_with(PolicyLibrary((tmp_path,))))
-    assert found is not None
-    policy = next(each for each in found.fields() if each.key == "flows.download.controller.policy")
+    policy = field(doc, "flows.download.controller.policy", catalog_with(PolicyLibrary((tmp_path,))))
     assert [(option.value, option.summary) for option in policy.options] == [
         ("mine", "Sc1, 4 000 decisions"),
         ("neutral", "changes nothing"),
@@ -425,13 +387,7 @@ def test_rates_are_taken_as_people_write_them(typed: str, unit: str, completed: 
     assert with_unit(typed, unit) == completed
 
 
-def test_a_rate_is_taken_so_where_the_file_has_a_bare_number() -> None:
-    doc = ScenarioDoc(DEMO)
-    key = "links.wifi.rate"
-    doc.set_value(key, 8_000_000)
-    found = form_for(doc, "links.wifi", catalog())
-    assert found is not None
-    field = next(each for each in found.fields() if each.key == key)
-    assert field.unit == ""
-    assert field.completed("5 Mbps") == "5Mbit/s"
-    assert field.completed("6000000") == "6000000"
+def test_a_rate_is_taken_so_where_the_file_has_a_bare_number(doc: ScenarioDoc) -> None:
+    doc.set_value("links.wifi.rate", 8_000_000)
+    rate = field(doc, "links.wifi.rate")
+    assert (rate.unit, rate.completed("5 Mbps"), rate.completed("6000000")) == ("", "5Mbit/s", "6000000")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.members import for_each
+from tests.helpers.present import present
 
 from subflow_app.features.editor.core.graph_files import export_graphml, left_out
 from subflow_app.features.editor.core.graph_import import import_graph
@@ -23,15 +24,12 @@ def again(scenario: Scenario, path: Path) -> Scenario:
     export_graphml(scenario, picture_of(scenario).places, path)
     flow = next(iter(scenario.flows.values()))
     text = FLOWS.format(name="f", source=flow.source, destination=flow.destination, path=str(list(flow.paths[0])))
-    doc = ScenarioDoc(import_graph(path).text + text)
-    assert doc.scenario is not None, doc.problems
-    return doc.scenario
+    return present(ScenarioDoc(import_graph(path).text + text).scenario)
 
 
 @for_each("name", scenario_names())
 def test_the_topology_of_a_shipped_scenario_comes_back(name: str, tmp_path: Path) -> None:
-    before = ScenarioDoc.open(resource_path(f"scenarios/{name}.toml")).scenario
-    assert before is not None
+    before = present(ScenarioDoc.open(resource_path(f"scenarios/{name}.toml")).scenario)
     after = again(before, tmp_path / "net.graphml")
     assert {n: node.kind for n, node in after.nodes.items()} == {n: node.kind for n, node in before.nodes.items()}
     assert list(after.links) == list(before.links)
@@ -45,15 +43,9 @@ def test_the_topology_of_a_shipped_scenario_comes_back(name: str, tmp_path: Path
 
 
 def test_nothing_is_guessed_on_the_way_back(tmp_path: Path) -> None:
-    scenario = ScenarioDoc.new().scenario
-    assert scenario is not None
+    scenario = present(ScenarioDoc.new().scenario)
     export_graphml(scenario, picture_of(scenario).places, tmp_path / "net.graphml")
     assert import_graph(tmp_path / "net.graphml").guessed_count == 0
     assert left_out(scenario) == ("flows",)
-
-
-def test_a_folder_that_is_not_there_is_explained(tmp_path: Path) -> None:
-    scenario = ScenarioDoc.new().scenario
-    assert scenario is not None
     with pytest.raises(ExportError, match="cannot be written"):
         export_graphml(scenario, {}, tmp_path / "none" / "net.graphml")

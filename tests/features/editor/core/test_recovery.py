@@ -9,8 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.helpers.members import for_each
 
-from subflow_app.features.editor.core.recovery import Orphan, RecoveryFile, UnsavedText, find_orphans
+from subflow_app.features.editor.core.recovery import RecoveryFile, UnsavedText, find_orphans
 from subflow_store.liveness import this_process
 
 
@@ -49,27 +50,21 @@ def test_latest_text_is_on_the_disk(folder: Path) -> None:
     kept.close()
 
 
-def test_file_goes_when_there_is_nothing_to_lose(folder: Path) -> None:
-    kept = RecoveryFile(refuse, folder)
+@for_each("is_closed", [True, False], ids=["closed", "nothing is unsaved any more"])
+def test_file_goes_when_there_is_nothing_to_lose(tmp_path: Path, is_closed: bool) -> None:
+    kept = RecoveryFile(refuse, tmp_path)
     kept.keep(unsaved(None))
     kept.settle()
     assert kept.file.exists()
+    assert find_orphans(tmp_path) == (), "its process lives"
 
-    kept.drop()
-    kept.settle()
-
-    assert list(folder.iterdir()) == []
+    if not is_closed:
+        kept.drop()
+        kept.settle()
+        assert list(tmp_path.iterdir()) == []
     kept.close()
 
-
-def test_closing_removes_the_file(folder: Path) -> None:
-    kept = RecoveryFile(refuse, folder)
-    kept.keep(unsaved(None))
-    kept.settle()
-
-    kept.close()
-
-    assert list(folder.iterdir()) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_nothing_is_written_without_a_change(folder: Path) -> None:
@@ -78,38 +73,31 @@ def test_nothing_is_written_without_a_change(folder: Path) -> None:
     kept.close()
 
     assert not folder.exists()
-
-
-def test_what_a_dead_process_left_is_found(folder: Path, tmp_path: Path) -> None:
-    path = tmp_path / "two-paths.toml"
-    path.write_text("before")
-    file = leave_behind(folder, unsaved(path))
-
-    (orphan,) = find_orphans(folder)
-
-    assert orphan.file == file
-    assert orphan.unsaved == unsaved(path)
-    assert not orphan.is_outdated
-    assert "-before\n+after" in orphan.differences()
-
-
-def test_scenario_without_a_file_is_found(folder: Path) -> None:
-    leave_behind(folder, unsaved(None))
-
-    (orphan,) = find_orphans(folder)
-
-    assert orphan.unsaved.path is None
-    assert "+after" in orphan.differences()
-
-
-def test_living_process_is_left_alone(folder: Path) -> None:
-    kept = RecoveryFile(refuse, folder)
-    kept.keep(unsaved(None))
-    kept.settle()
-
     assert find_orphans(folder) == ()
-    assert kept.file.exists()
-    kept.close()
+
+
+@for_each(
+    ("name", "content", "is_outdated", "difference"),
+    [
+        ("mine.toml", "before", False, "-before\n+after"),
+        ("mine.toml", "changed by an editor", True, "-changed by an editor"),
+        ("gone.toml", None, False, "-before\n+after"),
+        (None, None, False, "+after"),
+    ],
+    ids=["as it was", "changed since", "gone", "never saved"],
+)
+def test_what_was_left_is_found(
+    tmp_path: Path, name: str | None, content: str | None, is_outdated: bool, difference: str
+) -> None:
+    path = tmp_path / name if name else None
+    if path is not None and content is not None:
+        path.write_text(content)
+    file = leave_behind(tmp_path / "recovery", unsaved(path))
+
+    (orphan,) = find_orphans(tmp_path / "recovery")
+
+    assert (orphan.file, orphan.unsaved, orphan.is_outdated) == (file, unsaved(path), is_outdated)
+    assert difference in orphan.differences()
 
 
 def test_nothing_is_offered_where_nothing_differs(folder: Path, tmp_path: Path) -> None:
@@ -119,26 +107,6 @@ def test_nothing_is_offered_where_nothing_differs(folder: Path, tmp_path: Path) 
 
     assert find_orphans(folder) == ()
     assert not file.exists()
-
-
-def test_file_that_somebody_changed_since_is_said(folder: Path, tmp_path: Path) -> None:
-    path = tmp_path / "two-paths.toml"
-    path.write_text("changed by an editor")
-    leave_behind(folder, unsaved(path))
-
-    (orphan,) = find_orphans(folder)
-
-    assert orphan.is_outdated
-    assert "-changed by an editor" in orphan.differences()
-
-
-def test_file_that_is_gone_can_be_recovered(folder: Path, tmp_path: Path) -> None:
-    leave_behind(folder, unsaved(tmp_path / "gone.toml"))
-
-    (orphan,) = find_orphans(folder)
-
-    assert not orphan.is_outdated
-    assert "-before\n+after" in orphan.differences()
 
 
 def test_bytes_that_are_no_text_come_back(folder: Path) -> None:
@@ -163,12 +131,10 @@ def test_latest_comes_first_and_discarding_is_for_good(folder: Path) -> None:
     assert [orphan.unsaved.text for orphan in find_orphans(folder)] == ["older"]
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"process": 3}', "\x00\x01"])
-def test_damaged_file_is_passed_over(folder: Path, content: str) -> None:
-    folder.mkdir()
-    (folder / "1-2.json").write_text(content)
-
-    assert find_orphans(folder) == ()
+@for_each("content", ["", "[]", "{}", '{"process": 3}', "\x00\x01"])
+def test_damaged_file_is_passed_over(tmp_path: Path, content: str) -> None:
+    (tmp_path / "1-2.json").write_text(content)
+    assert find_orphans(tmp_path) == ()
 
 
 def test_writing_that_was_cut_off_is_cleared_away(folder: Path) -> None:
@@ -194,8 +160,3 @@ def test_failure_to_write_is_told_once(tmp_path: Path) -> None:
 
     assert len(told) == 1
     assert str(tmp_path / "recovery") in told[0]
-
-
-def test_orphans_of_nobody_are_none(folder: Path) -> None:
-    nothing: tuple[Orphan, ...] = find_orphans(folder)
-    assert nothing == ()

@@ -15,23 +15,15 @@ SCENARIO = """\
 format = 1
 name = "Clipboard"
 duration = "60s"
-[nodes.a]
-at = [0, 0]
-[nodes.b]
-at = [100, 0]
-[nodes.c]
-[links.ab]
-ends = ["a", "b"]
-rate = "8Mbit/s"
-reverse = { loss = 0 }
-[links.bc]
-ends = ["b", "c"]
-rate = "8Mbit/s"
-[flows.f1]
-kind = "mptcp"
-from = "a"
-to = "b"
-paths = [["ab"]]
+[nodes]
+a = { at = [0, 0] }
+b = { at = [100, 0] }
+c = {}
+[links]
+ab = { ends = ["a", "b"], rate = "8Mbit/s", reverse = { loss = 0 } }
+bc = { ends = ["b", "c"], rate = "8Mbit/s" }
+[flows]
+f1 = { kind = "mptcp", from = "a", to = "b", paths = [["ab"]] }
 [[events]]
 at = "10s"
 link = "ab"
@@ -49,9 +41,7 @@ text = "here"
 def test_nodes_bring_what_lies_between_them() -> None:
     copied = tomllib.loads(copy_parts(SCENARIO, ["nodes.a", "nodes.b", "notes.0"]))
 
-    assert set(copied["nodes"]) == {"a", "b"}
-    assert set(copied["links"]) == {"ab"}
-    assert set(copied["flows"]) == {"f1"}
+    assert [set(copied[part]) for part in ("nodes", "links", "flows")] == [{"a", "b"}, {"ab"}, {"f1"}]
     assert len(copied["events"]) == 2
     assert copied["notes"] == [{"at": [5, 5], "text": "here"}]
 

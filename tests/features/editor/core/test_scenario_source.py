@@ -19,8 +19,12 @@ format = 1
 name = "Two paths" # the title
 duration = "10s"
 
-[nodes.client]
-[nodes.server]
+[nodes]
+client = {}
+server = {}
+
+[links]
+lte = { ends = ["client", "server"], rate = "8Mbit/s" }
 
 # the lossy one
 [links.wifi]
@@ -28,10 +32,6 @@ ends = ["client", "server"]
 rate = "8Mbit/s"
 delay = "50ms"
 queue = "67pkt"   # one BDP
-
-[links.lte]
-ends = ["client", "server"]
-rate = "8Mbit/s"
 
 [flows.download]
 kind = "mptcp"
@@ -90,10 +90,8 @@ def test_a_controller_that_an_override_replaces_loses_its_options_and_that_is_re
         source = open_scenario(str(file), overrides=[f"flows.download.controller={value}"])
         assert "beta" not in source.text
         assert read_scenario(Use.RUN, source.text) == source.scenario
-        assert [line.partition(": the options")[0] for line in source.replaced] == [
-            "flows.download.controller = mpcc-loss"
-        ]
-        assert source.replaced[0].endswith(": the options set for mpcc-loss (beta = 20) do not apply.")
+        (told,) = source.replaced
+        assert re.match(r"flows\.download\.controller = mpcc-loss: .*beta = 20", told)
     kept = open_scenario(str(file), overrides=["flows.download.controller.beta=30"])
     assert (kept.replaced, kept.scenario.flows["download"].controller.options["beta"]) == ((), 30)
 
@@ -106,9 +104,7 @@ def test_comments_and_layout_stay_when_values_are_overridden() -> None:
 
 def test_seed_is_written_into_the_text(file: Path) -> None:
     source = open_scenario(str(file), seed=41)
-
-    assert source.scenario.seed == 41
-    assert parse_scenario(source.text).seed == 41
+    assert source.scenario.seed == parse_scenario(source.text).seed == 41
 
 
 def test_all_problems_of_file_and_overrides_are_told_at_once(file: Path) -> None:

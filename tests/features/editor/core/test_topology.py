@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from tests.helpers.present import present
+
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.core.topology import Hop, TopologyPicture, picture_of
 from subflow_app.vocabulary.palette import colour_keys
@@ -9,55 +13,27 @@ from subflow_app.vocabulary.palette import colour_keys
 NETWORK = """\
 format = 1
 duration = "60s"
-
-[nodes.s]
-at = [0, 0]
-[nodes.r]
-kind = "router"
-[nodes.d]
-
-[links.first]
-ends = ["s", "r"]
-rate = "8Mbit/s"
-[links.second]
-ends = ["d", "r"]
-rate = { steps = [["0s", "8Mbit/s"], ["20s", "2Mbit/s"]] }
-[links.direct]
-ends = ["s", "d"]
-rate = "8Mbit/s"
-[links.spare]
-ends = ["d", "s"]
-rate = "8Mbit/s"
-
-[flows.multi]
-kind = "mptcp"
-from = "s"
-to = "d"
-paths = [["first", "second"], ["direct"]]
-count = 3
-[flows.cross]
-kind = "cbr"
-rate = "1Mbit/s"
-from = "d"
-to = "s"
-paths = [["spare"]]
-
-[[events]]
-at = "0s"
-link = "direct"
-up = false
-[[events]]
-at = "9s"
-flow = "multi"
-subflow = 2
-open = false
+events = [
+  { at = "0s", link = "direct", up = false },
+  { at = "9s", flow = "multi", subflow = 2, open = false },
+]
+[nodes]
+s = { at = [0, 0] }
+r = { kind = "router" }
+d = {}
+[links]
+first = { ends = ["s", "r"], rate = "8Mbit/s" }
+second = { ends = ["d", "r"], rate = { steps = [["0s", "8Mbit/s"], ["20s", "2Mbit/s"]] } }
+direct = { ends = ["s", "d"], rate = "8Mbit/s" }
+spare = { ends = ["d", "s"], rate = "8Mbit/s" }
+[flows]
+multi = { kind = "mptcp", from = "s", to = "d", paths = [["first", "second"], ["direct"]], count = 3 }
+cross = { kind = "cbr", rate = "1Mbit/s", from = "d", to = "s", paths = [["spare"]] }
 """
 
 
-def picture() -> TopologyPicture:
-    scenario = ScenarioDoc(NETWORK).scenario
-    assert scenario is not None
-    return picture_of(scenario)
+def picture(places: Mapping[str, tuple[float, float]] | None = None) -> TopologyPicture:
+    return picture_of(present(ScenarioDoc(NETWORK).scenario), places)
 
 
 def test_a_path_knows_the_direction_of_each_link() -> None:
@@ -68,11 +44,8 @@ def test_a_path_knows_the_direction_of_each_link() -> None:
 
 
 def test_links_know_what_runs_over_them() -> None:
-    links = picture().links
-
-    assert links["first"].lanes == ("multi/1",)
-    assert links["direct"].lanes == ("multi/2",)
-    assert links["spare"].lanes == ("cross",)
+    lanes = {name: link.lanes for name, link in picture().links.items()}
+    assert lanes == {"first": ("multi/1",), "second": ("multi/1",), "direct": ("multi/2",), "spare": ("cross",)}
 
 
 def test_colours_are_those_of_the_plots() -> None:
@@ -104,11 +77,7 @@ def test_timed_changes_belong_to_their_link_or_path() -> None:
 
 
 def test_newer_positions_win() -> None:
-    scenario = ScenarioDoc(NETWORK).scenario
-    assert scenario is not None
-
-    places = picture_of(scenario, {"s": (5.0, 6.0), "gone": (1.0, 1.0)}).places
-
+    places = picture({"s": (5.0, 6.0), "gone": (1.0, 1.0)}).places
     assert places["s"] == (5.0, 6.0)
     assert set(places) == {"s", "r", "d"}
     assert picture().places["s"] == (0.0, 0.0)

@@ -14,21 +14,16 @@ DEMO = """\
 format=1
 duration   = '60s'   # a minute
 
-[nodes.client]
-at = [ 0,0 ]  # odd spacing
-[nodes.server]
-[links.wifi]
-ends = ["client", "server"]
-rate = 8_000_000
+[nodes]
+client = {at = [ 0,0 ]}  # odd spacing
+server = { }
+[links]
+wifi = { ends = ["client", "server"], rate = 8_000_000 }
 # what comes now is slow
-[links.lte]
-ends = ["client", "server"]
-rate = "8Mbit/s"
+lte = { ends = ["client", "server"], rate = "8Mbit/s" }
 
-[flows.download]
-kind = "mptcp"
-from = "server"
-to = "client"
+[flows]
+download = { kind = "mptcp", from = "server", to = "client" }
 """
 
 

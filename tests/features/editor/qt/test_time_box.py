@@ -20,12 +20,6 @@ def box(qtbot: QtBot) -> TimeBox:
     return made
 
 
-def type_text(box: TimeBox, text: str) -> None:
-    box.selectAll()
-    QTest.keyClicks(box, text)
-    QTest.keyClick(box, Qt.Key.Key_Return)
-
-
 @pytest.mark.parametrize(
     ("typed", "value", "shown"),
     [
@@ -40,7 +34,9 @@ def type_text(box: TimeBox, text: str) -> None:
 def test_it_takes_any_unit_and_shows_the_shortest(box: TimeBox, typed: str, value: float, shown: str) -> None:
     assert box.text() == "100 ms"
 
-    type_text(box, typed)
+    box.selectAll()
+    QTest.keyClicks(box, typed)
+    QTest.keyClick(box, Qt.Key.Key_Return)
 
     assert box.value() == pytest.approx(value)
     assert box.text() == shown

@@ -20,7 +20,8 @@ from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.qt.topology import TopologyView
 from subflow_app.features.editor.qt.topology.geometry import crosses
 from subflow_app.features.editor.qt.topology.items import CanvasItem, LinkItem, NodeItem
-from subflow_app.features.editor.qt.topology.labels import LabelItem, label_scale, link_caption
+from subflow_app.features.editor.qt.topology.labels import LabelItem, describe_link, label_scale, link_caption
+from subflow_app.foundation.resources import resource_path
 from subflow_app.toolkit.theme import DARK, LIGHT, set_current
 
 ItemT = TypeVar("ItemT", bound=CanvasItem)
@@ -347,9 +348,7 @@ def test_a_problem_leaves_the_last_picture_and_says_so(view: TopologyView) -> No
 
 
 @pytest.mark.parametrize("text", ["not TOML [", 'format = 1\nduration = "soon"\n'])
-def test_a_file_that_was_never_valid_shows_why_there_is_no_picture(
-    make: Callable[[str], TopologyView], text: str
-) -> None:
+def test_a_file_that_was_never_valid_shows_why_nothing_is_drawn(make: Callable[[str], TopologyView], text: str) -> None:
     view = make(text)
 
     assert "The picture appears when" in view.notice
@@ -493,3 +492,24 @@ def test_a_view_that_is_gone_is_not_told(stack: QUndoStack) -> None:
     doc.move_nodes({"client": (1, 1)})
 
     assert doc.positions()["client"] == (1.0, 1.0)
+
+
+def test_a_value_that_could_never_be_read_is_a_question_mark(make: Callable[[str], TopologyView]) -> None:
+    """Not the reader's placeholder, which for a queue is one without a limit."""
+    text = resource_path("scenarios/demo.toml").read_text(encoding="utf-8")
+    view = make(text.replace('queue = "40pkt"', 'queue = "50 packets"', 1))
+    assert view.doc.last_valid is None
+
+    def buffer(name: str) -> str:
+        drawn = present(view.scene.picture).links[name]
+        assert f"queue {'?' if drawn.unread else drawn.link.forward.queue.limit_pkts}" in describe_link(drawn)
+        return link_caption(drawn.link, "→", "←", drawn.unread).buffer
+
+    assert buffer("wifi").startswith("queue ?")
+    assert buffer("lte") == "queue 100 pkt"
+    assert view.notice == "1 problem: unreadable values are shown as ?"
+
+    view.doc.set_value("links.wifi.queue", "50pkt")
+    view.doc.set_value("links.wifi.queue", "50 packets")
+    assert buffer("wifi").startswith("queue 50 pkt")
+    assert view.notice == "1 problem: affected parts are drawn in their last valid state"
