@@ -31,7 +31,12 @@ LEARNING = make_scenario(
 
 
 def finished_traces(
-    scenario: Scenario | None = None, *, title: str = "Fake", interval_s: float = 0.1, until_s: float | None = None
+    scenario: Scenario | None = None,
+    *,
+    title: str = "Fake",
+    interval_s: float = 0.1,
+    until_s: float | None = None,
+    has_marks: bool = True,
 ) -> LiveTraces:
     """Traces of a fake run up to a time, with marks, intervals and decisions."""
     scenario = scenario or make_scenario()
@@ -39,7 +44,8 @@ def finished_traces(
     simulation.record_decisions()
     traces = LiveTraces(simulation, scenario, title=title, sample_interval_s=interval_s)
     simulation.run_until(scenario.duration_s if until_s is None else until_s)
-    add_marks(traces, simulation.take_marks())
+    if has_marks:
+        add_marks(traces, simulation.take_marks())
     traces.add_events(INTERVAL.name, interval_table(simulation.take_intervals()))
     traces.add_events(DECISION.name, decision_table(simulation.take_decisions()))
     traces.add_events(AGENT.name, agent_table(simulation.take_agent_steps()))

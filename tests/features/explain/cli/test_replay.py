@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.command_line import Subflow
+from tests.helpers.members import for_each
 
 from subflow_app.features.explain.core.origin import StoredOrigin
 from subflow_app.features.explain.core.replay import Replay
@@ -15,7 +16,7 @@ from subflow_sim.simulation import Simulation
 from subflow_store import Store
 
 
-def test_the_state_at_a_time_is_that_of_the_run(
+def test_the_state_is_that_of_the_run(
     subflow: Subflow, stored_run: dict[str, object], scenario: Path, database: Path
 ) -> None:
     answer = subflow("replay", stored_run["run_id"], "--at", "6.25s", "--packets", "--db", database, "--json")
@@ -26,12 +27,12 @@ def test_the_state_at_a_time_is_that_of_the_run(
 
     assert answer.err == ""
     assert (document["run_id"], document["at_s"], document["now_s"], document["notice"]) == (1, 6.25, 6.25, "")
-    assert [link["name"] for link in document["links"]] == list(now.links.names)
-    assert [link["queue_pkts"] for link in document["links"]] == now.links.queue_pkts.tolist()
-    assert [subflow["name"] for subflow in document["subflows"]] == list(now.subflows.names)
-    by_name = {subflow["name"]: subflow for subflow in document["subflows"]}
-    assert by_name["download/1"]["cwnd_pkts"] == now.subflows.cwnd_pkts[0]
-    assert by_name["noise/1"]["cwnd_pkts"] is None  # it has no window
+    queues = {link["name"]: link["queue_pkts"] for link in document["links"]}
+    assert queues == dict(zip(now.links.names, now.links.queue_pkts.tolist(), strict=True))
+    windows = {subflow["name"]: subflow["cwnd_pkts"] for subflow in document["subflows"]}
+    assert list(windows) == list(now.subflows.names)
+    assert windows["download/1"] == now.subflows.cwnd_pkts[0]
+    assert windows["noise/1"] is None
     assert len(document["packets"]) == len(now.packets)
     # Every packet is on the wire or in a queue.
     on_wire = sum(link[f"wire_{kind}_pkts"] for link in document["links"] for kind in ("data", "ack", "datagram"))
@@ -46,7 +47,7 @@ def test_the_state_is_told_to_people(subflow: Subflow, stored_run: dict[str, obj
         assert word in text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "message"),
     [
         (["--at", "11s"], "run 1 is from 0 s to 10 s; 11 s is not in it"),
@@ -54,7 +55,7 @@ def test_the_state_is_told_to_people(subflow: Subflow, stored_run: dict[str, obj
         (["--at", "1s", "--packets"], "--packets goes with --json"),
     ],
 )
-def test_what_cannot_be_shown_is_bad_input(
+def test_bad_input_is_told(
     subflow: Subflow, stored_run: dict[str, object], database: Path, words: list[str], message: str
 ) -> None:
     answer = subflow("replay", 1, *words, "--db", database)
@@ -64,7 +65,7 @@ def test_what_cannot_be_shown_is_bad_input(
     assert answer.out == ""
 
 
-def test_another_versions_run_says_whether_it_is_repeated(
+def test_a_run_of_another_version(
     subflow: Subflow, scenario: Path, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("subflow_app.__version__", "0.0.1")

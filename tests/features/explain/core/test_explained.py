@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.features.explain.core.test_explanations import stored as stored_fake
+from tests.helpers.members import for_each
+from tests.helpers.present import present
 from tests.helpers.scenario_texts import TWO_PATHS
 from tests.helpers.scripts import write_scenario
 
@@ -18,22 +19,23 @@ from subflow_app.features.running.core.runs import RunJob
 from subflow_app.foundation.errors import InputError
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.scenario import parse_scenario
-from subflow_store import Store, open_store
+from subflow_store import Store
 
 OWNERS = ("download/1", "download/2", "download")
 TEXT = TWO_PATHS.replace('"60s"', '"20s"')
 
 
-@pytest.fixture
-def store() -> Iterator[Store]:
-    with open_store(":memory:") as opened:
-        yield opened
-
-
 def run(store: Store, text: str = TEXT, decisions: DecisionLimits | None = None) -> int:
-    run_id = RunJob(parse_scenario(text), text, store=store, decisions=decisions).run().run_id
-    assert run_id is not None
-    return run_id
+    return present(RunJob(parse_scenario(text), text, store=store, decisions=decisions).run().run_id)
+
+
+@pytest.fixture
+def scripted(store: Store, tmp_path: Path) -> RunJob:
+    """A stored run of a scenario with scripts, which kept its decisions."""
+    source = open_scenario(str(write_scenario(tmp_path)))
+    job = RunJob(source.scenario, source.text, store=store, decisions=DecisionLimits())
+    assert job.run().run_id == 1
+    return job
 
 
 def in_words(told: ToldDecisions) -> tuple[list[str], list[str]]:
@@ -43,7 +45,7 @@ def in_words(told: ToldDecisions) -> tuple[list[str], list[str]]:
 
 @pytest.mark.parametrize("is_prepared", [False, True])
 @pytest.mark.parametrize("owner", OWNERS)
-def test_simulated_again_they_are_the_same_to_the_last_bit(
+def test_simulated_again_they_are_the_same(
     store: Store, monkeypatch: pytest.MonkeyPatch, owner: str, is_prepared: bool
 ) -> None:
     monkeypatch.setattr("subflow_app.features.explain.core.replay.FIRST_SPACING", 1 << 12)
@@ -65,35 +67,27 @@ def test_simulated_again_they_are_the_same_to_the_last_bit(
     assert plain.is_same
 
 
-@pytest.mark.parametrize("owner", ["f/1", "f"])
-def test_where_a_script_decides_its_lines_are_found_by_simulating_again(
-    store: Store, tmp_path: Path, owner: str
+@for_each(("owner", "script"), [("f/1", "mine"), ("f", "nearest")])
+def test_lines_of_scripts_are_found_by_simulating_again(
+    store: Store, scripted: RunJob, owner: str, script: str
 ) -> None:
-    source = open_scenario(str(write_scenario(tmp_path)))
-    job = RunJob(source.scenario, source.text, store=store, decisions=DecisionLimits())
-    assert job.run().run_id == 1
-    stored, live = (replay.explain(owner, 2.5, before=20) for replay in (Replay.stored(store, 1), Replay.live(job)))
+    replays = (Replay.stored(store, 1), Replay.live(scripted))
+    stored, live = (replay.explain(owner, 2.5, before=20) for replay in replays)
     for told in (stored, live):
         assert told.is_resimulated
-        assert {each.script.name for each in told.before if each.script is not None} == {
-            "mine" if owner == "f/1" else "nearest"
-        }
+        assert {each.script.name for each in told.before if each.script is not None} == {script}
         assert any(each.lines for each in told.before)
     found, notice = explained(store, 1, owner, 2.5, before=20)
     assert in_words(found) == in_words(stored) == in_words(live)
     assert "lines that scripts execute" in notice
 
 
-def test_the_halving_that_a_script_decides_is_told_with_the_sender_that_carries_it_out(
-    store: Store, tmp_path: Path
-) -> None:
-    source = open_scenario(str(write_scenario(tmp_path)))
-    RunJob(source.scenario, source.text, store=store).run()
+@pytest.mark.usefixtures("scripted")
+def test_the_halving_that_a_script_decides_is_told_with_the_sender_that_carries_it_out(store: Store) -> None:
     found = explained(store, 1, "f/1", 2.5, before=5000)[0].before
     position = next(at for at, each in enumerate(found) if each.rule.name == "proportional_rate_reduction")
-    behind = reduction_behind(found[position], found[:position])
+    behind = present(reduction_behind(found[position], found[:position]))
 
-    assert behind is not None
     assert behind.rule.name == "on_loss"
     assert behind.lines[-1].source == "w.ssthresh = max(w.cwnd / 2, 2)"
 
@@ -127,30 +121,26 @@ def test_what_an_agent_saw_and_did_is_found_with_its_decision(store: Store) -> N
     for replay in (Replay.stored(store, 1), Replay.live(job)):
         told = replay.explain(f"{agent}/1", 3.0, before=200)
         acted = [each for each in told.before if each.cause == "action"][-1]
-        behind = replay.agent_behind(acted)
-
-        assert behind is not None
+        behind = present(replay.agent_behind(acted))
         assert behind.time_s == acted.time_s
         assert behind.subflows[0].is_acting
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("owner", "at_s", "message"),
     [
-        (
-            "download/3",
-            1.0,
-            'run 1 has no decisions of "download/3"; it has those of download/1, download/2, late/1, dow',
-        ),
-        ("download/1", 20.5, "run 1 is from 0 s to 20 s; 20.5 s is not in it"),
-        ("late/1", 1.0, "the decisions of late/1 in run 1 begin after 1 s"),
+        ("download/3", 1.0, 'no decisions of "download/3"; it has those of download/1, download/2, late/1, dow'),
+        ("download/1", 20.5, "is from 0 s to 20 s; 20.5 s is not in it"),
+        ("late/1", 1.0, "the decisions of late/1 in run . begin after 1 s"),
     ],
 )
 def test_what_nobody_decided_is_said(store: Store, owner: str, at_s: float, message: str) -> None:
-    run(store, TEXT + '[flows.late]\nkind = "tcp"\nfrom = "server"\nto = "client"\npaths = [["wifi"]]\nstart = "5s"\n')
+    run_id = run(
+        store, TEXT + '[flows.late]\nkind = "tcp"\nfrom = "server"\nto = "client"\npaths = [["wifi"]]\nstart = "5s"\n'
+    )
 
     with pytest.raises(InputError, match=message):
-        explained(store, 1, owner, at_s)
+        explained(store, run_id, owner, at_s)
 
 
 def test_a_stored_run_says_where_its_decisions_are_from(store: Store) -> None:
@@ -159,10 +149,8 @@ def test_a_stored_run_says_where_its_decisions_are_from(store: Store) -> None:
 
     again, notice = explained(store, run(store), "download/1", 3.0)
     assert in_words(again) == in_words(kept)
-    assert (again.is_resimulated, notice) == (
-        True,
-        "Run 2 has no stored decisions for this time, so it was simulated again.",
-    )
+    assert again.is_resimulated
+    assert notice.startswith("Run 2 has no stored decisions for this time")
 
 
 def test_records_of_a_run_that_cannot_be_simulated_again_are_told(store: Store) -> None:

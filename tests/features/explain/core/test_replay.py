@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import random
 import threading
-from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pytest
+from tests.helpers.present import present
 from tests.helpers.scenario_texts import TWO_PATHS
 
 import subflow_app
@@ -22,23 +22,15 @@ from subflow_app.foundation.resources import find_scenario
 from subflow_sim.instant import Instant
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
-from subflow_store import ColumnSpec, RunStart, Store, open_store
+from subflow_store import ColumnSpec, RunStart, Store
 
 DEADLINE_S = 30.0
 # One that is busy enough for states to be kept, with losses, an outage and a change of rate.
 BUSY = find_scenario("demo").read_text(encoding="utf-8").replace("12Mbit/s", "40Mbit/s")
 
 
-@pytest.fixture
-def store() -> Iterator[Store]:
-    with open_store(":memory:") as opened:
-        yield opened
-
-
-def stored(store: Store, text: str = BUSY, **options: object) -> int:
-    result = RunJob(parse_scenario(text), text, store=store, **options).run()  # type: ignore[arg-type]
-    assert result.run_id is not None
-    return result.run_id
+def stored(store: Store, text: str = BUSY) -> int:
+    return present(RunJob(parse_scenario(text), text, store=store).run().run_id)
 
 
 def state_of(text: str, t_s: float) -> Instant:
@@ -58,6 +50,32 @@ def assert_same(found: object, expected: object) -> None:
         np.testing.assert_array_equal(found, expected)
     else:
         assert found == expected
+
+
+class Live:
+    """A run in a thread of its own, which holds where the test says."""
+
+    def __init__(self, text: str, store: Store | None = None, *, until_s: float = 1.0) -> None:
+        self.job = RunJob(parse_scenario(text), text, store=store)
+        self.job.run_to(until_s)
+        self.result: RunResult | None = None
+        # A test that fails leaves it holding: that shall not keep the interpreter from ending.
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        self.result = self.job.run()
+
+    def go_to(self, t_s: float) -> None:
+        self.job.run_to(t_s)
+        while self.job.progress.sim_time_s < t_s:
+            threading.Event().wait(0.001)
+
+    def finish(self) -> None:
+        """Lets it go on to its end; one that was stopped has ended."""
+        self.job.unpause()
+        self._thread.join(DEADLINE_S)
+        assert self.result
 
 
 @pytest.fixture(scope="module")
@@ -105,9 +123,7 @@ def test_states_are_thinned_to_the_budget_and_go_on_being_right(store: Store) ->
         assert_same(tight.seek(t_s), roomy.seek(t_s))
 
 
-def test_a_budget_that_is_too_small_is_named_with_the_one_that_would_do(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_budget_that_is_too_small_is_named_with_a_better_one(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("subflow_app.features.explain.core.replay._GOAL_S", 1e-4)
     replay = Replay.stored(store, stored(store), budget_bytes=3 << 10)
     replay.prepare()
@@ -119,14 +135,11 @@ def test_a_budget_that_is_too_small_is_named_with_the_one_that_would_do(
 
 
 def test_a_run_that_was_stopped_is_known_as_far_as_it_came(store: Store) -> None:
-    job = RunJob(parse_scenario(BUSY), BUSY, store=store)
-    job.run_to(12.3456)
-    thread = threading.Thread(target=job.run, daemon=True)
-    thread.start()
-    while not job.is_held:
+    live = Live(BUSY, store, until_s=12.3456)
+    while not live.job.is_held:
         threading.Event().wait(0.001)
-    job.stop()
-    thread.join(DEADLINE_S)
+    live.job.stop()
+    live.finish()
     replay = Replay.stored(store, store.runs()[0].id)
 
     assert (replay.known_until_s, replay.duration_s) == (12.3456, 60.0)
@@ -162,16 +175,12 @@ def test_a_first_pass_that_is_given_up_leaves_what_it_kept(store: Store) -> None
     assert replay.is_same
 
 
-def test_a_run_of_another_version_says_so_and_whether_it_is_repeated(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_of_another_version_is_compared_with_this_one(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("subflow_app.__version__", "0.0.1")
     run_id = stored(store)
     monkeypatch.undo()
     other = BUSY.replace("40Mbit/s", "41Mbit/s")
-    job = RunJob(parse_scenario(BUSY), other, store=store)
-    changed = job.run().run_id
-    assert changed is not None
+    changed = present(RunJob(parse_scenario(BUSY), other, store=store).run().run_id)
     replay = Replay.stored(store, run_id)
 
     assert "Version 0.0.1 made run 1; one pass will show if this version, " in replay.notice
@@ -216,31 +225,6 @@ def test_a_run_that_was_measured_is_neither_replayed_nor_forked(store: Store, ma
         Replay.stored(store, 1)
     with pytest.raises(InputError, match="run 1 was measured, not simulated: it cannot be forked"):
         ForkOrigin.stored(store, 1)
-
-
-class Live:
-    """A run in a thread of its own, which holds where the test says."""
-
-    def __init__(self, text: str) -> None:
-        self.job = RunJob(parse_scenario(text), text)
-        self.job.run_to(1.0)
-        self.result: RunResult | None = None
-        # A test that fails leaves it holding: that shall not keep the interpreter from ending.
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        self.result = self.job.run()
-
-    def go_to(self, t_s: float) -> None:
-        self.job.run_to(t_s)
-        while self.job.progress.sim_time_s < t_s:
-            threading.Event().wait(0.001)
-
-    def finish(self) -> None:
-        self.job.unpause()
-        self._thread.join(DEADLINE_S)
-        assert self.result is not None
 
 
 def test_a_run_that_goes_on_is_scrubbed_with_its_live_changes() -> None:

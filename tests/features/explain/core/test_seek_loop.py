@@ -50,7 +50,7 @@ def test_the_newest_seek_is_answered_and_then_the_run_is_gone_through() -> None:
     loop.work()
     assert replay.sought == [2.0]
     assert taken(loop) == (2.0, "state at 2.0")
-    assert loop.take() is None
+    assert taken(loop) is None
     assert replay.passes == 1
     assert loop.progress == 1.0
     assert loop.notice == "of another version"

@@ -51,7 +51,7 @@ def program(decisions: Decisions) -> Program:
         ("w.cwnd / (1 + ack.acked)", ["w.cwnd", "ack.acked"]),
     ],
 )
-def test_each_decision_that_has_all_names_has_a_value(
+def test_decisions_have_values(
     replay: Replay, decisions: Decisions, program: Program, text: str, names: list[str]
 ) -> None:
     (found,) = watched(replay, [Watch(text, MINE, program)])

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 from tests.helpers.members import for_each
+from tests.helpers.present import present
 
 from subflow_app.features.explain.core.decisions import WorkedRule, all_worked, worked
 from subflow_sim import controllers
@@ -23,37 +24,30 @@ format = 1
 duration = "15s"
 profile = "{profile}"
 mss = 1200
-[nodes.a]
-[nodes.b]
-[links.one]
-ends = ["a", "b"]
-rate = "8Mbit/s"
-delay = "20ms"
-queue = "40pkt"
-loss = "0.3%"
-[links.two]
-ends = ["a", "b"]
-rate = "12Mbit/s"
-delay = "40ms"
-queue = "60pkt"
-[flows.f]
-kind = "{kind}"
-from = "a"
-to = "b"
-controller = {controller}
-paths = {paths}
-[[events]]
-at = "9s"
-link = "one"
-up = false
-[[events]]
-at = "11s"
-link = "one"
-up = true
+nodes = {{ a = {{}}, b = {{}} }}
+events = [{{ at = "9s", link = "one", up = false }}, {{ at = "11s", link = "one", up = true }}]
+[links]
+one = {{ ends = ["a", "b"], rate = "8Mbit/s", delay = "20ms", queue = "40pkt", loss = "0.3%" }}
+two = {{ ends = ["a", "b"], rate = "12Mbit/s", delay = "40ms", queue = "60pkt" }}
+[flows]
+f = {{ kind = "{kind}", from = "a", to = "b", controller = {controller}, paths = {paths} }}
 """
 
 
-LIA = next(algorithm for algorithm in controllers() if algorithm.name == "lia")
+def controller(name: str) -> Algorithm:
+    return next(algorithm for algorithm in controllers() if algorithm.name == name)
+
+
+def computed(told: Explanation) -> WorkedRule:
+    """The rule of a decision, which gives what the run had."""
+    found = present(worked(told, MSS_BYTES))
+    assert found.is_same, (found, told.text)
+    return found
+
+
+def of_rule(decisions: Decisions, rule: str) -> list[Explanation]:
+    rows = [row for row in range(len(decisions)) if decisions.rules[decisions.rule[row]].name == rule]
+    return [decisions.explain(row) for row in rows]
 
 
 def decisions_of(algorithm: Algorithm, profile: str, arithmetic: str = "", network: str = TEXT) -> Decisions:
@@ -88,10 +82,7 @@ def test_every_controllers_rules_give_what_the_run_had() -> None:
                 if name not in known or taken[name] >= 100:
                     continue
                 taken[name] += 1
-                told = decisions.explain(row)
-                found = worked(told, MSS_BYTES)
-                assert found is not None, told.text
-                assert found.is_same, (algorithm.name, profile, found, told.text)
+                computed(decisions.explain(row))
             seen += taken
     # All but what these paths give no occasion for.
     rare = {"unused_window", "penalised", "hystart_plus_plus_slow_start", "cubic_convex", "agent_first_loss"}
@@ -114,33 +105,22 @@ def test_every_controllers_rules_give_what_the_run_had() -> None:
     ids=["a long queue", "the window of LIA"],
 )
 def test_what_confluence_does_elsewhere_gives_what_the_run_had(rule: str, network: str) -> None:
-    confluence = next(algorithm for algorithm in controllers() if algorithm.name == "confluence")
-    decisions = decisions_of(confluence, "linux", network=network)
-    rows = [row for row in range(len(decisions)) if decisions.rules[decisions.rule[row]].name == rule]
-    assert rows
-    for row in rows:
-        told = decisions.explain(row)
-        found = worked(told, MSS_BYTES)
-        assert found is not None, told.text
-        assert found.is_same, told.text
+    decisions = of_rule(decisions_of(controller("confluence"), "linux", network=network), rule)
+    assert decisions
+    for told in decisions:
+        computed(told)
 
 
 @pytest.fixture(scope="module")
 def lia() -> Decisions:
-    return decisions_of(LIA, "linux")
-
-
-def last(decisions: Decisions, rule: str) -> Explanation:
-    rows = [row for row in range(len(decisions)) if decisions.rules[decisions.rule[row]].name == rule]
-    return decisions.explain(rows[-1])
+    return decisions_of(controller("lia"), "linux")
 
 
 def test_numbers_stand_in_the_formula(lia: Decisions) -> None:
-    told = last(lia, "linked_increase")
-    found = worked(told, MSS_BYTES)
+    told = of_rule(lia, "linked_increase")[-1]
+    found = computed(told)
     value = {number.name: f"{number.value:.6g}" for number in told.numbers}
 
-    assert found is not None
     assert found.filled == (
         f"{value['cwnd']} + {value['acked']} · min({value['alpha']} / {value['cwnd_total']}, 1 / {value['cwnd']})"
     )
@@ -148,14 +128,10 @@ def test_numbers_stand_in_the_formula(lia: Decisions) -> None:
 
 
 def test_brackets_stand_where_they_are_needed(lia: Decisions) -> None:
-    told = last(lia, "slow_start")
-    told = replace(
-        told, rule=replace(told.rule, name="unused_window"), numbers=(replace(told.numbers[0], name="used"),)
-    )
-    found = worked(replace(told, cwnd_pkts=(10.0, 6.0)), MSS_BYTES)
-
-    assert found is not None
-    assert found.filled == f"(10 + {told.numbers[0].value:g}) / 2"
+    told = of_rule(lia, "slow_start")[-1]
+    used = replace(told.numbers[0], name="used")
+    told = replace(told, rule=replace(told.rule, name="unused_window"), numbers=(used,), cwnd_pkts=(10.0, 6.0))
+    assert present(worked(told, MSS_BYTES)).filled == f"(10 + {used.value:g}) / 2"
 
 
 def test_a_result_that_is_not_what_was_recorded_is_seen() -> None:
@@ -164,7 +140,7 @@ def test_a_result_that_is_not_what_was_recorded_is_seen() -> None:
 
 
 def test_rules_that_need_more_than_what_was_recorded_are_left_alone(lia: Decisions) -> None:
-    told = last(lia, "linked_increase")
+    told = of_rule(lia, "linked_increase")[-1]
 
     assert worked(replace(told, rule=replace(told.rule, name="lowest_srtt")), MSS_BYTES) is None
     # As an older version may have recorded it.
@@ -183,8 +159,7 @@ REDUCTIONS = {
 @for_each("profile", ["textbook", "linux"])
 @for_each("name", REDUCTIONS)
 def test_a_reduction_is_computed_where_the_window_falls(name: str, profile: str) -> None:
-    algorithm = next(each for each in controllers() if each.name == name)
-    decisions = decisions_of(algorithm, profile)
+    decisions = decisions_of(controller(name), profile)
     owner = decisions.owners[0]
     told = [decisions.explain(int(row)) for row in decisions.rows(owner)]
     falls = [
