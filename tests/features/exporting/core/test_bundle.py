@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import shutil
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.helpers.members import for_each
+from tests.helpers.present import present
 
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.exporting.core.bundle import CrateFile, crate_text, write_bundle
 from subflow_app.features.exporting.core.verification import verify_bundle
-from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.running.core.runs import RunJob, RunResult
 from subflow_app.foundation.citation import citation_cff, citation_text
 from subflow_app.foundation.confirmation import Confirmation
 from subflow_app.foundation.errors import InputError
@@ -30,20 +30,14 @@ SCENARIO = """\
 format = 1
 name = "A path of its own"
 duration = "4s"
-[nodes.a]
-[nodes.b]
-[links.one]
-ends = ["a", "b"]
-rate = "5Mbit/s"
-delay = "10ms"
-loss = "0.5%"
-[flows.learned]
-kind = "tcp"
-from = "a"
-to = "b"
-controller = {{ name = "rl-explore", policy = "{policy}" }}
-paths = [["one"]]
+nodes = {{ a = {{}}, b = {{}} }}
+links.one = {{ ends = ["a", "b"], rate = "5Mbit/s", delay = "10ms", loss = "0.5%" }}
+[flows]
+learned = {{ kind = "tcp", from = "a", to = "b", controller = {{ name = "rl-explore", policy = "{policy}" }} }}
 """
+
+
+Change = Callable[[dict[str, bytes]], object]
 
 
 @pytest.fixture(scope="module")
@@ -59,27 +53,47 @@ def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def stored(store: Store, policy: str, name: str) -> RunResult:
+    text = SCENARIO.format(policy=policy)
+    return RunJob(parse_scenario(text, algorithms=app_catalog()), text, seed=7, store=store, name=name).run()
+
+
 @pytest.fixture(scope="module")
 def bundle(store: Store, policy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    text = SCENARIO.format(policy=policy.as_posix())
-    scenario = parse_scenario(text, algorithms=app_catalog())
-    result = RunJob(scenario, text, seed=7, store=store, name="mine").run()
-    assert result.run_id is not None
+    result = stored(store, policy.as_posix(), "mine")
     path = tmp_path_factory.mktemp("bundles") / "run.subflow.zip"
-    write_bundle(store, result.run_id, path, summary=result.summary)
+    write_bundle(store, present(result.run_id), path, summary=result.summary)
     policy.unlink()  # as on another machine
     return path
 
 
-def changed(bundle: Path, target: Path, change: Callable[[dict[str, bytes]], None]) -> Path:
-    """A copy of the bundle whose files were changed."""
+def files_of(bundle: Path) -> dict[str, bytes]:
     with zipfile.ZipFile(bundle) as archive:
-        files = {info.filename: archive.read(info) for info in archive.infolist()}
+        return {info.filename: archive.read(info) for info in archive.infolist()}
+
+
+def changed(bundle: Path, target: Path, change: Change) -> Path:
+    """A copy of the bundle whose files were changed."""
+    files = files_of(bundle)
     change(files)
     with zipfile.ZipFile(target, "w") as archive:
         for name, content in files.items():
             archive.writestr(name, content)
     return target
+
+
+def forged(run: Mapping[str, Any], **replaced: bytes) -> Change:
+    """Other words about the run in the manifest, and files that it vouches for."""
+
+    def change(files: dict[str, bytes]) -> None:
+        names = {name.replace("__", "."): content for name, content in replaced.items()}
+        files.update(names)
+        manifest = json.loads(files["manifest.json"])
+        manifest["run"].update(run)
+        manifest["files"].update({name: hashlib.sha256(content).hexdigest() for name, content in names.items()})
+        files["manifest.json"] = json.dumps(manifest).encode()
+
+    return change
 
 
 def test_a_bundle_is_verified_without_the_files_that_the_run_was_made_with(bundle: Path) -> None:
@@ -96,14 +110,11 @@ def test_a_bundle_is_verified_without_the_files_that_the_run_was_made_with(bundl
         "traces/agent_steps.csv": "same",
         "traces/agents.json": "not compared",  # policies have other names in a bundle
     }
-    with zipfile.ZipFile(bundle) as archive:
-        names = archive.namelist()
-    assert {f"figures/{name}.svg" for name in ("throughput", "cwnd", "rtt", "queue")} < set(names)
+    assert {f"figures/{name}.svg" for name in ("throughput", "cwnd", "rtt", "queue")} < set(files_of(bundle))
 
 
 def test_a_bundle_says_what_is_in_it_and_how_to_cite_the_program(bundle: Path) -> None:
-    with zipfile.ZipFile(bundle) as archive:
-        files = {info.filename: archive.read(info) for info in archive.infolist()}
+    files = files_of(bundle)
     assert files["CITATION.cff"].decode() == citation_cff()
     readme = files["README.txt"].decode()
     assert citation_text() in readme
@@ -131,11 +142,8 @@ def test_a_bundle_says_what_is_in_it_and_how_to_cite_the_program(bundle: Path) -
 
 def test_a_crate_tells_a_single_input_without_a_list_around_it() -> None:
     # As the specification wants it, and its validator says.
-    files = [
-        CrateFile("a.toml", b"", "Input", is_input=True),
-        CrateFile("b.csv", b"", "One"),
-        CrateFile("c", None, "Two"),
-    ]
+    others = (CrateFile("b.csv", b"", "One"), CrateFile("c", None, "Two"))
+    files = [CrateFile("a.toml", b"", "Input", is_input=True), *others]
     text = crate_text(files, title="T", about="A.", command="c", made_at=datetime(2026, 1, 1, tzinfo=UTC))
     (making,) = (each for each in json.loads(text)["@graph"] if each["@id"] == "#making")
     assert making["object"] == {"@id": "a.toml"}
@@ -143,70 +151,49 @@ def test_a_crate_tells_a_single_input_without_a_list_around_it() -> None:
 
 
 def test_a_run_that_comes_out_otherwise_is_told(bundle: Path, tmp_path: Path) -> None:
-    def other_seed(files: dict[str, bytes]) -> None:
-        manifest = json.loads(files["manifest.json"])
-        manifest["run"]["seed"] = 8
-        files["manifest.json"] = json.dumps(manifest).encode()
-
-    found = verify_bundle(changed(bundle, tmp_path / "other.zip", other_seed))
+    found = verify_bundle(changed(bundle, tmp_path / "other.zip", forged({"seed": 8})))
     assert found.outcome is Confirmation.CONTRADICTED
     different = {check.what for check in found.checks if check.verdict == "different"}
     assert {"signature", "figures", "traces/subflows.csv"} <= different
 
 
 @pytest.mark.parametrize(("change", "verdict"), [(None, "same"), (5.0, "different")])
-def test_a_bundle_of_an_older_version_may_tell_less_of_its_flows(
+def test_an_older_bundle_may_tell_less_of_its_flows(
     bundle: Path, tmp_path: Path, change: float | None, verdict: str
 ) -> None:
-    def older(files: dict[str, bytes]) -> None:
-        summary = json.loads(files["summary.json"])
-        for flow in summary["flows"]:
-            del flow["size_bytes"], flow["packets_acked"]
-            flow["goodput_bps"] = flow["goodput_bps"] if change is None else change
-        files["summary.json"] = json.dumps(summary).encode()
-        manifest = json.loads(files["manifest.json"])
-        manifest["files"]["summary.json"] = hashlib.sha256(files["summary.json"]).hexdigest()
-        files["manifest.json"] = json.dumps(manifest).encode()
+    summary = json.loads(files_of(bundle)["summary.json"])
+    for flow in summary["flows"]:
+        del flow["size_bytes"], flow["packets_acked"]
+        flow["goodput_bps"] = flow["goodput_bps"] if change is None else change
+    older = forged({}, summary__json=json.dumps(summary).encode())
 
     found = verify_bundle(changed(bundle, tmp_path / "older.zip", older))
     assert {check.what: check.verdict for check in found.checks}["figures"] == verdict
 
 
-@pytest.mark.parametrize(
-    ("said", "replaced", "told"),
+@for_each(
+    ("forge", "told"),
     [
-        ({"version": "0.0.9", "signature": "0" * 16}, {}, "another version made it"),
-        ({}, {"scenario.toml": b"nonsense"}, "not all of it could be compared"),
-        ({}, {"summary.json": b"{}"}, "not all of it could be compared"),
+        (forged({"version": "0.0.9", "signature": "0" * 16}), "another version made it"),
+        (forged({}, scenario__toml=b"nonsense"), "not all of it could be compared"),
+        (forged({}, summary__json=b"{}"), "not all of it could be compared"),
     ],
 )
-def test_what_cannot_be_made_again_and_compared_is_not_confirmed(
-    bundle: Path, tmp_path: Path, said: dict[str, str], replaced: dict[str, bytes], told: str
-) -> None:
-    def forge(files: dict[str, bytes]) -> None:
-        files.update(replaced)
-        manifest = json.loads(files["manifest.json"])
-        manifest["run"].update(said)
-        manifest["files"].update({name: hashlib.sha256(content).hexdigest() for name, content in replaced.items()})
-        files["manifest.json"] = json.dumps(manifest).encode()
-
+def test_what_cannot_be_compared_is_not_confirmed(bundle: Path, tmp_path: Path, forge: Change, told: str) -> None:
     found = verify_bundle(changed(bundle, tmp_path / "forged.zip", forge))
     assert found.outcome is Confirmation.NOT_CONFIRMED
     assert told in found.reason
 
 
-def _without(name: str) -> Callable[[dict[str, bytes]], None]:
-    def change(files: dict[str, bytes]) -> None:
-        del files[name]
-
-    return change
+def _without(name: str) -> Change:
+    return lambda files: files.pop(name)
 
 
-def _with(name: str, content: bytes) -> Callable[[dict[str, bytes]], None]:
+def _with(name: str, content: bytes) -> Change:
     return lambda files: files.update({name: content})
 
 
-def _manifest(**given: Any) -> Callable[[dict[str, bytes]], None]:
+def _manifest(**given: Any) -> Change:
     def change(files: dict[str, bytes]) -> None:
         files["manifest.json"] = json.dumps({**json.loads(files["manifest.json"]), **given}).encode()
 
@@ -225,9 +212,7 @@ def _manifest(**given: Any) -> Callable[[dict[str, bytes]], None]:
         (_manifest(run={"seed": "many"}), "not a bundle of a run"),
     ],
 )
-def test_what_is_wrong_with_a_bundle_is_named(
-    bundle: Path, tmp_path: Path, change: Callable[[dict[str, bytes]], None], told: str
-) -> None:
+def test_what_is_wrong_with_a_bundle_is_named(bundle: Path, tmp_path: Path, change: Change, told: str) -> None:
     with pytest.raises(InputError, match=told):
         verify_bundle(changed(bundle, tmp_path / "bad.zip", change))
 
@@ -248,13 +233,9 @@ def test_files_that_are_no_archive_are_refused(bundle: Path, tmp_path: Path) -> 
 
 
 def test_the_same_run_gives_the_same_bytes(store: Store, tmp_path: Path) -> None:
-    text = SCENARIO.format(policy="rl-explore")
-    scenario = parse_scenario(text, algorithms=app_catalog())
-    result = RunJob(scenario, text, seed=7, store=store, name="shipped").run()
-    assert result.run_id is not None
+    run_id = present(stored(store, "rl-explore", "shipped").run_id)
     first, second = tmp_path / "1.zip", tmp_path / "2.zip"
     for path in (first, second):
-        write_bundle(store, result.run_id, path, summary={}, has_figures=False)
+        write_bundle(store, run_id, path, summary={}, has_figures=False)
     assert first.read_bytes() == second.read_bytes()
-    with zipfile.ZipFile(io.BytesIO(first.read_bytes())) as archive:
-        assert "policies/rl-explore.safetensors" in archive.namelist()
+    assert "policies/rl-explore.safetensors" in files_of(first)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from subflow_app.features.exporting.core.exports import (
     save_rescue_copy,
 )
 from subflow_app.features.plots.core import PLOTS_BY_ID
-from subflow_app.features.traces.core.traces import SUBFLOW, SeriesKey, Traces, select_keys
+from subflow_app.features.traces.core.traces import SeriesKey, Traces
 from subflow_app.foundation import paths
 from subflow_app.foundation.errors import ExportError, InputError
 
@@ -45,26 +46,18 @@ def table(path: Path) -> dict[str, list[str]]:
 
 
 def test_run_data_is_one_file_per_table_with_summary_and_scenario(tmp_path: Path) -> None:
-    written = export_run(
-        finished_traces(RICH), tmp_path / "new", DATA_ONLY, summary={"a": 1}, scenario_text="format = 1\n"
-    )
+    folder = tmp_path / "new"
+    written = export_run(finished_traces(RICH), folder, DATA_ONLY, summary={"a": 1}, scenario_text="format = 1\n")
 
-    assert [path.name for path in written] == [
-        "subflows.csv",
-        "flows.csv",
-        "links.csv",
-        "marks.csv",
-        "intervals.csv",
-        "decisions.csv",
-        "decision_rules.json",
-        "summary.json",
-        "scenario.toml",
-    ]
-    assert json.loads((tmp_path / "new" / "summary.json").read_text()) == {"a": 1}
-    assert (tmp_path / "new" / "scenario.toml").read_text() == "format = 1\n"
+    tables = ["subflows.csv", "flows.csv", "links.csv", "marks.csv", "intervals.csv", "decisions.csv"]
+    assert [path.name for path in written] == [*tables, "decision_rules.json", "summary.json", "scenario.toml"]
+    assert json.loads((folder / "summary.json").read_text()) == {"a": 1}
+    assert (folder / "scenario.toml").read_text() == "format = 1\n"
+    names = {path.name for path in export_run(finished_traces(LEARNING), tmp_path / "learning", DATA_ONLY)}
+    assert {"agent_steps.csv", "agents.json"} <= names
 
 
-def test_values_read_back_as_the_same_float32(tmp_path: Path) -> None:
+def test_values_read_back_as_the_same_float32_and_unknown_ones_are_empty_cells(tmp_path: Path) -> None:
     traces = finished_traces()
     columns = table(export_csv(traces, tmp_path / "all.csv"))
 
@@ -72,29 +65,10 @@ def test_values_read_back_as_the_same_float32(tmp_path: Path) -> None:
         texts = columns[f"{key.owner}:{key.name}"]
         values = np.array([float(text or "nan") for text in texts], dtype=np.float32)
         np.testing.assert_array_equal(values, traces.read(key)[1])
-
-
-def test_times_are_written_without_binary_rounding(tmp_path: Path) -> None:
-    times = table(export_csv(finished_traces(), tmp_path / "all.csv"))["time_s"]
-
+    assert [text == "" for text in columns["download/1:srtt_s"][:3]] == [True, True, False]
     # 0.1 × 3 is 0.30000000000000004 in binary; the sample is at 0.3 s.
-    assert times[:4] == ["0.1", "0.2", "0.3", "0.4"]
-    assert times[-1] == "10"
-
-
-def test_unknown_value_is_an_empty_cell(tmp_path: Path) -> None:
-    traces = finished_traces()
-    columns = table(export_csv(traces, tmp_path / "rtt.csv", [select_keys(traces, SUBFLOW, "srtt_s", "download/1")[0]]))
-
-    assert columns["download/1:srtt_s"][:2] == ["", ""]
-    assert columns["download/1:srtt_s"][2] != ""
-
-
-def test_chosen_traces_only(tmp_path: Path) -> None:
-    traces = finished_traces()
-    columns = table(export_csv(traces, tmp_path / "cwnd.csv", select_keys(traces, SUBFLOW, "cwnd_pkts")))
-
-    assert list(columns) == ["time_s", "download/1:cwnd_pkts", "download/2:cwnd_pkts"]
+    assert columns["time_s"][:4] == ["0.1", "0.2", "0.3", "0.4"]
+    assert columns["time_s"][-1] == "10"
 
 
 def test_trace_that_the_run_lacks_is_named(tmp_path: Path) -> None:
@@ -108,19 +82,16 @@ def test_run_without_samples_gives_headings_only(tmp_path: Path) -> None:
     assert path.read_text().count("\n") == 1
 
 
-def test_figure_data_holds_what_is_drawn_totals_included(tmp_path: Path) -> None:
-    plot = PLOTS_BY_ID["throughput"]
-    curves = plot.curves(finished_traces())
-    columns = table(export_curves(curves, tmp_path / "t.csv", plot))
+def test_figure_data_holds_what_is_drawn_totals_included_in_one_table(tmp_path: Path) -> None:
+    traces = finished_traces()
+    plots = [(plot, plot.curves(traces)) for plot in (PLOTS_BY_ID["throughput"], PLOTS_BY_ID["cwnd"])]
+    columns = table(export_plots(plots, tmp_path / "visible.csv"))
 
-    assert list(columns) == [
-        "time_s",
-        "download/1:throughput_bps",
-        "download/2:throughput_bps",
-        "download/total:throughput_bps",
-    ]
+    owners = ("download/1", "download/2", "download/total")
+    rates = [f"{owner}:throughput_bps" for owner in owners]
+    assert list(columns) == ["time_s", *rates, "download/1:cwnd_pkts", "download/2:cwnd_pkts"]
     values = np.array(columns["download/total:throughput_bps"], dtype=np.float32)
-    np.testing.assert_array_equal(values, curves[2].values)
+    np.testing.assert_array_equal(values, plots[0][1][2].values)
 
 
 def test_figure_data_of_runs_with_different_intervals_shares_one_time_column(tmp_path: Path) -> None:
@@ -144,20 +115,6 @@ def test_what_tables_call_run_1_and_run_2_is_told_beside_them(tmp_path: Path) ->
     assert columns["run"] == ["1", "2"]
     assert len(set(columns["name"])) == 2
     assert len(export_shown([(plot, plot.overlay(runs[:1]), [])], tmp_path / "one.csv", runs[:1])) == 1
-
-
-def test_data_of_several_plots_goes_into_one_table(tmp_path: Path) -> None:
-    traces = finished_traces()
-    plots = [(plot, plot.curves(traces)) for plot in (PLOTS_BY_ID["cwnd"], PLOTS_BY_ID["rtt"])]
-    columns = table(export_plots(plots, tmp_path / "visible.csv"))
-
-    assert list(columns) == [
-        "time_s",
-        "download/1:cwnd_pkts",
-        "download/2:cwnd_pkts",
-        "download/1:srtt_s",
-        "download/2:srtt_s",
-    ]
 
 
 @pytest.mark.parametrize("plots", [[], [(PLOTS_BY_ID["cwnd"], [])]])
@@ -198,29 +155,13 @@ def test_decisions_have_a_row_each_and_their_rules_a_file(tmp_path: Path) -> Non
 
     assert [path.name for path in written] == ["decisions.csv", "rules.json"]
     assert len(columns["time_s"]) == 30
-    assert rows["download/1"] == dict.fromkeys(columns, "") | {
-        "time_s": "10",
-        "owner": "download/1",
-        "cause": "ack",
-        "rule": "growth",
-        "cwnd_before_pkts": "10",
-        "cwnd_after_pkts": "11",
-        "rate_before_bps": "0",
-        "rate_after_bps": "0",
-        "number_1": "10",
-    }
+    told = {owner: {name: value for name, value in row.items() if value} for owner, row in rows.items()}
+    changes = {"cwnd_before_pkts": "10", "cwnd_after_pkts": "11", "rate_before_bps": "0", "rate_after_bps": "0"}
+    made = {"time_s": "10", "owner": "download/1", "cause": "ack", "rule": "growth", "number_1": "10"}
+    assert told["download/1"] == made | changes
     # Of the flow: packet 10 went to the first of two subflows.
-    assert rows["download"] == dict.fromkeys(columns, "") | {
-        "time_s": "9.5",
-        "owner": "download",
-        "cause": "schedule",
-        "rule": "turns",
-        "data_seq": "10",
-        "chosen": "1",
-        "available": "1 2",
-        "usable": "1 2",
-        "number_1": "10",
-    }
+    made = {"time_s": "9.5", "owner": "download", "cause": "schedule", "rule": "turns", "number_1": "10"}
+    assert told["download"] == made | {"data_seq": "10", "chosen": "1", "available": "1 2", "usable": "1 2"}
     rules = json.loads(written[1].read_text())
     assert {rule["name"]: rule["numbers"] for rule in rules} == {"growth": ["acked_pkts"], "turns": ["round"]}
 
@@ -247,13 +188,6 @@ def test_what_agents_saw_has_a_row_per_subflow_and_their_descriptions_a_file(tmp
         ("probe/1", "explorer", 2),
     ]
     assert agents[1]["choices"] == ["decrease", "keep", "increase"]
-
-
-def test_run_data_has_the_steps_of_agents_if_there_are_any(tmp_path: Path) -> None:
-    names = {path.name for path in export_run(finished_traces(LEARNING), tmp_path / "a", DATA_ONLY)}
-
-    assert {"agent_steps.csv", "agents.json"} <= names
-    assert not {path.name for path in export_run(finished_traces(RICH), tmp_path / "b", DATA_ONLY)} & {"agents.json"}
 
 
 def test_a_figure_of_a_number_that_no_agent_has_is_refused() -> None:
@@ -298,19 +232,26 @@ def test_rescue_copy_holds_data_summary_and_scenario(tmp_path: Path) -> None:
     }
 
 
-def test_rescue_goes_elsewhere_when_the_disk_of_the_first_place_is_full(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    full = paths.rescue_places()[0]
+@pytest.fixture
+def fill_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
+    """Leaves no room for tables in a folder; the working folder is an empty one."""
     written = exports.export_csv
 
-    def export_csv(traces: Traces, path: Path, *more: Any) -> Path:
-        if path.is_relative_to(full):
-            raise ExportError(f"{path} cannot be written: No space left on device; choose another folder")
-        return written(traces, path, *more)
+    def fill(full: Path) -> None:
+        def export_csv(traces: Traces, path: Path, *more: Any) -> Path:
+            if path.is_relative_to(full):
+                raise ExportError(f"{path} cannot be written: No space left on device; choose another folder")
+            return written(traces, path, *more)
+
+        monkeypatch.setattr(exports, "export_csv", export_csv)
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(exports, "export_csv", export_csv)
+    return fill
+
+
+def test_rescue_goes_elsewhere_when_the_first_disk_is_full(tmp_path: Path, fill_disk: Callable[[Path], None]) -> None:
+    full = paths.rescue_places()[0]
+    fill_disk(full)
 
     directory = save_rescue_copy(finished_traces(), {"seed": 1}, "format = 1\n")
 
@@ -319,12 +260,7 @@ def test_rescue_goes_elsewhere_when_the_disk_of_the_first_place_is_full(
     assert not any(full.iterdir())
 
 
-def test_rescue_that_finds_no_room_says_what_was_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def export_csv(_traces: Traces, path: Path, *_more: Any) -> Path:
-        raise ExportError(f"{path} cannot be written: No space left on device; choose another folder")
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(exports, "export_csv", export_csv)
-
+def test_rescue_that_finds_no_room_says_what_was_tried(fill_disk: Callable[[Path], None]) -> None:
+    fill_disk(Path("/"))
     with pytest.raises(ExportError, match=r"to save the run in is writable: tried .*subflow-rescued.*No space left"):
         save_rescue_copy(finished_traces(), {"seed": 1}, "format = 1\n")

@@ -29,10 +29,10 @@ from subflow_app.features.paper.core.figure_process import FigureProcess
 from subflow_app.features.paper.core.figures import drawing, fill_figure, save_figure
 from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.features.plots.qt.plot_view import PlotView
-from subflow_app.foundation.errors import ExportError, InputError
 from subflow_app.toolkit.theme import DARK, set_current
 from subflow_app.toolkit.workers import Workers
 
+DRAWN_MS = 60_000  # by a process that loads Matplotlib first
 SVG = "{http://www.w3.org/2000/svg}"
 WIFI = CurveId(0, "download/1", "subflow")
 
@@ -61,33 +61,14 @@ def save(plots: PlotView, path: Path, **size: float) -> None:
     save_figure(choice.look("").of(shown_plan(plots.stack, has_all=True), choice.kind), path)
 
 
-def test_svg_is_text_and_lines(plots: PlotView, tmp_path: Path) -> None:
-    path = tmp_path / "figure.svg"
-    save(plots, path)
-
-    found = texts(path)
-    for text in ("Throughput (Mbit/s)", "Congestion window (packets)", "Smoothed RTT (ms)", "Time (s)"):
-        assert text in found
-    for label in ("download · wifi", "download · lte", "download · total"):
-        assert label in found
-    assert {"#0072b2", "#d55e00"} <= strokes(path)
-
-
 def test_figure_has_the_visible_curves_only(plots: PlotView, tmp_path: Path) -> None:
-    plots.legend_model.set_hidden(frozenset({WIFI}))
-    save(plots, tmp_path / "figure.svg")
-
-    assert "download · wifi" not in texts(tmp_path / "figure.svg")
-    assert "#0072b2" not in strokes(tmp_path / "figure.svg")
-
-
-def test_figure_has_the_range_that_is_shown(plots: PlotView, tmp_path: Path) -> None:
-    plots.stack.set_time_range(4.0, 6.0)
-    save(plots, tmp_path / "figure.svg")
-
-    found = texts(tmp_path / "figure.svg")
-    # Half seconds are numbered between 4 s and 6 s, and nowhere on an axis of the whole 10 s.
-    assert {"4.50", "5.50"} <= set(found)
+    for name, is_shown in (("all.svg", True), ("some.svg", False)):
+        plots.legend_model.set_hidden(frozenset() if is_shown else frozenset({WIFI}))
+        save(plots, tmp_path / name)
+        found = texts(tmp_path / name)
+        assert {"Throughput (Mbit/s)", "Congestion window (packets)", "Smoothed RTT (ms)", "Time (s)"} <= set(found)
+        assert {"download · lte", "download · total"} <= set(found)
+        assert ("download · wifi" in found) == ("#0072b2" in strokes(tmp_path / name)) == is_shown
 
 
 def test_figure_is_light_whatever_the_theme(plots: PlotView, tmp_path: Path) -> None:
@@ -100,16 +81,6 @@ def test_figure_is_light_whatever_the_theme(plots: PlotView, tmp_path: Path) -> 
     assert QImage(str(tmp_path / "dark.png")).pixelColor(1, 1) == QColor("#ffffff")
 
 
-def test_overlay_is_exported_with_the_names_of_the_runs(plots: PlotView, tmp_path: Path) -> None:
-    plots.show_runs([finished_traces(title="LIA"), finished_traces(title="Uncoupled")])
-    save(plots, tmp_path / "figure.svg")
-
-    found = texts(tmp_path / "figure.svg")
-    assert "LIA: download · wifi" in found
-    assert "Uncoupled: download · wifi" in found
-    assert "stroke-dasharray" in (tmp_path / "figure.svg").read_text()
-
-
 def test_runs_of_the_same_name_are_numbered(plots: PlotView, tmp_path: Path) -> None:
     plots.show_runs([finished_traces(title="LIA"), finished_traces(title="LIA")])
     save(plots, tmp_path / "figure.svg")
@@ -118,6 +89,7 @@ def test_runs_of_the_same_name_are_numbered(plots: PlotView, tmp_path: Path) -> 
     assert {"LIA (1): download · wifi", "LIA (2): download · wifi"} <= set(found)
     titles = [plots.legend_model.index(row, 0).data() for row in range(2)]
     assert titles == ["LIA (1)", "LIA (2)"]
+    assert "stroke-dasharray" in (tmp_path / "figure.svg").read_text()
 
 
 def test_figure_as_shown_has_marks_and_each_curve_of_a_crowd(plots: PlotView) -> None:
@@ -139,18 +111,6 @@ def test_figure_as_shown_has_marks_and_each_curve_of_a_crowd(plots: PlotView) ->
     assert drawn == [20, 20 + 10]
 
 
-def test_pdf_has_the_size_that_was_asked_for(plots: PlotView, tmp_path: Path) -> None:
-    path = tmp_path / "figure.pdf"
-    save(plots, path, width_mm=88.0, height_mm=110.0)
-
-    content = path.read_bytes()
-    assert content.startswith(b"%PDF-")
-    assert content.rstrip().endswith(b"%%EOF")
-    box = content.split(b"/MediaBox [")[1].split(b"]")[0].split()
-    # 1 pt is 1/72 inch, an inch 25.4 mm.
-    assert [float(value) for value in box[2:]] == pytest.approx([88 / 25.4 * 72, 110 / 25.4 * 72], abs=1.0)
-
-
 def test_png_has_the_pixels_that_were_asked_for(plots: PlotView, tmp_path: Path) -> None:
     save(plots, tmp_path / "figure.png", width_mm=100.0, height_mm=80.0, dpi=254)
 
@@ -163,33 +123,15 @@ def test_png_has_the_pixels_that_were_asked_for(plots: PlotView, tmp_path: Path)
     assert {"#ffffff", "#0072b2", "#d55e00"} <= shown
 
 
-def test_figure_of_nothing_is_refused(qtbot: QtBot, tmp_path: Path) -> None:
-    empty = PlotView()
-    qtbot.addWidget(empty)
-
-    with pytest.raises(InputError, match="nothing to draw"):
-        save(empty, tmp_path / "figure.svg")
-
-
-def test_unknown_format_is_refused(plots: PlotView, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"\.svg, \.pdf or \.png"):
-        save(plots, tmp_path / "figure.gif")
-
-
-@pytest.mark.parametrize("suffix", [".svg", ".pdf", ".png"])
-def test_place_that_cannot_be_written_is_told(plots: PlotView, tmp_path: Path, suffix: str) -> None:
-    with pytest.raises(ExportError, match="choose another folder"):
-        save(plots, tmp_path / "no such folder" / f"figure{suffix}")
-
-
 # ---- by actions ----
 
 
 Choose = Callable[[FigureDialog], None]
+Chooser = Callable[[Choose], None]
 
 
 @pytest.fixture
-def choose(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Callable[[Choose], None]:
+def choose(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Chooser:
     """Lets a function answer the next dialog; without pictures in the preview, which have tests of their own."""
 
     def answer_with(function: Choose) -> None:
@@ -209,14 +151,13 @@ def select(combo: QComboBox, data: object) -> None:
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    return make_desk(actions=rows())
+    """A desk that shows a run."""
+    made = make_desk(actions=rows())
+    made.run_once()
+    return made
 
 
-def test_figure_as_shown_by_the_dialog(
-    qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path, choose: Callable[[Choose], None]
-) -> None:
-    desk.run_once()
-
+def test_figure_as_shown(qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path, choose: Chooser) -> None:
     def as_shown(dialog: FigureDialog) -> None:
         select(dialog.style_box, "shown")
         select(dialog.kind, "pdf")
@@ -227,7 +168,7 @@ def test_figure_as_shown_by_the_dialog(
     choose(as_shown)
     dialogs.answer("save_path", tmp_path / "mine.pdf")
 
-    with qtbot.waitSignal(desk.exports.written, timeout=60_000):
+    with qtbot.waitSignal(desk.exports.written, timeout=DRAWN_MS):
         desk.bar.trigger("file.export_figure")
 
     box = (tmp_path / "mine.pdf").read_bytes().split(b"/MediaBox [")[1].split(b"]")[0].split()
@@ -237,10 +178,7 @@ def test_figure_as_shown_by_the_dialog(
     assert desk.preferences.settings.last_export_directory == str(tmp_path)
 
 
-def test_column_of_a_paper_by_the_dialog(
-    qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path, choose: Callable[[Choose], None]
-) -> None:
-    desk.run_once()
+def test_column_of_a_paper(qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path, choose: Chooser) -> None:
     desk.plots.legend_model.set_hidden(frozenset({WIFI}))
 
     def column(dialog: FigureDialog) -> None:
@@ -257,7 +195,7 @@ def test_column_of_a_paper_by_the_dialog(
     choose(column)
     dialogs.answer("save_path", tmp_path / "mine.svg")
 
-    with qtbot.waitSignal(desk.exports.written, timeout=60_000):
+    with qtbot.waitSignal(desk.exports.written, timeout=DRAWN_MS):
         desk.bar.trigger("file.export_figure")
 
     text = (tmp_path / "mine.svg").read_text()
@@ -273,11 +211,9 @@ def test_column_of_a_paper_by_the_dialog(
     assert (kept["style"], kept["kind"], kept["legend"], kept["has_data"]) == ("ieee", "svg", "above", True)
 
 
-def test_a_file_for_each_plot_asks_before_it_replaces_one(
-    qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path, choose: Callable[[Choose], None]
+def test_a_file_for_each_plot(
+    qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path, choose: Chooser
 ) -> None:
-    desk.run_once()
-
     def apart(dialog: FigureDialog) -> None:
         select(dialog.style_box, "acm")
         select(dialog.files, False)
@@ -291,7 +227,7 @@ def test_a_file_for_each_plot_asks_before_it_replaces_one(
     assert (tmp_path / "mine-cwnd.pdf").read_text() == "precious"
     assert dialogs.asked[-1][1][2] == "mine-cwnd.pdf"
 
-    with qtbot.waitSignal(desk.exports.written, timeout=60_000) as written:
+    with qtbot.waitSignal(desk.exports.written, timeout=DRAWN_MS) as written:
         desk.bar.trigger("file.export_figure")
 
     assert written.args == [tmp_path]
@@ -304,14 +240,13 @@ def test_a_file_for_each_plot_asks_before_it_replaces_one(
     assert desk.preferences.settings.last_export_directory == str(tmp_path)
 
 
-def test_a_figure_that_cannot_be_written_is_told(
-    qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path, choose: Callable[[Choose], None]
+def test_a_figure_may_be_refused(
+    qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path, choose: Chooser
 ) -> None:
-    desk.run_once()
     choose(lambda dialog: select(dialog.style_box, "ieee"))
     for name, why in (("gone/x.pdf", "choose another folder"), ("name", "no suffix")):
         dialogs.answer("save_path", tmp_path / name)
-        with qtbot.waitSignal(desk.exports.failed, timeout=60_000):
+        with qtbot.waitSignal(desk.exports.failed, timeout=DRAWN_MS):
             desk.bar.trigger("file.export_figure")
         assert why in desk.banners.text("export")
     assert list(tmp_path.glob("*.p*")) == []
@@ -333,7 +268,7 @@ def test_preview_shows_what_will_be_written(qtbot: QtBot, source: FigureSource) 
     dialog.show()
 
     def shape() -> float:
-        qtbot.waitUntil(lambda: dialog.preview.is_up_to_date, timeout=60_000)
+        qtbot.waitUntil(lambda: dialog.preview.is_up_to_date, timeout=DRAWN_MS)
         size = dialog.preview.pixmap.size()
         return size.height() / size.width()
 
@@ -380,58 +315,33 @@ def read_csv(path: Path) -> tuple[list[str], np.ndarray]:
 
 
 def test_csv_holds_the_values_that_are_drawn(desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
-    desk.run_once()
-    dialogs.answer("save_path", tmp_path / "data.csv")
+    for name, hidden, count in (("all.csv", frozenset(), 8), ("some.csv", frozenset({WIFI}), 5)):
+        desk.plots.legend_model.set_hidden(hidden)
+        dialogs.answer("save_path", tmp_path / name)
+        desk.bar.trigger("file.export_data")
 
-    desk.bar.trigger("file.export_data")
-
-    header, table = read_csv(tmp_path / "data.csv")
-    drawn = [(plot, curve) for plot in desk.plots.stack.time_plots for curve in plot.shown_curves()]
-    # Two subflows in three plots, and the total of the throughput.
-    assert len(header) == 1 + len(drawn) == 8
-    assert header[:4] == [
-        "time_s",
-        "download/1:throughput_bps",
-        "download/2:throughput_bps",
-        "download/total:throughput_bps",
-    ]
-    np.testing.assert_allclose(table[:, 0], np.arange(1, 21) * 0.1, rtol=1e-9)
-    for column, (plot, curve) in enumerate(drawn, start=1):
-        np.testing.assert_array_equal(table[:, column].astype(np.float32), curve.values)
-        item = plot.curves[CurveId(0, curve.owner, "flow" if curve.kind == "total" else curve.kind)]
-        np.testing.assert_allclose(table[:, column] * plot.spec.scale, item.shown_values, rtol=1e-6)
+        header, table = read_csv(tmp_path / name)
+        drawn = [(plot, curve) for plot in desk.plots.stack.time_plots for curve in plot.shown_curves()]
+        # Two subflows in three plots, and the total of the throughput.
+        assert len(header) == 1 + len(drawn) == count
+        assert any(name.startswith("download/1:") for name in header) == (not hidden)
+        np.testing.assert_allclose(table[:, 0], np.arange(1, 21) * 0.1, rtol=1e-9)
+        for column, (plot, curve) in enumerate(drawn, start=1):
+            np.testing.assert_array_equal(table[:, column].astype(np.float32), curve.values)
+            item = plot.curves[CurveId(0, curve.owner, "flow" if curve.kind == "total" else curve.kind)]
+            np.testing.assert_allclose(table[:, column] * plot.spec.scale, item.shown_values, rtol=1e-6)
 
 
-def test_csv_leaves_out_what_is_hidden(desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
-    desk.run_once()
-    desk.plots.legend_model.set_hidden(frozenset({WIFI}))
-    dialogs.answer("save_path", tmp_path / "data.csv")
+def test_what_cannot_be_exported_is_told(desk: Desk, tmp_path: Path) -> None:
+    path = tmp_path / "gone" / "data.csv"
+    desk.exports.export_data(path)
+    told = desk.banners.text("export")
+    assert (str(path) in told, "choose another folder" in told) == (True, True)
 
-    desk.bar.trigger("file.export_data")
-
-    header, _ = read_csv(tmp_path / "data.csv")
-    assert not any(name.startswith("download/1:") for name in header)
-    assert len(header) == 5
-
-
-def test_nothing_visible_is_told(desk: Desk, tmp_path: Path) -> None:
-    desk.run_once()
     desk.plots.legend_model.set_hidden(frozenset(desk.plots.stack.curves))
-
     desk.exports.export_data(tmp_path / "data.csv")
-
     assert "no curve is visible" in desk.banners.text("export")
     assert not (tmp_path / "data.csv").exists()
-
-
-def test_failed_export_names_file_and_way_on(desk: Desk, tmp_path: Path) -> None:
-    desk.run_once()
-    path = tmp_path / "gone" / "data.csv"
-
-    desk.exports.export_data(path)
-
-    assert str(path) in desk.banners.text("export")
-    assert "choose another folder" in desk.banners.text("export")
 
 
 def test_the_process_of_the_window_never_loads_matplotlib(tmp_path: Path) -> None:
@@ -440,13 +350,10 @@ import os, sys
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 from PySide6.QtWidgets import QApplication
 application = QApplication([])
-from tests.helpers.fake_runs import RICH, finished_traces
-from tests.helpers.fake_simulation import make_flow, make_scenario
-from subflow_app.features.paper.core.figure_plan import FigureChoice, figure_kind
+from tests.helpers.fake_runs import finished_traces
+from subflow_app.features.paper.core.figure_plan import FigureChoice
 from subflow_app.features.paper.core.figure_process import FigureProcess
-from subflow_app.features.paper.core.figures import drawing, fill_figure, save_figure
-from subflow_app.features.exporting.qt.export_dialog import FigureDialog
-from subflow_app.features.exporting.qt.export_dialog import FigureSource
+from subflow_app.features.exporting.qt.export_dialog import FigureDialog, FigureSource
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.toolkit.workers import Workers
 view = PlotView()

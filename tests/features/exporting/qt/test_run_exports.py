@@ -26,19 +26,20 @@ def test_what_is_chosen_of_a_run_is_written_and_its_bundle_verified(
 
     def choose(dialog: RunExportDialog) -> int:
         qtbot.addWidget(dialog)
+        (export,) = (button for button in dialog.buttons.buttons() if button.text() == "Export…")
         dialog.run_data.setChecked(False)
-        dialog._accept_if_right()
+        export.click()
         assert "Nothing is chosen" in dialog.problem.text()
         dialog.packets.setChecked(True)
         dialog.until.setText("soon")
-        dialog._accept_if_right()
+        export.click()
         assert "number with a unit" in dialog.problem.text()
         dialog.until.setText("500ms")
         dialog.station.setCurrentIndex(dialog.station.findData("both"))
         dialog.run_data.setChecked(True)
         dialog.tables["parquet"].setChecked(True)
         dialog.bundle.setChecked(True)
-        dialog._accept_if_right()
+        export.click()
         return dialog.result()
 
     monkeypatch.setattr(RunExportDialog, "exec", choose)
