@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.helpers.members import for_each
+from tests.helpers.table_traces import TableTraces
 
 from subflow_app.features.comparison.core.alignment import (
     FIRST_DATA,
@@ -36,35 +37,20 @@ SCENARIO = """
 format = 1
 name = "lossy"
 duration = "100s"
-[nodes.a]
-[nodes.b]
-[links.wifi]
-ends = ["a", "b"]
-rate = "8Mbit/s"
-delay = "30ms"
-queue = "50pkt"
-loss = "0.1%"
-[flows.download]
-kind = "tcp"
-from = "a"
-to = "b"
-controller = "newreno"
+nodes = { a = {}, b = {} }
+links.wifi = { ends = ["a", "b"], rate = "8Mbit/s", delay = "30ms", queue = "50pkt", loss = "0.1%" }
+flows.download = { kind = "tcp", from = "a", to = "b", controller = "newreno" }
 """
 
 
-class Given:
+class Given(TableTraces):
     """Traces of given arrays."""
 
     def __init__(self, title: str, series: Mapping[SeriesKey, tuple[FloatArray, FloatArray]]) -> None:
-        self.title = title
+        columns = {(key.scope, key.owner, key.name): values.tolist() for key, (_, values) in series.items()}
+        super().__init__(columns, title=title, marks=[TraceMark(2.0, "download/1", "loss", 1.0)])
         self.series = series
         self.duration_s = max(float(times[-1]) for times, _ in series.values())
-        self.warmup_s = 0.0
-        self.labels = {key.owner: key.owner for key in series}
-        self.condition = title
-        self.controllers: Mapping[str, str] = {}
-        self.mss_bytes = 1448
-        self.row = None
 
     def keys(self) -> Sequence[SeriesKey]:
         return tuple(self.series)
@@ -72,9 +58,6 @@ class Given:
     def read(self, key: SeriesKey) -> tuple[FloatArray, NDArray[np.float32]]:
         times, values = self.series[key]
         return times, values.astype(np.float32)
-
-    def marks(self) -> Sequence[TraceMark]:
-        return [TraceMark(2.0, "download/1", "loss", 1.0)]
 
     def events(self, stream: str) -> EventTable:
         return EventTable({"time_ns": np.array([10**9]), "owner": np.array([0])}, {"owner": ("a",)})
@@ -156,12 +139,7 @@ def test_errors_are_those_worked_out_by_hand() -> None:
     document = errors_document(Alignment(1.0), [error], is_by_order=False)
     assert document["series"][0]["rmse"] == error.rmse
     assert document["agreement"] is None
-
-
-def test_the_warm_up_of_the_reference_does_not_count() -> None:
-    times = np.arange(1, 5) * 1.0
-    reference = Given("a", {CWND: (times, np.array([10.0, 20.0, 30.0, 40.0]))})
-    reference.warmup_s = 2.0
+    reference.warmup_s = 2.0  # does not count
     (error,) = series_errors(reference, reference, Alignment(0.0))
     assert error.count == 2
 
@@ -170,15 +148,11 @@ def test_owners_of_other_names_go_together_in_their_order() -> None:
     times = np.arange(1, 20) * 1.0
     second = SeriesKey("subflow", "download/2", "cwnd_pkts", "pkt")
     reference = Given("a", {CWND: (times, times), second: (times, times**2)})
-    measured = Given(
-        "b", {SeriesKey("subflow", f"measured/{k}", "cwnd_pkts", "pkt"): (times, times**k) for k in (1, 2)}
-    )
-    matching = match_series(reference, measured)
+    keys = {k: SeriesKey("subflow", f"measured/{k}", "cwnd_pkts", "pkt") for k in (1, 2)}
+    matching = match_series(reference, Given("b", {key: (times, times**k) for k, key in keys.items()}))
     assert matching.is_by_order
-    assert [(pair.reference.owner, pair.measured.owner) for pair in matching.pairs] == [
-        ("download/1", "measured/1"),
-        ("download/2", "measured/2"),
-    ]
+    pairs = [(pair.reference.owner, pair.measured.owner) for pair in matching.pairs]
+    assert pairs == [("download/1", "measured/1"), ("download/2", "measured/2")]
     assert not match_series(reference, reference).is_by_order
 
 

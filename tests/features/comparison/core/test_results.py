@@ -9,6 +9,7 @@ from tests.features.comparison.core.test_group_table import LIA, OLIA, made, six
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 from tests.helpers.members import for_each
+from tests.helpers.present import present
 from tests.helpers.table_traces import TableTraces
 
 from subflow_app.features.comparison.core.results import comparison_table, race_line, race_table, racers_of, results_of
@@ -46,28 +47,22 @@ def shown(*rows: RunRow | None) -> list[TableTraces]:
 
 
 def table_of(rows: Sequence[RunRow]) -> TextTable:
-    table = comparison_table(rows)
-    assert table is not None
-    return table
+    return present(comparison_table(rows))
 
 
 def test_the_oldest_run_is_the_reference_whatever_the_order() -> None:
     old = with_flows(1, flow("download", "lia", 8e6), name="old")
     new = with_flows(2, flow("download", "lia", 6e6, rtt_s=0.04, loss=0.02), name="new", mean_rtt_s=0.04)
     for order in ((old, new), (new, old)):
-        results = results_of(shown(*order))
-        assert results is not None
+        results = present(results_of(shown(*order)))
         assert [row[0].partition(":")[0].partition(" (")[0] for row in results.rows] == ["A", "B", "B − A"]
         assert [row[1] for row in results.rows] == ["8.000", "6.000", "−2.000 (−25.0 %)"]
         assert results.title == (
             "lia (2) compared with lia (1): Goodput −2.000 Mbit/s (−25.0 %) · Mean RTT −10.0 ms (−20.0 %) · "
             "Loss +1.00 percentage points"
         )
-        assert [(each.title, each.unit) for each in results.columns[1:]] == [
-            ("Goodput", "Mbit/s"),
-            ("Mean RTT", "ms"),
-            ("Loss", "%"),
-        ]
+        titles = [(each.title, each.unit) for each in results.columns[1:]]
+        assert titles == [("Goodput", "Mbit/s"), ("Mean RTT", "ms"), ("Loss", "%")]
 
 
 def test_seeds_make_groups_with_the_interval_of_welch() -> None:
@@ -155,23 +150,17 @@ def test_printed_differences_are_those_of_the_printed_values() -> None:
     assert [row[-1] for row in table_of(rows).rows] == ["0.286", "0.274", "−0.012 pp"]
 
 
-def test_runs_without_a_figure_in_common_have_no_table() -> None:
-    assert (
-        comparison_table([made(1, "lia", 1, 4e6), made(2, "", 1, 0.0, summary={})._replace(goodput_bps=None)]) is None
-    )
-
-
 def test_nothing_is_told_while_a_run_goes_on_or_of_a_single_one() -> None:
     row = made(1, "lia", 1, 4e6)
-    assert results_of([]) is None
-    assert results_of(shown(row)) is None
-    assert results_of(shown(row, None)) is None
+    for rows in ((), (row,), (row, None), (row, finished_traces(make_scenario(make_flow("download"))).row)):
+        assert results_of(shown(*rows)) is None
+    without = made(2, "", 1, 0.0, summary={})._replace(goodput_bps=None)
+    assert comparison_table([row, without]) is None, "no figure in common"
 
 
 def test_runs_that_are_not_stored_are_told_apart() -> None:
     first = made(0, "lia", 1, 4e6, name="first")
-    results = results_of(shown(first, first._replace(name="second", goodput_bps=5e6, signature="other")))
-    assert results is not None
+    results = present(results_of(shown(first, first._replace(name="second", goodput_bps=5e6, signature="other"))))
     assert [row[1] for row in results.rows] == ["4.000", "5.000", "+1.000 (+25.0 %)"]
 
 
@@ -179,10 +168,8 @@ def test_runs_that_are_not_stored_are_told_apart() -> None:
 
 
 def test_a_race_says_which_flow_had_more_and_at_which_price() -> None:
-    table = race_table(
-        with_flows(1, flow("download", "olia", 3.24e6, 0.048, 0.003), flow("cross", "cubic", 6.48e6, 0.052, 0.001))
-    )
-    assert table is not None
+    flows = flow("download", "olia", 3.24e6, 0.048, 0.003), flow("cross", "cubic", 6.48e6, 0.052, 0.001)
+    table = present(race_table(with_flows(1, *flows)))
     assert table.title == (
         "In this run, cross (cubic) had 2.00× the goodput of download (olia) (6.480 against 3.240 Mbit/s); "
         "mean RTT 52.0 against 48.0 ms; loss 0.10 against 0.30 %"
@@ -237,8 +224,7 @@ def transfer(name: str, controller: str, took_s: float | None, size_bytes: int =
 
 def test_transfers_race_by_goodput_while_active_and_tell_their_times() -> None:
     """Over the run both have 13.333 Mbit/s: they would have won nothing."""
-    table = race_table(with_flows(1, transfer("a", "lia", 25.0), transfer("b", "olia", 20.0)))
-    assert table is not None
+    table = present(race_table(with_flows(1, transfer("a", "lia", 25.0), transfer("b", "olia", 20.0))))
     assert table.title == (
         "In this run, b (olia) had 1.25× the goodput while active of a (lia) (20.000 against 16.000 Mbit/s); "
         "completion time 20.000 against 25.000 s; mean RTT 50.0 against 50.0 ms; loss 1.00 against 1.00 %"
@@ -247,8 +233,7 @@ def test_transfers_race_by_goodput_while_active_and_tell_their_times() -> None:
     assert titles[1:4] == [("Completion time", "s"), ("Goodput while active", "Mbit/s"), ("Share", "% of the sum")]
     # A transfer that is not complete has a rate, and a flow without a size races beside it by the same measure.
     endless = flow("c", "cubic", 5e6) | {"size_bytes": None, "completion_s": None, "active_goodput_bps": 18e6}
-    mixed = race_table(with_flows(1, transfer("a", "lia", None), endless))
-    assert mixed is not None
+    mixed = present(race_table(with_flows(1, transfer("a", "lia", None), endless)))
     assert mixed.title.startswith("In this run, c (cubic) had 1.35× the goodput while active of a (lia) (18.000 ")
 
 
@@ -268,7 +253,3 @@ def test_compared_transfers_show_time_and_goodput_while_active() -> None:
         *("Goodput", "Mean RTT", "Jain index"),
         *("get: Completion time", "get: Goodput while active", "back: Goodput", "get: Loss", "back: Loss"),
     ]
-
-
-def test_traces_of_a_run_that_goes_on_have_no_row() -> None:
-    assert finished_traces(make_scenario(make_flow("download"))).row is None

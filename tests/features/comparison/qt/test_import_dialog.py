@@ -10,6 +10,7 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
+from tests.helpers.present import present
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.comparison.qt.feature import CompareFeature
@@ -35,9 +36,8 @@ def desk(make_desk: MakeDesk) -> Desk:
 def opened(qtbot: QtBot, desk: Desk) -> ImportDialog:
     """The dialog, once it has read the file."""
     qtbot.waitUntil(lambda: desk.findChild(ImportDialog) is not None)
-    dialog = desk.findChild(ImportDialog)
-    assert dialog is not None
-    qtbot.waitUntil(lambda: dialog.told.text() != "Reading…", timeout=20_000)
+    dialog = present(desk.findChild(ImportDialog))
+    qtbot.waitUntil(lambda: dialog.told.text() != "Reading…")
     return dialog
 
 
@@ -59,15 +59,15 @@ def test_a_file_is_shown_changed_and_imported(qtbot: QtBot, desk: Desk, dialogs:
     dialog.model.setData(dialog.model.index(1, 1), "us")
     assert dialog.import_button.isEnabled()
     dialog.name.setText("Bench 1")
-    with qtbot.waitSignal(dialog.imported, timeout=20_000):
+    with qtbot.waitSignal(dialog.imported):
         QTest.mouseClick(dialog.import_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: len(desk.history.selected()) == 1, timeout=20_000)
+    qtbot.waitUntil(lambda: len(desk.history.selected()) == 1)
     (row,) = desk.history.selected()
     assert (row.name, row.tags, row.status) == ("Bench 1", ("measured",), "finished")
     assert row.mean_rtt_s == pytest.approx(44.5e-6)
     # Drawn as any other run is.
     desk.opening.show()
-    qtbot.waitUntil(lambda: desk.shown.count == 1, timeout=20_000)
+    qtbot.waitUntil(lambda: desk.shown.count == 1)
     assert [key.owner for key in desk.plots.stack.curves] == ["download/1", "measured/1"]
 
 
@@ -80,7 +80,7 @@ def test_a_clock_that_goes_back_is_said_and_can_be_mended(qtbot: QtBot, desk: De
     assert not dialog.import_button.isEnabled()
     dialog.clock.setCurrentIndex(3)
     dialog.clock.activated.emit(3)
-    qtbot.waitUntil(dialog.import_button.isEnabled, timeout=20_000)
+    qtbot.waitUntil(dialog.import_button.isEnabled)
     assert "shifted to continue" in dialog.told.text()
     dialog.reject()
     QApplication.processEvents()
