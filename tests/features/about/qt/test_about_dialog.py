@@ -22,13 +22,17 @@ PARTS = (
 )
 
 
+Parts = Callable[[], tuple[Part, ...]]
+
+
 @pytest.fixture
-def show(qtbot: QtBot) -> Iterator[Callable[[], AboutDialog]]:
+def show(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Parts], AboutDialog]]:
     """Opens the dialog at the licences, and waits until they are read."""
     parent = QWidget()
     workers = Workers(parent)
 
-    def shown() -> AboutDialog:
+    def shown(parts: Parts) -> AboutDialog:
+        monkeypatch.setattr(about_dialog, "licence_parts", parts)
         dialog = AboutDialog(None, workers, parent)
         dialog.open()
         dialog.tabs.setCurrentWidget(dialog.licences)
@@ -39,16 +43,12 @@ def show(qtbot: QtBot) -> Iterator[Callable[[], AboutDialog]]:
     workers.finish_all()
 
 
-def test_licences_are_listed_and_filtered(show: Callable[[], AboutDialog], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(about_dialog, "licence_parts", lambda: PARTS)
-    dialog = show()
+def test_licences_are_listed_and_filtered(show: Callable[[Parts], AboutDialog]) -> None:
+    dialog = show(lambda: PARTS)
     page = dialog.licences
 
-    assert [page.model.index(row, 0).data() for row in range(3)] == [
-        "Subflow 1.0 · MIT",
-        "Qt 6 · LGPL-3.0-only",
-        "lost",
-    ]
+    titles = [page.model.index(row, 0).data() for row in range(3)]
+    assert titles == ["Subflow 1.0 · MIT", "Qt 6 · LGPL-3.0-only", "lost"]
     assert page.text.toPlainText() == PARTS[0].text()
     page.filter.setText("lgpl")
     assert "may be replaced" in page.text.toPlainText()
@@ -59,14 +59,10 @@ def test_licences_are_listed_and_filtered(show: Callable[[], AboutDialog], monke
     dialog.reject()
 
 
-def test_a_damaged_installation_is_told_instead(
-    show: Callable[[], AboutDialog], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_installation_is_told_instead(show: Callable[[Parts], AboutDialog]) -> None:
     def damaged() -> tuple[Part, ...]:
         raise ResourceError("index.json cannot be read: install Subflow again")
 
-    monkeypatch.setattr(about_dialog, "licence_parts", damaged)
-    dialog = show()
-
+    dialog = show(damaged)
     assert dialog.licences.text.toPlainText() == "index.json cannot be read: install Subflow again"
     dialog.reject()
