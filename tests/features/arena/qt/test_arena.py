@@ -56,5 +56,5 @@ def test_the_arena_is_run_shown_and_written(
         content.grab()
         dialogs.answer("save_path", tmp_path / name)
         feature.ask_export()
-        qtbot.waitUntil((tmp_path / name).exists, timeout=20_000)
+        qtbot.waitUntil((tmp_path / name).exists, timeout=60_000)
         assert (tmp_path / name).stat().st_size > 500
