@@ -62,7 +62,7 @@ def test_what_ships_is_shown_where_nothing_was_run(subflow: Subflow) -> None:
         (("cubic:speed=3",), "speed"),
         (("--metric", "speed"), "allowed: utility"),
         (("--split", "exam"), "allowed: train, validation, test"),
-        (("--family", "mplibra", "--split", "validation"), "in the test split alone"),
+        (("--family", "mplibra", "--split", "validation"), "only in the test split"),
         (("--out", __file__), "this is a file"),
         (("--numbers", "0"), "at least 1"),
         (("--csv", "--json"), "choose one"),
