@@ -23,9 +23,11 @@ def test_the_ideal_of_a_scenario_needs_no_run(subflow: Subflow) -> None:
     assert "what would be fair" in subflow("fairness", "--scenario", "t-10b").out
 
 
-def test_runs_are_compared_with_the_ideal(subflow: Subflow, scenario: Path, database: Path) -> None:
-    subflow("run", scenario, "--db", database)
-    subflow("run", scenario, "--db", database, "--seed", 2)
+def test_runs_are_compared_with_the_ideal_and_weighed_against_each_other(
+    subflow: Subflow, scenario: Path, database: Path, tmp_path: Path
+) -> None:
+    for change in ((), ("--seed", 2), ("--set", "flows.download.controller=uncoupled")):
+        subflow("run", scenario, "--db", database, *change)
     whole = subflow("fairness", 1, 2, "--db", database, "--json").document
     assert [run["run_id"] for run in whole["runs"]] == [1, 2]
     run = whole["runs"][0]
@@ -35,8 +37,17 @@ def test_runs_are_compared_with_the_ideal(subflow: Subflow, scenario: Path, data
     part = subflow("fairness", 1, "--from", "3s", "--to", "4s", "--db", database, "--json").document["runs"][0]
     assert part["connections"][0]["goodput_bps"] != run["connections"][0]["goodput_bps"]
     text = subflow("fairness", "last", "--db", database).out
-    assert "Run 2: Two paths, 2.0 s to 10.0 s, 2 connections" in text
+    assert "Run 3: Two paths, 2.0 s to 10.0 s, 2 connections" in text
     assert "Jain index" in text
+
+    words = ("fairness", 1, 2, 3, "--db", database)
+    document = subflow(*words, "--trade-off", "delay", "--json").document
+    assert [point["run_ids"] for point in document["points"]] == [[1, 2], [3]]
+    assert any(point["is_best"] for point in document["points"])
+    assert 0.05 < document["points"][0]["delay_s"]["mean"] < 0.5
+    table = subflow(*words, "--trade-off", "friendliness", "--csv", tmp_path / "points.csv").out
+    assert "1, 2" in table
+    assert (tmp_path / "points.csv").read_text().startswith("title,runs,is_best,friendliness,")
 
 
 @for_each(
@@ -57,17 +68,3 @@ def test_what_makes_no_sense_is_refused(subflow: Subflow, database: Path, words:
     answer = subflow("fairness", *words, "--db", database)
     assert answer.code == 2
     assert said in answer.err
-
-
-def test_runs_are_weighed_against_each_other(subflow: Subflow, scenario: Path, database: Path, tmp_path: Path) -> None:
-    for seed in (1, 2):
-        subflow("run", scenario, "--db", database, "--seed", seed)
-    subflow("run", scenario, "--db", database, "--set", "flows.download.controller=uncoupled")
-    words = ("fairness", 1, 2, 3, "--db", database)
-    document = subflow(*words, "--trade-off", "delay", "--json").document
-    assert [point["run_ids"] for point in document["points"]] == [[1, 2], [3]]
-    assert any(point["is_best"] for point in document["points"])
-    assert 0.05 < document["points"][0]["delay_s"]["mean"] < 0.5
-    table = subflow(*words, "--trade-off", "friendliness", "--csv", tmp_path / "points.csv").out
-    assert "1, 2" in table
-    assert (tmp_path / "points.csv").read_text().startswith("title,runs,is_best,friendliness,")

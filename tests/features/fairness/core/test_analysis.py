@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 import pytest
+from tests.helpers.members import for_each
+from tests.helpers.presence import known
 from tests.helpers.table_traces import TableTraces
 
 from subflow_app.features.fairness.core.analysis import (
@@ -21,7 +23,7 @@ from subflow_app.features.fairness.core.analysis_view import meaning, share_tabl
 from subflow_app.features.traces.core.traces import TraceMark
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.resources import find_scenario
-from subflow_sim.scenario import Scenario, load_scenario, parse_scenario
+from subflow_sim.scenario import Scenario, load_scenario
 
 PAYLOAD = 1448 / 1500
 FAIR = 10e6 / 3 * PAYLOAD
@@ -61,9 +63,8 @@ def test_a_run_at_the_ideal_is_at_distance_zero() -> None:
     assert analysis.to_proportional == pytest.approx(0.0, abs=1e-4)
     assert "close to the max-min fair split" in meaning(analysis)
     # One path: half of a link, 2.5 Mbit/s. Pooled: a third of both, 3.33. All of that was had.
-    assert analysis.pooling is not None
-    assert (analysis.pooling.gain, analysis.pooling.potential) == pytest.approx((4 / 3, 4 / 3))
-    assert analysis.pooling.efficiency == pytest.approx(1.0)
+    pooling = known(analysis.pooling)
+    assert (pooling.gain, pooling.potential, pooling.efficiency) == pytest.approx((4 / 3, 4 / 3, 1.0))
 
 
 def test_a_greedy_connection_is_named() -> None:
@@ -72,38 +73,37 @@ def test_a_greedy_connection_is_named() -> None:
     assert analysis.to_max_min == pytest.approx(1 / 3)
     assert analysis.jain == pytest.approx(100 / 112.5)
     assert analysis.jain_of_shares == pytest.approx(100 / 112.5)
+    assert share_table(analysis).rows[0][4] == "150.00"
     assert meaning(analysis).startswith("mptcp takes 150 % of its fair share, while tcp1 has 75 % of its own.")
-    assert analysis.pooling is not None
-    assert analysis.pooling.efficiency == pytest.approx((5 - 2.5) / (10 / 3 - 2.5))
+    assert known(analysis.pooling).efficiency == pytest.approx((5 - 2.5) / (10 / 3 - 2.5))
 
 
-def test_waste_and_neglect_are_told_apart() -> None:
-    assert "50 % of the usable capacity is not used" in meaning(pooled_run(mptcp=FAIR / 2e6, tcp=FAIR / 2e6))
-    assert meaning(pooled_run(mptcp=FAIR / 5e6, tcp=FAIR / 1e6)).startswith(
-        "mptcp has 20 % of its fair share, and tcp1 has 100 % of its own. 27 % of the usable capacity is not used."
-    )
-
-
-def test_words_agree_with_the_percentages_beside_them() -> None:
-    """109 % of a fair share is more than the share, although it counts as close to it."""
-    analysis = pooled_run(mptcp=1.09 * FAIR / 1e6, tcp=0.6 * FAIR / 1e6)
-    assert share_table(analysis).rows[0][4] == "109.00"
-    said = "tcp1 has 60 % of its fair share, and mptcp has 109 % of its own. 24 % of the usable capacity is not used."
-    assert meaning(analysis).startswith(said)
-    # Nothing is left over here, and nobody has less.
-    full = pooled_run(mptcp=1.12 * FAIR / 1e6, tcp=1.12 * FAIR / 1e6)
-    assert meaning(full).startswith("Each connection has 112 % of its fair share.")
+@for_each(
+    ("mptcp", "tcp", "said"),
+    [
+        (0.5, 0.5, "50 % of the usable capacity is not used"),
+        (0.2, 1.0, "mptcp has 20 % of its fair share, and tcp1 has 100 % of its own. 27 % of the usable capacity is"),
+        # More than the share, although it counts as close to it.
+        (1.09, 0.6, "tcp1 has 60 % of its fair share, and mptcp has 109 % of its own. 24 % of the usable capacity is"),
+        (1.12, 1.12, "Each connection has 112 % of its fair share."),
+    ],
+)
+def test_waste_and_neglect_are_told_apart(mptcp: float, tcp: float, said: str) -> None:
+    assert said in meaning(pooled_run(mptcp=mptcp * FAIR / 1e6, tcp=tcp * FAIR / 1e6))
 
 
 def test_a_window_counts_what_was_sent_in_it() -> None:
     """2 s at 1 Mbit/s, then at 3: from 1.75 s to 2.75 s a quarter of the first."""
-    scenario = parse_scenario(
-        shipped_text().replace('duration = "200s"', 'duration = "4s"').replace('warmup = "20s"', 'warmup = "0s"')
+    traces = MadeTraces(
+        shipped("t-10b", "duration=4s", "warmup=0s"),
+        {"mptcp": [1e6] * 4 + [3e6] * 4, "tcp1": [0.0] * 8, "tcp2": [0.0] * 8},
     )
-    traces = MadeTraces(scenario, {"mptcp": [1e6] * 4 + [3e6] * 4, "tcp1": [0.0] * 8, "tcp2": [0.0] * 8})
     assert run_analysis(traces, 1.75, 2.75).connections[0].goodput_bps == pytest.approx(2.5e6)
     assert run_analysis(traces).to_s == 4.0
     assert window_text(run_analysis(traces)) == "0 s to 4.0 s, 3 connections"
+    # A run that still warms up is analysed as far as it is.
+    traces.warmup_s = 10.0
+    assert (run_analysis(traces).from_s, run_analysis(traces).to_s) == (0.0, 4.0)
 
 
 def test_a_connection_that_is_done_leaves_its_share_to_the_others() -> None:
@@ -117,10 +117,8 @@ def test_a_connection_that_is_done_leaves_its_share_to_the_others() -> None:
         {"mptcp": (FAIR + 5e6 * PAYLOAD) / 2, "tcp1": FAIR, "tcp2": (FAIR + 5e6 * PAYLOAD) / 2}
     )
     assert analysis.to_max_min == pytest.approx(0.0, abs=1e-6)
-    assert {each.name for each in run_analysis(MadeTraces(scenario, rates, marks), 30.0).connections} == {
-        "mptcp",
-        "tcp2",
-    }
+    later = run_analysis(MadeTraces(scenario, rates, marks), 30.0)
+    assert {each.name for each in later.connections} == {"mptcp", "tcp2"}
 
 
 def test_copies_that_arrive_count_from_when_they_did() -> None:
@@ -135,18 +133,12 @@ def test_copies_that_arrive_count_from_when_they_did() -> None:
 
 def test_what_is_refused_says_what_is_allowed() -> None:
     traces = MadeTraces(shipped("t-10b"), {"mptcp": [1e6] * 100})
-    with pytest.raises(InputError, match=r"window from 30 s to 20 s: .* between 0 s and 50 s"):
-        run_analysis(traces, 30.0, 20.0)
-    with pytest.raises(InputError, match="from 60 s to 50 s"):
-        run_analysis(traces, 60.0)
+    for window, said in (((30.0, 20.0), "30 s to 20 s: .* between 0 s and 50 s"), ((60.0,), "from 60 s to 50 s")):
+        with pytest.raises(InputError, match=said):
+            run_analysis(traces, *window)
     traces.scenario = None
     with pytest.raises(InputError, match="is not known: no fair split"):
         run_analysis(traces)
-
-
-def test_a_run_that_warms_up_still_shows_what_there_is() -> None:
-    analysis = run_analysis(MadeTraces(shipped("t-10b"), {"mptcp": [1e6] * 4, "tcp1": [1e6] * 4, "tcp2": [1e6] * 4}))
-    assert (analysis.from_s, analysis.to_s) == (0.0, 2.0)
 
 
 def test_document_and_table_have_all_connections() -> None:
@@ -167,7 +159,3 @@ def test_indices_where_they_are_undefined() -> None:
     assert math.isnan(distance([1.0], [math.inf]))
     assert math.isnan(PoolingGain(1.0, 5.0, 5.0).efficiency)
     assert math.isnan(PoolingGain(1.0, 0.0, 0.0).gain)
-
-
-def shipped_text() -> str:
-    return find_scenario("t-10b").read_text(encoding="utf-8")

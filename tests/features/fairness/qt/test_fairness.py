@@ -8,31 +8,18 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.features.fairness.core.test_analysis import MadeTraces, shipped
 from tests.helpers.desk import MakeDesk
+from tests.helpers.members import for_each
+from tests.helpers.presence import known
 
 from subflow_app.features.fairness.core.analysis import FairnessAnalysis, run_analysis, scenario_analysis
-from subflow_app.features.fairness.core.analysis_view import (
-    AnalysisView,
-    WindowChoice,
-    WindowOf,
-    run_view,
-    scenario_view,
-)
+from subflow_app.features.fairness.core.analysis_view import WindowChoice, WindowOf, run_view, scenario_view
+from subflow_app.features.fairness.qt import shares
 from subflow_app.features.fairness.qt.feature import FairnessFeature
-from subflow_app.features.fairness.qt.shares import (
-    BAR,
-    BAR_ROLE,
-    GOODPUT,
-    LIMITED,
-    MAX_MIN,
-    NAME,
-    POOLING,
-    ShareModel,
-    SharesPage,
-)
+from subflow_app.features.fairness.qt.shares import BAR, GOODPUT, NAME, ShareModel, SharesPage
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.foundation.errors import InputError
 from subflow_app.toolkit.app_theme import Theme
@@ -71,17 +58,23 @@ def test_a_run_is_shown_beside_its_ideal(page: SharesPage) -> None:
     page.show_view(run_view(greedy(), WindowOf()))
     assert cells(page.model, NAME) == ["mptcp", "tcp1", "tcp2"]
     assert cells(page.model, GOODPUT) == ["4.8 Mbit/s", "2.4 Mbit/s", "2.4 Mbit/s"]
-    assert cells(page.model, MAX_MIN) == ["3.22 Mbit/s"] * 3
+    assert cells(page.model, shares.MAX_MIN) == ["3.22 Mbit/s"] * 3
     assert cells(page.model, BAR) == ["149 %", "74.6 %", "74.6 %"]
-    assert cells(page.model, POOLING) == ["1.99×", "–", "–"]
-    bar = page.model.index(0, BAR).data(BAR_ROLE)
+    assert cells(page.model, shares.POOLING) == ["1.99×", "–", "–"]
+    bar = page.model.index(0, BAR).data(shares.BAR_ROLE)
     assert (bar.goodput_bps, bar.full_bps) == pytest.approx((4.8 * MBIT, 4.8 * MBIT))
     assert "10.0 s to 50.0 s, 3 connections. mptcp takes 149 % of its fair share" in page.words.text()
-    assert "top/forward" in page.links.text()
     # Jain: 9.6^2 / (3 (4.8^2 + 2 x 2.4^2)) = 0.889
     assert "0.889" in page.jain.text()
     tip = page.model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
     assert "goodput while active 4.8 Mbit/s, max-min fair 3.22 Mbit/s" in tip
+    # A bottleneck is a link to click.
+    chosen: list[str] = []
+    page.link_chosen.connect(chosen.append)
+    page.links.linkActivated.emit("top")
+    assert chosen == ["top"]
+    assert "<a href='top'" in page.links.text()
+    assert cells(page.model, shares.LIMITED)[0] == "top/forward, bottom/forward"
 
 
 def test_copies_stand_below_their_flow(page: SharesPage, qtbot: QtBot) -> None:
@@ -112,28 +105,13 @@ def test_a_scenario_shows_what_would_be_fair(page: SharesPage) -> None:
     assert not page.jain.isVisible()
     assert not page.window_choice.isEnabled()
     assert "what would be fair" in page.words.text()
-
-
-def test_without_connections_it_says_how_to_get_some(page: SharesPage) -> None:
+    assert not page.empty.isVisible()
     page.show_view(scenario_view(replace(shipped("t-10b"), flows={})))
-    title = page.findChild(QLabel, "empty_title")
-    assert isinstance(title, QLabel)
-    assert title.isVisible()
-    assert title.text() == "Nothing to share"
+    assert page.empty.isVisible()
 
 
-def test_a_bottleneck_is_a_link_to_click(page: SharesPage) -> None:
-    page.show_view(run_view(greedy(), WindowOf()))
-    chosen: list[str] = []
-    page.link_chosen.connect(chosen.append)
-    page.links.linkActivated.emit("top")
-    assert chosen == ["top"]
-    assert "<a href='top'" in page.links.text()
-    assert cells(page.model, LIMITED)[0] == "top/forward, bottom/forward"
-
-
-@pytest.mark.parametrize(
-    ("window", "times"),
+@for_each(
+    ("window", "found"),
     [
         (WindowOf(WindowChoice.COUNTED), (10.0, 50.0)),
         (WindowOf(WindowChoice.WHOLE), (0.0, 50.0)),
@@ -141,26 +119,24 @@ def test_a_bottleneck_is_a_link_to_click(page: SharesPage) -> None:
         (WindowOf(WindowChoice.AROUND, marked_s=20.0), (17.5, 22.5)),
         (WindowOf(WindowChoice.AROUND, marked_s=50.0), (47.5, 50.0)),
         (WindowOf(WindowChoice.CURSORS, cursors_s=(30.0, 25.0)), (25.0, 30.0)),
+        (WindowOf(WindowChoice.AROUND), "no time is marked"),
+        (WindowOf(WindowChoice.CURSORS), "no cursors"),
     ],
 )
-def test_parts_of_a_run(window: WindowOf, times: tuple[float, float]) -> None:
+def test_parts_of_a_run(window: WindowOf, found: tuple[float, float] | str) -> None:
+    if isinstance(found, str):
+        with pytest.raises(InputError, match=found):
+            run_view(greedy(), window)
+        return
     analysis = run_view(greedy(), window).analysis
-    assert (analysis.from_s, analysis.to_s) == times
-
-
-@pytest.mark.parametrize(
-    ("choice", "said"), [(WindowChoice.AROUND, "no time is marked"), (WindowChoice.CURSORS, "no cursors")]
-)
-def test_parts_that_need_a_time_say_so(choice: WindowChoice, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        run_view(greedy(), WindowOf(choice))
+    assert (analysis.from_s, analysis.to_s) == found
 
 
 def test_the_reader_computes_what_was_asked_for_last(qtbot: QtBot) -> None:
     owner = QObject()
     workers = Workers(owner)
     reader = LatestReader(workers, owner, "test", pause_ms=500)
-    views: list[AnalysisView] = []
+    views: list[object] = []
     reader.read.connect(views.append)
     first, second = scenario_view(shipped("t-10a")), scenario_view(shipped("t-10b"))
     reader.ask(lambda _is_cancelled: first, is_other=True)
@@ -174,35 +150,34 @@ def test_the_panel_follows_runs_scenario_and_cursors(make_desk: MakeDesk, qapp: 
     desk = make_desk(FairnessFeature, PlayheadFeature)
     feature = desk.features[FairnessFeature]
     desk.docks.set_open("fairness", True)
-    assert feature.shown is not None
-    shares = feature.shown.shares
+    page = known(feature.shown).shares
 
     def settle() -> None:
-        qtbot.waitUntil(lambda: not feature.reader.is_busy and not desk.workers.is_busy, timeout=20_000)
+        qtbot.waitUntil(lambda: not feature.reader.is_busy and not desk.workers.is_busy)
+
+    def choose(window: WindowChoice) -> None:
+        page.window_choice.setCurrentIndex(page.window_choice.findData(window))
+        page.choice_changed.emit()
+        settle()
 
     settle()
-    assert cells(shares.model, GOODPUT) == ["–"]  # the scenario alone
+    assert cells(page.model, GOODPUT) == ["–"]  # the scenario alone
     desk.run_once()
     settle()
-    assert cells(shares.model, NAME) == ["download"]
-    goodput = shares.model.index(0, BAR).data(BAR_ROLE).goodput_bps
-    assert 1 * MBIT < goodput < 12 * MBIT
-    assert shares.run_choice.count() == 2
+    assert cells(page.model, NAME) == ["download"]
+    assert 1 * MBIT < page.model.index(0, BAR).data(shares.BAR_ROLE).goodput_bps < 12 * MBIT
+    assert page.run_choice.count() == 2
     feature.mark_time(0.5)
-    shares.window_choice.setCurrentIndex(shares.window_choice.findData(WindowChoice.AROUND))
-    shares.choice_changed.emit()
-    settle()
-    assert shares.words.text().startswith("0 s to 2.0 s")
-    shares.window_choice.setCurrentIndex(shares.window_choice.findData(WindowChoice.CURSORS))
-    shares.choice_changed.emit()
-    settle()
-    assert shares.empty.isVisible()
+    choose(WindowChoice.AROUND)
+    assert page.words.text().startswith("0 s to 2.0 s")
+    choose(WindowChoice.CURSORS)
+    assert page.empty.isVisible()
     for name, time_s in (("A", 0.5), ("B", 1.5)):
         desk.plots.stack.cursors.set_time(name, time_s)
     settle()
-    assert shares.words.text().startswith("0.5 s to 1.5 s")
-    assert not math.isnan(shares.model.index(0, BAR).data(BAR_ROLE).goodput_bps)
-    shares.link_chosen.emit("wifi")
+    assert page.words.text().startswith("0.5 s to 1.5 s")
+    assert not math.isnan(page.model.index(0, BAR).data(shares.BAR_ROLE).goodput_bps)
+    page.link_chosen.emit("wifi")
     assert desk.topology.selected == "links.wifi"
     Theme(qapp, "dark")
     desk.docks.close_panel("fairness")

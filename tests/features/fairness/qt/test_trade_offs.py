@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from tests.features.fairness.core.test_trade_offs import RunOf
 from tests.helpers.desk import MakeDesk
+from tests.helpers.presence import known
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.fairness.core.trade_offs import Point, TradeOffKind, trade_off_points
@@ -56,14 +57,9 @@ def test_points_stand_in_the_table_and_the_best_are_named(page: TradeOffPage) ->
     assert told[1][1:4] == ["1", "6 Mbit/s", "100 ms"]
     # 10 and 10.4 Mbit/s: 10.2 +- 12.706 x 0.283 / sqrt(2) = 2.5
     assert told[0][2] == "10.2 ± 2.5 Mbit/s"
-    assert page.words.text().startswith("On the Pareto front: fast, quick.")
+    assert "fast, quick" in page.words.text()
     assert page.model.headerData(3, Qt.Orientation.Horizontal) == "RTT per flow (ms)"
-    page.show_points([], TradeOffKind.DELAY)
-    assert page.empty.isVisible()
-
-
-def test_a_point_is_chosen_by_mouse_and_by_keys(page: TradeOffPage) -> None:
-    page.show_points(points(), TradeOffKind.DELAY)
+    # A point is chosen by mouse and by keys.
     chosen: list[str] = []
     page.point_chosen.connect(lambda point: chosen.append(point.title))
     place = page.plot.position_of(page.plot.hits()[1])
@@ -71,6 +67,8 @@ def test_a_point_is_chosen_by_mouse_and_by_keys(page: TradeOffPage) -> None:
     QTest.keyClick(page.table, Qt.Key.Key_Down)
     QTest.mouseClick(page.plot.viewport(), Qt.MouseButton.LeftButton, pos=QPointF(2, 2).toPoint())
     assert chosen == ["quick", "neither"]
+    page.show_points([], TradeOffKind.DELAY)
+    assert page.empty.isVisible()
 
 
 def test_points_lie_in_the_picture_and_better_is_a_corner(page: TradeOffPage) -> None:
@@ -84,8 +82,7 @@ def test_points_lie_in_the_picture_and_better_is_a_corner(page: TradeOffPage) ->
         assert plot.number_at(places[1]) == 1
         assert plot.number_at(QPointF(area.topLeft())) is None
         assert plot.words(plot.hits()[1]).startswith("quick\n")
-    assert plot.panel is not None
-    assert len(plot.panel.front) == 3  # two points, and the bend of the step between them
+    assert len(known(plot.panel).front) == 3  # two points, and the bend of the step between them
     # Less delay is further right.
     assert places[1].x() > places[0].x()
     assert places[1].y() > places[0].y()
@@ -96,9 +93,7 @@ def test_files_by_suffix(page: TradeOffPage, tmp_path: Path) -> None:
     page.show_points(points(), TradeOffKind.DELAY)
     for suffix in ("png", "svg", "pdf", "csv"):
         page.write(tmp_path / f"figure.{suffix}")
-    picture = QImage(str(tmp_path / "figure.png"))
-    assert picture.width() == 2007  # 170 mm at 300 px per inch
-    assert b"<svg" in (tmp_path / "figure.svg").read_bytes()
+    assert QImage(str(tmp_path / "figure.png")).width() == 2007  # 170 mm at 300 px per inch
     assert b"quick" in (tmp_path / "figure.svg").read_bytes()
     assert (tmp_path / "figure.pdf").read_bytes().startswith(b"%PDF")
     assert "neither" in (tmp_path / "figure.csv").read_text(encoding="utf-8")
@@ -118,7 +113,7 @@ def test_trade_offs_of_shown_runs_select_them_in_the_history(
     page = feature.content.trade_offs
 
     def settle() -> None:
-        qtbot.waitUntil(lambda: not feature.reader.is_busy and not desk.workers.is_busy, timeout=20_000)
+        qtbot.waitUntil(lambda: not feature.reader.is_busy and not desk.workers.is_busy)
 
     settle()
     (point,) = page.points

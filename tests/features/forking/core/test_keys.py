@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -12,17 +12,12 @@ from tests.helpers.scenario_texts import TWO_PATHS
 from subflow_app.features.forking.core.draft import read_settings
 from subflow_app.features.forking.core.origin import ForkOrigin
 from subflow_app.foundation.errors import InputError
-from subflow_sim.scenario import Scenario, parse_scenario
+from subflow_sim.scenario import parse_scenario
 
 MANY = TWO_PATHS + '\n[flows.many]\nkind = "tcp"\nfrom = "server"\nto = "client"\ncontroller = "cubic"\ncount = 3\n'
 
 
-@dataclass
-class Origin:
-    scenario: Scenario
-
-
-ORIGIN = cast(ForkOrigin, Origin(parse_scenario(MANY)))
+ORIGIN = cast(ForkOrigin, SimpleNamespace(scenario=parse_scenario(MANY)))
 
 
 @for_each(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.helpers.members import for_each
+from tests.helpers.presence import known
 
 from subflow_app.features.forking.core.origin import ForkCancelledError, ForkOrigin, ForkPast
 from subflow_app.features.forking.core.plan import ForkPlan, flow_values, link_values
@@ -21,6 +22,7 @@ from subflow_app.foundation.errors import InputError
 from subflow_sim.errors import ScenarioError
 from subflow_sim.lowering import lower
 from subflow_sim.scenario import parse_scenario
+from subflow_sim.simulation import Simulation
 from subflow_store import ColumnSpec, RunStart, Store, open_store
 
 AT_S = 4.25
@@ -31,28 +33,14 @@ duration = "9s"
 warmup = "1s"
 seed = 5
 
-[nodes.client]
-[nodes.server]
+nodes = { client = {}, server = {} }
 
-[links.wifi]
-ends = ["client", "server"]
-rate = "8Mbit/s"
-delay = "25ms"
-queue = "40pkt"
-loss = "1%"
+[links]
+wifi = { ends = ["client", "server"], rate = "8Mbit/s", delay = "25ms", queue = "40pkt", loss = "1%" }
+lte = { ends = ["client", "server"], rate = "4Mbit/s", delay = "40ms", queue = "60pkt" }
 
-[links.lte]
-ends = ["client", "server"]
-rate = "4Mbit/s"
-delay = "40ms"
-queue = "60pkt"
-
-[flows.download]
-kind = "mptcp"
-from = "server"
-to = "client"
-controller = "CONTROLLER"
-paths = [["wifi"], ["lte"]]
+[flows]
+download = { kind = "mptcp", from = "server", to = "client", controller = "CONTROLLER", paths = [["wifi"], ["lte"]] }
 
 [[events]]
 at = "2s"
@@ -77,10 +65,7 @@ KINDS: dict[str, list[dict[str, Any]]] = {
     "closed": [{"flow": "download", "subflow": 1, "open": False}],
     "backup": [{"flow": "download", "subflow": 2, "backup": True}],
     "controller": [{"flow": "download", "controller": "olia"}],
-    "two things": [
-        {"link": "wifi", "loss": "0%", "rate": "3Mbit/s"},
-        {"flow": "download", "subflow": 2, "open": False},
-    ],
+    "two": [{"link": "wifi", "loss": "0%", "rate": "3Mbit/s"}, {"flow": "download", "subflow": 2, "open": False}],
 }
 
 
@@ -95,9 +80,7 @@ def run(store: Store | None, text: str = LIA, **options: Any) -> RunResult:
 
 
 def stored(store: Store, text: str = LIA, **options: Any) -> ForkOrigin:
-    run_id = run(store, text, **options).run_id
-    assert run_id is not None
-    return ForkOrigin.stored(store, run_id)
+    return ForkOrigin.stored(store, known(run(store, text, **options).run_id))
 
 
 def fork(store: Store | None, plan: ForkPlan, **options: Any) -> tuple[RunJob, RunResult]:
@@ -105,6 +88,17 @@ def fork(store: Store | None, plan: ForkPlan, **options: Any) -> tuple[RunJob, R
     result = job.run()
     assert result.error is None
     return job, result
+
+
+def held(store: Store, until_s: float, **options: Any) -> tuple[RunJob, threading.Thread]:
+    """A run that waits at a time, in its thread."""
+    job = RunJob(parse_scenario(LIA), LIA, store=store, **options)
+    job.run_to(until_s)
+    worker = threading.Thread(target=job.run, daemon=True)
+    worker.start()
+    while not job.is_held:
+        threading.Event().wait(0.001)
+    return job, worker
 
 
 def samples(traces: Any, until_s: float = np.inf) -> dict[Any, bytes]:
@@ -120,20 +114,18 @@ def test_until_its_time_a_fork_is_the_original(store: Store) -> None:
     plan = ForkPlan.of(origin, AT_S, LOSSIER)
 
     state = plan.state()
-    alone = RunJob(parse_scenario(LIA), LIA)
-    alone._simulation.run_until(AT_S)
-    assert state.simulation.signature() == alone._simulation.signature()
+    alone = Simulation(parse_scenario(LIA))
+    alone.run_until(AT_S)
+    assert state.simulation.signature() == alone.signature()
     assert state.is_same
 
     result = plan.job(state, store=store).run()
-    assert result.run_id is not None
-    original, forked = origin.traces, StoredTraces(store, result.run_id)
+    original, forked = origin.traces, StoredTraces(store, known(result.run_id))
     assert samples(forked, AT_S) == samples(original, AT_S)
     assert samples(forked) != samples(original)
-    assert [mark for mark in forked.marks() if mark.time_s <= AT_S] == [
-        mark for mark in original.marks() if mark.time_s <= AT_S
-    ]
-    assert any(mark.time_s <= AT_S for mark in forked.marks())
+    before, again = ([mark for mark in each.marks() if mark.time_s <= AT_S] for each in (original, forked))
+    assert before
+    assert again == before
 
 
 @for_each("changes", KINDS.values(), ids=KINDS)
@@ -142,16 +134,16 @@ def test_a_fork_is_the_run_of_its_stored_text(store: Store, changes: list[dict[s
     plan = ForkPlan.of(origin, AT_S, changes)
     job, result = fork(store, plan)
 
-    assert result.run_id is not None
-    row = store.run(result.run_id)
-    assert row.scenario_text is not None
-    again = RunJob(parse_scenario(row.scenario_text), row.scenario_text, seed=row.seed)
+    row = store.run(known(result.run_id))
+    text = known(row.scenario_text)
+    again = RunJob(parse_scenario(text), text, seed=row.seed)
     assert again.run().signature == row.signature == result.signature
-    assert samples(again.traces) == samples(StoredTraces(store, result.run_id)) == samples(job.traces)
+    assert samples(again.traces) == samples(StoredTraces(store, row.id)) == samples(job.traces)
     assert again.traces.marks() == job.traces.marks()
     assert parse_scenario(plan.text) == plan.scenario
-    assert result.signature != store.run(origin.run_id or 0).signature
-    assert set(store.run(origin.run_id or 0).summary or {}) == set(row.summary or {})
+    original = store.run(known(origin.run_id))
+    assert result.signature != original.signature
+    assert set(original.summary or {}) == set(row.summary or {})
 
 
 def test_without_a_change_a_fork_is_the_original_to_its_end(store: Store) -> None:
@@ -163,32 +155,20 @@ def test_without_a_change_a_fork_is_the_original_to_its_end(store: Store) -> Non
     assert job.traces.marks() == origin.traces.marks()
 
 
-@pytest.mark.parametrize("at_s", [0.0, 2.0, 6.0, 8.999])
+@for_each("at_s", [0.0, 2.0, 6.0, 8.999])
 def test_a_fork_at_any_time_is_the_run_of_its_text(store: Store, at_s: float) -> None:
     # At the start, in the nanosecond of an event of the scenario, and after the last sample.
     plan = ForkPlan.of(stored(store), at_s, LOSSIER)
     assert fork(None, plan)[1].signature == run(None, plan.text).signature
 
 
-def test_the_seed_of_the_original_is_that_of_the_fork(store: Store) -> None:
-    origin = stored(store, seed=77)
-    _, result = fork(store, ForkPlan.of(origin, AT_S, LOSSIER))
-    assert result.run_id is not None
-    row = store.run(result.run_id)
-    assert (row.seed, row.scenario_text) != (5, LIA)
-    again = RunJob(parse_scenario(row.scenario_text or ""), row.scenario_text or "", seed=77)
-    assert again.run().signature == row.signature
-
-
-@pytest.mark.parametrize(("controller", "stream"), [("mpcc-loss", INTERVAL.name), ("rl-explore", AGENT.name)])
+@for_each(("controller", "stream"), [("mpcc-loss", INTERVAL.name), ("rl-explore", AGENT.name)])
 def test_a_fork_is_stored_with_intervals_and_steps_of_agents_from_its_beginning(
     store: Store, controller: str, stream: str
 ) -> None:
     origin = stored(store, TEXT.replace("CONTROLLER", controller))
     _, result = fork(store, ForkPlan.of(origin, AT_S, LOSSIER))
-    assert result.run_id is not None
-
-    tables = [origin.traces.events(stream), StoredTraces(store, result.run_id).events(stream)]
+    tables = [origin.traces.events(stream), StoredTraces(store, known(result.run_id)).events(stream)]
     before = [table.select(table["time_ns"] <= AT_S * 1e9) for table in tables]
     assert len(before[0]) > 0
     assert before[0].names == before[1].names
@@ -200,24 +180,26 @@ def test_a_fork_is_stored_with_intervals_and_steps_of_agents_from_its_beginning(
 def test_decisions_are_recorded_from_the_beginning_if_they_are_wanted(store: Store) -> None:
     origin = stored(store, decisions=decision_limits(parse_scenario(LIA)))
     job, _ = fork(store, ForkPlan.of(origin, AT_S, []), records_decisions=True)
-    made, known = job.traces.events(DECISION.name), origin.traces.events(DECISION.name)
-    np.testing.assert_array_equal(made["time_ns"], known["time_ns"])
-    np.testing.assert_array_equal(made["cwnd_after_pkts"], known["cwnd_after_pkts"])
-    assert made.texts("owner") == known.texts("owner")
-    assert made.texts("rule") == known.texts("rule")
+    made, before = job.traces.events(DECISION.name), origin.traces.events(DECISION.name)
+    for column in ("time_ns", "cwnd_after_pkts"):
+        np.testing.assert_array_equal(made[column], before[column])
+    for column in ("owner", "rule"):
+        assert made.texts(column) == before.texts(column)
 
 
 def test_the_store_knows_where_a_fork_comes_from(store: Store) -> None:
-    origin = stored(store, name="Mine")
+    origin = stored(store, name="Mine", seed=77)
     _, result = fork(store, ForkPlan.of(origin, AT_S, LOSSIER))
-    assert result.run_id is not None
-    known = store.forks.origin_of(result.run_id)
-    assert known is not None
-    assert (known.parent_id, known.parent_name, known.forked_at_s) == (origin.run_id, "Mine", AT_S)
+    row = store.run(known(result.run_id))
+    made = known(store.forks.origin_of(row.id))
+    assert (made.parent_id, made.parent_name, made.forked_at_s) == (origin.run_id, "Mine", AT_S)
     # 2 %, which an event of the scenario made of 1 % before.
-    assert known.difference == "wifi loss 2 % → 5 %"
-    assert known.changes == [{"link": "wifi", "loss": "5%", "before": {"loss": "2%"}}]
-    assert store.run(result.run_id).name == "Mine · fork at 4.25 s: wifi loss 2 % → 5 %"
+    assert made.difference == "wifi loss 2 % → 5 %"
+    assert made.changes == [{"link": "wifi", "loss": "5%", "before": {"loss": "2%"}}]
+    assert row.name == "Mine · fork at 4.25 s: wifi loss 2 % → 5 %"
+    # The seed is that of the original, and not that of its text.
+    assert row.seed == 77
+    assert run(None, known(row.scenario_text), seed=77).signature == row.signature
 
 
 def test_a_fork_of_a_fork(store: Store) -> None:
@@ -230,12 +212,7 @@ def test_a_fork_of_a_fork(store: Store) -> None:
 
 
 def test_a_run_that_was_stopped_is_forked_as_far_as_it_went_and_goes_on_to_the_end(store: Store) -> None:
-    job = RunJob(parse_scenario(LIA), LIA, store=store)
-    job.run_to(3.0)
-    worker = threading.Thread(target=job.run, daemon=True)
-    worker.start()
-    while not job.is_held:
-        threading.Event().wait(0.001)
+    job, worker = held(store, 3.0)
     job.stop()
     worker.join(30.0)
     origin = ForkOrigin.stored(store, job.run_id or 0)
@@ -249,12 +226,7 @@ def test_a_run_that_was_stopped_is_forked_as_far_as_it_went_and_goes_on_to_the_e
 
 
 def test_a_run_that_goes_on_is_forked_with_what_was_changed_in_it(store: Store) -> None:
-    job = RunJob(parse_scenario(LIA), LIA, store=store, name="Live")
-    job.run_to(1.5)
-    worker = threading.Thread(target=job.run, daemon=True)
-    worker.start()
-    while not job.is_held:
-        threading.Event().wait(0.001)
+    job, worker = held(store, 1.5, name="Live")
     job.apply({"link": "lte", "rate": "1Mbit/s"}).result(30.0)
     job.run_to(3.0)
     while job.progress.sim_time_s != 3.0:
@@ -338,7 +310,7 @@ def test_a_time_outside_the_run_is_refused(store: Store, at_s: float) -> None:
         ForkPlan.of(stored(store), at_s, LOSSIER)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message", "allowed"),
     [
         ({"link": "wify", "loss": "5%"}, 'did you mean "wifi"', "lte"),
@@ -351,17 +323,14 @@ def test_what_cannot_be_changed_is_refused(store: Store, change: Mapping[str, An
     with pytest.raises(ScenarioError) as caught:
         ForkPlan.of(stored(store), AT_S, [change])
     problem = caught.value.problems[0]
-    assert message in problem.message
-    assert allowed in problem.allowed
+    assert (message in problem.message, allowed in problem.allowed) == (True, True), problem
 
 
 def test_a_controller_takes_over_from_the_one_that_the_flow_has_then(store: Store) -> None:
     plan = ForkPlan.of(stored(store), AT_S, [{"flow": "download", "controller": "olia"}])
     assert plan.described[0]["before"] == {"controller": "lia"}
-    _, result = fork(store, plan)
-    again = ForkOrigin.stored(store, result.run_id or 0)
-    assert flow_values(again.scenario, "download", None, AT_S)["controller"] == "lia"
-    assert flow_values(again.scenario, "download", None, 5.0)["controller"] == "olia"
+    told = [flow_values(plan.scenario, "download", None, at_s)["controller"] for at_s in (AT_S, 5.0)]
+    assert told == ["lia", "olia"]
 
 
 def test_values_at_a_time_are_those_that_events_have_made() -> None:
@@ -369,12 +338,7 @@ def test_values_at_a_time_are_those_that_events_have_made() -> None:
     scenario = parse_scenario(text)
     at = [link_values(scenario, "wifi", "forward", at_s)["loss"] for at_s in (1.0, 2.0)]
     assert at == ["1%", "2%"]
-    assert link_values(scenario, "lte", "reverse", 1.0) == {
-        "rate": "4Mbit/s",
-        "delay": "40ms",
-        "loss": "0%",
-        "queue": "60pkt",
-        "up": True,
-    }
+    values = {"rate": "4Mbit/s", "delay": "40ms", "loss": "0%", "queue": "60pkt", "up": True}
+    assert link_values(scenario, "lte", "reverse", 1.0) == values
     opened: Sequence[Any] = [flow_values(scenario, "download", ordinal, 3.0).get("open") for ordinal in (1, 2, None)]
     assert opened == [True, False, None]

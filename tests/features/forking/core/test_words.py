@@ -44,9 +44,6 @@ def test_several_changes_and_none() -> None:
     ]
     assert fork_text(12.5, both) == "from 12.5 s: wifi loss 2 % → 5 %, wifi delay 50 ms → 5 ms, d → open"
     assert fork_text(0.0, []) == "from 0 s: no change"
-
-
-def test_words_are_those_of_the_window() -> None:
     use_language("de")
     try:
         assert fork_text(12.5, [LOSS]) == "ab 12.5 s: wifi Verlust 2 % → 5 %"

@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
+from tests.helpers.presence import known, part
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.exporting.qt.export_dialog import shown_plan
@@ -35,16 +36,11 @@ def desk(make_desk: MakeDesk) -> Desk:
     return make_desk(QueueSession, PlayheadFeature, ForkFeature)
 
 
-def show_ghosts(desk: Desk, are_shown: bool) -> None:
-    desk.plots.set_choices(replace(desk.plots.choices, ghosts_shown=are_shown))
-
-
 def dialog_of(qtbot: QtBot, desk: Desk, action: str = "fork.new") -> ForkDialog:
     feature = desk.features[ForkFeature]
     desk.bar.trigger(action)
     qtbot.waitUntil(lambda: feature.dialog is not None)
-    assert feature.dialog is not None
-    return feature.dialog
+    return known(feature.dialog)
 
 
 def type_into(field: QLineEdit, text: str) -> None:
@@ -53,8 +49,7 @@ def type_into(field: QLineEdit, text: str) -> None:
 
 
 def text_of(dialog: ForkDialog, name: str) -> str:
-    label = dialog.findChild(QLabel, name)
-    assert label is not None
+    label = part(dialog, QLabel, name)
     return label.text() if label.isVisible() else ""
 
 
@@ -77,11 +72,8 @@ def test_a_run_that_is_shown_is_forked_at_the_crosshair_and_stays_as_a_ghost(qtb
     desk.plots.stack.set_cursor(1.2003456789)
 
     dialog = dialog_of(qtbot, desk)
-    assert (dialog.time.text(), dialog.thing.currentData(), dialog.field("loss").text()) == (
-        "1.2 s",
-        "links.wifi",
-        "1%",
-    )
+    filled_in = (dialog.time.text(), dialog.thing.currentData(), dialog.field("loss").text())
+    assert filled_in == ("1.2 s", "links.wifi", "1%")
     assert not dialog.start.isEnabled()
     # A bare number has the unit that stood there, and shows it; a pixel is not a time to the nanosecond.
     type_into(dialog.field("loss"), "20")
@@ -98,9 +90,7 @@ def test_a_run_that_is_shown_is_forked_at_the_crosshair_and_stays_as_a_ghost(qtb
     store = desk.store
     tip = desk.history.table.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
     assert f"Fork of run {original} at 1.2 s: wifi loss 1 % → 20 %" in tip
-    assert store is not None
-    origin = store.forks.origin_of(fork_row.id)
-    assert origin is not None
+    origin = known(store.forks.origin_of(fork_row.id))
     assert (origin.parent_id, origin.forked_at_s, origin.difference) == (original, 1.2, "wifi loss 1 % → 20 %")
     again = Simulation(parse_scenario(store.run(fork_row.id).scenario_text or ""), seed=fork_row.seed)
     again.run_until(again.duration_s)
@@ -113,8 +103,7 @@ def test_a_run_that_is_shown_is_forked_at_the_crosshair_and_stays_as_a_ghost(qtb
     assert line.colour == ghost.colour
     assert (line.run_title, ghost.run_title) == ("Fork: wifi loss 1 % → 20 %", "Original: Two paths")
     # Only one curve until they differ.
-    assert line.time_s[0] == pytest.approx(0.1)
-    assert ghost.time_s[0] == pytest.approx(1.2)
+    assert (line.time_s[0], ghost.time_s[0]) == pytest.approx((0.1, 1.2))
     assert line.time_s[-1] == ghost.time_s[-1] == pytest.approx(2.0)
     assert not (line.values[-len(ghost.values) :] == ghost.values).all()
     items = desk.plots.stack.time_plots[0].curves
@@ -132,15 +121,15 @@ def test_the_time_of_the_playhead_comes_before_clicks_and_crosshair(qtbot: QtBot
     playhead = desk.features[PlayheadFeature].playhead
     desk.plots.set_pin(0.4)
     stack.set_cursor(None)
-    assert feature._time_s() == 0.4
+    assert feature.time_s() == 0.4
     stack.set_cursor(0.8)
-    assert feature._time_s() == 0.8
+    assert feature.time_s() == 0.8
     desk.plots.time_clicked.emit(1.0)
-    assert feature._time_s() == 1.0
+    assert feature.time_s() == 1.0
     playhead.seek(1.6)
-    assert feature._time_s() == 1.6
+    assert feature.time_s() == 1.6
     playhead.leave()
-    assert feature._time_s() == 1.0
+    assert feature.time_s() == 1.0
     qtbot.waitUntil(lambda: not playhead.is_waiting)
 
 
@@ -150,10 +139,10 @@ def test_ghosts_can_be_hidden_and_figures_have_what_is_shown(qtbot: QtBot, desk:
     for plot in range(len(desk.plots.stack.time_plots)):
         assert any(curve.is_ghost for curve in curves(desk, plot).values())
     assert any(curve.is_ghost for plot in shown_plan(desk.plots.stack).plots for curve in plot.curves)
-    show_ghosts(desk, False)
+    desk.plots.set_choices(replace(desk.plots.choices, ghosts_shown=False))
     assert not any(curve.run for curve in curves(desk).values())
     assert not any(curve.run for plot in shown_plan(desk.plots.stack).plots for curve in plot.curves)
-    show_ghosts(desk, True)
+    desk.plots.set_choices(replace(desk.plots.choices, ghosts_shown=True))
     assert any(curve.run for curve in curves(desk).values())
     desk.shown.keep_first()
     assert desk.plots.stack.forks.texts == []
@@ -163,8 +152,7 @@ def test_stored_runs_that_are_a_fork_and_its_original_are_shown_as_such(qtbot: Q
     original = desk.run_once()
     fork(qtbot, desk)
     forked = desk.history.runs()[0].id
-    store = desk.store
-    desk.shown.show_stored(store, [original, forked])
+    desk.shown.show_stored(desk.store, [original, forked])
     assert [desk.shown.id_of(run) for run in range(2)] == [forked, original]
     assert all(isinstance(traces, StoredTraces) for traces in desk.plots.runs)
     assert curves(desk)[CurveId(1, WIFI, "subflow")].is_ghost
@@ -183,9 +171,7 @@ def test_a_run_of_the_history_is_forked(qtbot: QtBot, desk: Desk) -> None:
     dialog = dialog_of(qtbot, desk, "history.fork")
     assert dialog.time.text() == "1 s"
     dialog.thing.setCurrentIndex(dialog.thing.findData("flows.download"))
-    closed = dialog.findChild(QCheckBox, "fork_open_2")
-    assert closed is not None
-    closed.click()
+    part(dialog, QCheckBox, "fork_open_2").click()
     assert dialog.summary == "from 1 s: download subflow 2 open → closed"
     with qtbot.waitSignal(desk.runs.ended):
         dialog.start.click()
@@ -209,9 +195,7 @@ def test_what_is_not_possible_is_said_beside_its_field(qtbot: QtBot, desk: Desk)
     assert text_of(dialog, "fork_rate_problem") == ""
     assert dialog.start.isEnabled()
     type_into(dialog.time, "5s")
-    assert text_of(dialog, "fork_time_problem") == 'run "Two paths" cannot be forked at 5 s; allowed: from 0 s to ' + (
-        "before its end at 2 s"
-    )
+    assert "cannot be forked at 5 s" in text_of(dialog, "fork_time_problem")
     assert not dialog.start.isEnabled()
     type_into(dialog.time, "0.5s")
     assert dialog.summary == "from 0.5 s: lte rate 4 Mbit/s → 2 Mbit/s"
@@ -250,18 +234,15 @@ def test_the_controller_of_a_fork_has_options(qtbot: QtBot, desk: Desk) -> None:
     desk.run_once()
     dialog = dialog_of(qtbot, desk)
     dialog.thing.setCurrentIndex(dialog.thing.findData("flows.download"))
-    assert dialog.controller is not None
-    assert dialog.options.placeholderText() == (
-        'counting = "packets", arithmetic = "specification", hystart_plus_plus = false'
-    )  # lia's
-    dialog.controller.setCurrentIndex(dialog.controller.findData("balia"))
-    assert dialog.options.placeholderText() == (
-        'kernel_int = false, counting = "packets", arithmetic = "specification", hystart_plus_plus = false'
-    )
+    choice = known(dialog.controller)
+    of_lia = dialog.options.placeholderText()
+    assert of_lia.startswith('counting = "packets", ')
+    choice.setCurrentIndex(choice.findData("balia"))
+    assert dialog.options.placeholderText() == f"kernel_int = false, {of_lia}"
     for wrong, said in (
         ("kernel_int", "name = value"),
         ("kernel_int = 3", "true or false"),
-        ("gamma = 1", 'allowed: "kernel_int", "counting", "arithmetic", "hystart_plus_plus" or "name"'),
+        ("gamma = 1", 'allowed: "kernel_int", '),
     ):
         type_into(dialog.options, wrong)
         assert said in text_of(dialog, "fork_options_problem")
@@ -271,16 +252,12 @@ def test_the_controller_of_a_fork_has_options(qtbot: QtBot, desk: Desk) -> None:
     assert dialog.start.isEnabled()
     with qtbot.waitSignal(desk.runs.ended):
         dialog.start.click()
-    store = desk.store
-    forked = store.run(desk.history.runs()[0].id)
-    assert forked.fork is not None
-    assert forked.fork.changes[0]["controller"] == {"name": "balia", "kernel_int": True}
+    forked = desk.store.run(desk.history.runs()[0].id)
+    assert known(forked.fork).changes[0]["controller"] == {"name": "balia", "kernel_int": True}
 
 
 def test_another_version_is_said_before(qtbot: QtBot, desk: Desk) -> None:
-    number = desk.run_once()
-    store = desk.store
-    origin = replace(ForkOrigin.stored(store, number), version="0.0.1")
+    origin = replace(ForkOrigin.stored(desk.store, desk.run_once()), version="0.0.1")
     dialog = ForkDialog(ForkDraft.at(origin, 1.0), "", desk)
     dialog.show()
     assert "version 0.0.1" in text_of(dialog, "fork_notice")

@@ -121,7 +121,7 @@ class ForkFeature(Feature):
 
         runs = self.ports.plots.runs
         traces = runs[self._run_looked_at()]
-        at_s = self._time_s()
+        at_s = self.time_s()
         jobs = [job for job in self._jobs if job.traces is traces]
         if jobs:
             # It goes on, or was made here: all of it is in memory, whether a database has it or not.
@@ -137,13 +137,13 @@ class ForkFeature(Feature):
         if len(rows) == 1:
             self._fork_stored(rows[0].id, None)
 
-    # ---- inside ----
-
-    def _time_s(self) -> float | None:
+    def time_s(self) -> float | None:
         """The time that the person looks at: of the playhead, or clicked, under the mouse, or marked."""
         stack = self.ports.plots.stack
         marked = (self._playhead.time_s, self._clicked_s, stack.cursor_s, stack.pin_s)
         return next((time_s for time_s in marked if time_s is not None), None)
+
+    # ---- inside ----
 
     @property
     def _playhead(self) -> Playhead:
