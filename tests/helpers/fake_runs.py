@@ -36,16 +36,18 @@ def finished_traces(
     title: str = "Fake",
     interval_s: float = 0.1,
     until_s: float | None = None,
-    has_marks: bool = True,
+    marks: Iterable[TraceMark] | None = None,
 ) -> LiveTraces:
-    """Traces of a fake run up to a time, with marks, intervals and decisions."""
+    """Traces of a fake run up to a time, with marks (its own unless others are given), intervals and decisions."""
     scenario = scenario or make_scenario()
     simulation = FakeSimulation(scenario, sample_interval_s=interval_s)
     simulation.record_decisions()
     traces = LiveTraces(simulation, scenario, title=title, sample_interval_s=interval_s)
     simulation.run_until(scenario.duration_s if until_s is None else until_s)
-    if has_marks:
+    if marks is None:
         add_marks(traces, simulation.take_marks())
+    else:
+        traces.add_marks(marks)
     traces.add_events(INTERVAL.name, interval_table(simulation.take_intervals()))
     traces.add_events(DECISION.name, decision_table(simulation.take_decisions()))
     traces.add_events(AGENT.name, agent_table(simulation.take_agent_steps()))

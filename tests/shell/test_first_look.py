@@ -71,7 +71,7 @@ def test_panels_are_made_and_filled_when_somebody_looks(window: MainWindow, tmp_
 def test_the_next_window_opens_as_this_one_was_left(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
     first = make_window(qapp, tmp_path)
     first.show()
-    assert first.history._model.grouping == "sweep"
+    assert first.history.model.grouping == "sweep"
     for name in ("view.history", "view.marks", "view.plot_queue", "run.speed_fast", "view.theme_dark"):
         first.bar.trigger(name)
     for name in ("arrange.grid", "arrange.timeline", "view.workspace_design", "view.agent"):
@@ -96,7 +96,7 @@ def test_the_next_window_opens_as_this_one_was_left(qtbot: QtBot, qapp: QApplica
     assert second.bar["view.plot_queue"].isChecked()
     assert second.bar["run.speed_fast"].isChecked()
     assert second.runs._speed_limit == 100.0
-    assert second.history._model.grouping == "day"
+    assert second.history.model.grouping == "day"
     assert second.bar["view.theme_dark"].isChecked()
     assert load_settings(tmp_path / "settings.json").theme == "dark"
     close_window(qtbot, second)

@@ -38,7 +38,7 @@ Tag = Annotated[str, typer.Argument(metavar="TAG")]
 
 
 _LISTING = "QUERY"
-_LISTED = 50
+MOST_LISTED = 50
 _WIDE = 110  # columns of a terminal that have room for everything and names of some words
 _TOTALS = ("mean_completion_s", "active_goodput_per_flow_bps", "weighted_rtt_s")
 
@@ -66,7 +66,7 @@ Limit = Annotated[
     typer.Option(
         min=0,
         metavar="N",
-        help=f"At most this many, the newest first; 0 for all. Default: {_LISTED} in a table, all in JSON.",
+        help=f"At most this many, the newest first; 0 for all. Default: {MOST_LISTED} in a table, all in JSON.",
     ),
 ]
 Deleted = Annotated[bool, typer.Option("--deleted", help="Also deleted runs that were not purged.")]
@@ -135,7 +135,7 @@ def _list_runs(
     with opened_store(database, read_only=True) as store:
         conditions = parse_query(query, store.value_keys()) if query else []
         # One more than is listed tells whether there are more.
-        most = (None if as_json else _LISTED) if limit is None else limit
+        most = (None if as_json else MOST_LISTED) if limit is None else limit
         least = most + 1 if most else None
         found = store.runs(conditions, search=search, tag=tag, status=status, include_deleted=deleted, limit=least)
         damaged, path = store.damaged, store.path

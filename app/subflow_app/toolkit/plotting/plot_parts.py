@@ -302,9 +302,9 @@ class EventTicks(pg.UIGraphicsItem):  # type: ignore[misc] # pyqtgraph is untype
         painter.translate(0.0, view.top())
         painter.scale(1.0, view.height() * self._height)
         painter.setPen(self._pen)
-        painter.drawPath(self._path if len(self.times) <= _MOST_TICKS else self._thinned(painter))
+        painter.drawPath(self._path if len(self.times) <= _MOST_TICKS else self.thinned(painter))
 
-    def _thinned(self, painter: QPainter) -> QPainterPath:
+    def thinned(self, painter: QPainter) -> QPainterPath:
         """The first tick in each column of pixels of the view."""
         view = self.boundingRect()
         times = self.times[(self.times >= view.left()) & (self.times <= view.right())]

@@ -11,7 +11,7 @@ from tests.helpers.window import ScriptedDialogs
 from subflow_app.features.databases.qt import RescueFeature
 
 
-def test_damage_is_told_checked_and_salvaged(
+def test_damage_is_told_and_salvaged(
     qtbot: QtBot, make_desk: MakeDesk, dialogs: ScriptedDialogs, damaged: Path
 ) -> None:
     desk, new = make_desk(RescueFeature), damaged.with_name("salvaged.db")

@@ -31,7 +31,7 @@ PLANNED = replace(
 
 def marked(*marks: tuple[float, str, str, float]) -> LiveTraces:
     """A run with these marks alone."""
-    made = finished_traces(PLANNED, has_marks=False)
+    made = finished_traces(PLANNED, marks=())
     made.add_marks([TraceMark(*mark) for mark in marks])
     return made
 

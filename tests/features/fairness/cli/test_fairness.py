@@ -23,7 +23,7 @@ def test_the_ideal_of_a_scenario_needs_no_run(subflow: Subflow) -> None:
     assert "what would be fair" in subflow("fairness", "--scenario", "t-10b").out
 
 
-def test_runs_are_compared_with_the_ideal_and_weighed_against_each_other(
+def test_runs_are_compared_with_ideal_and_others(
     subflow: Subflow, scenario: Path, database: Path, tmp_path: Path
 ) -> None:
     for change in ((), ("--seed", 2), ("--set", "flows.download.controller=uncoupled")):

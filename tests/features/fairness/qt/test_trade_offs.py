@@ -102,7 +102,7 @@ def test_files_by_suffix(page: TradeOffPage, tmp_path: Path) -> None:
             page.write(tmp_path / wrong)
 
 
-def test_trade_offs_of_shown_runs_select_them_in_the_history(
+def test_points_select_runs_in_history(
     make_desk: MakeDesk, dialogs: ScriptedDialogs, qtbot: QtBot, tmp_path: Path
 ) -> None:
     desk = make_desk(FairnessFeature, PlayheadFeature)

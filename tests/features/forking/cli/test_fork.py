@@ -11,9 +11,7 @@ from tests.helpers.members import for_each
 LOSSIER = ("--at", "5s", "--set", "links.wifi.loss=5%")
 
 
-def test_a_fork_is_told_with_what_it_changed(
-    subflow: Subflow, stored_run: dict[str, Any], database: Path, scenario: Path
-) -> None:
+def test_a_fork_tells_its_change(subflow: Subflow, stored_run: dict[str, Any], database: Path, scenario: Path) -> None:
     document = subflow("fork", 1, *LOSSIER, "--db", database, "--json").document
 
     assert (document["run_id"], document["status"]) == (2, "finished")
@@ -66,7 +64,7 @@ def test_people_read_when_what_and_by_how_much(subflow: Subflow, stored_run: dic
         ("7 --at 5s --set links.wifi.loss=5%", "7"),
     ],
 )
-def test_bad_input_is_refused_before_anything_runs(
+def test_bad_input_runs_nothing(
     subflow: Subflow, stored_run: dict[str, Any], database: Path, words: str, told: str
 ) -> None:
     answer = subflow("fork", *words.split(), "--db", database, "--json")

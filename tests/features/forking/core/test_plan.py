@@ -163,7 +163,7 @@ def test_a_fork_at_any_time_is_the_run_of_its_text(store: Store, at_s: float) ->
 
 
 @for_each(("controller", "stream"), [("mpcc-loss", INTERVAL.name), ("rl-explore", AGENT.name)])
-def test_a_fork_is_stored_with_intervals_and_steps_of_agents_from_its_beginning(
+def test_a_fork_has_intervals_and_steps_of_agents_from_its_beginning(
     store: Store, controller: str, stream: str
 ) -> None:
     origin = stored(store, TEXT.replace("CONTROLLER", controller))

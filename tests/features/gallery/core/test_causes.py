@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.features.gallery.core.tiny import RECIPE, write_tiny
+from tests.features.gallery.core.tiny import RECIPE, read_text
 from tests.helpers.members import for_each
+from tests.helpers.presence import known
 
 from subflow_app.features.gallery.core.recipe import CauseKind, Recipe
-from subflow_app.features.gallery.core.recipe_reader import load_recipe
 from subflow_app.features.gallery.core.report_tables import settlement_table, trial_table
 from subflow_app.features.gallery.core.reproduction import Reproduction
 from subflow_app.features.gallery.core.results import Results, Settlement, settlement_counts, stored_results
@@ -21,16 +22,12 @@ from subflow_store import Store, open_store
 _VARIANTS = """
 [variants.slow]
 says = "Links of 1 Mbit/s."
-[variants.slow.set]
-"links.top.rate" = "1Mbit/s"
-"links.bottom.rate" = "1Mbit/s"
+set = { "links.top.rate" = "1Mbit/s", "links.bottom.rate" = "1Mbit/s" }
 [variants.fast]
 says = "Links of 40 Mbit/s."
 seeds = "1..3"
 quick = { seeds = "1..2" }
-[variants.fast.series.LIA.set]
-"links.top.rate" = "40Mbit/s"
-"links.bottom.rate" = "40Mbit/s"
+series.LIA.set = { "links.top.rate" = "40Mbit/s", "links.bottom.rate" = "40Mbit/s" }
 """
 _READING = """
 [checks.cause]
@@ -43,7 +40,7 @@ _BAND = 'why = "a band that no run is in"\n'
 
 def _recipe(folder: Path, cause: str, variants: str = _VARIANTS, band: str = "5 Mbit/s .. 60 Mbit/s") -> Recipe:
     text = RECIPE.replace(_BAND, _BAND + cause).replace("50 Mbit/s .. 60 Mbit/s", band)
-    return load_recipe(str(write_tiny(folder, text + variants)))
+    return read_text(folder, text + variants)
 
 
 @pytest.fixture
@@ -72,20 +69,15 @@ def test_a_variant_is_the_recipe_with_what_it_says_in_place(tmp_path: Path) -> N
     assert list(recipe.variant_seeds("slow", [7], is_quick=True)) == [7]
 
 
-def test_an_axis_is_made_otherwise_with_the_same_points(tmp_path: Path) -> None:
-    variant = '[variants.other]\nsays = "x"\naxis = { keys = ["links.top.loss"] }\n'
-    recipe = _recipe(tmp_path, _READING.replace('"slow", "fast"', '"other"'), variant)
-    first = recipe.variants["other"].recipe.axis.points[1]
+def test_axes_and_controllers_are_replaced_as_a_whole(tmp_path: Path) -> None:
+    variants = """[variants.axis]\nsays = "x"\naxis = { keys = ["links.top.loss"] }
+[variants.controller]\nsays = "x"\nseries.Ours.set = { "flows.mptcp.controller" = { name = "lia" } }
+"""
+    made = _recipe(tmp_path, _READING.replace('"slow", "fast"', '"axis", "controller"'), variants).variants
+    first = made["axis"].recipe.axis.points[1]
     assert (first.label, first.changes({}, 1.0)) == ("1%", {"links.top.loss": "1%"})
-
-
-def test_a_controller_is_replaced_as_a_whole(tmp_path: Path) -> None:
-    variant = (
-        '[variants.other]\nsays = "x"\n[variants.other.series.Ours.set]\n"flows.mptcp.controller" = { name = "lia" }\n'
-    )
-    recipe = _recipe(tmp_path, _READING.replace('"slow", "fast"', '"other"'), variant)
-    assert recipe.variants["other"].recipe.series["Ours"].values == {"flows.mptcp.controller": {"name": "lia"}}
-    assert recipe.variants["other"].recipe.series["Ours"].is_ours
+    ours = made["controller"].recipe.series["Ours"]
+    assert (ours.values, ours.is_ours) == ({"flows.mptcp.controller": {"name": "lia"}}, True)
 
 
 def test_a_cause_is_shown_by_a_variant_that_meets_the_check(tmp_path: Path, store: Store) -> None:
@@ -93,12 +85,10 @@ def test_a_cause_is_shown_by_a_variant_that_meets_the_check(tmp_path: Path, stor
     verdict = _made(recipe, store).verdicts()[1]
     assert not verdict.kind.is_met
     assert verdict.settlement is CauseKind.READING
-    assert verdict.explanation is not None
-    assert [trial.outcome.holds for trial in verdict.explanation.trials] == [False, True]
-    assert [trial.variant and trial.variant.name for trial in verdict.explanation.trials] == ["slow", "fast"]
-    assert verdict.explanation.trials[1].n_met == 3
-    records = of_experiment(store, recipe, is_quick=True)
-    assert len(records.sweeps) == 3
+    trials = known(verdict.explanation).trials
+    assert [(known(trial.variant).name, trial.outcome.holds) for trial in trials] == [("slow", False), ("fast", True)]
+    assert trials[1].n_met == 3
+    assert len(of_experiment(store, recipe, is_quick=True).sweeps) == 3
     again = Reproduction(recipe, store, is_quick=True).run()
     assert again.progress.reused == again.progress.runs == 2 + 2 + 4
 
@@ -108,8 +98,7 @@ def test_a_cause_that_its_experiment_does_not_bear_out_is_not_shown(tmp_path: Pa
     recipe = _recipe(tmp_path, _READING.replace('"slow", "fast"', '"slow"'), slow, "15 Mbit/s .. 90 Mbit/s")
     verdict = _made(recipe, store).verdicts()[1]
     assert verdict.settlement is Settlement.OPEN
-    assert verdict.explanation is not None
-    assert verdict.explanation.is_shown is False
+    assert known(verdict.explanation).is_shown is False
 
 
 def test_a_variant_that_was_not_run_shows_nothing(tmp_path: Path, store: Store) -> None:
@@ -120,8 +109,7 @@ def test_a_variant_that_was_not_run_shows_nothing(tmp_path: Path, store: Store) 
     other = _recipe(tmp_path / "other", _READING, slower, "15 Mbit/s .. 90 Mbit/s")
     verdict = stored_results(other, store, is_quick=True).verdicts()[1]
     assert verdict.settlement is Settlement.OPEN
-    assert verdict.explanation is not None
-    assert verdict.explanation.is_shown is None
+    assert known(verdict.explanation).is_shown is None
 
 
 def test_a_contradiction_is_told_by_the_results_themselves(tmp_path: Path, store: Store) -> None:
@@ -132,13 +120,10 @@ def test_a_contradiction_is_told_by_the_results_themselves(tmp_path: Path, store
     counts = settlement_counts(results.verdicts())
     assert (counts[Settlement.MET], counts[CauseKind.CONTRADICTION], sum(counts.values())) == (2, 1, 6)
     (row,) = trial_table(results).rows
-    assert row[1] == "contradiction: Too much."
-    assert (row[2], row[4]) == ("These results", "2 of 6")
+    assert (row[1], row[2], row[4]) == ("contradiction: Too much.", "These results", "2 of 6")
     assert row[3].startswith("✓ ")
-    assert row[3].endswith("Mbit/s < 10 Mbit/s")
     (total,) = settlement_table({"mplibra": [results]}).rows
-    assert total[:3] == ("MPLibra", "6", "2")
-    assert total[6] == "1"
+    assert (*total[:3], total[6]) == ("MPLibra", "6", "2", "1")
 
 
 @for_each(
@@ -149,24 +134,19 @@ def test_a_contradiction_is_told_by_the_results_themselves(tmp_path: Path, store
         (_READING.replace('variants = ["slow", "fast"]', ""), "", "nothing shows it"),
         (_READING.replace('"reading"', '"weather"'), _VARIANTS, "allowed"),
         ("", _VARIANTS, "no cause names it"),
-        (
-            _READING,
-            _VARIANTS.replace('"links.top.rate" = "1Mbit/s"', '"links.top.rate" = 1979-05-27'),
-            "variants.slow.set",
-        ),
+        (_READING, _VARIANTS.replace('top.rate" = "1Mbit/s"', 'top.rate" = 1979-05-27'), "variants.slow.set"),
         (_READING, _VARIANTS.replace("series.LIA", "series.Lia"), 'unknown series "Lia"'),
         (_READING, _VARIANTS.replace('seeds = "1..3"', "panels = []"), "variants.fast.panels"),
         (_READING, _VARIANTS.replace('says = "Links of 40 Mbit/s."', ""), "variants.fast.says"),
         (_READING, "variants = 3\n", "variants"),
         (
             _READING,
-            _VARIANTS.replace('says = "Links of 40 Mbit/s."', 'says = "x"\naxis = { values = ["0%", "2%", "5%"] }'),
+            _VARIANTS.replace('seeds = "1..3"', 'axis = { values = ["0%", "2%", "5%"] }'),
             'checks would not find their points; allowed: "0%", "1%" or "5%"',
         ),
         ("cause = 3\n", "", "checks[1].cause"),
     ],
 )
 def test_what_is_wrong_is_told_where_it_is_written(tmp_path: Path, cause: str, variants: str, told: str) -> None:
-    with pytest.raises(RecipeError) as caught:
+    with pytest.raises(RecipeError, match=re.escape(told)):
         _recipe(tmp_path, cause, variants)
-    assert told in str(caught.value)

@@ -5,15 +5,13 @@ import math
 from pathlib import Path
 
 import pytest
+from tests.features.gallery.core.tiny import carried_out, read_text
+from tests.helpers.members import for_each
+from tests.helpers.presence import known
 
 from subflow_app.features.gallery.core import cost_kind
 from subflow_app.features.gallery.core.cost_kind import CostKind, decisions, heap_bytes, measure_cost, network_bytes
-from subflow_app.features.gallery.core.recipe import Recipe
-from subflow_app.features.gallery.core.recipe_reader import load_recipe
-from subflow_app.features.gallery.core.results import Results
 from subflow_app.foundation.errors import RecipeError
-from subflow_app.foundation.jobs.executors import executor_maker
-from subflow_app.foundation.jobs.progress import JobProgress
 from subflow_app.foundation.resources import find_scenario
 from subflow_sim import Simulation
 from subflow_sim.policy import Policy
@@ -30,33 +28,19 @@ claim = "Learned controllers take more."
 kind = "cost"
 scenario = "rlx-fixed"
 seeds = "1..2"
-[cost]
-over = "NewReno"
-[set]
-duration = "2s"
-[series.NewReno]
-set = { "flows.download.controller" = "newreno" }
-[series.Learned]
-set = { "flows.download.controller" = "rl-explore" }
-[measures.cpu]
-of = "cpu_per_second"
-unit = "%"
-[measures.ratio]
-of = "cpu_ratio"
-[measures.memory]
-of = "memory"
-unit = "kB"
-[measures.decisions]
-of = "decisions_per_second"
-[measures.network]
-of = "network_memory"
-unit = "kB"
-[[panels]]
-form = "table"
-measures = ["cpu", "ratio", "memory"]
-[[checks]]
-says = "NewReno is as NewReno"
-holds = "ratio('NewReno') == 1"
+panels = [{ form = "table", measures = ["cpu", "ratio", "memory"] }]
+checks = [{ says = "NewReno is as NewReno", holds = "ratio('NewReno') == 1" }]
+cost = { over = "NewReno" }
+set = { duration = "2s" }
+[series]
+NewReno = { set = { "flows.download.controller" = "newreno" } }
+Learned = { set = { "flows.download.controller" = "rl-explore" } }
+[measures]
+cpu = { of = "cpu_per_second", unit = "%" }
+ratio = { of = "cpu_ratio" }
+memory = { of = "memory", unit = "kB" }
+decisions = { of = "decisions_per_second" }
+network = { of = "network_memory", unit = "kB" }
 """
 
 
@@ -73,35 +57,17 @@ def _one_run_each(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cost_kind, "LEAST_CPU_S", 0.0)
 
 
-def written(folder: Path, text: str = RECIPE) -> Recipe:
-    path = folder / "mplibra-tab1.toml"
-    path.write_text(text)
-    return load_recipe(str(path))
-
-
-def carried_out(recipe: Recipe, store: Store) -> tuple[JobProgress, Results]:
-    kind = CostKind()
-    job = kind.job(recipe, store, is_quick=False, seeds=recipe.seeds, executor=executor_maker(1, None))
-    job.run().check()
-    values = kind.stored(recipe, store, is_quick=False, seeds=recipe.seeds)
-    return job.progress, Results(recipe, values, is_quick=False, seeds=recipe.seeds)
-
-
-def test_costs_are_runs_of_the_store_with_their_machine_and_are_not_measured_twice_on_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recipe = written(tmp_path)
+def test_costs_are_stored_and_measured_once_on_a_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = read_text(tmp_path, RECIPE, "mplibra-tab1")
     with Store(tmp_path / "one.db") as store:
         progress, results = carried_out(recipe, store)
         assert (progress.finished, progress.reused, progress.fraction) == (4, 0, 1.0)
-        assert results.cell("ratio", "NewReno", "").values == (1.0, 1.0)
-        assert results.cell("cpu", "Learned", "").mean > 0
-        assert results.cell("decisions", "NewReno", "").values == (0.0, 0.0)
-        assert results.cell("decisions", "Learned", "").mean > 5
-        assert results.cell("network", "Learned", "").mean > 1000
+        for measure in ("ratio", "decisions"):
+            assert results.cell(measure, "NewReno", "").values == (float(measure == "ratio"),) * 2
+        for measure, least in (("cpu", 0), ("decisions", 5), ("network", 1000)):
+            assert results.cell(measure, "Learned", "").mean > least
         assert [verdict.kind.is_met for verdict in results.verdicts()] == [True]
-        assert results.values is not None
-        assert cost_kind.machine_text() in results.values.note
+        assert cost_kind.machine_text() in known(results.values).note
         runs = store.runs(tag="cost")
         assert len(runs) == 4
         assert {run.name.partition(",")[0] for run in runs} == {"mplibra-tab1: NewReno", "mplibra-tab1: Learned"}
@@ -111,37 +77,22 @@ def test_costs_are_runs_of_the_store_with_their_machine_and_are_not_measured_twi
         monkeypatch.setattr(cost_kind, "machine_text", lambda: "another machine")
         progress, elsewhere = carried_out(recipe, store)
         assert progress.reused == 0
-        assert elsewhere.values is not None
-        assert "another machine" in elsewhere.values.note
+        assert "another machine" in known(elsewhere.values).note
 
 
-def test_measurements_of_another_simulator_are_shown_and_made_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Those in the library that ships are of the build that made it."""
-    recipe = written(tmp_path)
-    with Store(tmp_path / "one.db") as store:
-        made = carried_out(recipe, store)[1].values
-        monkeypatch.setattr(cost_kind, "simulator_version", lambda: "0.2.0+other")
-
-        shown = CostKind().stored(recipe, store, is_quick=False, seeds=recipe.seeds)
-
-        assert made is not None
-        assert shown is not None
-        assert shown.values("cpu", "Learned", "") == made.values("cpu", "Learned", "")
-        assert carried_out(recipe, store)[0].reused == 0
-
-
-def test_a_session_that_was_cut_off_is_made_again_as_a_whole(tmp_path: Path) -> None:
-    recipe = written(tmp_path)
+def test_what_is_old_or_incomplete_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = read_text(tmp_path, RECIPE)
     with Store(tmp_path / "one.db") as store:
         carried_out(recipe, store)
+        # Of a session that was cut off, nothing is used again.
         store.delete([store.runs(tag="cost")[0].id])
-
-        progress, results = carried_out(recipe, store)
-
-        assert progress.reused == 0
-        assert results.cell("cpu", "Learned", "").n == 2
+        progress, made = carried_out(recipe, store)
+        assert (progress.reused, made.cell("cpu", "Learned", "").n) == (0, 2)
+        # Measurements of another build, as in the library that ships, are shown until then.
+        monkeypatch.setattr(cost_kind, "simulator_version", lambda: "0.2.0+other")
+        shown = known(CostKind().stored(recipe, store, is_quick=False, seeds=recipe.seeds))
+        assert shown.values("cpu", "Learned", "") == list(made.cell("cpu", "Learned", "").values)
+        assert carried_out(recipe, store)[0].reused == 0
 
 
 def test_measuring_changes_nothing_of_a_run() -> None:
@@ -163,32 +114,28 @@ def test_memory_grows_with_what_is_simulated() -> None:
     assert memory("flows.download.count=20") > memory()
 
 
-def test_decisions_are_those_of_agents_or_monitor_intervals() -> None:
-    def counted(controller: str, duration_s: int = 2) -> int:
-        overrides = (f"duration={duration_s}s", f'flows.download.controller="{controller}"')
-        return decisions(load_scenario(find_scenario("rlx-fixed"), overrides=overrides), 1)
-
-    def of_run(controller: str, take: str, column: str) -> int:
-        overrides = ("duration=2s", f'flows.download.controller="{controller}"')
-        simulation = Simulation(load_scenario(find_scenario("rlx-fixed"), overrides=overrides), seed=1)
-        simulation.run_until(2.0)
-        return len(getattr(getattr(simulation, take)(), column))
-
-    assert counted("newreno") == 0
-    assert counted("vivace") == of_run("vivace", "take_intervals", "owner") > 10
-    assert counted("rl-explore") == of_run("rl-explore", "take_agent_steps", "number") > 10
-    # Of what has both, the agent alone.
-    assert 0 < decisions(two_paths("mplibra"), 1) < 0.9 * intervals_of(two_paths("mplibra"))
+def one_path(controller: str) -> Scenario:
+    overrides = ("duration=2s", f'flows.download.controller="{controller}"')
+    return load_scenario(find_scenario("rlx-fixed"), overrides=overrides)
 
 
 def two_paths(controller: str) -> Scenario:
     return load_scenario(find_scenario("t-2link"), overrides=("duration=12s", f'flows.mptcp.controller="{controller}"'))
 
 
-def intervals_of(scenario: Scenario) -> int:
+def finished(scenario: Scenario) -> Simulation:
     simulation = Simulation(scenario, seed=1)
     simulation.run_until(scenario.duration_s)
-    return len(simulation.take_intervals().owner)
+    return simulation
+
+
+def test_decisions_are_those_of_agents_or_monitor_intervals() -> None:
+    assert decisions(one_path("newreno"), 1) == 0
+    vivace, learned, both = one_path("vivace"), one_path("rl-explore"), two_paths("mplibra")
+    assert decisions(vivace, 1) == len(finished(vivace).take_intervals().owner) > 10
+    assert decisions(learned, 1) == len(finished(learned).take_agent_steps().number) > 10
+    # Of what has both, the agent alone.
+    assert 0 < decisions(both, 1) < 0.9 * len(finished(both).take_intervals().owner)
 
 
 def test_what_networks_take_is_four_bytes_a_number_and_each_policy_counts_once() -> None:
@@ -199,20 +146,15 @@ def test_what_networks_take_is_four_bytes_a_number_and_each_policy_counts_once()
     assert network_bytes(two_paths("olia")) == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "after", "told"),
     [
-        ('[cost]\nover = "NewReno"', "", "cost"),
+        ('cost = { over = "NewReno" }', "", "cost"),
         ('over = "NewReno"', 'over = "Reno"', 'unknown series "Reno"'),
-        ("[set]", '[axis]\nkeys = ["duration"]\nvalues = ["5s"]\n[set]', "has no axis"),
+        ("set = { dur", 'axis = { keys = ["duration"], values = ["5s"] }\nset = { dur', "has no axis"),
+        ('"rl-explore"', '"no-such-thing"', "Learned.*no-such-thing"),
     ],
 )
 def test_what_cannot_be_measured_is_told_by_key(tmp_path: Path, before: str, after: str, told: str) -> None:
-    with pytest.raises(RecipeError, match=told):
-        written(tmp_path, RECIPE.replace(before, after))
-
-
-def test_a_scenario_that_does_not_read_is_told_with_its_series(tmp_path: Path) -> None:
-    recipe = written(tmp_path, RECIPE.replace('"rl-explore"', '"no-such-thing"'))
-    with Store(tmp_path / "one.db") as store, pytest.raises(RecipeError, match=r"Learned.*no-such-thing"):
-        carried_out(recipe, store)
+    with Store(tmp_path / "one.db") as store, pytest.raises(RecipeError, match=told):
+        carried_out(read_text(tmp_path, RECIPE.replace(before, after)), store)

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.features.gallery.core.tiny import write_tiny
+from tests.features.gallery.core.tiny import carried_out, read_text
+from tests.helpers.presence import known
 
 from subflow_app.features.gallery.core.measures import MEASURES
 from subflow_app.features.gallery.core.recipe import Measure
-from subflow_app.features.gallery.core.recipe_reader import load_recipe
-from subflow_app.features.gallery.core.reproduction import Reproduction
 from subflow_app.features.gallery.core.run_data import RunData, average, matches, total, trailing_mean
 from subflow_app.features.gallery.core.runs_kind import RunValues
 from subflow_store import open_store
@@ -30,18 +29,11 @@ claim = "They share."
 scenario = "t-10a"
 seeds = "1"
 traces = true
-[set]
-duration = "6s"
-warmup = "1s"
-[series.LIA]
-[measures.goodput]
-of = "goodput"
-[[panels]]
-form = "bars"
-measure = "goodput"
-[[checks]]
-says = "They share"
-holds = "goodput('LIA') > 1 bit/s"
+panels = [{ form = "bars", measure = "goodput" }]
+checks = [{ says = "They share", holds = "goodput('LIA') > 1 bit/s" }]
+set = { duration = "6s", warmup = "1s" }
+series = { LIA = {} }
+measures = { goodput = { of = "goodput" } }
 """
 
 
@@ -49,13 +41,9 @@ holds = "goodput('LIA') > 1 bit/s"
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunData]:
     folder: Path = tmp_path_factory.mktemp("recipe")
     with open_store(":memory:") as store:
-        reproduction = Reproduction(load_recipe(str(write_tiny(folder, RECIPE))), store)
-        reproduction.run()
-        values = reproduction.results().values
+        values = carried_out(read_text(folder, RECIPE), store)[1].values
         assert isinstance(values, RunValues)
-        found = values.run("LIA", "", 1)
-        assert found is not None
-        yield found
+        yield known(values.run("LIA", "", 1))
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +66,7 @@ def test_rates_of_flows_and_subflows_add_up(run: RunData, value: Value) -> None:
     sampled = value("throughput", flows="mptcp", since=1.0)
     assert sampled == pytest.approx(value("throughput", flows="mptcp"), rel=0.02)
     assert value("throughput", flows="tcp", wire=True) / value("throughput", flows="tcp") == pytest.approx(1500 / 1448)
-    peak = value("throughput", flows="tcp", over_time="max")
-    assert peak >= value("throughput", flows="tcp", since=1.0)
+    assert value("throughput", flows="tcp", over_time="max") >= value("throughput", flows="tcp", since=1.0)
     wire = value("throughput", reduce="sum", wire=True)
     assert value("capacity_share", links="top,bottom") == pytest.approx(wire / 10e6)
 
@@ -133,8 +120,7 @@ def test_times_until_something_is_reached(value: Value) -> None:
     assert 0 < soon <= late
     assert value("time_to_reach", flows="tcp", links="top", level=5.0, since=1.0) == 5.0  # never: all that is left
     assert value("time_to_reach", flows="tcp", links="top", level=5.0, since=1.0, until=3.0) == 2.0
-    wide = value("convergence_time", flows="tcp", since=1.0, steady=2.0, window=1.0, tolerance=10.0)
-    assert wide == 0
+    assert value("convergence_time", flows="tcp", since=1.0, steady=2.0, window=1.0, tolerance=10.0) == 0
     first = value("convergence_time", flows="tcp", since=0.0, steady=2.0, window=1.0, tolerance=0.3, first=True)
     assert 0 < first < 6
 
@@ -146,9 +132,5 @@ def test_series_of_several_flows() -> None:
     assert average([one, two], 3, [np.array([3.0, 1, 1]), np.array([1.0, 1, 1])])[0] == 1.5
     assert np.array_equal(trailing_mean(np.array([math.nan, 1.0, 3.0, 5.0]), 2), [math.nan, 1, 2, 4], equal_nan=True)
     assert len(total([], 3)) == 3
-
-
-def test_patterns_name_flows_and_their_copies() -> None:
-    assert matches("download.3", "download")
-    assert matches("download.3", "up*, down*")
-    assert not matches("download.3", "tcp, up")
+    # Patterns name flows and their copies.
+    assert [matches("download.3", each) for each in ("download", "up*, down*", "tcp, up")] == [True, True, False]

@@ -4,33 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from subflow_app.features.gallery.core.kinds import KINDS
+from tests.features.gallery.core.tiny import carried_out
+from tests.helpers.members import for_each
+
 from subflow_app.features.gallery.core.recipe_reader import load_recipe
-from subflow_app.features.gallery.core.results import Results, stored_results
-from subflow_app.foundation.jobs.executors import executor_maker
 from subflow_store import open_store
 
 
-def results_of(name: str, *, point: str, series: tuple[str, ...]) -> Results:
-    """One seed of a shipped experiment, at one point."""
+@for_each(
+    ("name", "point", "measure", "order"),
+    [
+        # Half a percent of loss: learning beats the controllers that take loss for congestion.
+        ("mplibra-fig9a", "0.5%", "throughput", ("CS-RL", "MPLibra", "Uncoupled", "LIA", "OLIA")),
+        # Deep buffers: controllers based on delay have the least latency.
+        ("mplibra-fig16", "100pkt", "latency", ("LIA", "MPCC", "wVegas")),
+    ],
+)
+def test_series_are_in_the_order_of_the_paper(name: str, point: str, measure: str, order: tuple[str, ...]) -> None:
     recipe = load_recipe(name)
-    few = replace(recipe, quick=replace(recipe.quick, seeds=(1,), points=(point,) if point else (), series=series))
+    few = replace(recipe, quick=replace(recipe.quick, seeds=(1,), points=(point,), series=order))
     with open_store(":memory:") as store:
-        KINDS[few.kind]().job(few, store, is_quick=True, seeds=(1,), executor=executor_maker(1)).run()
-        results = stored_results(few, store, is_quick=True)
-        assert results is not None
-        return results
-
-
-def test_at_half_a_percent_of_loss_learning_beats_what_takes_loss_for_congestion() -> None:
-    order = ("CS-RL", "MPLibra", "Uncoupled", "LIA", "OLIA")
-    results = results_of("mplibra-fig9a", point="0.5%", series=order)
-    throughputs = [results.cell("throughput", series, "0.5%").mean for series in order]
-    assert throughputs == sorted(throughputs, reverse=True)
-
-
-def test_in_deep_buffers_delay_based_controllers_have_the_least_latency() -> None:
-    order = ("LIA", "MPCC", "wVegas")
-    results = results_of("mplibra-fig16", point="100pkt", series=order)
-    latencies = [results.cell("latency", series, "100pkt").mean for series in order]
-    assert latencies == sorted(latencies, reverse=True)
+        _, results = carried_out(few, store, is_quick=True)
+        values = [results.cell(measure, series, point).mean for series in order]
+    assert values == sorted(values, reverse=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.gallery.core.recipe_reader import load_recipe
 from subflow_app.features.gallery.core.reproduction import Reproduction
@@ -10,7 +10,7 @@ from subflow_app.features.gallery.core.results import VerdictKind
 from subflow_store import open_store
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "told"),
     [
         ("drl-cc-sc1", "DRL-CC is ahead of all others at 8 MB, wVegas is the best of them"),

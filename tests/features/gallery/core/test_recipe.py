@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
-from tests.features.gallery.core.tiny import RECIPE, write_tiny
+from tests.features.gallery.core.tiny import RECIPE, read_text, write_tiny
 from tests.helpers.members import for_each
 
 from subflow_app.features.gallery.core.planning import plan_experiment
-from subflow_app.features.gallery.core.recipe import PAPERS, rulings
+from subflow_app.features.gallery.core.recipe import PAPERS
 from subflow_app.features.gallery.core.recipe_reader import chosen_recipes, load_recipe, recipe_names
 from subflow_app.foundation.errors import InputError, RecipeError
 
 
 def test_a_recipe_says_what_is_run_measured_and_claimed(tmp_path: Path) -> None:
-    recipe = load_recipe(str(write_tiny(tmp_path)))
+    recipe = read_text(tmp_path, RECIPE)
     assert (recipe.name, recipe.paper, recipe.figure, list(recipe.seeds)) == ("tiny", "mplibra", "9a", [1, 2])
     assert recipe.prose == "What the paper did.\n\nWhat is done here."
     assert (recipe.axis.label, recipe.axis.labels) == ("Loss", ("0%", "1%", "5%"))
@@ -33,11 +34,7 @@ def test_a_recipe_says_what_is_run_measured_and_claimed(tmp_path: Path) -> None:
 @for_each(
     ("old", "new", "told"),
     [
-        (
-            'title = "Through',
-            'titel = "Through',
-            'titel = "Throughput against loss": unknown key, did you mean "title"?',
-        ),
+        ('title = "Thr', 'titel = "Thr', 'titel = "Throughput against loss": unknown key, did you mean "title"?'),
         ('paper = "mplibra"', 'paper = "mplib"', 'paper = "mplib"'),
         ('rulings = ["M1"]', 'rulings = ["M77"]', 'unknown ruling "M77"'),
         ('scenario = "t-2link"', 'scenario = "t-2lnk"', 'did you mean "t-2link"'),
@@ -74,11 +71,18 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, old: str, new: str
 
 def test_what_is_no_toml_and_no_name_is_told(tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match="not valid TOML"):
-        load_recipe(str(write_tiny(tmp_path, "format = ")))
+        read_text(tmp_path, "format = ")
     with pytest.raises(InputError, match='did you mean "mplibra'):
         load_recipe("mplibrra")
     with pytest.raises(InputError, match="no such recipe file"):
         load_recipe("gone.toml")
+
+
+def _renamed(text: str, *names: str) -> str:
+    """The recipe with other names of points: each old one is followed by its new one."""
+    for old, new in zip(names[::2], names[1::2], strict=True):
+        text = re.sub(rf"(['\"]){re.escape(old)}\1", rf"\g<1>{new}\1", text)
+    return text
 
 
 def test_points_can_be_listed_or_drawn(tmp_path: Path) -> None:
@@ -86,19 +90,12 @@ def test_points_can_be_listed_or_drawn(tmp_path: Path) -> None:
         '[axis]\nlabel = "Case"\n[[axis.points]]\nlabel = "even"\n[[axis.points]]\nlabel = "skewed"\n'
         'set = { "links.top.rate" = "2Mbit/s" }\n' + RECIPE[RECIPE.index("[series.LIA]") :]
     )
-    listed = (
-        listed.replace("'0%'", "'even'")
-        .replace("'5%'", "'skewed'")
-        .replace('"0%"', '"even"')
-        .replace('"5%"', '"skewed"')
-    )
-    recipe = load_recipe(str(write_tiny(tmp_path, listed)))
+    listed = _renamed(listed, "0%", "even", "5%", "skewed")
+    recipe = read_text(tmp_path, listed)
     assert recipe.axis.labels == ("even", "skewed")
     assert recipe.axis.points[1].values == {"links.top.rate": "2Mbit/s"}
 
-    drawn = (
-        listed.replace("'even'", "'1'").replace("'skewed'", "'2'").replace('"even"', '"1"').replace('"skewed"', '"2"')
-    )
+    drawn = _renamed(listed, "even", "1", "skewed", "2")
     start, end = drawn.index("[[axis.points]]"), drawn.index("[series.LIA]")
     draws = (
         "[axis.draws]\ncount = 4\nquick = 2\n[axis.draws.keys]\n"
@@ -106,7 +103,7 @@ def test_points_can_be_listed_or_drawn(tmp_path: Path) -> None:
         '"links.top.loss" = { every = "500ms", uniform = ["0%", "1%"] }\n'
         '"links.top.rate" = { every = "500ms", uniform = ["4Mbit/s", "8Mbit/s"] }\n'
     )
-    recipe = load_recipe(str(write_tiny(tmp_path, drawn[:start] + draws + drawn[end:])))
+    recipe = read_text(tmp_path, drawn[:start] + draws + drawn[end:])
     assert recipe.axis.labels == ("1", "2", "3", "4")
     assert recipe.points(is_quick=True) == recipe.points(is_quick=False)[:2]
     values = recipe.axis.points[2].values or {}
@@ -122,8 +119,7 @@ def test_points_can_be_listed_or_drawn(tmp_path: Path) -> None:
 
 
 def test_runs_are_planned_for_each_series_and_point(tmp_path: Path) -> None:
-    recipe = load_recipe(str(write_tiny(tmp_path)))
-    plan = plan_experiment(recipe, is_quick=True, seeds=(1,))
+    plan = plan_experiment(read_text(tmp_path, RECIPE), is_quick=True, seeds=(1,))
     assert plan.problems == {("Ours", point): 'no policy of that name ("gone")' for point in ("0%", "5%")}
     (part,) = plan.parts
     assert part.places == (("LIA", "0%"), ("LIA", "5%"))
@@ -132,7 +128,7 @@ def test_runs_are_planned_for_each_series_and_point(tmp_path: Path) -> None:
 
 def test_a_series_may_differ_at_a_point(tmp_path: Path) -> None:
     own = '[series.LIA.at."5%"]\n"flows.mptcp.scheduler" = "roundrobin"\n'
-    recipe = load_recipe(str(write_tiny(tmp_path, RECIPE.replace("[series.Reno]\n", f"{own}[series.Reno]\n"))))
+    recipe = read_text(tmp_path, RECIPE.replace("[series.Reno]\n", f"{own}[series.Reno]\n"))
     (part,) = plan_experiment(recipe, is_quick=True, seeds=(1,)).parts
     tables = part.plan.written["points"]
     assert isinstance(tables, list)
@@ -141,17 +137,13 @@ def test_a_series_may_differ_at_a_point(tmp_path: Path) -> None:
 
 
 def test_what_a_scenario_does_not_have_is_told_by_series_and_point(tmp_path: Path) -> None:
-    recipe = load_recipe(str(write_tiny(tmp_path, RECIPE.replace('"links.bottom.loss"', '"links.botom.loss"'))))
-    with pytest.raises(RecipeError, match=r'tiny.toml: series LIA, point 0%: .*unknown link "botom"'):
-        plan_experiment(recipe, is_quick=True, seeds=(1,))
-    recipe = load_recipe(str(write_tiny(tmp_path, RECIPE.replace('warmup = "500ms"', 'warmup = "500"'))))
-    with pytest.raises(RecipeError, match="the unit is missing"):
-        plan_experiment(recipe, is_quick=True, seeds=(1,))
-
-
-def test_all_rulings_are_there() -> None:
-    assert len(rulings()) == 39
-    assert {each[0] for each in rulings()} == set("AMDQRK")
+    for right, wrong, told in (
+        ('"links.bottom.loss"', '"links.botom.loss"', r'tiny.toml: series LIA, point 0%: .*unknown link "botom"'),
+        ('warmup = "500ms"', 'warmup = "500"', "the unit is missing"),
+    ):
+        recipe = read_text(tmp_path, RECIPE.replace(right, wrong))
+        with pytest.raises(RecipeError, match=told):
+            plan_experiment(recipe, is_quick=True, seeds=(1,))
 
 
 SHIPPED = recipe_names()

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.features.gallery.core.tiny import RECIPE, write_tiny
+from tests.features.gallery.core.tiny import RECIPE, read_text
+from tests.helpers.presence import known
 
 from subflow_app.features.gallery.core.recipe import Recipe
-from subflow_app.features.gallery.core.recipe_reader import load_recipe
 from subflow_app.features.gallery.core.reproduction import Reproduction, Reproductions, expected_s
 from subflow_app.features.gallery.core.results import Results, VerdictKind, stored_results
-from subflow_app.features.gallery.core.runs_kind import RunValues
+from subflow_app.features.gallery.core.runs_kind import RunsKind, RunValues
 from subflow_app.foundation.jobs.job import Job
 from subflow_store import Store, open_store
 
 
 @pytest.fixture(scope="module")
 def recipe(tmp_path_factory: pytest.TempPathFactory) -> Recipe:
-    return load_recipe(str(write_tiny(tmp_path_factory.mktemp("recipe"))))
+    return read_text(tmp_path_factory.mktemp("recipe"), RECIPE)
 
 
 @pytest.fixture(scope="module")
@@ -40,14 +40,8 @@ def quick(recipe: Recipe, store: Store) -> Results:
 
 def test_checks_are_told_by_what_came_out(quick: Results) -> None:
     verdicts = quick.verdicts()
-    assert [verdict.kind for verdict in verdicts] == [
-        VerdictKind.HOLDS,
-        VerdictKind.OUTSIDE,
-        VerdictKind.INSIDE,
-        VerdictKind.NOT_MEASURED,
-        VerdictKind.NOT_MEASURED,
-        VerdictKind.NOT_MEASURED,
-    ]
+    first = [VerdictKind.HOLDS, VerdictKind.OUTSIDE, VerdictKind.INSIDE]
+    assert [verdict.kind for verdict in verdicts] == [*first, *[VerdictKind.NOT_MEASURED] * 3]
     assert verdicts[1].outcome.right == "50 Mbit/s .. 60 Mbit/s"
     assert [verdict.reason for verdict in verdicts[3:]] == [
         "Reno is not in a quick run",
@@ -59,27 +53,20 @@ def test_checks_are_told_by_what_came_out(quick: Results) -> None:
 
 def test_cells_and_traces_are_those_of_the_runs(quick: Results) -> None:
     cell = quick.cell("goodput", "LIA", "0%")
-    assert (cell.n, len(cell.values)) == (1, 1)
-    assert cell.mean == cell.values[0] > 1e6
+    assert cell.values == (cell.mean,)
+    assert cell.mean > 1e6
     assert math.isnan(quick.cell("goodput", "Ours", "0%").mean)
     assert quick.cell("goodput", "Reno", "0%").n == 0
     assert quick.improvement("goodput", "LIA", "LIA", "0%") == 0
-    found = quick.trace("goodput", "LIA", "5%")
-    assert found is not None
-    times, values = found
-    assert times[-1] == 1.0
-    assert len(times) == len(values) == 10
-    running = quick.trace("goodput", "LIA", "5%", is_running_mean=True)
-    smooth = quick.trace("goodput", "LIA", "5%", window_s=0.2)
-    assert running is not None
-    assert smooth is not None
+    times, values = known(quick.trace("goodput", "LIA", "5%"))
+    assert (times[-1], len(times), len(values)) == (1.0, 10, 10)
+    running = known(quick.trace("goodput", "LIA", "5%", is_running_mean=True))
+    smooth = known(quick.trace("goodput", "LIA", "5%", window_s=0.2))
     assert running[1][-1] == pytest.approx(np.nanmean(values))
     assert smooth[1][5] == pytest.approx((values[4] + values[5]) / 2)
     assert quick.trace("goodput", "Ours", "5%") is None
     assert isinstance(quick.values, RunValues)
-    area = quick.values.capacity("top,bottom", "LIA", "0%", 1)
-    assert area is not None
-    assert set(area[1]) == {10e6}
+    assert set(known(quick.values.capacity("top,bottom", "LIA", "0%", 1))[1]) == {10e6}
 
 
 def test_nothing_is_made_twice(recipe: Recipe, store: Store, quick: Results) -> None:
@@ -90,11 +77,7 @@ def test_nothing_is_made_twice(recipe: Recipe, store: Store, quick: Results) -> 
     assert (more.progress.finished, more.progress.reused) == (4, 2)
     assert len(store.runs()) == before + 2
     assert len(stored_results(recipe, store, is_quick=True, seeds=(1, 2)).cell("goodput", "LIA", "0%").values) == 2
-
-
-def test_a_store_that_is_only_read_tells_the_same(recipe: Recipe, store: Store, quick: Results) -> None:
-    assert store.path is not None
-    with open_store(store.path, read_only=True) as other:
+    with open_store(known(store.path), read_only=True) as other:
         results = stored_results(recipe, other, is_quick=True)
         assert results.cell("goodput", "LIA", "5%") == quick.cell("goodput", "LIA", "5%")
         assert not stored_results(recipe, other, is_quick=False).is_there
@@ -107,7 +90,6 @@ def test_what_was_stopped_goes_on(recipe: Recipe) -> None:
         assert stopped.run().state == "stopped"
         experiments = Reproductions([recipe], store)
         (reproduction,) = experiments.each
-        sweeps = store.sweeps
         add_run = store.start_run
         made: list[int] = []
 
@@ -129,15 +111,16 @@ def test_what_was_stopped_goes_on(recipe: Recipe) -> None:
         assert ended.state == "finished"
         assert ended.progress.reused == outcome.progress.finished
         assert len(made) == 12
-        assert len(sweeps.rows()) == 1
-        assert [each.kind for each in stored_results(recipe, store, is_quick=False).verdicts()][3:] == [
-            VerdictKind.FAILS,
-            VerdictKind.NOT_MEASURED,
-            VerdictKind.HOLDS,
-        ]
+        assert len(store.sweeps.rows()) == 1
+        kinds = [each.kind for each in stored_results(recipe, store, is_quick=False).verdicts()]
+        assert kinds[3:] == [VerdictKind.FAILS, VerdictKind.NOT_MEASURED, VerdictKind.HOLDS]
 
 
-def test_how_far_many_are(recipe: Recipe, quick: Results, store: Store) -> None:
+def test_how_far_many_are_and_how_long_they_take(recipe: Recipe, quick: Results, store: Store, tmp_path: Path) -> None:
+    assert expected_s(recipe, is_quick=False) == 3
+    assert expected_s(recipe, is_quick=True) == pytest.approx(3 * 4 / 18)
+    silent = read_text(tmp_path, RECIPE.replace('expected = "3s"\n', ""))
+    assert math.isnan(expected_s(silent, is_quick=False))
     experiments = Reproductions([recipe, recipe], store, is_quick=True)
     before = experiments.progress
     assert (before.doing, before.runs, before.finished, before.fraction) == (f"1 of 2 · {recipe.name}", 4, 0, 0.0)
@@ -147,13 +130,6 @@ def test_how_far_many_are(recipe: Recipe, quick: Results, store: Store) -> None:
     assert (after.doing, after.finished, after.fraction, after.eta_s) == (f"2 of 2 · {recipe.name}", 4, 1.0, 0.0)
 
 
-def test_a_recipe_says_what_it_takes(recipe: Recipe, tmp_path: Path) -> None:
-    assert expected_s(recipe, is_quick=False) == 3
-    assert expected_s(recipe, is_quick=True) == pytest.approx(3 * 4 / 18)
-    silent = load_recipe(str(write_tiny(tmp_path, RECIPE.replace('expected = "3s"\n', ""))))
-    assert math.isnan(expected_s(silent, is_quick=False))
-
-
 class _Silent(Job):
     """A job of which a run failed, and which does not say why."""
 
@@ -161,12 +137,9 @@ class _Silent(Job):
         self._tell(finished=1, failed=1)
 
 
-def test_an_experiment_that_failed_always_says_why(
-    recipe: Recipe, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reproduction = Reproduction(recipe, store, is_quick=True, seeds=[901])
-    monkeypatch.setattr(reproduction, "_job", _Silent(2))
-    outcome = reproduction.run()
+def test_a_failed_experiment_says_why(recipe: Recipe, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RunsKind, "job", lambda *_, **__: _Silent(2))
+    outcome = Reproduction(recipe, store, is_quick=True, seeds=[901]).run()
     assert outcome.state == "failed"
     assert all(outcome.problems)
     assert outcome.problems

@@ -3,15 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.features.gallery.core.tiny import carried_out, read_text
 
-from subflow_app.features.gallery.core.kinds import KINDS
 from subflow_app.features.gallery.core.recipe import Recipe
-from subflow_app.features.gallery.core.recipe_reader import load_recipe
-from subflow_app.features.gallery.core.results import Results
 from subflow_app.features.gallery.core.retraining import Retraining, policies_of, with_policies
 from subflow_app.features.training.core import kept_trainings
 from subflow_app.foundation.errors import TrainingError
-from subflow_app.foundation.jobs.executors import executor_maker
 from subflow_app.foundation.resources import resource_path
 from subflow_store import Store
 
@@ -23,66 +20,40 @@ title = "With and without a policy"
 claim = "It is faster."
 scenario = "rlx-fixed"
 seeds = "1"
-[set]
-duration = "3s"
-[axis]
-label = "Delay"
-unit = "ms"
-keys = ["links.data.delay"]
-values = ["10ms", "20ms"]
-[series.Scenario]
-[series.Named]
-set = { "flows.download.controller" = "rl-explore" }
-[series.Other]
-set = { "flows.download.controller" = { name = "rl-explore", policy = "rl-pure", probe_bw = false } }
-[series.CUBIC]
-set = { "flows.download.controller" = "cubic" }
-[measures.goodput]
-of = "goodput"
-unit = "Mbit/s"
-[[panels]]
-form = "lines"
-measure = "goodput"
-[[checks]]
-says = "It is faster"
-holds = "goodput('Named', '20ms') > goodput('CUBIC', '20ms')"
+panels = [{ form = "lines", measure = "goodput" }]
+checks = [{ says = "It is faster", holds = "goodput('Named', '20ms') > goodput('CUBIC', '20ms')" }]
+set = { duration = "3s" }
+axis = { label = "Delay", unit = "ms", keys = ["links.data.delay"], values = ["10ms", "20ms"] }
+measures = { goodput = { of = "goodput", unit = "Mbit/s" } }
+[series]
+Scenario = {}
+Named = { set = { "flows.download.controller" = "rl-explore" } }
+Other = { set = { "flows.download.controller" = { name = "rl-explore", policy = "rl-pure", probe_bw = false } } }
+CUBIC = { set = { "flows.download.controller" = "cubic" } }
 """
-
-
-def written(folder: Path, text: str) -> Recipe:
-    path = folder / "rl-explore-fig6.toml"
-    path.write_text(text)
-    return load_recipe(str(path))
 
 
 @pytest.fixture
 def recipe(tmp_path: Path) -> Recipe:
-    return written(tmp_path, RECIPE)
-
-
-def test_the_policies_of_an_experiment_are_those_of_its_flows_however_they_are_named(recipe: Recipe) -> None:
-    assert policies_of(recipe, is_quick=False) == {
-        ("Scenario", "download"): "rl-explore",
-        ("Named", "download"): "rl-explore",
-        ("Other", "download"): "rl-pure",
-    }
+    return read_text(tmp_path, RECIPE)
 
 
 def test_new_policies_take_the_place_of_those_of_their_names_and_of_no_others(recipe: Recipe) -> None:
     use = policies_of(recipe, is_quick=False)
+    named = {"Scenario": "rl-explore", "Named": "rl-explore", "Other": "rl-pure"}
+    assert use == {(series, "download"): policy for series, policy in named.items()}
 
     changed = with_policies(recipe, use, {"rl-explore": Path("/new/best.safetensors")})
 
     assert dict(changed.series["Scenario"].values) == {"flows.download.controller.policy": "/new/best.safetensors"}
-    assert dict(changed.series["Named"].values) == {
-        "flows.download.controller": {"name": "rl-explore", "policy": "/new/best.safetensors"}
-    }
+    chosen = {"name": "rl-explore", "policy": "/new/best.safetensors"}
+    assert dict(changed.series["Named"].values) == {"flows.download.controller": chosen}
     assert changed.series["Other"] == recipe.series["Other"]
     assert changed.series["CUBIC"] == recipe.series["CUBIC"]
 
 
 def test_an_experiment_runs_with_policies_trained_anew_and_the_shipped_ones_stay(tmp_path: Path) -> None:
-    recipe = written(tmp_path, RECIPE.replace('policy = "rl-pure", ', "").replace('"10ms", ', ""))
+    recipe = read_text(tmp_path, RECIPE.replace('policy = "rl-pure", ', "").replace('"10ms", ', ""))
     shipped = resource_path("agents/rl-explore.safetensors")
     before = shipped.read_bytes()
     settings = {"steps": 200, "num_envs": 2, "baselines": (), "evaluation_seeds": (1_000_000,)}
@@ -92,13 +63,7 @@ def test_an_experiment_runs_with_policies_trained_anew_and_the_shipped_ones_stay
         retraining.run()
         assert retraining.problems == ()
         assert retraining.progress.fraction == 1.0
-        changed = retraining.changed(recipe)
-        kind = KINDS["runs"]()
-        results = []
-        for each in (recipe, changed):
-            kind.job(each, store, is_quick=False, seeds=(1,), executor=executor_maker(1)).run()
-            values = kind.stored(each, store, is_quick=False, seeds=(1,))
-            results.append(Results(each, values, is_quick=False, seeds=(1,)))
+        results = [carried_out(each, store)[1] for each in (recipe, retraining.changed(recipe))]
         old, new = (each.cell("goodput", "Named", "20ms").mean for each in results)
         assert new != old
         assert results[0].cell("goodput", "CUBIC", "20ms") == results[1].cell("goodput", "CUBIC", "20ms")
@@ -123,12 +88,8 @@ def test_what_training_needs_is_told_before_anything_runs(recipe: Recipe, monkey
     monkeypatch.setattr(kept_trainings, "check_torch", missing)
     with pytest.raises(TrainingError, match="needs torch"):
         Retraining((recipe,), None, is_quick=True).run().check()
-
-
-def test_experiments_without_policies_need_no_training(recipe: Recipe) -> None:
-    classic = with_policies(load_recipe(str(recipe.path)), {}, {})
+    # Experiments without policies need no training.
     without = Retraining((), None, is_quick=True)
-    without.run()
-
+    without.run().check()
     assert without.policies == ()
-    assert classic.series == recipe.series
+    assert with_policies(recipe, {}, {}).series == recipe.series

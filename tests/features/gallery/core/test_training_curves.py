@@ -19,12 +19,8 @@ def test_a_part_of_a_training_is_told_by_the_reports_that_fall_into_it() -> None
     assert rising.mean(0.8, 1.0) == 5.0
     assert rising.mean(0.0, 0.4) == 1.5
     assert math.isnan(rising.mean(0.05, 0.1)), "no report falls into it"
-
-
-def test_the_last_report_counts_even_where_the_environments_overshoot_the_budget() -> None:
-    steps, values = np.array([50.0, 103.0]), np.array([1.0, 9.0])
-
-    assert TrainingCurve.of_points(steps, values, 100.0).mean(0.8, 1.0) == 9.0
+    # The last report counts even where the environments overshoot the budget.
+    assert TrainingCurve.of_points(np.array([50.0, 103.0]), np.array([1.0, 9.0]), 100.0).mean(0.8, 1.0) == 9.0
 
 
 def test_what_was_reported_twice_counts_as_the_training_that_went_on_has_it() -> None:
@@ -51,7 +47,5 @@ def test_the_steps_to_a_level_are_those_of_the_smoothed_curve_and_at_most_the_bu
 def test_the_level_lies_between_the_lowest_beginning_and_the_best_end_of_all_series() -> None:
     curves = {"fast": [curve([0.0, 5.0, 5.0, 5.0, 5.0])], "slow": [curve([-1.0, 0.0, 1.0, 2.0, 3.0])]}
 
-    assert common_level(curves, 0.0) == -1.0
-    assert common_level(curves, 1.0) == 5.0
-    assert common_level(curves, 0.5) == 2.0
+    assert [common_level(curves, share) for share in (0.0, 0.5, 1.0)] == [-1.0, 2.0, 5.0]
     assert math.isnan(common_level({"none": []}, 0.5))

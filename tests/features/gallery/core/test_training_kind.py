@@ -3,11 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.features.gallery.core.tiny import carried_out, read_text
 from tests.helpers.members import for_each
+from tests.helpers.presence import known
 
 from subflow_app.features.gallery.core import training_kind
 from subflow_app.features.gallery.core.recipe import Recipe
-from subflow_app.features.gallery.core.recipe_reader import load_recipe
 from subflow_app.features.gallery.core.results import Results
 from subflow_app.features.gallery.core.training_kind import TrainingKind, wanted_trainings
 from subflow_app.features.training.core import kept_trainings
@@ -24,68 +25,35 @@ claim = "One learns."
 kind = "training"
 scenario = "rlx-fixed"
 seeds = "2"
-[set]
-duration = "10s"
-[training]
-agent = "rl-explore"
-steps = 40
-num_envs = 2
-[training.options]
-gamma = 0.9
-[training.quick]
-steps = 20
-[series.Short]
-training = { options = { history = 1 } }
-[series.Long]
-training = { options = { history = 8 }, steps = 60 }
-set = { "links.data.delay" = "30ms" }
-[measures.reward]
-of = "reward"
-[measures.steps]
-of = "steps_to_reach"
-[[panels]]
-form = "trace"
-measure = "reward"
-[[checks]]
-says = "Learning pays"
-holds = "reward('Long') > 2 * reward('Short')"
+panels = [{ form = "trace", measure = "reward" }]
+checks = [{ says = "Learning pays", holds = "reward('Long') > 2 * reward('Short')" }]
+set = { duration = "10s" }
+training = { agent = "rl-explore", steps = 40, num_envs = 2, options = { gamma = 0.9 }, quick = { steps = 20 } }
+measures = { reward = { of = "reward" }, steps = { of = "steps_to_reach" } }
+[series]
+Short = { training = { options = { history = 1 } } }
+Long = { training = { options = { history = 8 }, steps = 60 }, set = { "links.data.delay" = "30ms" } }
 """
 
 
 @pytest.fixture
 def recipe(tmp_path: Path) -> Recipe:
-    return written(tmp_path, RECIPE)
-
-
-def written(folder: Path, text: str) -> Recipe:
-    path = folder / "rl-explore-fig2.toml"
-    path.write_text(text)
-    return load_recipe(str(path))
-
-
-def carried_out(recipe: Recipe, store: Store, *, is_quick: bool = False) -> tuple[int, Results]:
-    kind, seeds = TrainingKind("tests.helpers.fake_training"), recipe.seeds_of(is_quick=is_quick)
-    job = kind.job(recipe, store, is_quick=is_quick, seeds=seeds, executor=executor_maker(1, None))
-    job.run()
-    values = kind.stored(recipe, store, is_quick=is_quick, seeds=seeds)
-    assert job.progress.fraction == 1.0
-    return job.progress.reused, Results(recipe, values, is_quick=is_quick, seeds=seeds)
+    return read_text(tmp_path, RECIPE)
 
 
 def test_curves_are_measured_kept_and_told_again_from_the_store(recipe: Recipe, tmp_path: Path) -> None:
+    kind = TrainingKind("tests.helpers.fake_training")
     with Store(tmp_path / "one.db") as store:
-        reused, results = carried_out(recipe, store)
-        assert reused == 0
+        progress, results = carried_out(recipe, store, kind)
+        assert (progress.fraction, progress.reused) == (1.0, 0)
         # The fake trainer's reward is -1 / step.
         assert results.cell("reward", "Short", "").mean == pytest.approx(-0.0277, abs=1e-3)
         assert results.cell("steps", "Long", "").n == 1
-        trace = results.trace("reward", "Long", "", 2)
-        assert trace is not None
-        assert trace[0].tolist() == list(range(1, 61))
+        assert known(results.trace("reward", "Long", "", 2))[0].tolist() == list(range(1, 61))
         assert [verdict.kind.is_met for verdict in results.verdicts()] == [True]
 
-        reused, again = carried_out(recipe, store)
-        assert reused == 2
+        progress, again = carried_out(recipe, store, kind)
+        assert progress.reused == 2
         assert again.cell("reward", "Short", "") == results.cell("reward", "Short", "")
 
 
@@ -100,9 +68,7 @@ def test_a_series_adds_to_what_all_train_and_a_quick_run_to_both(recipe: Recipe)
     assert quick["Long", 1].request.settings["steps"] == 20
 
 
-def test_without_pytorch_it_is_not_measured_and_says_what_it_needs(
-    recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_pytorch_it_says_what_it_needs(recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> None:
         raise TrainingError("training needs torch, which is not installed: pip install 'subflow-workbench[train]'")
 
@@ -122,13 +88,13 @@ def test_without_pytorch_it_is_not_measured_and_says_what_it_needs(
 @for_each(
     ("before", "after", "told"),
     [
-        ('agent = "rl-explore"', "", "agent is missing"),
+        ('agent = "rl-explore", ', "", "agent is missing"),
         ('agent = "rl-explore"', 'agent = "rl-explorer"', 'unknown agent "rl-explorer"'),
         ("history = 8 }, steps", "history = 8 }, stepz", "stepz"),
         ("steps = 40", "steps = 0", "steps"),
-        ("[set]", '[axis]\nkeys = ["duration"]\nvalues = ["5s"]\n[set]', "has no axis"),
+        ("set = { dur", 'axis = { keys = ["duration"], values = ["5s"] }\nset = { dur', "has no axis"),
     ],
 )
 def test_what_cannot_be_trained_is_told_by_key(tmp_path: Path, before: str, after: str, told: str) -> None:
     with pytest.raises(RecipeError, match=told):
-        written(tmp_path, RECIPE.replace(before, after))
+        read_text(tmp_path, RECIPE.replace(before, after))

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from subflow_app.features.gallery.core.kind import Kind
+from subflow_app.features.gallery.core.kinds import KINDS
+from subflow_app.features.gallery.core.recipe import Recipe
+from subflow_app.features.gallery.core.recipe_reader import load_recipe
+from subflow_app.features.gallery.core.results import Results
+from subflow_app.foundation.jobs.executors import executor_maker
+from subflow_app.foundation.jobs.progress import JobProgress
+from subflow_store import Store
+
 RECIPE = """\
 # What the paper did.
 #
@@ -103,3 +112,19 @@ def write_tiny(folder: Path, text: str = RECIPE, name: str = "tiny") -> Path:
     path = folder / f"{name}.toml"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def read_text(folder: Path, text: str, name: str = "tiny") -> Recipe:
+    """The recipe of a text."""
+    return load_recipe(str(write_tiny(folder, text, name)))
+
+
+def carried_out(
+    recipe: Recipe, store: Store, kind: Kind | None = None, *, is_quick: bool = False
+) -> tuple[JobProgress, Results]:
+    """How the experiment went, and the results that are kept of it."""
+    kind, seeds = kind or KINDS[recipe.kind](), recipe.seeds_of(is_quick=is_quick)
+    job = kind.job(recipe, store, is_quick=is_quick, seeds=seeds, executor=executor_maker(1, None))
+    job.run().check()
+    values = kind.stored(recipe, store, is_quick=is_quick, seeds=seeds)
+    return job.progress, Results(recipe, values, is_quick=is_quick, seeds=seeds)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.members import for_each
+from tests.helpers.presence import known
 
 from subflow_app.features.guide import core as guide
 from subflow_app.features.guide.core import GuideBuild, GuidePage, find_topic, guide_file, guide_folder, guide_page
@@ -24,7 +25,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def built(folder: Path, age_s: float = 0.0) -> Path:
     """A folder that looks like a built guide, so much older than its sources."""
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "index.html").write_text("built")
     newest = max(path.stat().st_mtime for path in (folder.parents[2] / "docs").iterdir())
     os.utime(folder / "index.html", (newest - age_s, newest - age_s))
@@ -32,19 +33,21 @@ def built(folder: Path, age_s: float = 0.0) -> Path:
 
 
 @for_each(
-    ("topic", "page"),
+    ("topic", "word", "page"),
     [
-        ("", GuidePage("index.html", "")),
-        ("panel/history", GuidePage("views/history.html", "")),
-        ("controller/mpcc-loss", GuidePage("algorithms/mpcc-loss.html", "")),
-        ("scheduler/blest", GuidePage("schedulers/blest.html", "")),
-        ("command/runs/list", GuidePage("command-line.html", "command-runs-list")),
-        ("section/link", GuidePage("scenario-file.html", "links")),
-        ("plot/rtt", GuidePage("views/plots.html", "")),
+        ("", "", "index.html"),
+        ("panel/history", "history", "views/history.html"),
+        ("controller/lia", "lia", "algorithms/lia.html"),
+        ("scheduler/ecf", "ecf", "schedulers/ecf.html"),
+        ("command/runs/list", "command/runs/list", "command-line.html#command-runs-list"),
+        ("section/link", "", "scenario-file.html#links"),
+        ("plot/rtt", "", "views/plots.html"),
     ],
 )
-def test_a_topic_is_on_a_page(topic: str, page: GuidePage) -> None:
-    assert guide_page(topic) == page
+def test_a_word_finds_its_topic_and_a_topic_is_on_a_page(topic: str, word: str, page: str) -> None:
+    file, _, anchor = page.partition("#")
+    assert guide_page(topic) == GuidePage(file, anchor)
+    assert not word or find_topic(word) == topic
 
 
 def test_an_unknown_topic_is_told_with_what_is_allowed() -> None:
@@ -54,26 +57,15 @@ def test_an_unknown_topic_is_told_with_what_is_allowed() -> None:
         find_topic("liar")
 
 
-def test_a_word_finds_its_topic() -> None:
-    assert find_topic("lia") == "controller/lia"
-    assert find_topic("ecf") == "scheduler/ecf"
-    assert find_topic("history") == "panel/history"
-    assert find_topic("command/run") == "command/run"
-
-
-def test_a_guide_that_is_not_built_says_the_one_command(tree: Path) -> None:
+def test_a_guide_counts_where_it_is_as_new_as_its_sources(tree: Path) -> None:
+    folder = tree / "build" / "docs" / "html"
     assert guide_folder() is None
     with pytest.raises(GuideError, match=r"python3 dev\.py docs builds it"):
         guide_file("controller/lia")
-
-
-def test_a_guide_older_than_its_sources_does_not_count(tree: Path) -> None:
-    built(tree / "build" / "docs" / "html", age_s=60.0)
+    built(folder, age_s=60.0)
     assert guide_folder() is None
-
-
-def test_a_topic_without_a_page_leads_to_the_start(tree: Path) -> None:
-    folder = built(tree / "build" / "docs" / "html")
+    built(folder)
+    # A topic without a page leads to the start.
     assert guide_file("panel/of_tomorrow") == (folder / "index.html", "")
 
 
@@ -81,32 +73,22 @@ def test_the_guide_is_built_for_the_user_and_found(tree: Path) -> None:
     build = GuideBuild()
 
     assert build.run().state == "finished"
-    folder = guide_folder()
-    assert folder is not None
+    folder = known(guide_folder())
     assert build.progress.fraction == 1.0
     assert "A page." in (folder / "index.html").read_text(encoding="utf-8")
     assert [path.name for path in (tree / "cache").iterdir()] == [folder.name]  # nothing else is left
 
 
-def test_a_guide_that_cannot_be_built_says_why_and_leaves_nothing(tree: Path) -> None:
+def test_a_build_that_fails_or_is_given_up_leaves_nothing(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tree / "docs" / "conf.py").write_text("raise ValueError('no such theme')\n")
-
     with pytest.raises(GuideError, match="no such theme"):
         GuideBuild().run().check()
-
     assert list((tree / "cache").iterdir()) == []
-
-
-def test_a_build_that_is_given_up_leaves_nothing(tree: Path) -> None:
     (tree / "docs" / "conf.py").write_text("import time\n\ntime.sleep(60)\n")
     build = GuideBuild()
     build.stop()
-
     assert build.run().state == "stopped"
     assert list((tree / "cache").iterdir()) == []
-
-
-def test_without_sources_it_says_where_the_guide_is_from(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guide, "guide_sources", lambda: None)
     with pytest.raises(GuideError, match="not part of this installation"):
         GuideBuild().run().check()

@@ -64,8 +64,21 @@ def test_the_guide_opens_at_the_panel_that_has_the_keyboard(desk: Desk, desktop:
     desk.docks.go_to("history")
     desk.bar.trigger("help.guide_here")
     desk.bar.trigger("help.guide")
+    desk.features[GuideFeature].show("command/run")
+    # Short help leads to the page with more.
+    for page in ("history", "help"):
+        desk.help.show_page(page)
+        desk.help.more.click()
 
-    assert desktop.opened == [(folder / "views/history.html").as_uri(), (folder / "index.html").as_uri()]
+    history, start, command = (folder / f"{name}.html" for name in ("views/history", "index", "command-line"))
+    assert desktop.opened[:3] == [history.as_uri(), start.as_uri(), f"{command.as_uri()}#command-run"]
+    assert (desktop.opened[3], len(desktop.opened)) == (history.as_uri(), 5)
+    with pytest.raises(InputError, match="no topic"):
+        desk.features[GuideFeature].show("nonsense")
+    # Without a browser it says where the page is.
+    desktop.has_browser = False
+    desk.features[GuideFeature].show("controller/olia")
+    assert str(folder / "algorithms/olia.html") in desk.banners.text("guide")
 
 
 def test_the_field_of_an_algorithm_opens_its_page(desk: Desk, desktop: Desktop, folder: Path) -> None:
@@ -80,38 +93,13 @@ def test_the_field_of_an_algorithm_opens_its_page(desk: Desk, desktop: Desktop, 
     QTest.keyClick(controller, Qt.Key.Key_F1, Qt.KeyboardModifier.ShiftModifier)
 
     assert desktop.opened == [(folder / "algorithms/lia.html").as_uri()]
-
-
-def test_the_field_of_a_script_opens_what_is_said_of_scripts(desk: Desk) -> None:
+    # The field of a script leads to what is said of scripts.
     text = add_script(desk.documents.doc.text, "controller", "mine", content=CONTROLLER).text
     desk.documents.open_text(text.replace('controller = "lia"', 'controller = "mine"'), "own")
-    controller = choice_editor(desk.inspector, "flows.download.controller")
-    assert controller.currentText() == "mine"
-    assert topic_of(desk, controller) == "section/script"
+    assert topic_of(desk, choice_editor(desk.inspector, "flows.download.controller")) == "section/script"
 
 
-def test_an_anchor_is_part_of_the_address(desk: Desk, desktop: Desktop, folder: Path) -> None:
-    desk.features[GuideFeature].show("command/run")
-    assert desktop.opened == [f"{(folder / 'command-line.html').as_uri()}#command-run"]
-
-
-def test_short_help_leads_to_the_page_with_more(desk: Desk, desktop: Desktop, folder: Path) -> None:
-    desk.help.show_page("history")
-    desk.help.more.click()
-    desk.help.show_page("help")
-    desk.help.more.click()
-
-    assert desktop.opened[0] == (folder / "views/history.html").as_uri()
-    assert len(desktop.opened) == 2
-
-
-def test_without_a_browser_it_says_where_the_page_is(desk: Desk, desktop: Desktop, folder: Path) -> None:
-    desktop.has_browser = False
-    desk.features[GuideFeature].show("controller/olia")
-    assert str(folder / "algorithms/olia.html") in desk.banners.text("guide")
-
-
-def test_a_guide_that_cannot_be_built_here_says_how_it_comes_to_be(
+def test_without_a_guide_it_says_how(
     desk: Desk, desktop: Desktop, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "index.html").unlink()
@@ -145,9 +133,14 @@ def test_a_guide_that_is_not_built_is_built_in_the_background_and_opened(
 ) -> None:
     (folder / "index.html").unlink()
     monkeypatch.setattr(guide, "can_build_guide", lambda: True)
-    build = FakeBuild(folder)
-    monkeypatch.setattr(guide, "GuideBuild", lambda: build)
+    failing, build = FakeBuild(folder, "no room"), FakeBuild(folder)
+    builds = iter((failing, build))
+    monkeypatch.setattr(guide, "GuideBuild", lambda: next(builds))
+    failing.may_end.set()
     feature = desk.features[GuideFeature]
+    desk.bar.trigger("help.guide")
+    qtbot.waitUntil(lambda: "no room" in desk.banners.text("action"))
+    assert desktop.opened == []
 
     feature.show("panel/history")
     assert desk.statusBar().currentMessage() == "Building the user guide: 40 %"
@@ -157,23 +150,3 @@ def test_a_guide_that_is_not_built_is_built_in_the_background_and_opened(
     qtbot.waitUntil(lambda: bool(desktop.opened))
     assert desktop.opened == [(folder / "algorithms/lia.html").as_uri()]
     assert desk.statusBar().currentMessage() == ""
-
-
-def test_a_build_that_fails_is_told(
-    desk: Desk, qtbot: QtBot, desktop: Desktop, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (folder / "index.html").unlink()
-    monkeypatch.setattr(guide, "can_build_guide", lambda: True)
-    build = FakeBuild(folder, "the guide cannot be built: no room")
-    build.may_end.set()
-    monkeypatch.setattr(guide, "GuideBuild", lambda: build)
-
-    desk.bar.trigger("help.guide")
-
-    qtbot.waitUntil(lambda: "no room" in desk.banners.text("action"))
-    assert desktop.opened == []
-
-
-def test_an_unknown_topic_is_no_page(desk: Desk, folder: Path) -> None:
-    with pytest.raises(InputError, match="no topic"):
-        desk.features[GuideFeature].show("nonsense")

@@ -8,39 +8,19 @@ from typing import Any
 
 import pytest
 from tests.helpers.members import for_each
+from tests.helpers.presence import known
 
-from subflow_app.features.history.core.run_columns import (
-    COLUMNS,
-    GROUPINGS,
-    MORE_COLUMNS,
-    SWEEP,
-    RunGroup,
-    column,
-    grouped,
-    mean_interval,
-    read_totals,
-    recorded_column,
-    shared_beginning,
-    sorted_runs,
-    with_sweeps,
-)
+from subflow_app.features.history.core import run_columns
+from subflow_app.features.history.core.run_columns import RunGroup, column, grouped, sorted_runs, with_sweeps
 from subflow_store import RunFork, RunRow, RunStart, open_store
 
 
 def run(number: int, **changes: Any) -> RunRow:
     """A finished run; later numbers are newer by an hour."""
     started = datetime(2026, 11, 1, 12, tzinfo=UTC) + timedelta(hours=number)
-    values: dict[str, Any] = dict.fromkeys(RunRow._fields) | {
-        "id": number,
-        "name": f"run {number}",
-        "scenario_name": "Demo",
-        "controllers": "lia",
-        "seed": number,
-        "status": "finished",
-        "started_at": started,
-        "note": "",
-        "tags": (),
-    }
+    values: dict[str, Any] = dict.fromkeys(RunRow._fields)
+    values |= {"id": number, "name": f"run {number}", "scenario_name": "Demo", "controllers": "lia", "seed": number}
+    values |= {"status": "finished", "started_at": started, "note": "", "tags": ()}
     return RunRow(**(values | changes))
 
 
@@ -69,21 +49,12 @@ def test_cells_show_values_in_the_unit_of_the_heading(key: str, value: Any, unit
     assert (shown.unit, shown.text(value)) == (unit, text)
 
 
-def test_keys_of_columns_are_unique() -> None:
-    keys = [each.key for each in (*COLUMNS, *MORE_COLUMNS)]
-    assert len(set(keys)) == len(keys)
-    assert not any(each.is_recorded for each in (*COLUMNS, *MORE_COLUMNS))
-    assert recorded_column("a.b").is_recorded
-
-
 def test_runs_are_sorted_by_several_columns_and_what_is_missing_comes_last_when_falling() -> None:
     rows = [run(3, jain=0.5, name="B"), run(2, jain=None, name="a"), run(1, jain=0.5, name="a")]
     order = [(column("jain"), True), (column("name"), False)]
     assert [row.id for row in sorted_runs(rows, order, {})] == [1, 3, 2]
     assert [row.id for row in sorted_runs(rows, [], {})] == [3, 2, 1]
-
-
-def test_runs_are_sorted_by_recorded_values_of_both_kinds() -> None:
+    # Recorded values may be numbers or texts.
     recorded: dict[str, dict[int, float | str | None]] = {"links.wifi.loss": {1: 0.02, 2: 0.1, 3: "bursts"}}
     rows = [run(number) for number in (4, 3, 2, 1)]
     assert [row.id for row in sorted_runs(rows, [(column("links.wifi.loss"), False)], recorded)] == [4, 1, 2, 3]
@@ -108,23 +79,17 @@ def test_groups_are_in_the_order_of_their_first_runs(by: str, expected: dict[str
     found = {group.label: [row.id for row in group.rows] for group in grouped(rows, by)}
     assert found == expected
     assert list(found) == list(expected)
-
-
-def test_runs_are_grouped_by_local_day() -> None:
-    groups = grouped([run(40), run(16), run(15)], "day")
-    assert sum(len(group.rows) for group in groups) == 3
-    assert all(len(group.label) == len("2026-11-01") for group in groups)
-    assert set(GROUPINGS) == {"", SWEEP, "scenario", "controllers", "tag", "seed", "status", "day"}
+    assert {by, "day"} <= set(run_columns.GROUPINGS)
+    days = grouped([run(40), run(16), run(15)], "day")
+    assert sum(len(group.rows) for group in days) == 3
+    assert all(len(group.label) == len("2026-11-01") for group in days)
 
 
 def test_groups_know_runs_that_no_mean_is_of() -> None:
     lia, again, olia = run(1, signature="a"), run(2, signature="a"), run(3, controllers="olia", signature="b")
-    assert [(group.is_mixed, group.is_one_run) for group in grouped([lia, again, olia], "controllers")] == [
-        (False, True),
-        (False, False),
-    ]
-    (group,) = grouped([lia, again, olia], "scenario")
-    assert (group.is_mixed, group.is_one_run) == (True, False)
+    groups = [*grouped([lia, again, olia], "controllers"), *grouped([lia, again, olia], "scenario")]
+    told = [(group.is_mixed, group.is_one_run) for group in groups]
+    assert told == [(False, True), (False, False), (True, False)]
 
 
 def test_runs_of_a_sweep_take_the_place_of_its_first() -> None:
@@ -160,30 +125,27 @@ def test_runs_of_a_sweep_take_the_place_of_its_first() -> None:
     ],
 )
 def test_what_names_share_ends_where_a_word_begins(name: str, others: list[str], shared: str) -> None:
-    assert name[: shared_beginning(name, others)] == shared
+    assert name[: run_columns.shared_beginning(name, others)] == shared
 
 
 def test_mean_comes_with_its_interval() -> None:
-    found = mean_interval([1.0, 2.0, 3.0, None, "text", math.nan])
-    assert found is not None
+    found = known(run_columns.mean_interval([1.0, 2.0, 3.0, None, "text", math.nan]))
     # Student's t of 2 degrees is 4.303; the standard error of three values one apart is 1 / sqrt(3).
     assert found.mean == 2.0
     assert found.ci95 == pytest.approx(4.303 / math.sqrt(3), rel=1e-3)
-    assert mean_interval([None, "text"]) is None
-    single = mean_interval([5.0])
-    assert single is not None
-    assert single.mean == 5.0
-    assert math.isnan(single.ci95)
+    assert run_columns.mean_interval([None, "text"]) is None
+    single = known(run_columns.mean_interval([5.0]))
+    assert (single.mean, math.isnan(single.ci95)) == (5.0, True)
 
 
 def test_a_fork_tells_its_origin_its_time_and_what_differs() -> None:
     changes = [{"link": "wifi", "loss": "5%", "before": {"loss": "2%"}}]
     shown = column("fork")
-    assert shown.of is not None
-    assert shown.text(shown.of(run(1))) == ""
+    of = known(shown.of)
+    assert shown.text(of(run(1))) == ""
     forked = run(2, fork=RunFork(1, "Demo", 12.5, "in English", changes))
-    assert shown.of(forked) == "run 1 at 12.5 s: wifi loss 2 % → 5 %"
-    assert shown.of(run(3, fork=RunFork(None, "Demo", 2.0, "", changes))) == '"Demo" at 2 s: wifi loss 2 % → 5 %'
+    assert of(forked) == "run 1 at 12.5 s: wifi loss 2 % → 5 %"
+    assert of(run(3, fork=RunFork(None, "Demo", 2.0, "", changes))) == '"Demo" at 2 s: wifi loss 2 % → 5 %'
 
 
 def test_measures_of_all_flows_are_read_for_lists_and_follow_from_the_summary_of_a_run() -> None:
@@ -205,12 +167,10 @@ def test_measures_of_all_flows_are_read_for_lists_and_follow_from_the_summary_of
     with open_store(":memory:") as store:
         written = store.start_run(RunStart("Demo", "Demo", "", 1, 10.0), [])
         written.finish("finished", {"flows": flows}, "0")
-        read = read_totals(store, list(expected))
+        read = run_columns.read_totals(store, list(expected))
     for key, value in expected.items():
         assert column(key).is_read
         assert column(key).value(listed, read) == pytest.approx(value), key
-        of = column(key).of
-        assert of is not None
-        assert of(run(1, summary={"flows": flows})) == pytest.approx(value), key
+        assert known(column(key).of)(run(1, summary={"flows": flows})) == pytest.approx(value), key
     order = [(column("mean_completion_s"), True)]
     assert [row.id for row in sorted_runs([run(2), run(1)], order, read)] == [1, 2]

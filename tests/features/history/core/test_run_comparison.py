@@ -37,21 +37,11 @@ def test_what_differs_comes_first() -> None:
     assert [each.column.key for each in lines if each.differs] == ["links.wifi.loss", "flows.download.controller"]
     assert [each.differs for each in lines] == sorted((each.differs for each in lines), reverse=True)
     assert not line(lines, "transport.initial_window").differs
-
-
-def test_figures_are_no_settings() -> None:
-    keys = {each.column.key for each in compare_settings(RUNS)}
-    assert not {"goodput_bps", "flows.download.goodput_bps", "fairness.jain"} & keys
-
-
-def test_cells_tell_the_difference_without_colour() -> None:
-    lines = compare_settings(RUNS)
-    loss = line(lines, "links.wifi.loss")
-    assert [loss.text(number) for number in range(3)] == ["1.00", "≠ 2.00", "1.00"]
+    # Cells tell the difference without colour.
+    assert [line(lines, "links.wifi.loss").text(number) for number in range(3)] == ["1.00", "≠ 2.00", "1.00"]
     assert line(lines, "flows.download.controller").text(1) == "≠ olia"
-
-
-def test_last_digits_are_no_difference() -> None:
+    # Figures are no settings, and last digits no difference.
+    assert not {"goodput_bps", "flows.download.goodput_bps", "fairness.jain"} & {each.column.key for each in lines}
     lines = compare_settings([compared(1, "30.000000000000004%", 1e6), compared(2, "30%", 1e6)])
     assert not any(each.differs for each in lines)
 

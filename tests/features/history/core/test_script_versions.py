@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.helpers.presence import known
 from tests.helpers.scripts import CONTROLLER, SCHEDULER, write_scenario
 
 from subflow_app.features.editor.core.scenario_source import open_scenario
@@ -20,9 +21,7 @@ def run(store: Store, folder: Path, text: str, *, overrides: tuple[str, ...] = (
     write_scenario(folder)
     (folder / "mine.py").write_text(text)
     source = open_scenario(str(folder / "scenario.toml"), overrides=("duration=1s", "events=[]", *overrides))
-    number = RunJob(source.scenario, source.text, store=store).run().run_id
-    assert number is not None
-    return number
+    return known(RunJob(source.scenario, source.text, store=store).run().run_id)
 
 
 def test_each_text_is_a_version_with_its_latest_run(tmp_path: Path) -> None:
@@ -36,9 +35,7 @@ def test_each_text_is_a_version_with_its_latest_run(tmp_path: Path) -> None:
         assert [(each.number, each.run.id, each.count) for each in found] == [(1, again, 2), (2, second, 1)]
         assert [each.text for each in found] == [CONTROLLER, OTHER]
         assert found[0].run.id != first
-        summary = store.run(again).summary
-        assert summary is not None
-        (flow,) = summary["flows"]
+        (flow,) = known(store.run(again).summary)["flows"]
         assert found[0].figure(MEASURES["goodput_bps"]) == flow["goodput_bps"] > 0
         assert found[0].figure(MEASURES["mean_rtt_s"]) == flow["mean_rtt_s"]
         assert found[0].figure(MEASURES["loss_ratio"]) == pytest.approx(flow["loss_ratio"])
@@ -48,18 +45,9 @@ def test_each_text_is_a_version_with_its_latest_run(tmp_path: Path) -> None:
         assert script_versions(store, "controller", "nearest", "scenario") == ()
         store.delete([second])
         assert [each.run.id for each in script_versions(store, "controller", "mine", "scenario")] == [again]
-
-
-def test_a_script_that_no_flow_has_has_no_numbers(tmp_path: Path) -> None:
-    with open_store(tmp_path / "runs.db") as store:
-        run(store, tmp_path, CONTROLLER, overrides=("flows.f.controller=lia",))
-        (version,) = script_versions(store, "controller", "mine", "scenario")
-        assert version.figure(MEASURES["goodput_bps"]) is None
-        assert version.figure(MEASURES["mean_rtt_s"]) is None
-
-
-def test_it_can_be_given_up(tmp_path: Path) -> None:
-    with open_store(tmp_path / "runs.db") as store:
-        run(store, tmp_path, CONTROLLER)
         with pytest.raises(InterruptedError):
             script_versions(store, "controller", "mine", "scenario", lambda: True)
+        # A script that no flow has has no numbers.
+        run(store, tmp_path, OTHER.replace("/ 3", "/ 4"), overrides=("flows.f.controller=lia",))
+        version = script_versions(store, "controller", "mine", "scenario")[0]
+        assert [version.figure(MEASURES[name]) for name in ("goodput_bps", "mean_rtt_s")] == [None, None]

@@ -6,13 +6,16 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAction, QFont, QFontMetrics
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QCompleter, QLineEdit, QListView, QMenu
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
+from tests.helpers.presence import known, part
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.history.core.run_columns import RunGroup
@@ -22,6 +25,10 @@ from subflow_app.shell.actions.run import history_rows
 from subflow_app.toolkit.widgets.shorthand import TagLine
 from subflow_store import RunRow, RunStart, Store, StoreError, open_store
 from subflow_store.values import SweepRunPlace, SweepStart
+
+
+def summary_of(goodput_bps: float) -> dict[str, Any]:
+    return {"flows": [{"name": "download", "goodput_bps": goodput_bps}]}
 
 
 def fill(store: Store) -> list[int]:
@@ -39,8 +46,7 @@ def fill(store: Store) -> list[int]:
             machine={},
         )
         run = store.start_run(start, [])
-        goodput = 1e6 * (index + 1)
-        run.finish("finished", {"flows": [{"name": "download", "goodput_bps": goodput}]}, f"signature {index}")
+        run.finish("finished", summary_of(1e6 * (index + 1)), f"signature {index}")
         numbers.append(run.run_id)
     store.add_tag(numbers[0], "paper")
     return numbers
@@ -60,7 +66,7 @@ def runs(desk: Desk) -> list[int]:
 
 def names(desk: Desk) -> list[str]:
     """The runs that are to be seen."""
-    return [run.name for run in desk.history._model.listed]
+    return [run.name for run in desk.history.model.listed]
 
 
 def click_arrow(desk: Desk, row: int) -> None:
@@ -71,14 +77,16 @@ def click_arrow(desk: Desk, row: int) -> None:
 
 
 def search(desk: Desk, query: str) -> list[str]:
-    desk.history._field.set_text(query)
+    desk.history.bar.search.set_text(query)
     return names(desk)
 
 
+def selected(desk: Desk) -> set[int]:
+    return {run.id for run in desk.history.selected()}
+
+
 def cell(desk: Desk, row: int, heading: str) -> str:
-    model = desk.history.table.model()
-    headings = [model.headerData(n, Qt.Orientation.Horizontal) for n in range(model.columnCount())]
-    return str(model.index(row, headings.index(heading)).data())
+    return str(desk.history.table.model().index(row, headings(desk).index(heading)).data())
 
 
 def headings(desk: Desk) -> list[str]:
@@ -96,7 +104,7 @@ def test_runs_are_found_by_any_recorded_value(desk: Desk, runs: list[int]) -> No
 
 def test_query_that_is_wrong_says_so_below_and_leaves_the_list(qtbot: QtBot, desk: Desk, runs: list[int]) -> None:
     assert search(desk, "tag:paper") == ["run 0"]
-    field = desk.history._field
+    field = desk.history.bar.search
 
     QTest.keyClicks(desk.history.search, " godput>5")
 
@@ -116,7 +124,7 @@ def test_return_says_at_once_what_is_wrong_and_goes_to_the_list_when_nothing_is(
     desk.history.start_search()
     desk.history.search.setText("rtt<fast")
     QTest.keyClick(desk.history.search, Qt.Key.Key_Return)
-    assert "not a number" in desk.history._field.error.text()
+    assert "not a number" in desk.history.bar.search.error.text()
 
     desk.history.search.setText("lia")
     QTest.keyClick(desk.history.search, Qt.Key.Key_Return)
@@ -129,19 +137,22 @@ def test_return_says_at_once_what_is_wrong_and_goes_to_the_list_when_nothing_is(
     assert desk.history.table.hasFocus()
 
 
+def offered(completer: QCompleter) -> list[str]:
+    model = completer.model()
+    return [model.index(row, 0).data() for row in range(model.rowCount())]
+
+
 def test_names_and_values_are_completed_while_typing(desk: Desk, runs: list[int]) -> None:
-    field = desk.history._field
+    completer = part(desk.history.bar.search, QCompleter)
     QTest.keyClicks(desk.history.search, "ta")
-    assert field._texts.stringList() == ["tag:"]
-    field._on_completion_chosen("tag:")
+    assert offered(completer) == ["tag:"]
+    completer.activated[str].emit("tag:")
     QTest.keyClicks(desk.history.search, "p")
-    assert field._texts.stringList() == ["paper"]
-    field._on_completion_chosen("paper")
+    assert offered(completer) == ["paper"]
+    completer.activated[str].emit("paper")
 
     assert desk.history.search.text() == "tag:paper "
-    popup = field._completer.popup()
-    assert popup is not None
-    popup.hide()
+    known(completer.popup()).hide()
 
 
 def test_groups_have_counts_and_means_and_fold(desk: Desk, runs: list[int]) -> None:
@@ -154,34 +165,24 @@ def test_groups_have_counts_and_means_and_fold(desk: Desk, runs: list[int]) -> N
 
     click_arrow(desk, 0)
     assert names(desk) == ["run 4", "run 2", "run 0"]
-    assert len(desk.history._model.rows) == 6
+    assert len(desk.history.model.rows) == 6
     table.setCurrentIndex(table.model().index(0, 0))
     QTest.keyClick(table, Qt.Key.Key_Right)
     assert len(names(desk)) == 6
     QTest.keyClick(table, Qt.Key.Key_Left)
     assert len(names(desk)) == 3
-
-
-def test_groups_of_several_controllers_show_no_mean(desk: Desk, runs: list[int]) -> None:
-    desk.history.set_grouping("scenario")
-    assert cell(desk, 0, "Goodput, Mbit/s") == "varies"
-    table = desk.history.table
-    told = table.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
-    assert "These runs have different controllers, so no mean is shown." in told
-
-
-def test_headings_of_groups_stand_for_their_runs_and_are_not_opened(desk: Desk, runs: list[int]) -> None:
-    desk.history.set_grouping("controllers")
-    table = desk.history.table
+    # Headings stand for their runs, and are not opened.
     table.selectAll()
     assert len(desk.history.selected()) == 6
     table.selectRow(0)
-    assert {run.controllers for run in desk.history.selected()} == {"olia"}
-    assert len(desk.history.selected()) == 3
+    assert [run.controllers for run in desk.history.selected()] == ["olia"] * 3
     table.clearSelection()
     table.doubleClicked.emit(table.model().index(0, 0))
     assert desk.shown.count == 0
-    assert len(names(desk)) == 3
+    # Runs of several controllers have no mean.
+    desk.history.set_grouping("scenario")
+    assert cell(desk, 0, "Goodput, Mbit/s") == "varies"
+    assert "different controllers" in table.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
 
 
 # ---- sweeps ----
@@ -195,15 +196,11 @@ def sweep(desk: Desk, runs: list[int]) -> list[int]:
     places = [SweepRunPlace(point, 1, f"key {point}") for point in range(3)]
     number = store.sweeps.add(SweepStart("rates", "", "0", points, places))
     made: list[int] = []
-    for point in points:
+    for point, place in zip(points, places, strict=True):
         label = f"rates: links.wifi.rate = {point['links.wifi.rate']}"
-        start = RunStart(
-            name=label, scenario_name="Demo", scenario_text="", seed=1, duration_s=1.0, controllers="lia", machine={}
-        )
-        run = store.start_run(start, [])
-        place = places[len(made)]
+        run = store.start_run(RunStart(label, "Demo", "", 1, 1.0, controllers="lia", machine={}), [])
         store.sweeps.attach_run(number, [(place.point, 1)], run.run_id, place.key, has_traces=False)
-        run.finish("finished", {"flows": [{"name": "download", "goodput_bps": 1e6 * (len(made) + 1)}]}, "0")
+        run.finish("finished", summary_of(1e6 * (len(made) + 1)), "0")
         made.append(run.run_id)
     desk.history.reload()
     return made
@@ -211,68 +208,49 @@ def sweep(desk: Desk, runs: list[int]) -> list[int]:
 
 def test_runs_of_a_sweep_are_one_row_until_it_is_opened(desk: Desk, runs: list[int], sweep: list[int]) -> None:
     table = desk.history.table
-    assert desk.history._model.rowCount() == 7
+    assert desk.history.model.rowCount() == 7
     assert names(desk) == [f"run {number}" for number in (5, 4, 3, 2, 1, 0)]
-    assert [cell(desk, 0, column) for column in ("Name", "Scenario", "Goodput, Mbit/s")] == [
-        "Sweep 1: rates",
-        "3 runs",
-        "2.000",
-    ]
+    told = [cell(desk, 0, column) for column in ("Name", "Scenario", "Goodput, Mbit/s")]
+    assert told == ["Sweep 1: rates", "3 runs", "2.000"]
 
     table.setCurrentIndex(table.model().index(0, 0))
     # The row stands for the runs: it selects them, and they are what actions get.
-    assert {run.id for run in desk.history.selected()} == set(sweep)
+    assert selected(desk) == set(sweep)
     assert not desk.bar["history.rename"].isEnabled()
     QTest.keyClick(table, Qt.Key.Key_Right)
 
     assert [cell(desk, row, "Name") for row in range(1, 4)] == [
-        "…links.wifi.rate = 16Mbit/s",
-        "…links.wifi.rate = 8Mbit/s",
-        "…links.wifi.rate = 4Mbit/s",
+        f"…links.wifi.rate = {rate}Mbit/s" for rate in (16, 8, 4)
     ]
     assert "rates: links.wifi.rate = 16Mbit/s" in str(table.model().index(1, 0).data(Qt.ItemDataRole.ToolTipRole))
-    assert {run.id for run in desk.history.selected()} == set(sweep)
+    assert selected(desk) == set(sweep)
     click_arrow(desk, 0)
-    assert desk.history._model.rowCount() == 7
-    assert {run.id for run in desk.history.selected()} == set(sweep)
-
-
-def test_a_search_looks_into_sweeps(desk: Desk, sweep: list[int]) -> None:
-    search(desk, "16Mbit")
-    assert names(desk) == ["rates: links.wifi.rate = 16Mbit/s"]
-    search(desk, "rates")
-    assert len(names(desk)) == 3
-    search(desk, "")
-    assert desk.history._model.rowCount() == 7
-
-
-def test_a_run_of_a_sweep_is_revealed(desk: Desk, sweep: list[int]) -> None:
-    desk.history.select([sweep[1]])
-    assert [run.id for run in desk.history.selected()] == [sweep[1]]
-    assert desk.history._model.rowCount() == 10
-
-
-def test_open_sweeps_are_remembered(desk: Desk, sweep: list[int]) -> None:
-    desk.history.select([sweep[1]])
-    state = desk.history.state()
-    desk.history._model.set_opened(())
-    assert desk.history._model.rowCount() == 7
-    desk.history.restore(state)
-    assert desk.history._model.rowCount() == 10
-
-
-def test_a_folded_sweep_is_deleted_and_comes_back(desk: Desk, runs: list[int], sweep: list[int]) -> None:
-    desk.history.table.selectRow(0)
+    assert desk.history.model.rowCount() == 7
+    assert selected(desk) == set(sweep)
+    # Folded, it is deleted and comes back as a whole.
     desk.bar.trigger("history.delete")
-    assert desk.history._model.rowCount() == 6
-    assert [run.id for run in desk.history.selected()] == [runs[5]]
+    assert (desk.history.table.model().rowCount(), selected(desk)) == (6, {runs[5]})
     desk.history_stack.undo()
-    assert desk.history._model.rowCount() == 7
+    assert desk.history.model.rowCount() == 7
+
+
+def test_a_search_looks_into_sweeps_and_a_run_in_one_is_revealed(desk: Desk, sweep: list[int]) -> None:
+    assert search(desk, "16Mbit") == ["rates: links.wifi.rate = 16Mbit/s"]
+    assert len(search(desk, "rates")) == 3
+    search(desk, "")
+    model = desk.history.model
+    assert model.rowCount() == 7
+    desk.history.select([sweep[1]])
+    assert (selected(desk), model.rowCount()) == ({sweep[1]}, 10)
+    # Open sweeps are remembered.
+    state = desk.history.state()
+    model.set_opened(())
+    assert model.rowCount() == 7
+    desk.history.restore(state)
+    assert model.rowCount() == 10
 
 
 def test_long_names_are_cut_where_they_agree(qtbot: QtBot) -> None:
-    from PySide6.QtGui import QFont, QFontMetrics
-
     metrics = QFontMetrics(QFont())
     name = "experiment t-10b of two bottlenecks (quick): flows.download.rate = 4Mbit/s, seed 3"
     shared = name.index("4Mbit")
@@ -287,34 +265,31 @@ def test_long_names_are_cut_where_they_agree(qtbot: QtBot) -> None:
 
 
 def test_every_grouping_lists_every_run(desk: Desk, runs: list[int]) -> None:
+    table = desk.history.table
+    keys = [each.key for each in desk.history.model.columns]
+    table.sortByColumn(keys.index("goodput_bps"), Qt.SortOrder.DescendingOrder)
+    desk.history.select(runs[:2])
+    table.sortByColumn(keys.index("controllers"), Qt.SortOrder.AscendingOrder)
+    assert names(desk) == ["run 4", "run 2", "run 0", "run 5", "run 3", "run 1"], "ties keep the order before"
     for by in ("scenario", "controllers", "tag", "seed", "status", "day"):
         desk.history.set_grouping(by)
-        model = desk.history._model
+        model = desk.history.model
         shown = [model.row_at(number) for number in range(model.rowCount())]
         assert {row.id for row in shown if isinstance(row, RunRow)} == set(runs), by
         assert any(isinstance(row, RunGroup) for row in shown), by
-        assert desk.history._bar.grouping.currentData() == by
+        assert desk.history.bar.grouping.currentData() == by
+        assert selected(desk) == set(runs[:2]), by
 
 
-def test_selection_survives_sorting_grouping_and_folding(desk: Desk, runs: list[int]) -> None:
-    desk.history.select(runs[:2])
-    desk.history.table.sortByColumn(5, Qt.SortOrder.AscendingOrder)
-    assert {run.id for run in desk.history.selected()} == set(runs[:2])
-    desk.history.set_grouping("controllers")
-    assert {run.id for run in desk.history.selected()} == set(runs[:2])
-
-
-def test_ties_keep_the_order_of_the_column_clicked_before(desk: Desk, runs: list[int]) -> None:
-    table = desk.history.table
-    keys = [each.key for each in desk.history._model.columns]
-    table.sortByColumn(keys.index("goodput_bps"), Qt.SortOrder.DescendingOrder)
-    table.sortByColumn(keys.index("controllers"), Qt.SortOrder.AscendingOrder)
-    assert names(desk) == ["run 4", "run 2", "run 0", "run 5", "run 3", "run 1"]
+def action_of(menu: QMenu, text: str) -> QAction:
+    return next(action for action in menu.actions() if action.text() == text)
 
 
 def test_any_recorded_value_becomes_a_column(desk: Desk, dialogs: ScriptedDialogs, runs: list[int]) -> None:
     dialogs.answer("KeyDialog", ["links.wifi.loss", "flows.download.goodput_bps"])
-    desk.history._bar._ask_keys()
+    columns = desk.history.bar.columns_menu
+    columns.aboutToShow.emit()
+    action_of(columns, "Any recorded value…").trigger()
 
     assert headings(desk)[-2:] == ["links.wifi.loss, %", "download: Goodput, Mbit/s"]
     assert cell(desk, 0, "links.wifi.loss, %") == "5.00"
@@ -324,10 +299,10 @@ def test_any_recorded_value_becomes_a_column(desk: Desk, dialogs: ScriptedDialog
     alignment = desk.history.table.model().index(0, loss).data(Qt.ItemDataRole.TextAlignmentRole)
     assert alignment & Qt.AlignmentFlag.AlignRight
 
-    desk.history._bar._fill_columns()
-    texts = [action.text() for action in desk.history._bar.columns_menu.actions() if action.isChecked()]
+    columns.aboutToShow.emit()
+    texts = [action.text() for action in columns.actions() if action.isChecked()]
     assert texts[-2:] == ["links.wifi.loss", "flows.download.goodput_bps"]
-    next(a for a in desk.history._bar.columns_menu.actions() if a.text() == "Tags").setChecked(False)
+    action_of(columns, "Tags").setChecked(False)
     assert "Tags" not in headings(desk)
 
 
@@ -346,7 +321,7 @@ def test_the_list_looks_the_next_time_as_it_did(qtbot: QtBot, desk: Desk, qapp: 
 
     assert headings(desk) == ["Name", "Jain index", "links.wifi.loss, %", "Started"]
     assert desk.history.table.columnWidth(1) == 77
-    assert desk.history._model.grouping == "seed"
+    assert desk.history.model.grouping == "seed"
     assert names(desk) == before
     # Of another language: titles have other widths there.
     other = json.loads(state) | {"language": "de", "widths": {"jain": 99}}
@@ -364,16 +339,16 @@ def test_a_run_is_revealed_wherever_it_hides(desk: Desk, runs: list[int]) -> Non
     told: list[str] = []
     desk.history.told.connect(told.append)
     desk.history.set_grouping("controllers")
-    desk.history._model.fold({"lia", "olia"}, True)
+    desk.history.model.fold({"lia", "olia"}, True)
     desk.history.select([runs[3]])
-    assert [run.id for run in desk.history.selected()] == [runs[3]]
+    assert selected(desk) == {runs[3]}
     assert told == []
 
     search(desk, "tag:paper")
     desk.history.select([runs[5]])
     assert desk.history.search.text() == "tag:paper"
     desk.history.reveal([runs[5]])
-    assert [run.id for run in desk.history.selected()] == [runs[5]]
+    assert selected(desk) == {runs[5]}
     assert desk.history.search.text() == ""
     assert "search was cleared" in told[0]
 
@@ -394,43 +369,40 @@ def test_note_is_written_in_its_cell_and_taken_back(desk: Desk, runs: list[int])
 def test_searches_are_saved_by_name_and_forgotten(desk: Desk, dialogs: ScriptedDialogs, runs: list[int]) -> None:
     search(desk, "goodput>=5Mbit/s")
     dialogs.answer("line", "fast ones")
-    desk.history._bar.save_search()
+    desk.history.bar.save_search()
     assert desk.preferences.settings.saved_searches == {"fast ones": "goodput>=5Mbit/s"}
     search(desk, "")
 
-    bar = desk.history._bar
-    bar._fill_saved()
+    bar = desk.history.bar
+    bar.saved_menu.aboutToShow.emit()
     bar.saved_menu.actions()[0].trigger()
     assert names(desk) == ["run 5", "run 4"]
 
-    bar._fill_saved()
+    bar.saved_menu.aboutToShow.emit()
     forget = next(menu for action in bar.saved_menu.actions() if isinstance(menu := action.menu(), QMenu))
     forget.actions()[0].trigger()
     assert desk.preferences.settings.saved_searches == {}
-    bar._show_help()
-    assert "goodput" in desk.dialogs.told[0][1]  # type: ignore[attr-defined] # scripted ones
+    bar.saved_menu.aboutToShow.emit()
+    action_of(bar.saved_menu, "Search terms…").trigger()
+    assert "goodput" in dialogs.told[0][1]
 
 
-def test_known_tags_are_offered_while_one_is_typed(qtbot: QtBot) -> None:
-    from PySide6.QtWidgets import QLineEdit
-
+def test_known_tags_and_names_are_offered_while_one_is_typed(qtbot: QtBot) -> None:
     line = QLineEdit()
     qtbot.addWidget(line)
     tags = TagLine(line, ["paper", "Paris", "lab"])
-    assert tags.offers("pa") == ["paper", "Paris"]
-    assert tags.offers("paper, pa") == ["Paris"]
-    assert tags.offers("paper, ") == []
+    typed = {"pa": ["paper", "Paris"], "paper, pa": ["Paris"], "paper, ": []}
+    assert {text: tags.offers(text) for text in typed} == typed
     line.setText("lab, pa")
-    tags._take("Paris")
+    part(tags, QCompleter).activated[str].emit("Paris")
     assert line.text() == "lab, Paris"
 
-
-def test_names_are_chosen_from_a_list_that_narrows_down(qtbot: QtBot) -> None:
     dialog = KeyDialog("Columns", ["a.loss", "b.loss", "c.rate"], {"c.rate"}, None)
     qtbot.addWidget(dialog)
     dialog.line.setText("loss")
     assert dialog.answer == ["c.rate"]
-    dialog._model.item(0).setCheckState(Qt.CheckState.Checked)
+    model = part(dialog, QListView).model()
+    model.setData(model.index(0, 0), Qt.CheckState.Checked, Qt.ItemDataRole.CheckStateRole)
     assert dialog.answer == ["a.loss", "c.rate"]
 
 
@@ -455,7 +427,7 @@ def test_a_slow_store_does_not_hold_up_the_window_and_stale_answers_are_dropped(
     qtbot: QtBot, desk: Desk, runs: list[int], slow: threading.Semaphore
 ) -> None:
     search(desk, "tag:paper")
-    assert desk.history._count.text() == "Reading…"
+    assert desk.history.bar.count.text() == "Reading…"
     assert len(names(desk)) == 6  # as it was
     search(desk, "seed:2")
     listed: list[list[str]] = []
@@ -466,10 +438,10 @@ def test_a_slow_store_does_not_hold_up_the_window_and_stale_answers_are_dropped(
 
     qtbot.waitUntil(lambda: names(desk) == ["run 5", "run 4"])
     assert listed == [["run 5", "run 4"]]
-    assert desk.history._count.text() == "2 runs"
+    assert desk.history.bar.count.text() == "2 runs"
 
 
-def test_a_list_read_in_the_background_gives_way_to_a_person_who_asks(
+def test_a_list_read_in_the_background_gives_way_to_a_person(
     desk: Desk, runs: list[int], slow: threading.Semaphore
 ) -> None:
     desk.history.reader.patience_ms = 10_000
@@ -482,7 +454,7 @@ def test_a_list_read_in_the_background_gives_way_to_a_person_who_asks(
     assert names(desk) == ["run 5", "run 4"]
 
 
-def test_a_store_that_cannot_be_read_leaves_the_list_and_says_why(
+def test_an_unreadable_store_says_why(
     qtbot: QtBot, desk: Desk, runs: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def gone(*_arguments: object, **_others: object) -> None:
@@ -495,17 +467,16 @@ def test_a_store_that_cannot_be_read_leaves_the_list_and_says_why(
     assert len(names(desk)) == 6
     assert "reading failed" in str(failed.args[0])
     desk.history.reload()
-    assert desk.history._count.text() == "6 runs"
+    assert desk.history.bar.count.text() == "6 runs"
 
 
 def test_a_run_that_ends_when_its_database_has_vanished_can_be_saved_elsewhere(
     qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path
 ) -> None:
-    path = desk.database.path
-    assert path is not None
+    path = known(desk.database.path)
     path.rename(path.with_name("away.db"))
 
-    with qtbot.waitSignal(desk.runs.ended, timeout=20_000):
+    with qtbot.waitSignal(desk.runs.ended):
         desk.toggle_run()
 
     assert "the file is gone" in desk.banners.text("not_stored")
@@ -518,9 +489,7 @@ def test_a_run_that_ends_when_its_database_has_vanished_can_be_saved_elsewhere(
     assert [run.status for run in desk.history.runs()] == ["finished"]
 
 
-def test_runs_of_a_read_only_store_have_no_notes_to_write(
-    qtbot: QtBot, desk: Desk, runs: list[int], tmp_path: Path
-) -> None:
+def test_read_only_runs_have_no_notes_to_write(qtbot: QtBot, desk: Desk, runs: list[int], tmp_path: Path) -> None:
     other = tmp_path / "other.db"
     with open_store(other) as store:
         fill(store)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.features.kernel.core.test_plan import SCENARIO, plan_of
+from tests.helpers.members import for_each
 
 from subflow_app.features.kernel.core import compare
 from subflow_app.features.kernel.core.compare import Case, batches, difference, run_comparisons
@@ -18,6 +19,7 @@ from subflow_app.foundation.errors import InputError, KernelError
 from subflow_app.foundation.json_document import json_text
 from subflow_sim.errors import SimulationError
 from subflow_sim.scenario import parse_scenario
+from subflow_sim.simulation import Simulation
 
 MACHINE = machine_from({"release": "6.18.1", "congestion_controls": ["reno", "cubic"], "missing": {}})
 
@@ -28,33 +30,15 @@ def fake_answer(job: dict[str, Any], *, p99_s: float = 0.0005, goodput_bps: floa
     for document in job["networks"]:
         plan = NetworkPlan.from_json(document)
         count = round(plan.duration_s / plan.sample_interval_s)
-        subflow = {
-            "is_established": True,
-            "throughput_bps": goodput_bps,
-            "goodput_bps": goodput_bps,
-            "mean_cwnd_pkts": 20.0,
-            "mean_rtt_s": 0.05,
-            "rtt_weight": 100,
-            "sent_pkts": 1000,
-            "retransmits": 10,
-            "timeouts": 1,
-            "rwnd_limited_s": 0.0,
-            "sndbuf_limited_s": 0.0,
-            "rows": [[1.0] * len(SUBFLOW_COLUMNS)] * count,
-        }
+        link_values = {"utilisation": 0.5, "drops_queue": 1, "drops_random": 2}
+        link_values |= {"mean_queue_pkts": 3.0, "max_queue_pkts": 4}
+        subflow = {"is_established": True, "throughput_bps": goodput_bps, "goodput_bps": goodput_bps}
+        subflow |= {"mean_cwnd_pkts": 20.0, "mean_rtt_s": 0.05, "rtt_weight": 100, "sent_pkts": 1000, "retransmits": 10}
+        subflow |= {"timeouts": 1, "rwnd_limited_s": 0.0, "sndbuf_limited_s": 0.0}
+        subflow |= {"rows": [[1.0] * len(SUBFLOW_COLUMNS)] * count}
         networks.append(
             {
-                "links": [
-                    {
-                        "name": link.name,
-                        "utilisation": 0.5,
-                        "drops_queue": 1,
-                        "drops_random": 2,
-                        "mean_queue_pkts": 3.0,
-                        "max_queue_pkts": 4,
-                    }
-                    for link in plan.links
-                ],
+                "links": [{"name": link.name} | link_values for link in plan.links],
                 "samples": [[0.0] * len(LINK_COLUMNS) * len(plan.links)] * count,
                 "paths": [[[1000, 20] for _ in flow.paths] for flow in plan.flows],
                 "flows": [
@@ -69,14 +53,8 @@ def fake_answer(job: dict[str, Any], *, p99_s: float = 0.0005, goodput_bps: floa
                 ],
             }
         )
-    emulator = {
-        "lateness": {"p50_s": 0.0001, "p99_s": p99_s, "max_s": 0.004},
-        "overruns": 0,
-        "cpu_s": 1.0,
-        "packets": 2000,
-        "unknown_packets": 0,
-        "priority": "normal",
-    }
+    emulator = {"overruns": 0, "cpu_s": 1.0, "packets": 2000, "unknown_packets": 0, "priority": "normal"}
+    emulator |= {"lateness": {"p50_s": 0.0001, "p99_s": p99_s, "max_s": 0.004}}
     return {"emulator": emulator, "networks": networks, "release": "6.18.1"}
 
 
@@ -108,53 +86,31 @@ def test_as_many_networks_run_side_by_side_as_the_emulator_keeps_time_for() -> N
     packed = batches([plan_of("links.core.loss=0")], repetitions=9)
     assert [len(batch.members) for batch in packed] == [7, 2]
     assert [repetition for batch in packed for _, repetition in batch.members] == list(range(9))
-
-
-def test_networks_of_different_length_run_apart() -> None:
+    # Networks of different length run apart.
     plan = plan_of()
     packed = batches([plan, replace(plan, duration_s=20.0)], repetitions=2)
-    assert [(batch.duration_s, batch.members) for batch in packed] == [
-        (20.0, [(1, 0), (1, 1)]),
-        (10.0, [(0, 0), (0, 1)]),
-    ]
+    assert [batch.duration_s for batch in packed] == [20.0, 10.0]
+    assert [batch.members for batch in packed] == [[(1, 0), (1, 1)], [(0, 0), (0, 1)]]
 
 
-def test_each_repetition_has_a_seed_of_its_own(worker: FakeWorker) -> None:
-    list(run_comparisons([a_case()], MACHINE, seeds=1, repetitions=3))
-    assert [network["seed"] for network in worker.jobs[0]["networks"]] == [7, 8, 9]
-
-
-def test_a_late_run_is_repeated_and_the_least_late_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = FakeWorker(0.009, 0.001)
-    monkeypatch.setattr(compare, "ask_worker", fake)
-    (comparison,) = run_comparisons([a_case()], MACHINE, seeds=1, repetitions=1)
-    assert len(fake.jobs) == 2
-    assert comparison.document()["lateness"]["p99_s"] == 0.001
-    assert not comparison.document()["is_late"]
-
-
-def test_a_run_that_is_late_each_time_is_flagged(monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = FakeWorker(0.009, 0.005, 0.007)
+@for_each(("p99_s", "counted_s", "is_late"), [((0.009, 0.001), 0.001, False), ((0.009, 0.005, 0.007), 0.005, True)])
+def test_a_late_run_is_repeated_and_the_least_late_counts(
+    monkeypatch: pytest.MonkeyPatch, p99_s: tuple[float, ...], counted_s: float, *, is_late: bool
+) -> None:
+    fake = FakeWorker(*p99_s)
     monkeypatch.setattr(compare, "ask_worker", fake)
     (comparison,) = run_comparisons([a_case()], MACHINE, seeds=1, repetitions=1)
     document = comparison.document()
-    assert (len(fake.jobs), document["lateness"]["p99_s"], document["is_late"]) == (3, 0.005, True)
-    assert "TOO LATE" in comparison_line(document, "6.18.1")
-    assert grid_table([document]).rows[0][-1] == "late"
+    assert (len(fake.jobs), document["lateness"]["p99_s"], document["is_late"]) == (len(p99_s), counted_s, is_late)
+    assert ("TOO LATE" in comparison_line(document, "6.18.1")) is is_late
+    assert (grid_table([document]).rows[0][-1] == "late") is is_late
 
 
-def test_what_the_machine_lacks_is_told_before_anything_runs(worker: FakeWorker) -> None:
-    lacking = machine_from(
-        {"release": "5.4", "congestion_controls": ["reno"], "missing": {"mptcp": "Protocol not supported"}}
-    )
+def test_refusals_are_told_before_the_kernel_runs(worker: FakeWorker, monkeypatch: pytest.MonkeyPatch) -> None:
+    lacking = machine_from({"release": "5.4", "congestion_controls": ["reno"], "missing": {"mptcp": "not supported"}})
     with pytest.raises(KernelError, match="no MPTCP"):
         list(run_comparisons([a_case()], lacking, seeds=1, repetitions=1))
-    assert worker.jobs == []
 
-
-def test_what_the_simulator_refuses_is_told_before_the_kernel_runs(
-    worker: FakeWorker, monkeypatch: pytest.MonkeyPatch
-) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise SimulationError("would need 3 TB of memory")
 
@@ -168,6 +124,7 @@ def test_the_document_has_both_sides_of_each_figure(worker: FakeWorker) -> None:
     (comparison,) = run_comparisons([a_case()], MACHINE, seeds=2, repetitions=3)
     document = comparison.document()
     assert json_text(document)
+    assert [network["seed"] for network in worker.jobs[0]["networks"]] == [7, 8, 9], "one of each repetition"
     assert (document["seeds"], document["repetitions"]) == ([7, 8], 3)
     assert [flow["name"] for flow in document["flows"]] == ["bulk", "other.1", "other.2"]
     bulk = document["flows"][0]
@@ -179,17 +136,10 @@ def test_the_document_has_both_sides_of_each_figure(worker: FakeWorker) -> None:
     assert bulk["subflows"][0]["mean_cwnd_pkts"]["kernel"]["mean"] == 20.0
     assert bulk["loss_ratio"]["kernel"]["mean"] == pytest.approx(0.02)
     assert bulk["retransmits"]["kernel"]["mean"] == 20
-
-
-def test_a_difference_from_nothing_is_undefined() -> None:
     assert difference(11.0, 10.0) == pytest.approx(0.1)
-    assert difference(1.0, 0.0) is None
-    assert difference(None, 1.0) is None
-
-
-def test_the_table_has_a_row_per_flow_and_subflow(worker: FakeWorker) -> None:
-    (comparison,) = run_comparisons([a_case()], MACHINE, seeds=1, repetitions=1)
-    table = comparison_table(comparison.document())
+    assert (difference(1.0, 0.0), difference(None, 1.0)) == (None, None)
+    # The table has a row for each flow and subflow.
+    table = comparison_table(document)
     assert [row[0] for row in table.rows] == ["bulk", "  · core→access", "  · lte", "other.1", "other.2"]
     assert all(len(row) == len(table.columns) for row in table.rows)
     kernel_column = next(i for i, column in enumerate(table.columns) if column.unit == "kernel")
@@ -232,8 +182,6 @@ def test_a_kernel_run_has_the_face_of_a_simulation(worker: FakeWorker) -> None:
     assert len(recording.columns) == 3 * 1 + 4 * 9 + 6 * 3
     assert (recording.sample_count, recording.values(0).shape) == (100, (100,))
     names = {(column.scope, column.name) for column in recording.columns}
-    from subflow_sim.simulation import Simulation
-
     ours = {(column.scope, column.name) for column in Simulation(parse_scenario(SCENARIO)).columns}
     assert names < ours
     summary = recording.summary()
@@ -242,17 +190,22 @@ def test_a_kernel_run_has_the_face_of_a_simulation(worker: FakeWorker) -> None:
     assert recording.packets == 4 * 980
 
 
-def test_a_kernel_run_measures_by_the_formulas_of_the_simulator(worker: FakeWorker) -> None:
+def test_a_kernel_run_measures_by_the_formulas_of_the_simulator(monkeypatch: pytest.MonkeyPatch) -> None:
     case = a_case()
     flow, *others = (
         replace(each, size_bytes=size) for each, size in zip(case.plan.flows, (1_000_000, None, None), strict=True)
     )
     case = replace(case, plan=replace(case.plan, flows=(flow, *others), warmup_s=2.0))
+
+    def answer(job: dict[str, Any], **_: object) -> dict[str, Any]:
+        made = fake_answer(job)
+        made["networks"][0]["flows"][0]["completion_s"] = 4.0
+        # Losses of the warm-up count in the packets of the run, and in no loss ratio.
+        made["networks"][0]["warmup_paths"] = [[[500, 400] for _ in each.paths] for each in case.plan.flows]
+        return made
+
+    monkeypatch.setattr(compare, "ask_worker", answer)
     (comparison,) = run_comparisons([case], MACHINE, seeds=1, repetitions=1)
-    network: Any = comparison.kernel[0].recording._network
-    network["flows"][0]["completion_s"] = 4.0
-    # Losses of the warm-up count in the packets of the run, and in no loss ratio.
-    network["warmup_paths"] = [[[500, 400] for _ in each.paths] for each in case.plan.flows]
     summary = comparison.kernel[0].recording.summary()
     bulk, other = summary["flows"][:2]
     assert bulk["loss_ratio"] == bulk["packets_lost"] / bulk["packets_sent"] == 40 / 2000

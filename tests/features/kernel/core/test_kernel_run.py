@@ -23,15 +23,10 @@ format = 1
 name = "Reno and MPTCP"
 duration = "4s"
 warmup = "1s"
-[nodes.sender]
-[nodes.router]
-kind = "router"
-[nodes.receiver]
-[links.near]
-ends = ["sender", "router"]
-rate = "20Mbit/s"
-delay = "5ms"
-queue = "100pkt"
+nodes = { sender = {}, router = { kind = "router" }, receiver = {} }
+[links]
+near = { ends = ["sender", "router"], rate = "20Mbit/s", delay = "5ms", queue = "100pkt" }
+own = { ends = ["sender", "receiver"], rate = "5Mbit/s", delay = "10ms", queue = "17pkt" }
 [links.far]
 ends = ["router", "receiver"]
 rate = "10Mbit/s"
@@ -44,23 +39,9 @@ rate = "5Mbit/s"
 delay = "20ms"
 queue = "17pkt"
 reverse = { queue = "1000pkt" }
-[links.own]
-ends = ["sender", "receiver"]
-rate = "5Mbit/s"
-delay = "10ms"
-queue = "17pkt"
-[flows.reno]
-kind = "tcp"
-from = "sender"
-to = "receiver"
-controller = "newreno"
-paths = [["near", "far"]]
-[flows.both]
-kind = "mptcp"
-from = "sender"
-to = "receiver"
-controller = "uncoupled"
-paths = [["own"], ["other"]]
+[flows]
+reno = { kind = "tcp", from = "sender", to = "receiver", controller = "newreno", paths = [["near", "far"]] }
+both = { kind = "mptcp", from = "sender", to = "receiver", controller = "uncoupled", paths = [["own"], ["other"]] }
 """
 
 
@@ -120,9 +101,7 @@ def test_reno_and_mptcp_fill_their_paths_on_the_kernel_as_in_the_simulator(able_
     assert summary["flows"][0]["packets_lost"] == dropped["near"] + dropped["far"]
 
 
-def test_nothing_is_left_when_the_command_is_interrupted(
-    able_machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_left_of_an_interrupted_command(able_machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     del able_machine
     plan = Case.of(parse_scenario(SCENARIO), seed=1, socket_buffer_bytes=8 << 20).plan
     started: list[int] = []
@@ -146,19 +125,17 @@ def test_nothing_is_left_when_the_command_is_interrupted(
     assert session(started[0]) == set()
 
 
-def test_a_worker_speaks_of_what_the_machine_refuses(able_machine: Machine) -> None:
-    del able_machine
-    job = json.dumps({"probe": ["no-such-control"], "parent": os.getpid()})
-    words = subprocess.run(worker_words(), input=job, capture_output=True, text=True, timeout=20, check=False)
+@pytest.mark.usefixtures("able_machine")
+def test_a_worker_speaks_of_what_the_machine_refuses_to_a_parent_that_is_there() -> None:
+    def asked(**job: object) -> subprocess.CompletedProcess[str]:
+        text = json.dumps(job)
+        return subprocess.run(worker_words(), input=text, capture_output=True, text=True, timeout=60, check=False)
+
+    words = asked(probe=["no-such-control"], parent=os.getpid())
     assert words.returncode == 0, words.stderr
     assert "congestion control no-such-control" in words.stdout
-
-
-def test_a_worker_whose_parent_is_gone_does_nothing(able_machine: Machine) -> None:
-    del able_machine
-    job = json.dumps({"probe": [], "parent": 0})
-    worker = subprocess.run(worker_words(), input=job, capture_output=True, text=True, timeout=20, check=False)
-    assert (worker.returncode, worker.stdout) == (1, "")
+    orphan = asked(probe=[], parent=0)
+    assert (orphan.returncode, orphan.stdout) == (1, "")
 
 
 def test_the_worker_starts_without_threads() -> None:

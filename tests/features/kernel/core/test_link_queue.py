@@ -1,12 +1,13 @@
-"""The emulator's arithmetic: departures in virtual time, the drop rule, the loss draw."""
+"""The emulator's arithmetic: departures in virtual time, the drop rule, the loss draw, how late it was."""
 
 from __future__ import annotations
 
+import array
 from dataclasses import replace
 
 import pytest
 
-from subflow_app.features.kernel.core.emulator import LinkQueue
+from subflow_app.features.kernel.core.emulator import LinkQueue, lateness_percentiles
 from subflow_app.features.kernel.core.network_plan import LinkPlan, RedPlan
 
 MS = 1_000_000  # ns
@@ -18,16 +19,18 @@ def test_departures_follow_each_other_at_the_rate_of_the_link() -> None:
     queue = LinkQueue(LINK, seed=1)
     # Three packets at once: they depart at 1, 2, 3 ms and arrive 10 ms later. One at 20 ms meets an idle link.
     assert [queue.offer(0, 1500) for _ in range(3)] == [11 * MS, 12 * MS, 13 * MS]
+    assert queue.busy_until(2 * MS) == pytest.approx(2 * MS), "work still to do does not count yet"
     assert queue.offer(20 * MS, 750) == pytest.approx(30.5 * MS)
     assert queue.busy_ns == pytest.approx(3.5 * MS)
-
-
-def test_a_late_look_does_not_delay_what_comes_after() -> None:
-    # Times are those of arrival, whenever the emulator gets round to them: offering in time order gives the same
-    # departures however late each call is made, so there is nothing that could add up.
+    # Stays of 1, 2, 3 and 0.5 ms.
+    assert queue.queue_ns == pytest.approx(6.5 * MS)
+    # Times are those of arrival, whenever the emulator gets round to them.
     queue = LinkQueue(LINK, seed=1)
     arrivals = [queue.offer(moment * MS, 1500) for moment in (0, 0.5, 2.25)]
     assert arrivals == [11 * MS, 12 * MS, pytest.approx(13.25 * MS)]
+    # An unlimited rate is a pure delay.
+    queue = LinkQueue(replace(LINK, rate_bps=None, limit_pkts=1), seed=1)
+    assert [queue.offer(5 * MS, 1500) for _ in range(3)] == [15 * MS] * 3
 
 
 def test_the_limit_counts_the_packet_in_service() -> None:
@@ -37,24 +40,9 @@ def test_the_limit_counts_the_packet_in_service() -> None:
     # At 1 ms the first has departed: there is room for one more, and then there is none.
     assert [queue.offer(1 * MS, 1500) is not None for _ in range(2)] == [True, False]
     assert queue.max_queue_pkts == 3
-
-
-def test_a_limit_in_bytes_counts_bytes() -> None:
+    # A limit in bytes counts bytes.
     queue = LinkQueue(replace(LINK, limit_pkts=None, limit_bytes=3100), seed=1)
     assert [queue.offer(0, size) is not None for size in (1500, 1500, 101, 100)] == [True, True, False, True]
-
-
-def test_an_unlimited_rate_is_a_pure_delay() -> None:
-    queue = LinkQueue(replace(LINK, rate_bps=None, limit_pkts=1), seed=1)
-    assert [queue.offer(5 * MS, 1500) for _ in range(3)] == [15 * MS] * 3
-
-
-def test_the_mean_queue_is_the_time_spent_there() -> None:
-    queue = LinkQueue(LINK, seed=1)
-    for _ in range(3):
-        queue.offer(0, 1500)
-    # Stays of 1, 2 and 3 ms; over 6 ms that is one packet on average (Little).
-    assert queue.queue_ns == pytest.approx(6 * MS)
 
 
 def test_what_waits_when_a_link_goes_down_and_what_comes_until_it_is_back_is_lost() -> None:
@@ -82,20 +70,9 @@ def test_loss_is_drawn_for_each_packet_before_the_queue() -> None:
     assert [again.offer(0, 1500) is None for _ in range(20_000)] == lost
     for other in (LinkQueue(link, seed=2), LinkQueue(replace(link, name="wire/reverse"), seed=1)):
         assert [other.offer(0, 1500) is None for _ in range(20_000)] != lost
-
-
-def test_a_lost_packet_takes_no_time_of_the_link() -> None:
+    # A lost packet takes no time of the link.
     queue = LinkQueue(replace(LINK, loss=1.0), seed=1)
-    assert queue.offer(0, 1500) is None
-    assert queue.queue_pkts(0) == 0
-    assert queue.busy_until(11 * MS) == 0
-
-
-def test_work_still_to_do_is_not_yet_counted_as_busy() -> None:
-    queue = LinkQueue(LINK, seed=1)
-    for _ in range(3):
-        queue.offer(0, 1500)
-    assert queue.busy_until(2 * MS) == pytest.approx(2 * MS)
+    assert (queue.offer(0, 1500), queue.queue_pkts(0), queue.busy_until(11 * MS)) == (None, 0, 0)
 
 
 def test_red_marks_what_can_be_marked_and_drops_the_rest() -> None:
@@ -105,6 +82,13 @@ def test_red_marks_what_can_be_marked_and_drops_the_rest() -> None:
     # The second finds one packet, of which none is marked yet; the third and fourth find two: all are.
     assert told == [(True, False), (True, False), (True, True), (False, False)]
     assert (queue.marks, queue.drops_queue) == (1, 1)
+
+
+def test_lateness_is_told_by_its_percentiles() -> None:
+    # 1 to 101 microseconds: the median is the 51st, the 99th percentile the 100th of them, and the last is the worst.
+    late = lateness_percentiles(array.array("q", [1000 * number for number in range(101, 0, -1)]))
+    assert late == pytest.approx({"p50_s": 51e-6, "p99_s": 100e-6, "max_s": 101e-6})
+    assert lateness_percentiles(array.array("q")) == {"p50_s": 0.0, "p99_s": 0.0, "max_s": 0.0}
 
 
 def test_red_has_the_slopes_of_the_simulator() -> None:

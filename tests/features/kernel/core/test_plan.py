@@ -18,15 +18,9 @@ SCENARIO = """\
 format = 1
 duration = "10s"
 warmup = "2s"
-[nodes.server]
-[nodes.router]
-kind = "router"
-[nodes.client]
-[links.access]
-ends = ["client", "router"]
-rate = "20Mbit/s"
-delay = "5ms"
-queue = "40pkt"
+nodes = { server = {}, router = { kind = "router" }, client = {} }
+[links]
+access = { ends = ["client", "router"], rate = "20Mbit/s", delay = "5ms", queue = "40pkt" }
 [links.core]
 ends = ["router", "server"]
 rate = "10Mbit/s"
@@ -63,12 +57,6 @@ def plan_of(*overrides: str) -> NetworkPlan:
     return plan_network(parse_scenario(SCENARIO, overrides=overrides), seed=7)
 
 
-def refusal(*overrides: str) -> str:
-    with pytest.raises(InputError) as refused:
-        plan_of(*overrides)
-    return str(refused.value)
-
-
 def test_paths_follow_the_links_in_the_direction_of_the_data() -> None:
     plan = plan_of()
     # Directions are numbered forward, reverse, link by link: access 0 1, core 2 3, lte 4 5. The data runs from server
@@ -83,13 +71,8 @@ def test_paths_follow_the_links_in_the_direction_of_the_data() -> None:
 def test_links_and_flows_keep_their_values() -> None:
     plan = plan_of()
     core = plan.links[2]
-    assert (core.rate_bps, core.delay_s, core.limit_pkts, core.limit_bytes, core.loss) == (
-        10e6,
-        0.015,
-        None,
-        60000,
-        0.01,
-    )
+    assert (core.rate_bps, core.delay_s, core.loss) == (10e6, 0.015, 0.01)
+    assert (core.limit_pkts, core.limit_bytes) == (None, 60000)
     assert (plan.links[3].limit_pkts, plan.links[3].loss) == (1000, 0)
     bulk, *others = plan.flows
     assert (bulk.is_mptcp, bulk.congestion_control, bulk.controller) == (True, "reno", "uncoupled newreno")
@@ -97,11 +80,6 @@ def test_links_and_flows_keep_their_values() -> None:
     for flow in others:
         assert (flow.start_s, flow.stop_s, flow.size_bytes, flow.recv_buffer_bytes) == (1.0, 8.0, 1_000_000, 500_000)
     assert (plan.duration_s, plan.warmup_s, plan.mtu_bytes, plan.seed) == (10.0, 2.0, 1500, 7)
-
-
-def test_a_plan_travels_as_json() -> None:
-    plan = plan_of()
-    assert NetworkPlan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
 
 
 def test_what_becomes_of_links_and_paths_is_mapped() -> None:
@@ -134,42 +112,29 @@ def test_traffic_is_estimated_by_the_slowest_links() -> None:
     [
         (["flows.bulk.controller=lia"], ('flows.bulk: controller = "lia"', "uncoupled")),
         (["flows.bulk.controller=confluence"], ('flows.bulk: controller = "confluence"',)),
-        (
-            ['flows.other.controller={ name = "cubic", fast_convergence = false }'],
-            ("flows.other: controller cubic with fast_convergence = false", "the kernel's own options"),
-        ),
-        (
-            ['flows.bulk.scheduler={ name = "minrtt", penalisation = false }'],
-            ("flows.bulk: scheduler minrtt with penalisation = false",),
-        ),
-        (
-            ['links.lte.rate={ steps = [["0s", "1Mbit/s"], ["2s", "2Mbit/s"]] }'],
-            ("events[0]: rate", "of links.lte at 2 s"),
-        ),
+        (['flows.other.controller={ name = "cubic", fast_convergence = false }'], ("cubic with fast_convergence =",)),
+        (['flows.bulk.scheduler={ name = "minrtt", penalisation = false }'], ("minrtt with penalisation = false",)),
+        (['links.lte.rate={ steps = [["0s", "1Mbit/s"], ["2s", "2Mbit/s"]] }'], ("events[0]: rate", "links.lte at 2")),
         (['events=[{at = "1s", link = "lte", delay = "5ms"}]'], ("events[0]: delay_s = 0.005", "up of a link")),
         (['events=[{at = "1s", flow = "bulk", subflow = 1, open = false}]'], ("events[0]: subflow 1", "from 2 on")),
         (["flows.bulk.backup=[1]"], ("flows.bulk: backup = 1", "from 2 on")),
         (["start_jitter=1s"], ("start_jitter = 1 s", "0")),
         (["mss=9500"], ("mss = 9500", "524 to 8948")),
         (["flows.other.count=64"], ("65 flows", "up to 64")),
-        (
-            ['flows.bulk.paths=[["lte"],["lte"],["lte"],["lte"],["lte"],["lte"],["lte"],["lte"],["lte"]]'],
-            ("9 subflows",),
-        ),
+        ([f"flows.bulk.paths={[['lte']] * 9}"], ("9 subflows",)),
+        # Every problem is told at once.
+        (["flows.bulk.controller=lia", "start_jitter=1s"], ("flows.bulk", "start_jitter")),
         (["links.access.rate=1Gbit/s", "links.core.rate=97Mbit/s"], ("101 Mbit/s together", "100 Mbit/s")),
     ],
 )
 def test_what_has_no_counterpart_is_refused_by_name(overrides: list[str], named: tuple[str, ...]) -> None:
-    text = refusal(*overrides)
-    assert text.startswith("the kernel cannot run this scenario")
-    for part in named:
-        assert part in text
+    with pytest.raises(InputError, match="the kernel cannot run this scenario") as refused:
+        plan_of(*overrides)
+    assert [part for part in named if part not in str(refused.value)] == []
 
 
 def test_a_constant_rate_flow_is_refused() -> None:
-    cbr = (
-        SCENARIO + '[flows.noise]\nkind = "cbr"\nfrom = "server"\nto = "client"\nrate = "1Mbit/s"\npaths = [["lte"]]\n'
-    )
+    cbr = f'{SCENARIO}[flows.noise]\nkind = "cbr"\nfrom = "server"\nto = "client"\nrate = "1Mbit/s"\n'
     with pytest.raises(InputError, match=r'flows\.noise: kind = "cbr"; supported: tcp, mptcp'):
         plan_network(parse_scenario(cbr), seed=1)
 
@@ -195,15 +160,9 @@ def test_what_was_added_to_links_and_flows_is_refused_until_it_is_mapped() -> No
         plan_network(replace(scenario, flows={**scenario.flows, "other": flow}), seed=1)
 
 
-@pytest.mark.parametrize(("key", "value"), [("send_buffer_bytes", 64_000), ("subflow_limit", 2)])
+@for_each(("key", "value"), [("send_buffer_bytes", 64_000), ("subflow_limit", 2)])
 def test_what_the_kernel_has_no_counterpart_of_is_refused(key: str, value: Any) -> None:
     scenario = parse_scenario(SCENARIO)
     changed = replace(scenario.flows["other"], **{key: value})
     with pytest.raises(InputError, match=rf"flows\.other: {key} = "):
         plan_network(replace(scenario, flows={**scenario.flows, "other": changed}), seed=1)
-
-
-def test_every_problem_is_told_at_once() -> None:
-    text = refusal("flows.bulk.controller=lia", "start_jitter=1s")
-    assert "flows.bulk" in text
-    assert "start_jitter" in text

@@ -52,11 +52,8 @@ def _work(store: Store, scratch: Path, *, until: str = "", wrong: bool = False) 
         if step.id == until:
             break
         if wrong and step.questions:
-            for question, said in (
-                (step.questions[0], "8"),
-                (step.questions[0], "9"),
-                (step.questions[1], "The sender"),
-            ):
+            for number, said in ((0, "8"), (0, "9"), (1, "The sender")):
+                question = step.questions[number]
                 judged = runner.session.judge_answer(runner.session.reader(store), "", step, question, said)
                 runner.session.answer(step, question, judged)
         assert runner.carry_out(step) == ""
@@ -100,12 +97,16 @@ def test_a_class_of_five_is_graded(subflow: Subflow, store: Store, published: Pa
     scratch = [tmp_path / f"student-{number}" for number in range(4)]
     for each in scratch:
         each.mkdir()
-    _hand_in(folder, "Ada", _work(stores[0], scratch[0]), published, "2126-01-05T10:00:00+00:00", 40)
-    bob = _hand_in(folder, "Bob", _work(stores[1], scratch[1]), published, "2126-01-05T10:01:00+00:00", 45)
-    _hand_in(folder, "Gus", _work(stores[2], scratch[2], wrong=True), published, "2126-01-05T10:02:00+00:00", 2)
-    _hand_in(folder, "Sue", _work(stores[3], scratch[3], until="shorter"), published, "2126-01-05T10:03:00+00:00", 50)
+    students: list[tuple[str, int, dict[str, Any]]] = [
+        *(("Ada", 40, {}), ("Bob", 45, {}), ("Gus", 2, {"wrong": True}), ("Sue", 50, {"until": "shorter"}))
+    ]
+    handed_in = {}
+    for number, (name, seconds, way) in enumerate(students):
+        begun = f"2126-01-05T10:0{number}:00+00:00"
+        work = _work(stores[number], scratch[number], **way)
+        handed_in[name] = _hand_in(folder, name, work, published, begun, seconds)
     # Eve takes Bob's file, puts her name in, and signs it anew without the course key.
-    eve = {**bob, "student": "Eve"}
+    eve = {**handed_in["Bob"], "student": "Eve"}
     sign_anew(eve)
     (folder / "eve.json").write_text(json.dumps(eve))
 
@@ -114,10 +115,8 @@ def test_a_class_of_five_is_graded(subflow: Subflow, store: Store, published: Pa
     assert answer.code == 1
     with (tmp_path / "class.csv").open() as file:
         table = {row["student"]: row for row in csv.DictReader(file)}
-    told = {
-        name: (row["outcome"], row["steps_passed"], row["first_try_percent"], row["tries"], row["runs_confirmed"])
-        for name, row in table.items()
-    }
+    figures = ("outcome", "steps_passed", "first_try_percent", "tries", "runs_confirmed")
+    told = {name: tuple(row[figure] for figure in figures) for name, row in table.items()}
     assert told == {
         "Ada": ("confirmed", "5", "100.0", "2", "3"),
         "Bob": ("confirmed", "5", "100.0", "2", "3"),
@@ -141,9 +140,7 @@ def test_a_class_of_five_is_graded(subflow: Subflow, store: Store, published: Pa
         opened.close()
 
 
-def test_a_published_lab_tells_no_answers_and_judges_them_all_the_same(
-    subflow: Subflow, published: Path, store: Store
-) -> None:
+def test_a_published_lab_judges_answers_untold(subflow: Subflow, published: Path, store: Store, tmp_path: Path) -> None:
     text = published.read_text()
     for secret in ("do =", "answer", "are 83 packets", "has to come back", "sent them already", KEY):
         assert secret not in text.partition("## Run it")[0]
@@ -161,12 +158,12 @@ def test_a_published_lab_tells_no_answers_and_judges_them_all_the_same(
         given = session.judge_answer(session.reader(store), "", step, who, said)
         told.append((given.is_right, given.right, who.told_to(said, is_right=given.is_right)))
     assert told == [(False, "", "It has sent them already."), (True, "", "")]
-
-
-def test_an_order_of_a_solution_is_told_without_what_is_right(subflow: Subflow, tmp_path: Path) -> None:
-    told = subflow("labs", "check", small_lab(tmp_path).path, "--run").err
-    assert "pipe: answer bdp\n" in told
-    assert "shorter: predict\n" in told
+    # It is not published again.
+    answer = subflow("labs", "publish", published, "--key", KEY, "--out", tmp_path / "twice")
+    assert (answer.code, "has been published: its answers are sealed" in answer.err) == (2, True)
+    published.write_text(text.replace('salt = "', 'salt = 3 # "'))
+    with pytest.raises(LabError, match="closed answers; allowed: the answers that `subflow labs publish`"):
+        load_lab(published)
 
 
 @for_each(
@@ -181,42 +178,22 @@ def test_a_closed_number_takes_what_its_tolerance_allows(said: str, is_right: bo
     assert told.why == ("so" if is_right else "one way" if said == "41.7" else "")
 
 
-def test_a_course_key_is_another_one_each_time(subflow: Subflow) -> None:
-    first, second = subflow("labs", "key").out, subflow("labs", "key").out
-    assert len(first.strip()) == len(second.strip()) == 48
-    assert first != second
-
-
 def test_what_cannot_be_done_is_told(subflow: Subflow, tmp_path: Path) -> None:
+    keys = [subflow("labs", "key").out.strip() for _ in range(2)]
+    assert ([len(key) for key in keys], len({*keys})) == ([48, 48], 2), "each course key is another one"
     lab = small_lab(tmp_path).path
-    (tmp_path / "empty").mkdir()
+    # An order of a solution is told without what is right.
+    told = subflow("labs", "check", lab, "--run").err
+    assert ("pipe: answer bdp\n" in told, "shorter: predict\n" in told) == (True, True)
+    for name in ("empty", "notes"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "notes" / "notes.json").write_text('{"a": 1}')
     for words, told in (
         (["class", tmp_path / "none"], "is not a folder"),
         (["class", tmp_path / "empty"], "holds no JSON file"),
+        (["class", tmp_path / "notes"], "notes.json: it cannot be graded"),
         (["publish", lab], "--key is missing"),
         (["publish", lab, "--key", "k", "--out", tmp_path], "is the lab itself"),
     ):
         answer = subflow("labs", *words)
         assert (answer.code, told in answer.err) == (2, True), answer.err
-
-
-def test_a_file_that_is_no_result_is_graded_as_that(subflow: Subflow, tmp_path: Path) -> None:
-    (tmp_path / "notes.json").write_text('{"a": 1}')
-    answer = subflow("labs", "class", tmp_path)
-    assert answer.code == 2
-    assert "not readable" in answer.out
-    assert "notes.json: it cannot be graded: is not a result of a lab" in " ".join(answer.err.split())
-
-
-def test_a_published_lab_is_not_published_again(published: Path, subflow: Subflow, tmp_path: Path) -> None:
-    answer = subflow("labs", "publish", published, "--key", KEY, "--out", tmp_path / "twice")
-    assert answer.code == 2
-    assert "has been published: its answers are sealed" in answer.err
-    text = published.read_text().replace('salt = "', 'salt = 3 # "')
-    with pytest.raises(LabError, match="closed answers; allowed: the answers that `subflow labs publish`"):
-        load_lab(_written(tmp_path / "damaged.md", text))
-
-
-def _written(path: Path, text: str) -> Path:
-    path.write_text(text)
-    return path

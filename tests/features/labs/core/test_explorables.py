@@ -9,14 +9,8 @@ import pytest
 from tests.helpers.formulas import NAMES, NUMBERS
 from tests.helpers.members import for_each
 
-from subflow_app.features.labs.core.explorables import (
-    Formula,
-    Point,
-    axis_top,
-    explorable_names,
-    load_explorable,
-    parse_explorable,
-)
+from subflow_app.features.labs.core import explorables
+from subflow_app.features.labs.core.explorables import Formula, Point, load_explorable
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.resources import find_scenario, resource_path
 from subflow_sim import Simulation
@@ -62,7 +56,7 @@ def test_nothing_but_arithmetic_is_a_formula(text: str, told: str) -> None:
         Formula(text, ["a", "b"])
 
 
-@pytest.mark.parametrize("name", explorable_names())
+@for_each("name", explorables.explorable_names())
 def test_each_can_be_moved_from_end_to_end(name: str) -> None:
     explorable = load_explorable(name)
     for each in explorable.inputs:
@@ -83,27 +77,20 @@ def test_a_damaged_one_is_told_line_by_line() -> None:
     for right, wrong in (('"buffer"\ntop', '"bufer"\ntop'), ("min(1, buffer", "min(1, bufer"), ("to = 500", "to = 6")):
         text = text.replace(right, wrong)
     with pytest.raises(InputError) as refused:
-        parse_explorable(text, "utilisation", "damaged.toml")
-    told = str(refused.value)
-    assert 'damaged.toml:3: across = "bufer": this is not an input; allowed: "buffer"' in told
-    assert 'unknown name "bufer"' in told
-    assert "it lies outside of its range; allowed: 5 to 6" in told
+        explorables.parse_explorable(text, "utilisation", "damaged.toml")
+    for told in ('damaged.toml:3: across = "bufer"', 'unknown name "bufer"', "outside of its range; allowed: 5 to 6"):
+        assert told in str(refused.value)
 
 
-def test_the_upright_axis_stays_while_the_curve_fills_a_quarter() -> None:
-    assert axis_top(100, 26) == axis_top(100, 100) == 100
-    assert axis_top(100, 24) == 30
-    assert axis_top(100, 120) == 150
-
-
-def test_a_run_counts_where_its_other_numbers_are_those_that_are_set() -> None:
+def test_the_upright_axis_stays_and_runs_count_where_their_other_numbers_are_those_that_are_set() -> None:
+    highest = (26, 100, 24, 120)
+    assert [explorables.axis_top(100, most) for most in highest] == [100, 100, 30, 150]
     explorable = load_explorable("utilisation")
-    set_to = explorable.defaults()
-    assert explorable.fits(Point({"buffer": 84, "rate": 1.01e7}, 1.0), set_to)
-    assert not explorable.fits(Point({"buffer": 17, "rate": 2e7}, 1.0), set_to)
+    points = [Point({"buffer": 84, "rate": 1.01e7}, 1.0), Point({"buffer": 17, "rate": 2e7}, 1.0)]
+    assert [explorable.fits(point, explorable.defaults()) for point in points] == [True, False]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("buffer", "rate", "delay"), [(8, 10, 50), (17, 10, 50), (42, 10, 50), (84, 10, 50), (30, 20, 20), (20, 5, 100)]
 )
 def test_the_simulator_uses_the_link_as_the_formula_says(buffer: int, rate: int, delay: int) -> None:
@@ -114,7 +101,7 @@ def test_the_simulator_uses_the_link_as_the_formula_says(buffer: int, rate: int,
     assert utilisation(found) == pytest.approx(said, abs=0.02)
 
 
-@pytest.mark.parametrize(("loss", "delay"), [(0.25, 50), (0.5, 50), (1, 50), (1, 100)])
+@for_each(("loss", "delay"), [(0.25, 50), (0.5, 50), (1, 50), (1, 100)])
 def test_the_simulator_keeps_the_square_root_law(loss: float, delay: int) -> None:
     """To 10 %, up to one packet in a hundred; where more is lost, timeouts take the rest: at 4 % it has 0.8 of it."""
     found = summary("reno-bernoulli", "duration=400s", f"links.link.loss={loss}%", f"links.link.delay={delay}ms")
@@ -122,7 +109,7 @@ def test_the_simulator_keeps_the_square_root_law(loss: float, delay: int) -> Non
     assert found["flows"][0]["goodput_bps"] == pytest.approx(said, rel=0.1)
 
 
-@pytest.mark.parametrize("window", [20, 40, 80, 120])
+@for_each("window", [20, 40, 80, 120])
 def test_the_simulator_carries_what_a_window_carries(window: int) -> None:
     """To 2 %: the receiver holds the window at so many packets, of which the link carries 1500 bytes each."""
     found = summary("reno-sawtooth", "duration=40s", f"flows.reno.recv_buffer={window * 1448}B")
@@ -136,10 +123,9 @@ def test_the_simulator_has_the_alpha_of_the_formula() -> None:
     for time_s in (10, 20, 30):
         simulation.run_until(time_s)
         now, decisions = simulation.inspect().subflows, simulation.take_decisions()
-        growth = [
-            row for row in range(len(decisions)) if decisions.rules[decisions.rule[row]].name == "linked_increase"
-        ]
-        numbers = {each.name: each.value for each in decisions.explain(growth[-1]).numbers}
+        rules = [decisions.rules[rule].name for rule in decisions.rule]
+        last_growth = len(rules) - 1 - rules[::-1].index("linked_increase")
+        numbers = {each.name: each.value for each in decisions.explain(last_growth).numbers}
         (cwnd_1, cwnd_2), (rtt_1, rtt_2) = now.cwnd_pkts, now.srtt_s
         said = result("lia-alpha", cwnd_1=cwnd_1, cwnd_2=cwnd_2, RTT_1=rtt_1, RTT_2=rtt_2)
         assert numbers["alpha"] == pytest.approx(said, rel=0.01)

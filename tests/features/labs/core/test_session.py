@@ -9,18 +9,13 @@ from pathlib import Path
 import pytest
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 from tests.helpers.members import for_each
+from tests.helpers.presence import known
 
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.labs.core import progress
 from subflow_app.features.labs.core.lab import Lab
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab
-from subflow_app.features.labs.core.progress import (
-    Answered,
-    ProgressFolder,
-    document_of,
-    is_other_text,
-    other_text_notice,
-    progress_of,
-)
+from subflow_app.features.labs.core.progress import Answered, ProgressFolder
 from subflow_app.features.labs.core.runner import LabRunner, run_lab
 from subflow_app.features.labs.core.session import LabSession, StepState, answer_text, missing_text, quantity
 from subflow_app.features.running.core.runs import RunJob
@@ -40,11 +35,7 @@ def lab(tmp_path: Path) -> Lab:
 
 
 def _run(store: Store, text: str) -> int:
-    scenario = ScenarioDoc(text).scenario
-    assert scenario is not None
-    run_id = RunJob(scenario, text, store=store).run().run_id
-    assert run_id is not None
-    return run_id
+    return known(RunJob(known(ScenarioDoc(text).scenario), text, store=store).run().run_id)
 
 
 def _judge(session: LabSession, store: Store, text: str):
@@ -58,7 +49,6 @@ def test_a_step_is_passed_by_a_run_and_only_by_one_since_the_beginning(lab: Lab,
     first, second = lab.steps[:2]
     assert [session.state(step) for step in lab.steps[:2]] == [StepState.ACTIVE, StepState.LOCKED]
     judged = _judge(session, store, text)
-    assert judged.check is not None
     assert (judged.passes, judged.check.why) == (False, "no run has finished yet")
     assert not session.take(judged)
     run_id = _run(store, text)
@@ -131,8 +121,7 @@ def test_only_runs_after_a_prediction_count_in_its_step(tmp_path: Path, store: S
     assert missing_text(step, judged) == "You ran before you predicted: run again, now that you have predicted."
     _run(store, text)
     assert session.take(_judge(session, store, text))
-    predicted = session.step_progress(step).prediction
-    assert predicted is not None
+    predicted = known(session.step_progress(step).prediction)
     assert (predicted.came, predicted.is_right) == ("It falls", False)
 
 
@@ -149,13 +138,31 @@ def test_progress_outlives_the_program(lab: Lab, store: Store, tmp_path: Path) -
     assert kept.progress.document == "two"
     again = LabSession(lab, kept.progress, folder)
     assert again.active == lab.steps[1]
+    # Beginning anew keeps the old progress aside.
+    folder.forget(lab.name)
+    assert folder.read(lab.name).progress is None
+    assert json.loads((folder.folder / "01-small.old-1.json").read_text())["document"] == "two"
+    # Everything of a whole lab is read back.
+    done = run_lab(lab).progress
+    folder.write(done)
+    assert folder.read(lab.name).progress == done
+    (tmp_path / "file").write_text("")
+    with pytest.raises(LabError, match="the progress in the lab cannot be kept"):
+        LabSession.begin(lab, store, "", ProgressFolder(tmp_path / "file"))
 
 
-def test_everything_that_is_kept_of_a_whole_lab_is_read_back(lab: Lab, tmp_path: Path) -> None:
-    folder = ProgressFolder(tmp_path / "progress")
-    progress = run_lab(lab).progress
-    folder.write(progress)
-    assert folder.read(lab.name).progress == progress
+def test_progress_is_of_the_text_that_it_was_begun_with(lab: Lab, store: Store, tmp_path: Path) -> None:
+    begun = LabSession.begin(lab, store, "", None).progress
+    assert progress.other_text_notice(lab, begun) == ""
+    other = small_lab(tmp_path, SAWTOOTH_LAB.replace("Another controller.", "Another one."))
+    told = progress.other_text_notice(other, begun)
+    assert told.startswith(f"The lab 01-small was begun with another text than that of {other.path}")
+    # A shipped lab is the same lab in each language.
+    for name in lab_names():
+        english, german = (load_lab(name, language=language) for language in ("en", "de"))
+        assert english.file_hash != german.file_hash
+        others = ((english, german.file_hash), (german, english.file_hash), (english, "0" * 64))
+        assert [progress.is_other_text(*each) for each in others] == [False, False, True]
 
 
 @for_each("content", ["", "{", "[]", '{"format": 9}', '{"format": 1, "lab": "other"}', "\x00", "[" * 9999])
@@ -171,43 +178,19 @@ def test_damaged_progress_is_set_aside_and_told(lab: Lab, tmp_path: Path, conten
     assert folder.read(lab.name).notice == ""
 
 
-def test_progress_that_cannot_be_kept_is_told(lab: Lab, store: Store, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(LabError, match="the progress in the lab cannot be kept"):
-        LabSession.begin(lab, store, "", ProgressFolder(tmp_path / "file"))
+_READ = [("83", "pkt", 83.0), ("8.3 Mbit/s", "kbit/s", 8.3e6), ("5", "Mbit/s", 5e6), ("2,5", "ms", 0.0025)]
 
 
-def test_beginning_anew_keeps_the_old_progress_aside(lab: Lab, store: Store, tmp_path: Path) -> None:
-    folder = ProgressFolder(tmp_path / "progress")
-    LabSession.begin(lab, store, "old", folder)
-    folder.forget(lab.name)
-    assert folder.read(lab.name).progress is None
-    assert json.loads((folder.folder / "01-small.old-1.json").read_text())["document"] == "old"
-
-
-@for_each(
-    ("said", "unit", "expected"),
-    [
-        ("83", "pkt", 83.0),
-        ("8.3 Mbit/s", "kbit/s", 8.3e6),
-        ("5", "Mbit/s", 5e6),
-        ("2,5", "ms", 0.0025),
-        ("-1", "", -1.0),
-    ],
-)
+@for_each(("said", "unit", "expected"), [*_READ, ("-1", "", -1.0)])
 def test_numbers_are_read_with_and_without_their_unit(said: str, unit: str, expected: float) -> None:
     assert quantity(said, unit) == pytest.approx(expected)
 
 
-def test_a_check_that_holds_before_anything_was_done_is_told(tmp_path: Path) -> None:
+def test_a_check_that_holds_too_early_or_never_is_told(tmp_path: Path) -> None:
     text = SAWTOOTH_LAB.replace("finished(last()) and controller(last(), 'reno') == 'newreno'", "valid()")
     outcome = run_lab(small_lab(tmp_path, text))
     assert "step run: its check holds before anything was done" in outcome.problems[0]
-
-
-def test_a_solution_that_does_not_meet_its_check_is_told_with_the_numbers(tmp_path: Path) -> None:
-    text = SAWTOOTH_LAB.replace("queue') == 17", "queue') == 18")
-    outcome = run_lab(small_lab(tmp_path, text))
+    outcome = run_lab(small_lab(tmp_path, SAWTOOTH_LAB.replace("queue') == 17", "queue') == 18")))
     assert [each.step for each in outcome.steps] == ["run", "pipe", "shorter"]
     assert "its check does not hold after its solution" in outcome.problems[0]
     assert "17 == 18" in outcome.problems[0]
@@ -221,9 +204,8 @@ def test_each_student_has_the_options_in_another_order_and_keeps_it(lab: Lab, st
         session = LabSession.begin(lab, store, "", None)
         options = session.options(step, question)
         assert sorted(options) == sorted(question.options)
-        assert options == LabSession(lab, progress_of(document_of(session.progress), lab.name), None).options(
-            step, question
-        )
+        kept = progress.progress_of(progress.document_of(session.progress), lab.name)
+        assert options == LabSession(lab, kept, None).options(step, question)
         firsts.add(options[0])
     assert firsts == {"The sender", "The queue"}
 
@@ -243,20 +225,3 @@ def test_a_number_that_no_run_gives_is_told_when_a_lab_is_tried(tmp_path: Path, 
     [*problems] = run_lab(small_lab(tmp_path, text)).problems
     assert (problems == []) == (told == "")
     assert all(told in problem for problem in problems)
-
-
-def test_progress_is_of_the_text_that_it_was_begun_with(lab: Lab, store: Store, tmp_path: Path) -> None:
-    progress = LabSession.begin(lab, store, "", None).progress
-    assert other_text_notice(lab, progress) == ""
-    other = small_lab(tmp_path, SAWTOOTH_LAB.replace("Another controller.", "Another one."))
-    told = other_text_notice(other, progress)
-    assert told.startswith(f"The lab 01-small was begun with another text than that of {other.path}")
-
-
-def test_a_shipped_lab_is_the_same_lab_in_each_language() -> None:
-    for name in lab_names():
-        english, german = (load_lab(name, language=language) for language in ("en", "de"))
-        assert english.file_hash != german.file_hash
-        assert not is_other_text(english, german.file_hash)
-        assert not is_other_text(german, english.file_hash)
-        assert is_other_text(english, "0" * 64)

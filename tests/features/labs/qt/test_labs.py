@@ -14,6 +14,8 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
+from tests.helpers.members import for_each
+from tests.helpers.presence import known
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.catalog.core.catalog import app_catalog
@@ -28,7 +30,7 @@ from subflow_app.features.labs.core.result_file import result_document, write_re
 from subflow_app.features.labs.core.runner import LabRunner, run_lab
 from subflow_app.features.labs.core.solution import parse_order
 from subflow_app.features.labs.qt.feature import LabFeature
-from subflow_app.features.labs.qt.forms import SketchCanvas, round_ticks
+from subflow_app.features.labs.qt.forms import OptionButton, SketchCanvas, round_ticks
 from subflow_app.features.labs.qt.places import PREDICTION, Spotlight, place_of_widget
 from subflow_app.features.labs.qt.step_page import StepPage
 from subflow_app.features.labs.qt.teacher import Teacher
@@ -68,8 +70,8 @@ def page(labs: Teacher, qtbot: QtBot) -> StepPage:
 
 
 def _passed(labs: Teacher) -> int:
-    assert labs.begun is not None
-    return labs.begun.progress.passed(labs.begun.lab)
+    begun = known(labs.begun)
+    return begun.progress.passed(begun.lab)
 
 
 def _say(page: StepPage, number: int, said: str) -> None:
@@ -83,19 +85,13 @@ def _say(page: StepPage, number: int, said: str) -> None:
 
 def _is_at_the_prediction(page: StepPage, spotlight: Spotlight) -> bool:
     """Whether the prediction's form, scrolled to, is pointed at where it is now: text above it may still grow."""
-    assert page.prediction is not None
     page.show_prediction_form()
-    corner = page.prediction.mapTo(page.window(), QPoint(5, 5))
+    corner = known(page.prediction).mapTo(page.window(), QPoint(5, 5))
     return any(place.contains(corner) for place in spotlight.places)
 
 
 def test_a_lab_is_done(
-    labs: Teacher,
-    page: StepPage,
-    desk: Desk,
-    qtbot: QtBot,
-    dialogs: ScriptedDialogs,
-    tmp_path: Path,
+    labs: Teacher, page: StepPage, desk: Desk, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
 ) -> None:
     desk.set_plot_shown("cwnd", False)
     # The first step: text, what it points at, a hint, and what is missing.
@@ -125,38 +121,31 @@ def test_a_lab_is_done(
     page.next.click()
 
     # A prediction comes first, is pointed at, and only later runs count.
-    assert page.prediction is not None
+    predicted = known(page.prediction)
     spotlight = labs.spotlight
     assert spotlight.targets == (PREDICTION,)
     qtbot.waitUntil(lambda: "First enter your prediction below the text" in page.verdict.text())
     qtbot.waitUntil(lambda: _is_at_the_prediction(page, spotlight))
-    page.prediction.button.click()
-    assert "Choose an answer" in page.prediction.outcome.text()
-    next(radio for radio in page.prediction.choices.buttons() if radio.text() == "It stays").setChecked(True)
-    page.prediction.button.click()
+    predicted.button.click()
+    assert "Choose an answer" in predicted.outcome.text()
+    next(radio for radio in predicted.choices.buttons() if radio.text() == "It stays").setChecked(True)
+    predicted.button.click()
     qtbot.waitUntil(lambda: "Change only the queue" in page.verdict.text())
-    assert "Prediction saved. Change only the queue" in page.prediction.outcome.text()
-    assert page.shown is not None
-    assert spotlight.targets == page.shown.shows
+    assert "Prediction saved. Change only the queue" in predicted.outcome.text()
+    assert spotlight.targets == known(page.shown).shows
     desk.documents.doc.set_value("links.bottleneck.queue", "17pkt")
     desk.run_once()
     qtbot.waitUntil(lambda: _passed(labs) == 3)
-    assert (
-        "The outcome was different: It falls. The pipe is not full after each halving. The link"
-        in page.prediction.outcome.text()
-    )
+    assert "It falls. The pipe is not full after each halving. The link" in known(page.prediction).outcome.text()
     # The formula beside it has the numbers of that run, and both runs in its plot.
-    explorable = page.explorable
-    assert explorable is not None
+    explorable = known(page.explorable)
     qtbot.waitUntil(lambda: explorable.plot.measured.getData()[0].tolist() == [84, 17])
     assert explorable.fields["buffer"][0].text() == "17 pkt"
     page.next.click()
 
     # A sketch, over which the run's curve is laid.
-    sketch = page.prediction
-    assert sketch is not None
-    canvas = sketch.canvas
-    assert canvas is not None
+    sketch = known(page.prediction)
+    canvas = known(sketch.canvas)
     QTest.mousePress(canvas, Qt.MouseButton.LeftButton, pos=QPoint(60, 150))
     QTest.mouseMove(canvas, QPoint(150, 100))
     QTest.mouseMove(canvas, QPoint(250, 60))
@@ -171,8 +160,7 @@ def test_a_lab_is_done(
 
     # A step that is there to be read, and the result.
     page.next.click()
-    assert labs.begun is not None
-    assert labs.begun.is_finished
+    assert known(labs.begun).is_finished
     assert "The lab is done." in page.verdict.text()
     dialogs.answer("line", "Ada")
     dialogs.answer("save_path", tmp_path / "ada.json")
@@ -190,12 +178,11 @@ def test_a_lab_is_done(
     desk.document_stack.resetClean()
     assert desk.documents.is_modified
     assert desk.documents.new()
-    assert 'controller = "cubic"' in labs.begun.progress.document
+    assert 'controller = "cubic"' in known(labs.begun).progress.document
 
 
 def test_from_the_last_step_one_goes_on_to_the_next_lab(labs: Teacher, page: StepPage, qtbot: QtBot) -> None:
-    session = labs.begun
-    assert session is not None
+    session = known(labs.begun)
     labs._labs["02-next"] = replace(session.lab, name="02-next", number=2, title="The next")
     for step in session.lab.steps:
         session._set(step, replace(session.step_progress(step), passed_at="2026-01-01T00:00:00+00:00"))
@@ -208,8 +195,7 @@ def test_from_the_last_step_one_goes_on_to_the_next_lab(labs: Teacher, page: Ste
 
 
 def test_a_new_sweep_of_a_lab_has_the_seeds_that_the_step_asks_for(labs: Teacher, page: StepPage, desk: Desk) -> None:
-    session = labs.begun
-    assert session is not None
+    session = known(labs.begun)
     sweeps = desk.features[SweepFeature]
     assert sweeps.suggests() is None
     labs._step = replace(session.lab.steps[0], do=("sweep links.bottleneck.queue=8pkt,17pkt seeds=1..1",))
@@ -219,14 +205,18 @@ def test_a_new_sweep_of_a_lab_has_the_seeds_that_the_step_asks_for(labs: Teacher
 
 
 def test_a_lab_goes_on_where_it_was_left(labs: Teacher, page: StepPage, desk: Desk, qtbot: QtBot) -> None:
+    desk.run_once()
+    qtbot.waitUntil(lambda: _passed(labs) == 1)
     desk.documents.doc.set_value("seed", 9)
     page.to_list.click()
     assert labs.panel.list.begin.text() == "Continue"
     desk.document_stack.setClean()
     desk.documents.open_text(TWO_PATHS, "two-paths")
+    desk.shown.clear()
     labs.begun = None
     labs.panel.list.begin.click()
     assert "seed = 9" in desk.documents.doc.text
+    qtbot.waitUntil(lambda: len(desk.shown.ids) == 1)  # its runs are there again
     assert labs.panel.currentWidget() is page
     desk.documents.open_text(TWO_PATHS, "two-paths")
     assert page.reopen.isVisible()
@@ -235,18 +225,25 @@ def test_a_lab_goes_on_where_it_was_left(labs: Teacher, page: StepPage, desk: De
     assert not page.reopen.isVisible()
 
 
-def test_a_finished_lab_is_looked_back_at_and_begun_anew(labs: Teacher, desk: Desk, qtbot: QtBot) -> None:
-    from dataclasses import replace
-
-    lab = labs._labs[LAB]
-    progress = run_lab(lab).progress
+def test_a_finished_lab_is_shown_and_begun_anew(labs: Teacher, desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+    desk.run_once()
+    assert desk.shown.count == 1
+    progress = run_lab(small_lab(tmp_path)).progress
     ProgressFolder(labs_directory()).write(replace(progress, database=str(desk.database.path)))
     labs.to_list()
     assert labs.panel.list.begin.text() == "Look back"
     labs.panel.list.anew.click()
     qtbot.waitUntil(lambda: labs.begun is not None)
     assert _passed(labs) == 0
+    assert desk.plots.runs == (), "other runs leave when a lab begins"
     assert (labs_directory() / f"{LAB}.old-1.json").exists()
+    # Damaged progress is told, and the lab begins anew as well.
+    labs.to_list()
+    labs.begun = None
+    (labs_directory() / f"{LAB}.json").write_text("{")
+    labs.begin(LAB)
+    qtbot.waitUntil(lambda: labs.begun is not None)
+    assert "cannot be read" in labs.panel.list.notice.text()
 
 
 def test_a_handed_out_lab_of_the_same_name_begins_anew_and_keeps_what_was(
@@ -267,28 +264,11 @@ def test_a_handed_out_lab_of_the_same_name_begins_anew_and_keeps_what_was(
     assert labs.panel.currentWidget() is labs.panel.list
     labs.panel.list.anew.click()
     qtbot.waitUntil(lambda: labs.begun is not first)
-    assert labs.begun is not None
-    assert labs.begun.lab.path == handed_out
+    assert known(labs.begun).lab.path == handed_out
     assert (labs_directory() / f"{LAB}.old-1.json").exists()
     page.to_list.click()
     assert not labs.panel.list.other_text.isVisible()
     assert labs.panel.list.begin.text() == "Continue"
-
-
-def test_runs_leave_when_a_lab_begins(labs: Teacher, desk: Desk, qtbot: QtBot) -> None:
-    desk.run_once()
-    assert desk.shown.count == 1
-    labs.begin(LAB)
-    qtbot.waitUntil(lambda: labs.begun is not None)
-    assert desk.plots.runs == ()
-
-
-def test_progress_that_is_damaged_is_told_and_the_lab_begins_anew(labs: Teacher, desk: Desk, qtbot: QtBot) -> None:
-    labs_directory().mkdir(parents=True)
-    (labs_directory() / f"{LAB}.json").write_text("{")
-    labs.begin(LAB)
-    qtbot.waitUntil(lambda: labs.begun is not None)
-    assert "cannot be read" in labs.panel.list.notice.text()
 
 
 def test_a_curve_is_drawn_with_the_keys(qtbot: QtBot) -> None:
@@ -303,14 +283,10 @@ def test_a_curve_is_drawn_with_the_keys(qtbot: QtBot) -> None:
     canvas.set_closed()
     QTest.keyClick(canvas, Qt.Key.Key_Up)
     assert canvas.points() == ()
-
-
-def test_long_options_are_broken_into_lines_and_not_cut(qtbot: QtBot) -> None:
-    from subflow_app.features.labs.qt.forms import OptionButton
-
+    # Long options are broken into lines, and not cut.
     short, long = OptionButton("Yes"), OptionButton("A queue that is nearly full loses nothing " * 3)
-    qtbot.addWidget(short)
-    qtbot.addWidget(long)
+    for button in (short, long):
+        qtbot.addWidget(button)
     assert long.minimumSizeHint().width() <= 160
     assert long.heightForWidth(200) > long.heightForWidth(400) > short.heightForWidth(200)
 
@@ -321,11 +297,10 @@ def test_all_of_the_scenario_that_the_shipped_labs_speak_of_is_there() -> None:
     for lab in lab_file.shipped_labs():
         doc = ScenarioDoc(lab.scenario_text())
         for step in lab.steps:
-            named = [each for each in step.shows if each.kind in ("node", "link", "flow", "field")]
             documents = [ScenarioDoc(text) for text in _documents(doc, step)]
-            missing += [
-                (lab.name, step.id, each) for each in named if not any(_has(found, each) for found in documents)
-            ]
+            named = [each for each in step.shows if each.kind in ("node", "link", "flow", "field")]
+            absent = [each for each in named if not any(_has(found, each) for found in documents)]
+            missing += [(lab.name, step.id, each) for each in absent]
     assert missing == []
 
 
@@ -350,30 +325,15 @@ def _documents(doc: ScenarioDoc, step: Step) -> list[str]:
     return list(dict.fromkeys((before, doc.text)))
 
 
-@pytest.mark.parametrize(
-    ("top", "ticks"),
-    [
-        (338.0, [0, 100, 200, 300]),
-        (100.0, [0, 20, 40, 60, 80, 100]),
-        (60.0, [0, 20, 40, 60]),
-        (0.35, [0, 0.1, 0.2, 0.3]),
-    ],
-)
+_TICKS = [(338.0, [0, 100, 200, 300]), (100.0, [0, 20, 40, 60, 80, 100]), (60.0, [0, 20, 40, 60])]
+
+
+@for_each(("top", "ticks"), [*_TICKS, (0.35, [0, 0.1, 0.2, 0.3])])
 def test_the_axes_of_a_sketch_have_round_ticks(top: float, ticks: list[float]) -> None:
     assert round_ticks(top) == ticks
 
 
-def test_the_runs_of_a_lab_are_there_when_it_goes_on(labs: Teacher, page: StepPage, desk: Desk, qtbot: QtBot) -> None:
-    desk.run_once()
-    qtbot.waitUntil(lambda: _passed(labs) == 1)
-    page.to_list.click()
-    desk.shown.clear()
-    labs.begun = None
-    labs.panel.list.begin.click()
-    qtbot.waitUntil(lambda: len(desk.shown.ids) == 1)
-
-
-def test_a_lab_that_was_handed_out_is_opened_from_its_file(
+def test_a_handed_out_lab_opens(
     labs: Teacher, desk: Desk, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
 ) -> None:
     page = labs.panel.list
@@ -389,17 +349,15 @@ def test_a_lab_that_was_handed_out_is_opened_from_its_file(
     assert "**The lab of today** (handed-out.md)" in page.about.text()
     page.begin.click()
     qtbot.waitUntil(lambda: labs.begun is not None)
-    assert labs.begun is not None
-    assert labs.begun.lab.path == handed_out
+    assert known(labs.begun).lab.path == handed_out
     # Nothing says what a sweep is to vary: no controllers are ticked.
-    assert labs._suggested_sweep() == SweepSuggestion("1..3", compares_controllers=False)
+    assert desk.features[SweepFeature].suggests() == SweepSuggestion("1..3", compares_controllers=False)
 
     # At the next start it is listed again, and the one that was begun is selected; a damaged file is told.
     labs.to_list()
     labs._read_labs()
     assert page.model.rows[1].lab.path == handed_out
-    assert page.selected is not None
-    assert page.selected.lab.title == "The lab of today"
+    assert known(page.selected).lab.title == "The lab of today"
     handed_out.write_text("no lab")
     labs._read_labs()
     assert [each.lab.title for each in page.model.rows] == ["A small lab"]
@@ -410,7 +368,7 @@ def test_a_lab_that_was_handed_out_is_opened_from_its_file(
     assert not page.notice.text()
 
 
-def test_a_lab_is_saved_as_a_web_page_or_says_why_not(
+def test_a_lab_becomes_a_web_page(
     labs: Teacher, desk: Desk, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
 ) -> None:
     page = labs.panel.list
@@ -441,8 +399,7 @@ def test_a_class_is_graded(desk: Desk, qtbot: QtBot, dialogs: ScriptedDialogs, t
         write_result(folder / "ada.json", result_document(lab, progress, evidence, "Ada"))
     (folder / "notes.json").write_text("{}")
     desk.bar.trigger("study.lab_class")
-    dialog = desk.features[LabFeature].class_dialog
-    assert dialog is not None
+    dialog = known(desk.features[LabFeature].class_dialog)
     dialogs.answer("open_path", lab.path)
     dialog.lab.click()
     assert dialog.lab_name.text() == "01-small.md"

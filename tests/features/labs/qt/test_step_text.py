@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
+from tests.helpers.presence import part
 
 from subflow_app.features.labs.qt.step_page import StepText
 from subflow_app.toolkit.widgets.formula_view import FormulaView
@@ -17,8 +18,7 @@ def test_formulas_stand_between_the_paragraphs(qtbot: QtBot) -> None:
     shown.resize(400, 300)
     shown.show()
     before, after = shown.findChildren(QLabel)
-    formula = shown.findChild(FormulaView)
-    assert formula is not None
+    formula = part(shown, FormulaView)
     tops = [part.mapTo(shown, part.rect().topLeft()).y() for part in (before, formula, after)]
     assert tops == sorted(set(tops))
     # A fraction takes the room of two lines.

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.command_line import Subflow
+from tests.helpers.experiments import tiny_recipe
+from tests.helpers.presence import known
 
 from subflow_app.features.gallery.core.recipe_reader import load_recipe, recipe_names
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab
@@ -19,11 +21,9 @@ from subflow_app.features.library.core.shipped import open_library, shipped_libr
 SHORT_PACKETS = 40_000
 
 
-def test_a_library_is_made_listed_checked_and_copied(
+def test_a_library_is_made_and_used(
     subflow: Subflow, tmp_path: Path, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tests.helpers.experiments import tiny_recipe
-
     tiny_recipe(tmp_path)
     recipe, file = tmp_path / "tiny.toml", tmp_path / "library.db"
     made = subflow("library", "build", recipe, "--out", file, "--jobs", 1)
@@ -59,9 +59,7 @@ def test_every_experiment_lab_and_the_arena_are_in_the_shipped_library_and_come_
     if path is None:
         pytest.skip("the library has not been made: subflow library build")
     assert path.stat().st_size < MOST_BYTES
-    store = open_library()
-    assert store is not None
-    with store:
+    with known(open_library()) as store:
         # In English, whatever the language here.
         labs = [load_lab(name, language="en") for name in lab_names()]
         found = list(entries_of(store, map(load_recipe, recipe_names()), labs))

@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import zstandard
 from tests.helpers.changed_rows import changing_rows
 from tests.helpers.experiments import tiny_recipe
 from tests.helpers.labs import small_lab
+from tests.helpers.presence import known
 
 from subflow_app.features.arena.core.results import entry, known_board
 from subflow_app.features.gallery.core.exhibits import read_exhibit
@@ -19,18 +21,11 @@ from subflow_app.features.gallery.core.recipe import Recipe
 from subflow_app.features.gallery.core.reproduction import Reproduction
 from subflow_app.features.gallery.core.results import stored_results
 from subflow_app.features.labs.core.lab import Lab
-from subflow_app.features.library.core import building, contents, shipped
+from subflow_app.features.library.core import building, contents, copying, shipped
 from subflow_app.features.library.core.building import LibraryBuild
 from subflow_app.features.library.core.checking import check, sample
 from subflow_app.features.library.core.contents import entries_of, of_experiment, of_lab, versions
-from subflow_app.features.library.core.copying import (
-    SHIPPED_TAG,
-    copy,
-    copy_arena,
-    copy_experiment,
-    copy_lab,
-    copy_to_go_on,
-)
+from subflow_app.features.library.core.copying import SHIPPED_TAG, copy_experiment, copy_to_go_on
 from subflow_app.features.library.core.shipped import open_library, shipped_outcomes
 from subflow_app.foundation.errors import LibraryError
 from subflow_sim import Simulation, parse_scenario
@@ -64,9 +59,7 @@ def file(parts: tuple[Recipe, Lab], tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.fixture
 def library(file: Path) -> Iterator[Store]:
-    store = open_library(file)
-    assert store is not None
-    with store:
+    with known(open_library(file)) as store:
         yield store
 
 
@@ -76,9 +69,7 @@ def own(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
-def test_it_has_what_figures_need_and_nothing_of_the_machine(
-    library: Store, file: Path, parts: tuple[Recipe, Lab]
-) -> None:
+def test_it_has_what_figures_need_and_no_machine(library: Store, file: Path, parts: tuple[Recipe, Lab]) -> None:
     recipe, lab = parts
     experiment, reference = entries_of(library, [recipe], [lab])
     assert (experiment.kind, len(experiment.records.runs), experiment.is_complete) == ("experiment", 4, True)
@@ -104,19 +95,15 @@ def test_its_results_are_shown_where_there_are_no_others(library: Store, own: St
     recipe = parts[0]
     exhibit = read_exhibit(own, recipe.name, recipe=recipe, library=library)
     assert exhibit.is_shipped
-    assert exhibit.figure is not None
-    assert exhibit.results is not None
+    assert None not in (exhibit.figure, exhibit.results)
     assert read_exhibit(own, recipe.name, recipe=recipe).results is None
     Reproduction(recipe, own, is_quick=True).run()
     assert not read_exhibit(own, recipe.name, recipe=recipe, library=library).is_shipped
 
 
-def test_copied_results_are_like_ones_own_and_twice_is_once(
-    library: Store, own: Store, parts: tuple[Recipe, Lab]
-) -> None:
+def test_copied_results_are_like_own_and_twice_is_once(library: Store, own: Store, parts: tuple[Recipe, Lab]) -> None:
     recipe, lab = parts
-    assert copy_experiment(library, recipe, own).n_new == 5
-    assert copy_experiment(library, recipe, own).n_new == 0
+    assert [copy_experiment(library, recipe, own).n_new for _ in range(2)] == [5, 0]
     copied = stored_results(recipe, own, is_quick=True)
     shipped_results = stored_results(recipe, library, is_quick=True)
     assert copied.cell("goodput", "LIA", "5%") == shipped_results.cell("goodput", "LIA", "5%")
@@ -125,7 +112,7 @@ def test_copied_results_are_like_ones_own_and_twice_is_once(
     summary = own.run(own.runs()[0].id).summary or {}
     assert [flow["name"] for flow in summary["flows"]] == ["download"]
     assert own.values("flows.download.goodput_bps").keys() == {row.id for row in own.runs()}
-    runs = copy_lab(library, lab, own).runs
+    runs = copying.copy_lab(library, lab, own).runs
     assert set(of_lab(own, lab).runs) == set(runs.values())
     # This simulator made them, so an experiment that goes on makes nothing again.
     before = len(own.runs())
@@ -136,9 +123,7 @@ def test_copied_results_are_like_ones_own_and_twice_is_once(
     assert all(run.is_same for run in check(own, [next(iter(runs.values()))]))
 
 
-def test_summaries_are_told_by_what_they_share_with_others_and_come_back_whole(
-    library: Store, own: Store, parts: tuple[Recipe, Lab]
-) -> None:
+def test_summaries_share_text_and_come_back_whole(library: Store, own: Store, parts: tuple[Recipe, Lab]) -> None:
     kept = {row.id: library.run(row.id).summary or {} for row in library.runs()}
     alike = {number: summary["like"] for number, summary in kept.items() if "like" in summary}
     assert alike
@@ -146,7 +131,7 @@ def test_summaries_are_told_by_what_they_share_with_others_and_come_back_whole(
     assert all(len(kept[number]["packed"]) < 0.8 * len(kept[first]["packed"]) for number, first in alike.items())
     # Those of another run than the first alone: that one is read from the library all the same.
     number = next(iter(alike))
-    taken = copy(library, Records(runs=(number,)), own).runs[number]
+    taken = copying.copy(library, Records(runs=(number,)), own).runs[number]
     again = Simulation(parse_scenario(own.run(taken).scenario_text or ""), seed=own.run(taken).seed)
     again.run_until(own.run(taken).duration_s)
     summary = own.run(taken).summary or {}
@@ -154,23 +139,22 @@ def test_summaries_are_told_by_what_they_share_with_others_and_come_back_whole(
     assert summary["flows"] == json.loads(strict_json(again.summary()))["flows"]
 
 
-def test_a_summary_that_cannot_be_unpacked_is_told(
-    file: Path, own: Store, tmp_path: Path, parts: tuple[Recipe, Lab]
-) -> None:
+def test_a_summary_that_is_damaged_is_told(file: Path, own: Store, tmp_path: Path, parts: tuple[Recipe, Lab]) -> None:
     damaged = tmp_path / "damaged.db"
     shutil.copyfile(file, damaged)
     with changing_rows(damaged) as writer:
         writer.execute(
             "UPDATE run_document SET text = replace(text, '\"like\": ', '\"like\": 99') WHERE kind = 'summary'"
         )
-    store = open_library(damaged)
-    assert store is not None
-    with store, pytest.raises(StoreCorrupt, match=r"damaged\.db: a summary of the library cannot be unpacked"):
+    with (
+        known(open_library(damaged)) as store,
+        pytest.raises(StoreCorrupt, match=r"damaged\.db: a summary of the library cannot be unpacked"),
+    ):
         copy_experiment(store, parts[0], own)
     assert own.runs() == []
 
 
-def test_going_on_copies_only_what_this_simulator_made(
+def test_going_on_copies_own_runs(
     library: Store, own: Store, parts: tuple[Recipe, Lab], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe = parts[0]
@@ -194,15 +178,13 @@ def test_a_run_that_comes_out_otherwise_is_told(library: Store, file: Path, tmp_
         connection.execute("UPDATE run SET signature = 'forged'")
         connection.execute("UPDATE run_document SET text = 'broken' WHERE kind = 'scenario' AND run_id = 2")
         connection.execute("DELETE FROM run_document WHERE kind = 'checksums'")  # whoever forges hides it
-    other = open_library(changed)
-    assert other is not None
-    with other:
+    with known(open_library(changed)) as other:
         forged, broken = check(other, [1, 2])
     assert (forged.is_same, forged.problem) == (False, "")
     assert "cannot be replayed" in broken.problem
 
 
-def test_an_interrupted_build_goes_on_where_it_was(
+def test_an_interrupted_build_goes_on(
     parts: tuple[Recipe, Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe, lab = parts
@@ -219,9 +201,7 @@ def test_an_interrupted_build_goes_on_where_it_was(
     outcome = build.run()
     # What cannot be made is told, and missing.
     assert (outcome.state, outcome.problems, build.runs) == ("failed", ("lab 1: a step is wrong",), 4)
-    store = open_library(out)
-    assert store is not None
-    with store:
+    with known(open_library(out)) as store:
         assert {row.started_at for row in store.runs()} == made
         assert [entry.is_complete for entry in entries_of(store, [recipe], [lab])] == [True, False]
     monkeypatch.setattr(building, "MOST_BYTES", 1000)
@@ -229,24 +209,17 @@ def test_an_interrupted_build_goes_on_where_it_was(
         LibraryBuild(out, recipes=[recipe], labs=[]).run().check()
 
 
-def test_a_file_of_another_schema_is_migrated_in_the_cache_or_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: Path
-) -> None:
-    import zstandard
-
+def test_a_file_of_another_schema_is_migrated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
     cache = tmp_path / "cache"
     monkeypatch.setattr(shipped, "library_cache", lambda: cache)
-    versions_folder = Path(__file__).resolve().parents[3] / "store" / "versions"
     old = tmp_path / "old.db"
-    packed = (versions_folder / "v4.db.zst").read_bytes()
+    packed = (Path(__file__).resolve().parents[3] / "store" / "versions" / "v4.db.zst").read_bytes()
     old.write_bytes(zstandard.ZstdDecompressor().stream_reader(packed).read())
     before = old.read_bytes()
     old.chmod(0o444)
     used = set()
     for _ in range(2):
-        store = open_library(old)
-        assert store is not None
-        with store:
+        with known(open_library(old)) as store:
             assert store.is_read_only
             assert store.sweeps.rows() == []
             used.add(store.path)
@@ -258,13 +231,10 @@ def test_a_file_of_another_schema_is_migrated_in_the_cache_or_refused(
     with sqlite3.connect(newer) as connection:
         connection.execute("PRAGMA user_version = 999")
     connection.close()
-    with pytest.raises(LibraryError, match=r"made by a newer Subflow.*Update Subflow"):
-        open_library(newer)
-    with pytest.raises(LibraryError, match="unknown library"):
-        open_library(tmp_path / "none.db")
     (tmp_path / "torn.db").write_bytes(b"no database")
-    with pytest.raises(LibraryError, match="cannot be used"):
-        open_library(tmp_path / "torn.db")
+    for name, told in (("newer", "made by a newer Subflow"), ("none", "unknown library"), ("torn", "cannot be used")):
+        with pytest.raises(LibraryError, match=told):
+            open_library(tmp_path / f"{name}.db")
 
 
 def test_the_arena_is_in_it(tmp_path: Path, own: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,12 +245,10 @@ def test_the_arena_is_in_it(tmp_path: Path, own: Store, monkeypatch: pytest.Monk
     assert build.run().problems == ()
     assert build.progress.fraction == 1.0
     monkeypatch.setattr("subflow_app.features.arena.core.results.entry", lambda: few)
-    store = open_library(out)
-    assert store is not None
-    with store:
+    with known(open_library(out)) as store:
         told = contents.arena_entry(store)
         assert (told.is_complete, told.is_there, told.outcomes) == (True, True, 4)
-        assert copy_arena(store, own) == 4
+        assert copying.copy_arena(store, own) == 4
         assert own.arena.outcomes() == store.arena.outcomes()
     # Where nothing was run, it is shown, and said to be shipped.
     monkeypatch.setattr(shipped, "shipped_library", lambda: out)

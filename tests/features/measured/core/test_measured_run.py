@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.helpers.presence import known
 
 from subflow_app.features.measured.core.measured_run import keep_run, make_run, read_trace
 from subflow_app.features.measured.core.measured_table import MeasuredTable, RawColumn, ReadingOptions, Target
@@ -34,14 +35,10 @@ def test_a_longer_interval_averages_states_and_adds_losses(path: Path) -> None:
     measured = table(times, (CWND, list(range(1, 11))), (LOSSES, [1.0] * 10))
     run = make_run(measured, name="x", path=path, interval_s=0.5)
     np.testing.assert_allclose(run.values, [[3.0, 5.0], [8.0, 5.0]])
-
-
-def test_uneven_samples_are_interpolated(path: Path) -> None:
+    # Uneven samples are interpolated.
     run = make_run(table([0.09, 0.21, 0.29, 0.4], (CWND, [9.0, 21.0, 29.0, 40.0])), name="x", path=path, interval_s=0.1)
     np.testing.assert_allclose(run.values[:, 0], [10.0, 20.0, 30.0, 40.0])
-
-
-def test_an_interval_near_a_round_one_is_taken_for_it(path: Path) -> None:
+    # An interval near a round one is taken for it.
     times = [0.1004 * k for k in range(1, 50)]
     assert make_run(table(times, (CWND, times)), name="x", path=path).interval_s == pytest.approx(0.1)
 
@@ -55,8 +52,7 @@ def test_it_is_a_run_like_any_other(path: Path, tmp_path: Path) -> None:
         row = store.run(number)
         assert (row.name, row.status, row.tags, row.profile) == ("bench", "finished", ("measured",), "measured")
         assert row.goodput_bps == pytest.approx(5e6)
-        assert row.summary is not None
-        assert row.summary["measured"]["file"] == "trace.csv"
+        assert known(row.summary)["measured"]["file"] == "trace.csv"
         assert row.signature == store.run(again).signature
         traces = StoredTraces(store, number)
         time_s, values = traces.read(select_keys(traces, "subflow", "cwnd_pkts", "download/1")[0])

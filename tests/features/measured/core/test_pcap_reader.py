@@ -9,9 +9,9 @@ from pathlib import Path
 
 import dpkt
 import pytest
+from tests.features.measured.core.reading import column, imported
+from tests.helpers.members import for_each
 
-from subflow_app.features.measured.core.measured_run import MeasuredRun, make_run, read_trace
-from subflow_app.features.measured.core.measured_table import ReadingOptions
 from subflow_app.foundation.errors import AppError, InputError
 
 CLIENT, SERVER = ("10.0.0.2", 40001), ("10.0.0.1", 5001)
@@ -20,9 +20,8 @@ RTT_S = 0.05
 
 
 def frame(source: tuple[str, int], target: tuple[str, int], seq: int, ack: int, size: int, flags: int) -> bytes:
-    tcp = dpkt.tcp.TCP(
-        sport=source[1], dport=target[1], seq=seq % 2**32, ack=ack % 2**32, flags=flags, data=b"x" * size
-    )
+    numbers = {"seq": seq % 2**32, "ack": ack % 2**32}
+    tcp = dpkt.tcp.TCP(sport=source[1], dport=target[1], flags=flags, data=b"x" * size, **numbers)
     ip = dpkt.ip.IP(src=socket.inet_aton(source[0]), dst=socket.inet_aton(target[0]), p=dpkt.ip.IP_PROTO_TCP, data=tcp)
     ip.len = len(ip)
     return bytes(dpkt.ethernet.Ethernet(data=ip, type=dpkt.ethernet.ETH_TYPE_IP))
@@ -47,21 +46,11 @@ def capture(path: Path, *, start: int = 2**32 - 5000, kind: type = dpkt.pcap.Wri
             writer.writepkt(content, ts=1_690_000_000 + at_s)
 
 
-def imported(path: Path, **options: object) -> MeasuredRun:
-    table = read_trace(path, ReadingOptions(**options))  # type: ignore[arg-type] # options of any kind
-    assert table.format == "pcap"
-    return make_run(table, name="capture", path=path)
-
-
-def column(run: MeasuredRun, text: str) -> list[float]:
-    return [float(value) for value in run.values[:, [target.text for target in run.targets].index(text)]]
-
-
-@pytest.mark.parametrize("kind", [dpkt.pcap.Writer, dpkt.pcapng.Writer])
+@for_each("kind", [dpkt.pcap.Writer, dpkt.pcapng.Writer])
 def test_figures_of_a_known_connection(tmp_path: Path, kind: type) -> None:
     path = tmp_path / "trace.pcap"
     capture(path, kind=kind)
-    run = imported(path, flow="download")
+    run = imported(path, kind="pcap", flow="download")
     assert run.mss_bytes == MSS
     assert run.interval_s == pytest.approx(0.1)
     # Ten packets of 1040 bytes on the wire in 100 ms; in the sixth interval one more that is sent again.
@@ -75,43 +64,31 @@ def test_figures_of_a_known_connection(tmp_path: Path, kind: type) -> None:
     assert run.summary()["flows"][0]["retransmits"] == 1
 
 
-def test_of_a_file_that_is_cut_off_the_beginning_is_read(tmp_path: Path) -> None:
+def test_of_a_file_that_is_cut_off_the_beginning_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, cut = tmp_path / "whole.pcap", tmp_path / "cut.pcap"
     capture(whole)
     cut.write_bytes(whole.read_bytes()[:-30_000])
     run = imported(cut)
     assert 0 < run.summary()["flows"][0]["retransmits"] + len(run.values) < 11
     assert len(run.values) < len(imported(whole).values)
-
-
-def test_other_files_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "trace.pcap"
-    path.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
-    with pytest.raises(InputError, match="has no whole packet"):
-        imported(path)
-    path.write_bytes(struct.pack("<I", 0xA1B2C3D4))
-    with pytest.raises(InputError, match="is not a readable capture"):
-        imported(path)
-
-
-def test_without_dpkt_it_is_said_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "trace.pcap"
-    capture(path)
+    # Without the library that reads captures it says how to get it.
     monkeypatch.setitem(sys.modules, "dpkt", None)
     with pytest.raises(AppError, match=r'pip install "subflow-workbench\[pcap\]"'):
-        imported(path)
+        imported(whole)
 
 
-@pytest.mark.parametrize(
+HEAD = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+
+
+@for_each(
     ("content", "said"),
     [
         (b"\xd4\xc3\xb2", "is not a readable capture"),
-        (struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1), "has no whole packet"),
-        (struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1) + b"\x01\x02", "has no whole packet"),
+        (HEAD[:4], "is not a readable capture"),
+        (HEAD, "has no whole packet"),
+        (HEAD + b"\x01\x02", "has no whole packet"),
     ],
 )
 def test_captures_that_end_before_their_first_packet_are_told(tmp_path: Path, content: bytes, said: str) -> None:
-    path = tmp_path / "cut.pcap"
-    path.write_bytes(content)
     with pytest.raises(InputError, match=said):
-        read_trace(path, ReadingOptions())
+        imported(tmp_path / "cut.pcap", content)

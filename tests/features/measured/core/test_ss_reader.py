@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.features.measured.core.reading import column, imported
 from tests.helpers.members import for_each
 
-from subflow_app.features.measured.core.measured_run import MeasuredRun, make_run, read_trace
-from subflow_app.features.measured.core.measured_table import ReadingOptions
 from subflow_app.foundation.errors import InputError
 
 HEADING = "State  Recv-Q Send-Q Local Address:Port  Peer Address:Port Process\n"
@@ -23,18 +22,6 @@ def socket(cwnd: int, acked: int, *, port: int = 5001, more: str = "", lead: str
     )
 
 
-def imported(tmp_path: Path, text: str, **options: object) -> MeasuredRun:
-    path = tmp_path / "ss.log"
-    path.write_text(text)
-    table = read_trace(path, ReadingOptions(**options))  # type: ignore[arg-type] # options of any kind
-    assert table.format == "ss"
-    return make_run(table, name="ss", path=path)
-
-
-def column(run: MeasuredRun, text: str) -> list[float]:
-    return [float(value) for value in run.values[:, [target.text for target in run.targets].index(text)]]
-
-
 @for_each(
     "stamps",
     [
@@ -47,15 +34,14 @@ def column(run: MeasuredRun, text: str) -> list[float]:
 )
 def test_times_between_the_outputs(tmp_path: Path, stamps: tuple[str, ...]) -> None:
     text = "".join(stamp + HEADING + socket(10 + k, 100_000 * k) for k, stamp in enumerate(stamps))
-    run = imported(tmp_path, text)
+    run = imported(tmp_path / "ss.log", text, kind="ss")
     assert run.interval_s == pytest.approx(0.1)
     assert column(run, "cwnd_pkts:measured/1") == [10.0, 11.0, 12.0]
-    assert column(run, "srtt_s:measured/1") == pytest.approx([0.0405] * 3)
-    assert column(run, "min_rtt_s:measured/1") == pytest.approx([0.0399] * 3)
-    assert column(run, "goodput_bps:measured/1")[1:] == pytest.approx([8e6, 8e6], rel=1e-4)
-    assert column(run, "throughput_bps:measured/1")[1:] == pytest.approx([8e6, 8e6], rel=1e-4)
-    assert column(run, "pacing_rate_bps:measured/1") == [12.5e6] * 3
-    assert column(run, "inflight_pkts:measured/1") == [9.0] * 3
+    same = {"srtt_s": 0.0405, "min_rtt_s": 0.0399, "pacing_rate_bps": 12.5e6, "inflight_pkts": 9.0}
+    for name, value in same.items():
+        assert column(run, f"{name}:measured/1") == pytest.approx([value] * 3), name
+    for name in ("goodput_bps", "throughput_bps"):
+        assert column(run, f"{name}:measured/1")[1:] == pytest.approx([8e6, 8e6], rel=1e-4), name
     assert run.mss_bytes == 1400
 
 
@@ -64,7 +50,7 @@ def test_dates_as_date_prints_them(tmp_path: Path) -> None:
         ("Sat Jul 22 04:26:40 UTC 2023\n", "Sat Jul 22 04:26:41 UTC 2023\n"),
         ("Sat 22 Jul 2023 04:26:40 AM CEST\n", "Sat 22 Jul 2023 04:26:41 AM CEST\n"),
     ):
-        run = imported(tmp_path, "".join(stamp + socket(10 + k, 0) for k, stamp in enumerate(stamps)))
+        run = imported(tmp_path / "ss.log", "".join(stamp + socket(10 + k, 0) for k, stamp in enumerate(stamps)))
         assert run.interval_s == 1.0
         assert column(run, "cwnd_pkts:measured/1") == [10.0, 11.0]
 
@@ -73,7 +59,7 @@ def test_ts_puts_times_before_every_line(tmp_path: Path) -> None:
     lines = (socket(10, 0) + socket(12, 1000)).splitlines()
     stamps = ("Jul 22 04:26:40.0", "Jul 22 04:26:40.0", "Jul 22 04:26:40.5", "Jul 22 04:26:40.5")
     text = "".join(f"{stamp} {line}\n" for stamp, line in zip(stamps, lines, strict=True))
-    run = imported(tmp_path, text)
+    run = imported(tmp_path / "ss.log", text, kind="ss")
     assert run.interval_s == 0.5
     assert column(run, "cwnd_pkts:measured/1") == [10.0, 12.0]
 
@@ -81,7 +67,7 @@ def test_ts_puts_times_before_every_line(tmp_path: Path) -> None:
 def test_retransmissions_are_counted_from_one_output_to_the_next(tmp_path: Path) -> None:
     more = ("", " retrans:1/2 lost:1", " retrans:0/5")
     text = "".join(f"169000000{k}\n" + socket(10, 0, more=each) for k, each in enumerate(more))
-    run = imported(tmp_path, text)
+    run = imported(tmp_path / "ss.log", text, kind="ss")
     assert column(run, "losses_pkts:measured/1")[1:] == [2.0, 3.0]
 
 
@@ -89,14 +75,10 @@ def test_connections_are_subflows_and_tokens_tell_whose(tmp_path: Path) -> None:
     first = " tcp-ulp-mptcp flags:Mmec token:0000(id:0)/aaaa(id:0) seq:1"
     second = " tcp-ulp-mptcp flags:Jjec token:0000(id:1)/aaaa(id:2) seq:1"
     other = " tcp-ulp-mptcp flags:Mmec token:1111(id:0)/bbbb(id:0) seq:1"
-    text = "".join(
-        f"169000000{k}\n"
-        + socket(10, 0, more=first)
-        + socket(20, 0, port=5002, more=second)
-        + socket(30, 0, port=5003, more=other)
-        for k in range(2)
-    )
-    run = imported(tmp_path, text, flow="download")
+    connections = [(10, 5001, first), (20, 5002, second), (30, 5003, other)]
+    output = "".join(socket(cwnd, 0, port=port, more=more) for cwnd, port, more in connections)
+    text = f"1690000000\n{output}1690000001\n{output}"
+    run = imported(tmp_path / "ss.log", text, kind="ss", flow="download")
     assert column(run, "cwnd_pkts:download/2") == [20.0, 20.0]
     assert column(run, "cwnd_pkts:download.2/1") == [30.0, 30.0]
     assert "download/2 is 10.0.0.1:5002 to 10.0.0.2:40001, 2 samples." in run.notices
@@ -108,14 +90,13 @@ def test_connections_are_subflows_and_tokens_tell_whose(tmp_path: Path) -> None:
 def test_without_times_the_interval_is_asked_for(tmp_path: Path) -> None:
     text = (HEADING + socket(10, 0) + socket(5, 0, port=5002)) * 2 + HEADING + socket(12, 0)
     with pytest.raises(InputError, match=r"ss.log has no times: .* --interval 100ms"):
-        imported(tmp_path, text)
-    run = imported(tmp_path, text, interval_s=0.2)
+        imported(tmp_path / "ss.log", text, kind="ss")
+    run = imported(tmp_path / "ss.log", text, kind="ss", interval_s=0.2)
     assert column(run, "cwnd_pkts:measured/1") == [10.0, 10.0, 12.0]
     assert run.interval_s == pytest.approx(0.2)
 
 
 def test_what_has_no_figures_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no connection of ss -tin in it"):
-        imported(tmp_path, "1690000000\n" + HEADING, format="ss")
-    with pytest.raises(InputError, match="no connection"):
-        imported(tmp_path, "1690000000\nESTAB 0 0 10.0.0.1:5001 10.0.0.2:4000\n", format="ss")
+    for output in (HEADING, "ESTAB 0 0 10.0.0.1:5001 10.0.0.2:4000\n"):
+        with pytest.raises(InputError, match="no connection of ss -tin in it"):
+            imported(tmp_path / "ss.log", f"1690000000\n{output}", format="ss")

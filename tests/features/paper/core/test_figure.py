@@ -11,20 +11,14 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from tests.helpers.experiments import GOODPUT, TINY, FixedValues, tiny_results
+from tests.helpers.members import for_each
 
 from subflow_app.features.gallery.core.figure import OURS, experiment_figure, published_values, series_colours
+from subflow_app.features.paper.core import panel_forms
 from subflow_app.features.paper.core.figure_plan import FigureKind, FigurePlan, Ground
 from subflow_app.features.paper.core.figure_process import pack, unpack
-from subflow_app.features.paper.core.figure_worker import KINDS, _renderer
+from subflow_app.features.paper.core.figure_worker import KINDS
 from subflow_app.features.paper.core.figures import figure_size_in, fill_figure, render_figure
-from subflow_app.features.paper.core.panel_forms import (
-    draw_bars,
-    draw_lines,
-    draw_scatter,
-    interval_text,
-    names_lines,
-    table_layout,
-)
 from subflow_app.features.paper.core.paper_styles import STYLES_BY_ID
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.picture import ColourScale, Panel, PanelForm, PanelSeries
@@ -90,9 +84,8 @@ def test_controllers_keep_their_colours_and_what_the_paper_proposes_has_its_own(
     second = series_colours(tiny_results(tmp_path, swapped).recipe)
     assert first["OLIA"] == second["LIA"] == OURS
     assert OURS not in (first["LIA"], second["OLIA"])
-    many = series_colours(
-        tiny_results(tmp_path, TINY + "".join(f"[series.L{n}]\nset.seed = {n}\n" for n in range(9))).recipe
-    )
+    more = "".join(f"[series.L{n}]\nset.seed = {n}\n" for n in range(9))
+    many = series_colours(tiny_results(tmp_path, TINY + more).recipe)
     assert len(set(many.values())) == len(many) == 11
 
 
@@ -111,9 +104,7 @@ def test_scatter_has_another_measure_across(tmp_path: Path):
     cloud = experiment_figure(tiny_results(tmp_path, text)).panels[0]
     assert cloud.x_text == "Round-trip time (ms)"
     assert cloud.series[1].x.tolist() == pytest.approx([95.0, 120.0])
-
-
-def test_measures_of_a_single_point_stand_beside_each_other_in_a_table(tmp_path: Path):
+    # Measures of a single point stand beside each other in a table.
     text = with_axis("").replace('form = "lines"\nmeasure = "goodput"', 'form = "table"\nmeasures = ["goodput", "rtt"]')
     values = {(m, s, ""): given for (m, s, p), given in GOODPUT.items() if p == "1%"}
     table = experiment_figure(tiny_results(tmp_path, text, FixedValues(values))).panels[0]
@@ -121,17 +112,18 @@ def test_measures_of_a_single_point_stand_beside_each_other_in_a_table(tmp_path:
     assert table.series[0].means.tolist() == pytest.approx([6.5, 85.0])
 
 
-@pytest.mark.parametrize(("kind", "begin"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+@for_each(("kind", "begin"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
 def test_every_form_is_drawn_in_every_format_light_and_dark(tmp_path: Path, kind: FigureKind, begin: bytes):
     lines, bars, trace = experiment_figure(tiny_results(tmp_path)).panels
     box = replace(bars, form="box")
     cloud = replace(lines, form="scatter", series=tuple(replace(s, x=s.means, x_halves=s.halves) for s in lines.series))
     table = replace(lines, form="table")
-    ground = DARK if kind == "png" else Ground()
-    style = STYLES_BY_ID["ieee"] if kind == "pdf" else STYLES_BY_ID["page"]
-    figure = FigurePlan(
-        panels=(lines, bars, trace, box, cloud, table), style=style, kind=kind, dpi=72, title="All", ground=ground
-    )
+    panels = (lines, bars, trace, box, cloud, table)
+    figure = FigurePlan(panels=panels, style=STYLES_BY_ID["page"], kind=kind, dpi=72, title="All")
+    if kind == "png":
+        figure = replace(figure, ground=DARK)
+    if kind == "pdf":
+        figure = replace(figure, style=STYLES_BY_ID["ieee"])
     content = render_figure(figure)
     assert content.startswith(begin)
     if kind == "svg":
@@ -143,32 +135,23 @@ def test_every_form_is_drawn_in_every_format_light_and_dark(tmp_path: Path, kind
 
 def test_figure_goes_to_the_process_that_draws_and_comes_back_the_same(tmp_path: Path):
     figure = replace(experiment_figure(tiny_results(tmp_path)), kind="svg")
-    sent = unpack(pack(figure), KINDS)
-    assert _renderer(sent, lambda _: b"")(sent) == render_figure(figure)
+    assert render_figure(unpack(pack(figure), KINDS)) == render_figure(figure)
 
 
 def test_thumbnail_is_the_first_panel_alone_without_words(tmp_path: Path):
-    small = experiment_figure(tiny_results(tmp_path)).as_thumbnail(40.0, 24.0)
+    figure = experiment_figure(tiny_results(tmp_path))
+    small = figure.as_thumbnail(40.0, 24.0)
     assert figure_size_in(small) == pytest.approx((40.0 / 25.4, 24.0 / 25.4))
     assert b"Goodput" not in render_figure(replace(small, kind="svg"))
-
-
-def test_thumbnail_of_a_table_is_a_sketch_of_one(tmp_path: Path):
-    table = replace(experiment_figure(tiny_results(tmp_path)).panels[0], form="table")
-    small = FigurePlan(panels=(table,), kind="svg").as_thumbnail(40.0, 24.0)
-    svg = render_figure(small)
-    # Numbers would be a smear; the rows have the colours of their series.
-    assert b"<text" not in svg
-    assert b"#d55e00" in svg
-
-
-def test_figure_of_nothing_is_refused(tmp_path: Path):
-    figure = experiment_figure(tiny_results(tmp_path, values=FixedValues({})))
-    assert not any(panel.has_values for panel in figure.panels)
-    with pytest.raises(InputError, match="nothing to draw"):
-        render_figure(figure)
-    with pytest.raises(InputError, match="12 plots at most, not 15"):
-        render_figure(replace(figure, panels=experiment_figure(tiny_results(tmp_path)).panels * 5))
+    # That of a table is a sketch of one: numbers would be a smear, and rows have the colours of their series.
+    table = FigurePlan(panels=(replace(figure.panels[0], form="table"),), kind="svg")
+    svg = render_figure(table.as_thumbnail(40.0, 24.0))
+    assert (b"<text" in svg, b"#d55e00" in svg) == (False, True)
+    # A figure of nothing or of too much is refused.
+    nothing = experiment_figure(tiny_results(tmp_path, values=FixedValues({})))
+    for refused, why in ((nothing, "nothing to draw"), (replace(figure, panels=figure.panels * 5), "12 plots at most")):
+        with pytest.raises(InputError, match=why):
+            render_figure(refused)
 
 
 def test_panels_stand_in_pairs_and_tables_take_the_whole_width(tmp_path: Path):
@@ -184,16 +167,15 @@ def test_long_heads_of_a_table_and_long_names_of_bars_are_broken_into_lines(tmp_
     lines, bars, _trace = experiment_figure(tiny_results(tmp_path)).panels
     long = "Time to fill the bottom link again after the step (s)"
     table = replace(lines, form="table", points=(long, long))
-    layout = table_layout(table, FigurePlan(panels=(table,), style=STYLES_BY_ID["ieee"]))
+    layout = panel_forms.table_layout(table, FigurePlan(panels=(table,), style=STYLES_BY_ID["ieee"]))
     assert layout.head_lines > 1
     assert [head.replace("\n", " ") for head in layout.cells[0][1:]] == [long, long]
     assert sum(layout.shares) == pytest.approx(1.0)
     named = replace(bars, points=(long, long))
-    assert names_lines(bars, FigurePlan(panels=(bars,))) == 1.0
-    assert names_lines(named, FigurePlan(panels=(named,))) == 2.0
+    assert [panel_forms.names_lines(each, FigurePlan(panels=(each,))) for each in (bars, named)] == [1.0, 2.0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("mean", "half", "told"),
     [
         (3.024, 0.11, "3.02 ± 0.11"),
@@ -206,7 +188,7 @@ def test_long_heads_of_a_table_and_long_names_of_bars_are_broken_into_lines(tmp_
     ],
 )
 def test_interval_has_no_more_decimals_than_what_it_belongs_to(mean: float, half: float, told: str):
-    assert interval_text(mean, half) == told
+    assert panel_forms.interval_text(mean, half) == told
 
 
 def test_capacity_is_drawn_by_its_corners_and_drawing_names_what_is_used_only(tmp_path: Path):
@@ -229,7 +211,7 @@ def test_long_interval_does_not_press_the_figure_flat(tmp_path: Path):
     assert not np.isnan(huge.series[0].halves).any()
 
 
-@pytest.mark.parametrize("form", ["lines", "bars", "scatter"])
+@for_each("form", ["lines", "bars", "scatter"])
 def test_no_interval_of_a_goodput_is_drawn_below_zero(tmp_path: Path, form: PanelForm):
     """A mean of 5.25 with half an interval of 12 or more; of a signed quantity it is drawn as it is."""
     lines = experiment_figure(tiny_results(tmp_path)).panels[0]
@@ -240,9 +222,8 @@ def test_no_interval_of_a_goodput_is_drawn_below_zero(tmp_path: Path, form: Pane
     for is_signed in (False, True):
         shown = replace(panel, is_signed=is_signed, x_is_signed=is_signed)
         axes = Figure().add_subplot()
-        {"lines": draw_lines, "bars": draw_bars, "scatter": draw_scatter}[form](
-            axes, shown, FigurePlan(panels=(shown,))
-        )
+        draw = {"lines": panel_forms.draw_lines, "bars": panel_forms.draw_bars, "scatter": panel_forms.draw_scatter}
+        draw[form](axes, shown, FigurePlan(panels=(shown,)))
         drawn = [np.asarray(path.vertices) for each in axes.collections for path in each.get_paths()]
         columns = (0, 1) if form == "scatter" else (1,)
         ends = [float(vertices[:, column].min()) for vertices in drawn for column in columns]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-import pytest
+from tests.helpers.members import for_each
 
 from subflow_app.features.paper.core.figure_plan import AS_SHOWN, FigureChoice
 from subflow_app.foundation.settings import Settings, load_settings, save_settings
@@ -17,20 +17,11 @@ def test_choice_outlives_the_program(tmp_path) -> None:
     assert FigureChoice.from_entries(load_settings(tmp_path / "settings.json").figure) == choice
 
 
-@pytest.mark.parametrize(
-    "entries",
-    [
-        {"style": "nature"},
-        {"style": ["ieee"]},
-        {"kind": "gif"},
-        {"width_mm": 5.0},
-        {"height_mm": True},
-        {"dpi": 300.5},
-        {"legend": {}},
-        {"is_stacked": 1},
-        {"unknown": 1},
-    ],
-)
+_OF_SIZE = ({"width_mm": 5.0}, {"height_mm": True}, {"dpi": 300.5})
+_OF_LOOKS = ({"style": "nature"}, {"style": ["ieee"]}, {"kind": "gif"}, {"legend": {}}, {"is_stacked": 1})
+
+
+@for_each("entries", [*_OF_SIZE, *_OF_LOOKS, {"unknown": 1}])
 def test_what_is_not_usable_is_as_the_first_time(entries) -> None:
     assert FigureChoice.from_entries(entries) == FigureChoice()
 

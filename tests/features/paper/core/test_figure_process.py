@@ -35,33 +35,26 @@ def script(text: str, timeout_s: float = 30.0) -> FigureProcess:
     return FigureProcess([sys.executable, "-c", text], timeout_s=timeout_s)
 
 
-def test_what_it_draws_is_what_this_process_draws(process: FigureProcess) -> None:
-    plan = replace(PLAN, style=STYLES_BY_ID["ieee"], kind="svg")
-
-    assert process.draw(plan) == render_figure(plan)
-
-
 def test_bands_and_marks_go_to_the_process_and_come_back_the_same() -> None:
     values = np.arange(3.0)
     band = Band(0.8, values.astype(np.float32), values.astype(np.float32) + 2)
     curve = Curve("median", "all", "flow", ColourKey(0, 0), values, values.astype(np.float32), bands=(band,))
-    plot = replace(
-        PLAN.plots[0], curves=(curve,), ticks=(Ticks(values, 0.1, ColourKey(0, 0)), Ticks(values, text="up"))
-    )
+    ticks = (Ticks(values, 0.1, ColourKey(0, 0)), Ticks(values, text="up"))
+    plot = replace(PLAN.plots[0], curves=(curve,), ticks=ticks)
     plan = replace(PLAN, plots=(plot, plot), kind="svg", height_mm=90.0)
     assert render_figure(unpack(pack(plan), KINDS)) == render_figure(plan)
 
 
-def test_what_cannot_be_drawn_is_said_and_the_next_figure_is_drawn(process: FigureProcess) -> None:
+def test_it_draws_what_this_process_draws_and_tells_what_cannot_be_drawn(process: FigureProcess) -> None:
+    plan = replace(PLAN, style=STYLES_BY_ID["ieee"], kind="svg")
+    assert process.draw(plan) == render_figure(plan)
+    # A bug in it is raised here.
+    with pytest.raises(RuntimeError, match="ColourKey is nothing to draw"):
+        process.draw(PLAN.plots[0].curves[0].colour)
     with pytest.raises(InputError, match="nothing to draw"):
         process.draw(replace(PLAN, plots=()))
 
     assert process.draw(replace(PLAN, kind="pdf")).startswith(b"%PDF")
-
-
-def test_a_bug_in_it_is_raised_here(process: FigureProcess) -> None:
-    with pytest.raises(RuntimeError, match="ColourKey is nothing to draw"):
-        process.draw(PLAN.plots[0].curves[0].colour)
 
 
 def test_a_process_that_dies_says_its_last_words_and_the_next_try_starts_another() -> None:
@@ -70,13 +63,13 @@ def test_a_process_that_dies_says_its_last_words_and_the_next_try_starts_another
         with pytest.raises(ExportError, match=r"ended unexpectedly \(out of memory\): try again"):
             process.draw(PLAN)
     process.close()
-
-
-def test_a_process_that_hangs_is_given_up() -> None:
+    # Those that hang are given up.
     process = script("import time; time.sleep(60)", timeout_s=0.2)
     with pytest.raises(ExportError, match=r"longer than 0\.2 s"):
         process.draw(PLAN)
     process.close()
+    with pytest.raises(ExportError, match="No such file"):
+        FigureProcess(["/no/such/program"]).start()
 
 
 def test_closing_gives_a_drawing_up() -> None:
@@ -98,8 +91,3 @@ def test_closing_gives_a_drawing_up() -> None:
 
     assert not thread.is_alive()
     assert [str(error) for error in errors] == ["drawing was cancelled"]
-
-
-def test_a_program_that_is_not_there_is_said() -> None:
-    with pytest.raises(ExportError, match="No such file"):
-        FigureProcess(["/no/such/program"]).start()

@@ -14,6 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
+from tests.helpers.members import for_each
+from tests.helpers.presence import known
 
 from subflow_app.features.exporting.core.exports import export_bars, export_curves
 from subflow_app.features.paper.core import figures
@@ -69,21 +71,20 @@ def drawn_plan(plots: list[PlotSpec], runs: list, style: PaperStyle = DEFAULT_ST
         return draw_figure(plan)
 
 
-def drawn(plot: PlotSpec, curves: list[Curve]) -> tuple[list, list[str]]:
+def legend_of(figure: Figure) -> list[str]:
+    return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+
+
+def drawn(plot: PlotSpec, curves: list[Curve], end_s: float = 10.0) -> tuple[list, list[str]]:
     """Lines on the axes and texts of the legend."""
-    return drawn_for(plot, curves, 10.0)
+    figure = figure_of(plot, curves, end_s)
+    return list(figure.axes[0].get_lines()), legend_of(figure)
 
 
 def figure_of(plot: PlotSpec, curves: list[Curve], end_s: float = 10.0) -> Figure:
     plan = FigurePlan((plot_data(plot, curves),), (0.0, end_s))
     with drawing(plan.style):
         return draw_figure(plan)
-
-
-def drawn_for(plot: PlotSpec, curves: list[Curve], end_s: float) -> tuple[list, list[str]]:
-    figure = figure_of(plot, curves, end_s)
-    texts = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
-    return list(figure.axes[0].get_lines()), texts
 
 
 @pytest.mark.parametrize(
@@ -108,12 +109,10 @@ def test_svg_names_axes_with_units_and_each_curve(tmp_path: Path) -> None:
     assert {"Time (s)", "Throughput (Mbit/s)", "download · wifi", "download · lte", "download · total"} <= set(words)
 
 
-@pytest.mark.parametrize("suffix", ["svg", "pdf", "png"])
+@for_each("suffix", ["svg", "pdf", "png"])
 def test_same_run_gives_the_same_file(tmp_path: Path, suffix: str) -> None:
-    first = save_figure(THROUGHPUT, [finished_traces()], tmp_path / f"1.{suffix}")
-    second = save_figure(THROUGHPUT, [finished_traces()], tmp_path / f"2.{suffix}")
-
-    assert first.read_bytes() == second.read_bytes()
+    files = [save_figure(THROUGHPUT, [finished_traces()], tmp_path / f"{number}.{suffix}") for number in range(2)]
+    assert files[0].read_bytes() == files[1].read_bytes()
 
 
 def test_lines_are_in_the_unit_of_the_axis_and_the_colour_of_their_owner() -> None:
@@ -129,19 +128,11 @@ def test_many_flows_are_drawn_by_group_with_their_mean() -> None:
     curves = THROUGHPUT.curves(finished_traces(CROWD))
     lines, texts = drawn(THROUGHPUT, curves)
 
-    assert texts == [
-        "mp · wifi (mean of 5)",
-        "mp · lte (mean of 5)",
-        "mp · total (mean of 5)",
-        "tcp · wifi (mean of 5)",
-    ]
+    assert texts == [f"{name} (mean of 5)" for name in ("mp · wifi", "mp · lte", "mp · total", "tcp · wifi")]
     assert len(lines) == 20 + 4
     first_group = np.mean([curve.values for curve in curves if curve.label.endswith("wifi") and "mp" in curve.label], 0)
     np.testing.assert_allclose(lines[20].get_ydata(), first_group / 1e6, rtol=1e-5)
     assert lines[20].get_linewidth() > 2 * lines[0].get_linewidth()
-
-
-def test_mean_leaves_out_what_is_unknown() -> None:
     plot = PLOTS_BY_ID["rtt"]
     lines, _ = drawn(plot, plot.curves(finished_traces(CROWD)))
     mean = np.asarray(lines[-1].get_ydata())
@@ -159,23 +150,17 @@ def test_overlay_lists_colours_once_and_then_the_runs_by_dash() -> None:
     assert [line.is_dashed() for line in lines] == [False] * 3 + [True] * 3
 
 
-def test_legend_stays_below_the_axes() -> None:
-    figure = figure_of(THROUGHPUT, THROUGHPUT.curves(finished_traces()))
-    figure.draw_without_rendering()
-    legend, axes = figure.legends[0].get_window_extent(), figure.axes[0].get_tightbbox()
-
-    assert axes is not None
-    assert legend.y1 <= axes.y0
-
-
 def test_legend_is_cut_where_it_would_outgrow_the_figure() -> None:
     flows = [make_flow(f"flow{n}", "tcp", ("wifi",)) for n in range(40)]
     plot = PLOTS_BY_ID["cwnd"]
     lines, texts = drawn(plot, plot.curves(finished_traces(make_scenario(*flows))))
 
-    assert len(lines) == 40
-    assert len(texts) == 24
-    assert texts[-1] == "and 17 more"
+    assert (len(lines), len(texts), texts[-1]) == (40, 24, "and 17 more")
+    # It stays below the axes.
+    figure = figure_of(THROUGHPUT, THROUGHPUT.curves(finished_traces()))
+    figure.draw_without_rendering()
+    legend, axes = figure.legends[0].get_window_extent(), known(figure.axes[0].get_tightbbox())
+    assert legend.y1 <= axes.y0
 
 
 def test_long_runs_show_rates_as_means_and_say_so() -> None:
@@ -189,12 +174,9 @@ def test_long_runs_show_rates_as_means_and_say_so() -> None:
     np.testing.assert_allclose(x, np.arange(1, 201), rtol=1e-9)
     expected = curves[0].values.reshape(200, 10).mean(axis=1, dtype=np.float64) / 1e6
     np.testing.assert_allclose(y, expected, rtol=1e-6)
-
-
-def test_states_are_drawn_as_they_were_sampled() -> None:
+    # States are drawn as they were sampled.
     plot = PLOTS_BY_ID["cwnd"]
-    figure = figure_of(plot, plot.curves(finished_traces(make_scenario(duration_s=200.0))), 200.0)
-
+    figure = figure_of(plot, plot.curves(finished_traces(scenario)), 200.0)
     assert np.size(figure.axes[0].get_lines()[0].get_xdata()) == 2000
     assert "mean" not in figure.axes[0].get_ylabel()
 
@@ -202,7 +184,7 @@ def test_states_are_drawn_as_they_were_sampled() -> None:
 def test_overlaid_rates_are_means_over_the_same_time() -> None:
     scenario = make_scenario(duration_s=100.0)
     runs = [finished_traces(scenario, interval_s=0.1), finished_traces(scenario, interval_s=0.5)]
-    lines, _ = drawn_for(THROUGHPUT, THROUGHPUT.overlay(runs), 100.0)
+    lines, _ = drawn(THROUGHPUT, THROUGHPUT.overlay(runs), 100.0)
 
     # 0.5 s is the mean of five samples of the first run and one of the second: 200 points each.
     assert {len(line.get_xdata()) for line in lines} == {200}
@@ -215,19 +197,19 @@ def test_queues_that_never_fill_are_left_out() -> None:
     assert texts == ["wifi client→server", "lte client→server"]
 
 
-def test_unknown_format_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r'"\.gif"'):
-        save_figure(THROUGHPUT, [finished_traces()], tmp_path / "x.gif")
-
-
-def test_unwritable_place_is_said(tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match="No such file or directory"):
-        save_figure(THROUGHPUT, [finished_traces()], tmp_path / "missing" / "x.svg")
-
-
-def test_nothing_to_draw_is_said(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="throughput"):
-        save_figure(THROUGHPUT, [], tmp_path / "x.svg")
+@for_each(
+    ("plot", "count", "name", "why"),
+    [
+        (THROUGHPUT, 1, "x.gif", r'"\.gif"'),
+        (THROUGHPUT, 1, "figure", r"figures are written as \.svg, \.pdf or \.png, and this name has no"),
+        (THROUGHPUT, 1, "missing/x.svg", "No such file or directory"),
+        (THROUGHPUT, 0, "x.svg", "throughput"),
+        (replace(THROUGHPUT, least_flows=2, needs="two flows or more"), 1, "x.svg", "it takes two flows or more"),
+    ],
+)
+def test_what_cannot_be_drawn_or_written_is_said(tmp_path: Path, plot: PlotSpec, count: int, name: str, why: str):
+    with pytest.raises((InputError, ExportError), match=why):
+        save_figure(plot, [finished_traces()] * count, tmp_path / name)
 
 
 def test_a_plot_over_another_quantity_has_it_along_its_axis(tmp_path: Path) -> None:
@@ -237,8 +219,7 @@ def test_a_plot_over_another_quantity_has_it_along_its_axis(tmp_path: Path) -> N
     assert figure.axes[0].get_xlabel() == "Smoothed RTT (ms)"
     assert texts == ["download · wifi", "download · lte", "LIA", "OLIA"]
     curve = PHASE.curves(finished_traces())[0]
-    assert curve.x is not None
-    np.testing.assert_allclose(lines[0].get_xdata(), curve.x * 1e3, rtol=1e-6)
+    np.testing.assert_allclose(lines[0].get_xdata(), known(curve.x) * 1e3, rtol=1e-6)
     table = export_curves([curve], tmp_path / "phase.csv", PHASE).read_text(encoding="utf-8").splitlines()
     assert table[0] == "run,owner,srtt_s,cwnd_pkts"
     assert table[1].startswith("1,download/1,")
@@ -267,16 +248,9 @@ def test_bars_of_several_experiments_are_told_apart_in_the_legend(tmp_path: Path
     runs = [finished_traces(RICH, title="LIA"), finished_traces(replace(RICH, duration_s=11.0), title="OLIA")]
     figure = drawn_plan([MEANS], runs)
 
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["LIA", "OLIA"]
+    assert legend_of(figure) == ["LIA", "OLIA"]
     assert figure.axes[0].get_xlabel() == "one run each: no interval"
     assert save_figure(MEANS, runs, tmp_path / "bars.svg").exists()
-
-
-def test_what_a_plot_needs_is_said(tmp_path: Path) -> None:
-    duel = replace(THROUGHPUT, least_flows=2, needs="two flows or more")
-
-    with pytest.raises(InputError, match="it takes two flows or more"):
-        save_figure(duel, [finished_traces()], tmp_path / "x.svg")
 
 
 # ---- styles ----
@@ -303,18 +277,15 @@ def plan_of(style: PaperStyle, kind: str, titles: tuple[str, ...] = ("LIA",), **
 )
 def test_every_format_has_the_width_of_its_style_and_needs_no_font_of_the_reader(style: PaperStyle) -> None:
     pdf = render_figure(plan_of(style, "pdf", title="Ümläut → 中"))
-    box = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+)", pdf)
-    assert box is not None
+    box = known(re.search(rb"/MediaBox \[ ?0 0 ([\d.]+)", pdf))
     assert float(box[1]) / POINTS_PER_MM == pytest.approx(style.width_mm, abs=0.01)
     descriptors = re.findall(rb"<<[^<>]*/Type /FontDescriptor[^<>]*>>", pdf)
     assert b"/Type3" not in pdf
     assert descriptors
-    for descriptor in descriptors:
-        assert b"/FontFile2" in descriptor
+    assert all(b"/FontFile2" in descriptor for descriptor in descriptors)
 
     svg = render_figure(plan_of(style, "svg"))
-    head = re.search(rb'<svg[^>]* width="([\d.]+)pt"', svg)
-    assert head is not None
+    head = known(re.search(rb'<svg[^>]* width="([\d.]+)pt"', svg))
     assert float(head[1]) / POINTS_PER_MM == pytest.approx(style.width_mm, abs=0.01)
     if style in PAPER:
         assert b"<text" not in svg
@@ -327,7 +298,7 @@ def test_every_format_has_the_width_of_its_style_and_needs_no_font_of_the_reader
     assert per_metre * 0.0254 == pytest.approx(200, abs=0.1)
 
 
-@pytest.mark.parametrize("style", STYLES, ids=lambda style: style.id)
+@for_each("style", STYLES, ids=lambda style: style.id)
 def test_texts_are_at_least_as_large_as_papers_ask_for_and_inside_the_figure(style: PaperStyle) -> None:
     with drawing(style):
         figure = draw_figure(plan_of(style, "pdf", ("LIA", "a run with a name that is far too long for a legend" * 3)))
@@ -342,26 +313,21 @@ def test_texts_are_at_least_as_large_as_papers_ask_for_and_inside_the_figure(sty
     assert box.y1 <= figure.get_figheight() + 0.01
 
 
-def test_curves_of_papers_differ_without_colour() -> None:
-    with drawing(STYLES_BY_ID["ieee"]):
-        figure = draw_figure(plan_of(STYLES_BY_ID["ieee"], "pdf", ("LIA", "OLIA")))
-    looks = [(str(line.get_marker()), line.is_dashed()) for line in figure.axes[0].get_lines()]
-
-    assert len(set(looks)) == len(looks) == 6
-
-
 def test_stacked_plots_share_their_time_axis_and_one_legend() -> None:
     with drawing(STYLES_BY_ID["ieee"]):
-        figure = draw_figure(plan_of(STYLES_BY_ID["ieee"], "pdf", time_range=(4.0, 6.0)))
+        figure = draw_figure(plan_of(STYLES_BY_ID["ieee"], "pdf", ("LIA", "OLIA"), time_range=(4.0, 6.0)))
 
     assert [axes.get_xlim() for axes in figure.axes] == [(4.0, 6.0)] * 3
     assert [axes.get_xlabel() for axes in figure.axes] == ["", "", "Time (s)"]
     assert len(figure.legends) == 1
+    # Curves differ without colour.
+    looks = {(str(line.get_marker()), line.is_dashed()) for line in figure.axes[0].get_lines()}
+    assert len(looks) == len(figure.axes[0].get_lines()) == 6
     # 2 s of samples of 0.1 s, and one beyond each end.
     assert all(20 <= np.size(line.get_xdata()) <= 23 for line in figure.axes[0].get_lines())
 
 
-@pytest.mark.parametrize(("legend", "inside", "outside"), [("none", 0, 0), ("inside", 3, 0), ("above", 0, 1)])
+@for_each(("legend", "inside", "outside"), [("none", 0, 0), ("inside", 3, 0), ("above", 0, 1)])
 def test_legend_stands_where_it_is_wanted(legend: str, inside: int, outside: int) -> None:
     with drawing(STYLES_BY_ID["ieee"]):
         figure = draw_figure(plan_of(STYLES_BY_ID["ieee"], "pdf", legend=legend, title="Two paths"))
@@ -372,32 +338,13 @@ def test_legend_stands_where_it_is_wanted(legend: str, inside: int, outside: int
     assert len(figure.legends) == outside
 
 
-def test_names_are_taken_as_they_are() -> None:
-    with drawing(STYLES_BY_ID["page"]):
-        figure = draw_figure(plan_of(STYLES_BY_ID["page"], "pdf", ("_hidden", "costs $5 and $6")))
-        figure.draw_without_rendering()
-
-    texts = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert texts[-2:] == ["_hidden", "costs $5 and $6"]
-
-
-@pytest.mark.parametrize(("width_mm", "height_mm"), [(5.0, None), (5000.0, None), (float("nan"), None), (None, 5.0)])
+@for_each(("width_mm", "height_mm"), [(5.0, None), (5000.0, None), (float("nan"), None), (None, 5.0)])
 def test_absurd_sizes_are_refused_with_what_is_allowed(width_mm: float | None, height_mm: float | None) -> None:
     with pytest.raises(InputError, match=r"is (40 to 600|20 to 400) mm, not"):
         STYLES_BY_ID["ieee"].sized(width_mm, height_mm)
-
-
-@pytest.mark.parametrize(
-    ("dpi", "why"), [(10, "72 to 1200 px per inch, not 10"), (1200, r"would have \d+ megapixels, and 100 are allowed")]
-)
-def test_absurd_resolutions_are_refused(dpi: int, why: str) -> None:
-    with pytest.raises(InputError, match=why):
-        render_figure(plan_of(STYLES_BY_ID["page"].sized(600, 400), "png", dpi=dpi))
-
-
-def test_name_without_suffix_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"figure: figures are written as \.svg, \.pdf or \.png, and this name has no"):
-        save_figure(THROUGHPUT, [finished_traces()], tmp_path / "figure")
+    for dpi, why in ((10, "72 to 1200 px per inch, not 10"), (1200, r"have \d+ megapixels, and 100 are allowed")):
+        with pytest.raises(InputError, match=why):
+            render_figure(plan_of(STYLES_BY_ID["page"].sized(600, 400), "png", dpi=dpi))
 
 
 def test_what_stood_there_stays_when_writing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -416,21 +363,11 @@ def test_what_stood_there_stays_when_writing_fails(tmp_path: Path, monkeypatch: 
 
 
 def test_bars_have_caps_names_and_hatches_at_column_width() -> None:
-    bars = [
-        Bar(
-            f"a flow with quite a name {n}",
-            f"f{n}",
-            "flow",
-            palette.ColourKey(n, 0),
-            run,
-            f"run {run}",
-            (1e6,),
-            1e6,
-            1e5,
-        )
-        for n in range(4)
-        for run in range(3)
-    ]
+    def bar(n: int, run: int) -> Bar:
+        colour = palette.ColourKey(n, 0)
+        return Bar(f"a flow with quite a name {n}", f"f{n}", "flow", colour, run, f"run {run}", (1e6,), 1e6, 1e5)
+
+    bars = [bar(n, run) for n in range(4) for run in range(3)]
     style = STYLES_BY_ID["ieee"]
     plan = FigurePlan((plot_data(MEANS, (), bars),), (0.0, 10.0), style)
     with drawing(style):
@@ -441,24 +378,26 @@ def test_bars_have_caps_names_and_hatches_at_column_width() -> None:
 
     assert len({patch.get_hatch() for patch in axes.patches}) == 3
     assert sum(line.get_marker() == "_" for line in axes.get_lines()) == 2 * len(bars)  # a cap on each end
-    assert box.x0 >= -0.01
-    assert box.y0 >= -0.01
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["run 0", "run 1", "run 2"]
+    assert min(box.x0, box.y0) >= -0.01
+    assert legend_of(figure) == ["run 0", "run 1", "run 2"]
 
 
 def test_plots_of_all_kinds_stand_in_one_figure() -> None:
     figure = drawn_plan([THROUGHPUT, PLOTS_BY_ID["cwnd"], PHASE, MEANS], [finished_traces(RICH)])
     figure.draw_without_rendering()
 
-    assert [axes.get_xlabel() for axes in figure.axes] == [
-        "",
-        "Time (s)",
-        "Smoothed RTT (ms)",
-        "one run each: no interval",
-    ]
+    labels = [axes.get_xlabel() for axes in figure.axes]
+    assert labels == ["", "Time (s)", "Smoothed RTT (ms)", "one run each: no interval"]
 
 
-def test_runs_of_the_same_name_are_numbered_in_the_legend() -> None:
-    figure = drawn_plan([THROUGHPUT], [finished_traces(title=title) for title in ("LIA", "OLIA", "LIA")])
-
-    assert [text.get_text() for text in figure.legends[0].get_texts()][-3:] == ["LIA (1)", "OLIA", "LIA (2)"]
+@for_each(
+    ("titles", "shown"),
+    [
+        (("LIA", "OLIA", "LIA"), ["LIA (1)", "OLIA", "LIA (2)"]),
+        (("_hidden", "costs $5 and $6"), ["_hidden", "costs $5 and $6"]),
+    ],
+)
+def test_runs_are_named_in_the_legend_as_they_are_and_numbered(titles: tuple[str, ...], shown: list[str]) -> None:
+    figure = drawn_plan([THROUGHPUT], [finished_traces(title=title) for title in titles], STYLES_BY_ID["page"])
+    figure.draw_without_rendering()
+    assert legend_of(figure)[-len(titles) :] == shown

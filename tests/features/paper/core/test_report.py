@@ -8,25 +8,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from pypdf import PdfReader
+from tests.helpers.html_page import HtmlPage
+from tests.helpers.members import for_each
+from tests.helpers.presence import known
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.features.paper.core.report import (
-    REPORT_KINDS,
-    Heading,
-    Listing,
-    Paragraph,
-    Report,
-    ReportKind,
-    build_report,
-    page_size,
-    read_runs,
-    report_kind,
-)
+from subflow_app.features.paper.core import report as reports
+from subflow_app.features.paper.core.report import Heading, Listing, Paragraph, Report, build_report, read_runs
 from subflow_app.features.paper.core.report_file import render_report
 from subflow_app.features.paper.core.report_tables import events_table
 from subflow_app.features.paper.core.topology_sketch import sketch_of
@@ -42,13 +34,10 @@ CROWD = TWO_PATHS.replace('controller = "lia"', 'controller = "lia"\ncount = 10'
     "Two paths", "Ten <b>flows</b>"
 )
 MADE_AT = datetime(2026, 11, 22, 12, 30, tzinfo=UTC)
-VOID = ("meta", "link", "br", "img")
 
 
 def add_run(store: Store, text: str, seed: int) -> int:
-    result = RunJob(parse_scenario(text), text, seed=seed, store=store).run()
-    assert result.run_id is not None
-    return result.run_id
+    return known(RunJob(parse_scenario(text), text, seed=seed, store=store).run().run_id)
 
 
 @pytest.fixture(scope="module")
@@ -75,38 +64,6 @@ def headings(report: Report) -> list[str]:
     return [block.text for block in report.blocks if isinstance(block, Heading) and block.level == 1]
 
 
-class Page(HTMLParser):
-    """The structure of a page; elements that are not closed, or in the wrong order, fail."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: list[str] = []
-        self.ids: list[str] = []
-        self.links: list[str] = []
-        self.words: list[str] = []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = dict(attrs)
-        self.tags.append(tag)
-        self.ids += [value for name, value in attrs if name == "id" and value]
-        self.links += [values[name] or "" for name in ("href", "src", "xlink:href") if name in values]
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        self.handle_endtag(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.words.append(data)
-
-
 def test_report_of_one_run_has_everything(store: Store) -> None:
     report = report_on(store, 1)
     found = tables(report)
@@ -114,9 +71,10 @@ def test_report_of_one_run_has_everything(store: Store) -> None:
 
     assert report.title == "Two paths"
     assert report.subtitle.startswith("Report on run 1, made 2026-11-22 12:30 UTC with Subflow ")
-    assert headings(report) == [
-        *("Summary", "Setup", "Figures", "Results", "How to repeat it", "How to cite Subflow", "Appendix: scenario"),
-    ]
+    parts = ("Summary", "Setup", "Figures", "Results", "How to repeat it", "How to cite Subflow", "Appendix: scenario")
+    assert headings(report) == [*parts]
+    without = build_report(read_runs(store, [1]), plots=[PLOTS_BY_ID["utility"]])
+    assert "Figures" not in headings(without), "no run has this plot"
     assert Paragraph(citation_text()) in report.blocks
     assert Listing(citation_bibtex()) in report.blocks
     assert found["Links"].rows[0] == ("wifi", "client ↔ server", "8 Mbit/s", "10 ms", "droptail, 20 pkt", "1 %")
@@ -139,26 +97,20 @@ def test_runs_that_differ_in_their_seed_are_one_experiment_with_an_interval(stor
     assert lia[3] == f"{mean / 1e6:.3f} ± {4.302653 * deviation / math.sqrt(3) / 1e6:.3f}"
     assert olia[:3] == ("Two paths, OLIA", "olia", "1")
     assert "±" not in olia[3]
-    assert headings(report_on(store, 1, 2, 4))[1:3] == [
-        "Setup of runs 1, 2: Two paths",
-        "Setup of run 4: Two paths, OLIA",
-    ]
+    setups = headings(report_on(store, 1, 2, 4))[1:3]
+    assert setups == ["Setup of runs 1, 2: Two paths", "Setup of run 4: Two paths, OLIA"]
 
 
 def test_events_are_told_with_their_units(store: Store) -> None:
     assert tables(report_on(store, 6))["Events"].rows == (("1 s", "wifi", "down, rate 1 Mbit/s"),)
-
-
-def test_an_event_that_changes_the_controller_is_told() -> None:
     changed = parse_scenario(TWO_PATHS + '\n[[events]]\nat = "1s"\nflow = "download"\ncontroller = "olia"\n')
     assert events_table(changed.events).rows == (("1 s", "download", "controller olia"),)
 
 
 def test_html_is_one_file_without_scripts_whose_texts_are_escaped(store: Store) -> None:
     text = render_report(report_on(store, 5, 1)).decode()
-    page = Page(text)
+    page = HtmlPage(text)
 
-    assert page.open == []
     assert "script" not in page.tags
     assert all(link.startswith("#") for link in page.links)
     assert not re.search(r"@import|url\((?!#)", text)
@@ -180,10 +132,10 @@ def test_html_is_one_file_without_scripts_whose_texts_are_escaped(store: Store) 
         pytest.param((5,), 5, "a4", 210.0, marks=pytest.mark.full("one run alone, on the other page")),
     ],
 )
-def test_pdf_has_numbered_pages_with_all_texts(
+def test_pdf_has_pages_of_all_texts(
     store: Store, numbers: tuple[int, ...], least_pages: int, page: str, width_mm: float
 ) -> None:
-    report = replace(report_on(store, *numbers), kind="pdf", page=page_size(page))
+    report = replace(report_on(store, *numbers), kind="pdf", page=reports.page_size(page))
     content = render_report(report)
     reader = PdfReader(io.BytesIO(content))
     texts = [each.extract_text() for each in reader.pages]
@@ -199,13 +151,13 @@ def test_pdf_has_numbered_pages_with_all_texts(
     for run in numbers:
         assert store.run(run).signature in whole
     assert 'queue = "40pkt"' in whole
-    assert reader.metadata is not None
-    assert reader.metadata.title == report.title
+    assert known(reader.metadata).title == report.title
 
 
 def test_tables_that_break_have_their_head_again(store: Store) -> None:
     report = report_on(store, 5)
-    long = replace(tables(report)["Per flow and subflow"], rows=tables(report)["Per flow and subflow"].rows * 4)
+    table = tables(report)["Per flow and subflow"]
+    long = replace(table, rows=table.rows * 4)
     made = replace(report, kind="pdf", blocks=(Heading("Results"), long))
     texts = [page.extract_text() for page in PdfReader(io.BytesIO(render_report(made))).pages]
 
@@ -214,8 +166,8 @@ def test_tables_that_break_have_their_head_again(store: Store) -> None:
     assert sum(text.count("download.10") for text in texts) == 4
 
 
-@pytest.mark.parametrize("kind", REPORT_KINDS)
-def test_same_report_is_the_same_file(store: Store, kind: ReportKind) -> None:
+@for_each("kind", reports.REPORT_KINDS)
+def test_same_report_is_the_same_file(store: Store, kind: reports.ReportKind) -> None:
     report = replace(report_on(store, 1), kind=kind)
     assert render_report(report) == render_report(report)
 
@@ -235,46 +187,29 @@ def test_pdf_lists_its_headings_with_their_pages_and_shows_texts_as_they_are() -
     assert str(len(pages)) in pages[0].split()
 
 
-def test_plots_that_no_run_has_are_left_out(store: Store) -> None:
-    report = build_report(read_runs(store, [1]), plots=[PLOTS_BY_ID["utility"]])
-    assert "Figures" not in headings(report)
-
-
 def test_runs_that_cannot_be_reported_on_are_refused(tmp_path: Path) -> None:
     with open_store(tmp_path / "runs.db") as store:
         number = add_run(store, TWO_PATHS, 1)
-        with pytest.raises(InputError, match="needs a run"):
-            read_runs(store, [])
-        with pytest.raises(InputError, match="at most 50 runs, not 60"):
-            read_runs(store, range(1, 61))
         store.delete([number])
-        with pytest.raises(InputError, match=f"run {number} is deleted"):
-            read_runs(store, [number])
+        for numbers, why in (([], "needs a run"), (range(1, 61), "at most 50 runs"), ([number], "run 1 is deleted")):
+            with pytest.raises(InputError, match=why):
+                read_runs(store, numbers)
+    for name, why in (("x.docx", r"not \"\.docx\""), ("x", "no suffix")):
+        with pytest.raises(InputError, match=why):
+            reports.report_kind(Path(name))
+    with pytest.raises(InputError, match="must be one of a4, letter"):
+        reports.page_size("a3")
 
 
-def test_a_scenario_that_cannot_be_read_still_gives_a_report(store: Store) -> None:
+def test_a_run_without_scenario_and_summary_still_gives_a_report(store: Store) -> None:
     (run,) = read_runs(store, [1])
     report = build_report([replace(run, scenario=None)])
 
     assert "Links" not in [block.title for block in report.blocks if isinstance(block, TextTable)][:2]
     assert render_report(report)
-
-
-def test_a_run_without_summary_and_scenario_text_gives_a_report(store: Store) -> None:
-    (run,) = read_runs(store, [1])
     bare = replace(run, scenario=None, row=run.row._replace(summary=None, scenario_text=None, machine=None))
     text = render_report(build_report([bare])).decode()
-
-    assert "without a summary" in text
-    assert "was not kept" in text
-
-
-@pytest.mark.parametrize(("name", "why"), [("x.docx", r"not \"\.docx\""), ("x", "no suffix")])
-def test_other_formats_are_refused(name: str, why: str) -> None:
-    with pytest.raises(InputError, match=why):
-        report_kind(Path(name))
-    with pytest.raises(InputError, match="must be one of a4, letter"):
-        page_size("a3")
+    assert ("without a summary" in text, "was not kept" in text) == (True, True)
 
 
 def test_topology_is_drawn_as_on_the_canvas() -> None:

@@ -20,8 +20,11 @@ def desk(make_desk: MakeDesk) -> Desk:
     return make_desk(actions=rows())
 
 
+Choose = Callable[[Callable[[ReportDialog], None]], None]
+
+
 @pytest.fixture
-def choose(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[ReportDialog], None]], None]:
+def choose(monkeypatch: pytest.MonkeyPatch) -> Choose:
     """Lets a function answer the next dialog."""
 
     def answer_with(function: Callable[[ReportDialog], None]) -> None:
@@ -34,13 +37,10 @@ def choose(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[ReportDialog]
     return answer_with
 
 
-def test_report_on_the_selected_runs(
-    qtbot: QtBot,
-    desk: Desk,
-    dialogs: ScriptedDialogs,
-    tmp_path: Path,
-    choose: Callable[[Callable[[ReportDialog], None]], None],
+def test_report_on_chosen_runs(
+    qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path, choose: Choose
 ) -> None:
+    assert not desk.bar["file.export_report"].isEnabled()
     numbers = [desk.run_once(), desk.run_once()]
     desk.history.select(numbers)
 
@@ -67,12 +67,8 @@ def test_report_on_the_selected_runs(
     assert desk.preferences.settings.last_export_directory == str(tmp_path)
 
 
-def test_report_on_the_run_that_is_shown_as_pdf(
-    qtbot: QtBot,
-    desk: Desk,
-    dialogs: ScriptedDialogs,
-    tmp_path: Path,
-    choose: Callable[[Callable[[ReportDialog], None]], None],
+def test_report_on_the_shown_run(
+    qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path, choose: Choose
 ) -> None:
     desk.run_once()
     desk.history.select([])
@@ -84,24 +80,10 @@ def test_report_on_the_run_that_is_shown_as_pdf(
 
     # Letter is 8.5 in wide.
     assert PdfReader(tmp_path / "report.pdf").pages[0].mediabox.width == 612
-
-
-def test_report_that_cannot_be_written_is_told(
-    qtbot: QtBot,
-    desk: Desk,
-    dialogs: ScriptedDialogs,
-    tmp_path: Path,
-    choose: Callable[[Callable[[ReportDialog], None]], None],
-) -> None:
-    desk.run_once()
-    choose(lambda dialog: None)
+    # What cannot be written is told.
     for name, why in (("gone/x.pdf", "choose another folder"), ("x.docx", "reports are written as .html or .pdf")):
         dialogs.answer("save_path", tmp_path / name)
         with qtbot.waitSignal(desk.exports.failed, timeout=60_000):
             desk.bar.trigger("file.export_report")
         assert why in desk.banners.text("export")
     assert list(tmp_path.glob("x*")) == []
-
-
-def test_there_is_no_report_without_runs(desk: Desk) -> None:
-    assert not desk.bar["file.export_report"].isEnabled()

@@ -8,21 +8,10 @@ from scipy import stats
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 from tests.helpers.members import for_each
+from tests.helpers.presence import known
 
-from subflow_app.features.plots.core import PLOTS_BY_ID, Curve
-from subflow_app.features.plots.core.drawing import (
-    BY_CONTROLLER,
-    BY_RUN,
-    BY_SUBFLOW,
-    RAW_S,
-    Colouring,
-    bin_width_s,
-    in_bins,
-    mean_of_seeds,
-    nearest_member,
-    percentiles,
-    with_crowds,
-)
+from subflow_app.features.plots.core import PLOTS_BY_ID, Curve, drawing
+from subflow_app.features.plots.core.drawing import RAW_S, Colouring, in_bins, with_crowds
 from subflow_app.vocabulary.palette import TOTAL, ColourKey
 from subflow_sim.stats import Estimate
 
@@ -48,7 +37,7 @@ def make_curve(values: list[float] | np.ndarray, owner: str = "download/1", run:
     ],
 )
 def test_bins_follow_the_zoom_or_the_person(span_s: float, chosen_s: float | None, is_rate: bool, bin_s: float) -> None:
-    assert bin_width_s((INTERVAL_S, 0.5), span_s, chosen_s=chosen_s, is_rate=is_rate) == pytest.approx(bin_s)
+    assert drawing.bin_width_s((INTERVAL_S, 0.5), span_s, chosen_s=chosen_s, is_rate=is_rate) == pytest.approx(bin_s)
 
 
 def test_bins_hold_the_mean_of_what_is_known() -> None:
@@ -69,7 +58,7 @@ def test_percentiles_are_those_of_numpy() -> None:
     values[:7, 3] = np.nan
     values[:, 9] = np.nan
 
-    found = percentiles(values, [0.1, 0.5, 0.9])
+    found = drawing.percentiles(values, [0.1, 0.5, 0.9])
     known = np.arange(40) != 9
     np.testing.assert_allclose(found[:, known], np.nanpercentile(values[:, known], [10, 50, 90], axis=0), rtol=1e-4)
     assert np.isnan(found[:, 9]).all()
@@ -81,11 +70,8 @@ def test_more_than_twelve_flows_are_their_median() -> None:
     shown, crowds = with_crowds(curves, RAW_S)
 
     assert [curve.owner for curve in shown] == ["many/1", "many/2", "many", "noise"]
-    assert [curve.label for curve in shown][:3] == [
-        "many · wifi, median of 13",
-        "many · lte, median of 13",
-        "many · total, median of 13",
-    ]
+    medians = [f"many · {name}, median of 13" for name in ("wifi", "lte", "total")]
+    assert [curve.label for curve in shown][:3] == medians
     members = np.stack([curve.values for curve in curves if curve.owner.endswith("/1")])
     np.testing.assert_allclose(shown[0].values, np.median(members, axis=0), rtol=1e-5)
     assert [band.share for band in shown[0].bands] == pytest.approx([0.8, 0.5])
@@ -111,10 +97,8 @@ def test_mouse_finds_the_nearest_flow() -> None:
     curves = [make_curve([number] * 10, f"many.{number}/1") for number in range(1, 14)]
     _, crowds = with_crowds(curves, RAW_S)
 
-    nearest = nearest_member(crowds, 0.5, 6.8)
-    assert nearest is not None
-    assert nearest.owner == "many.7/1"
-    assert nearest_member(crowds, 5.0, 6.8) is None
+    assert known(drawing.nearest_member(crowds, 0.5, 6.8)).owner == "many.7/1"
+    assert drawing.nearest_member(crowds, 5.0, 6.8) is None
 
 
 def test_mean_of_seeds_has_the_interval_of_student() -> None:
@@ -123,7 +107,7 @@ def test_mean_of_seeds_has_the_interval_of_student() -> None:
     curves = [make_curve(row, run=run) for run, row in enumerate(values)]
     # One is not as far yet.
     curves[4] = make_curve(values[4, :6], run=4)
-    mean = mean_of_seeds(curves)
+    mean = drawing.mean_of_seeds(curves)
 
     (band,) = mean.bands
     for place in range(8):
@@ -141,18 +125,18 @@ def test_colours_tell_apart_what_was_asked_for() -> None:
     runs = [lia, lia]
     wifi, lte, total = ColourKey(0, 0), ColourKey(1, 0), ColourKey(TOTAL, 0)
 
-    by_run = Colouring(runs, BY_RUN, (0, 1))
+    by_run = Colouring(runs, drawing.BY_RUN, (0, 1))
     assert {by_run.colour(own, 1, "a/1").hue for own in (wifi, lte, total)} == {1}
     assert len({by_run.colour(own, 1, "a/1") for own in (wifi, lte, total)}) == 3
     assert (by_run.dash(wifi, 1), by_run.dash(lte, 1)) == (0, 1)
 
-    by_controller = Colouring(runs, BY_CONTROLLER, (0, 1))
+    by_controller = Colouring(runs, drawing.BY_CONTROLLER, (0, 1))
     assert [by_controller.colour(wifi, 0, owner).hue for owner in ("a/1", "b/1", "a")] == [0, 1, 0]
     assert by_controller.dash(wifi, 1) == 1
 
-    by_subflow = Colouring(runs, BY_SUBFLOW, (0, 1))
+    by_subflow = Colouring(runs, drawing.BY_SUBFLOW, (0, 1))
     assert by_subflow.colour(lte, 1, "a/2") == lte
     assert by_subflow.dash(lte, 1) == 1
     # Of one run, and of a fork with its original, there is nothing to tell apart.
-    assert Colouring(runs[:1], BY_RUN, (0,)).colour(lte, 0, "a/2") == lte
-    assert Colouring(runs, BY_RUN, (0, 0)).colour(lte, 1, "a/2") == lte
+    assert Colouring(runs[:1], drawing.BY_RUN, (0,)).colour(lte, 0, "a/2") == lte
+    assert Colouring(runs, drawing.BY_RUN, (0, 0)).colour(lte, 1, "a/2") == lte

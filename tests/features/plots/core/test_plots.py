@@ -13,6 +13,7 @@ from tests.features.history.core.test_run_columns import run as make_row
 from tests.helpers.fake_runs import LEARNING, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 from tests.helpers.members import for_each
+from tests.helpers.presence import known
 from tests.helpers.table_traces import TableTraces as Table
 
 from subflow_app.features.plots import core as plots
@@ -56,15 +57,16 @@ def test_plot_has_a_unit_and_reads_only_columns_that_runs_have(plot: PlotSpec) -
     assert plot.scale > 0
     for column in plot.columns:
         assert any((key.scope, key.name) == column for key in plot.series(traces))
+    # A plot that some run lacks says what it takes.
+    datagrams = finished_traces(make_scenario(make_flow("noise", "cbr", ("lte",))))
+    assert plot.is_in(datagrams) or plot.needs
 
 
 @for_each("plot", PLOTS, ids=lambda plot: plot.id)
 def test_curves_are_the_same_in_the_same_order_at_every_call(plot: PlotSpec) -> None:
     def names(until_s: float) -> list[tuple[str, str, palette.ColourKey]]:
-        return [
-            (curve.owner, curve.kind, curve.colour)
-            for curve in plot.curves(finished_traces(ALL_COLUMNS, until_s=until_s))
-        ]
+        curves = plot.curves(finished_traces(ALL_COLUMNS, until_s=until_s))
+        return [(curve.owner, curve.kind, curve.colour) for curve in curves]
 
     assert names(0.0) == names(3.0) == names(10.0)
     assert len(set(names(0.0))) == len(names(0.0))
@@ -84,13 +86,13 @@ def test_plots_that_few_runs_have_stand_in_groups() -> None:
 
     # Every run has these, and none that belongs into a group of others.
     everyday_groups = shown(everyday)
-    for group, known in (
+    for group, plots_of in (
         ("", {"throughput", "cwnd", "rtt", "queue", "goodput", "inflight", "drops", "loss_ratio", "utilisation"}),
         (STATISTICS, {"rtt_cdf", "throughput_cdf", "phase", "goodput_bars", "controller_bars"}),
         (FAIRNESS, {"convergence"}),
         (CONNECTION, {"recv_buffer"}),
     ):
-        assert known <= everyday_groups[group]
+        assert plots_of <= everyday_groups[group]
     assert everyday_groups.keys() == {"", STATISTICS, FAIRNESS, CONNECTION}
     assert {"jain", "fairness_bars"} <= shown(several)[FAIRNESS] - everyday_groups[FAIRNESS]
     of_paths = {"schedule_share", "reorder_queue", "hol_blocking", "reinjections"}
@@ -99,17 +101,14 @@ def test_plots_that_few_runs_have_stand_in_groups() -> None:
     assert {"reward", "agent_action", "agent_observation"} <= shown(finished_traces(LEARNING))[AGENTS]
 
 
-def test_rewards_are_of_what_decides_together() -> None:
-    curves = PLOTS_BY_ID["reward"].curves(finished_traces(LEARNING))
-
-    assert [(curve.owner, curve.kind) for curve in curves] == [("download", "flow"), ("probe/1", "subflow")]
-
-
 def test_agents_have_a_sample_per_decision_and_no_curve_of_flows_that_do_not_learn() -> None:
     traces = finished_traces(LEARNING, until_s=3.0)
     curves = PLOTS_BY_ID["agent_observation"].curves(traces)
 
     assert [curve.label for curve in curves] == ["download · wifi", "download · lte", "probe · lte"]
+    # Rewards are of what decides together.
+    rewards = PLOTS_BY_ID["reward"].curves(traces)
+    assert [(curve.owner, curve.kind) for curve in rewards] == [("download", "flow"), ("probe/1", "subflow")]
     for curve in curves:
         # The first feature is t at second t.
         assert curve.time_s.tolist() == curve.values.tolist() == [1.0, 2.0, 3.0]
@@ -125,32 +124,24 @@ def test_a_plot_shows_the_number_that_is_chosen() -> None:
     # The agent of the probe makes choices, and has no such number.
     assert [len(curve.values) for curve in changes] == [2, 2, 0]
     assert SEEN.of_number("rtt").axis_text == "Observation, scaled: rtt"
-
-
-def test_only_multipath_flows_have_shares() -> None:
-    curves = PLOTS_BY_ID["schedule_share"].curves(finished_traces(MANY))
-
-    assert [curve.owner for curve in curves] == ["download.1/1", "download.1/2", "download.2/1", "download.2/2"]
-
-
-def test_a_quantity_without_a_unit_has_none_on_its_axis() -> None:
-    assert PLOTS_BY_ID["utility"].axis_text == "Utility"
-    assert PLOTS_BY_ID["rtt_gradient"].axis_text == "RTT gradient (ms/s)"
+    # A quantity without a unit has none on its axis.
+    axes = [PLOTS_BY_ID[name].axis_text for name in ("utility", "rtt_gradient")]
+    assert axes == ["Utility", "RTT gradient (ms/s)"]
 
 
 def test_throughput_shows_subflows_then_their_total_flow_by_flow() -> None:
-    curves = PLOTS_BY_ID["throughput"].curves(finished_traces(MIXED))
-
-    assert [curve.label for curve in curves] == [
-        "download.1 · wifi",
-        "download.1 · lte",
-        "download.1 · total",
-        "download.2 · wifi",
-        "download.2 · lte",
-        "download.2 · total",
-        "cross · wifi",
-        "noise",
-    ]
+    traces = finished_traces(MIXED)
+    curves = PLOTS_BY_ID["throughput"].curves(traces)
+    of_flows = [[f"download.{number} · {name}" for name in ("wifi", "lte", "total")] for number in (1, 2)]
+    assert [curve.label for curve in curves] == [*of_flows[0], *of_flows[1], "cross · wifi", "noise"]
+    # A flow of constant rate shows what arrives.
+    arrived = traces.read(select_keys(traces, FLOW, "goodput_bps", "noise")[0])[1]
+    np.testing.assert_array_equal(curves[-1].values, arrived)
+    # Shares are of multipath flows, and distributions have one curve for each flow.
+    shares = PLOTS_BY_ID["schedule_share"].curves(traces)
+    assert [curve.owner for curve in shares] == [f"download.{number}/{path}" for number in (1, 2) for path in (1, 2)]
+    labels = [curve.label for curve in PLOTS_BY_ID["throughput_cdf"].curves(traces)]
+    assert labels == ["download.1 · total", "download.2 · total", "cross · wifi", "noise"]
 
 
 def test_total_is_the_sum_of_the_subflows() -> None:
@@ -161,13 +152,6 @@ def test_total_is_the_sum_of_the_subflows() -> None:
     # float32 holds 7 digits; the sum is rounded once.
     np.testing.assert_allclose(total.values, parts[0] + parts[1], rtol=1e-6)
     assert len(total.time_s) == len(total.values) == 100
-
-
-def test_constant_rate_flow_shows_what_arrives() -> None:
-    traces = finished_traces(MIXED)
-    noise = PLOTS_BY_ID["throughput"].curves(traces)[-1]
-
-    np.testing.assert_array_equal(noise.values, traces.read(select_keys(traces, FLOW, "goodput_bps", "noise")[0])[1])
 
 
 def test_a_subflow_has_the_same_colour_in_every_plot() -> None:
@@ -187,10 +171,7 @@ def test_overlay_numbers_the_runs_and_keeps_their_titles() -> None:
     curves = PLOTS_BY_ID["cwnd"].overlay(runs)
 
     assert [(curve.owner, curve.run, curve.run_title) for curve in curves] == [
-        ("download/1", 0, "first"),
-        ("download/2", 0, "first"),
-        ("download/1", 1, "second"),
-        ("download/2", 1, "second"),
+        (f"download/{path}", run, title) for run, title in enumerate(("first", "second")) for path in (1, 2)
     ]
 
 
@@ -226,9 +207,8 @@ def test_drops_are_per_second_whatever_the_sampling_interval() -> None:
     traces = finished_traces(interval_s=0.5)
     drops = PLOTS_BY_ID["drops"].curves(traces)[0]
 
-    np.testing.assert_allclose(
-        drops.values, traces.read(select_keys(traces, LINK, "drops_pkts", "wifi/forward")[0])[1] / 0.5
-    )
+    dropped = traces.read(select_keys(traces, LINK, "drops_pkts", "wifi/forward")[0])[1]
+    np.testing.assert_allclose(drops.values, dropped / 0.5)
 
 
 def test_loss_ratio_is_what_was_lost_of_the_packets_of_the_last_second() -> None:
@@ -308,12 +288,8 @@ def test_jain_index_over_time_is_of_the_flows_that_are_active() -> None:
     expected = [np.nan, np.nan, 1.0, *((r + 1) ** 2 / (2 * (r * r + 1)) for r in (6 / 4, 9 / 5, 11 / 5))]
     np.testing.assert_allclose(curve.values[:6], expected, rtol=1e-6)
     assert np.isnan(curve.values[7])
-
-
-def test_a_flow_that_starves_counts_with_nothing() -> None:
+    # Of a flow that starves nothing counts, five seconds after its only byte: (r + 0)² / 2 r².
     (curve,) = PLOTS_BY_ID["jain"].curves(duel([1] * 12, [1] + [0] * 11))
-
-    # Five seconds after its only byte: (r + 0)² / 2 r².
     assert curve.values[-1] == pytest.approx(0.5)
 
 
@@ -339,43 +315,22 @@ def test_distribution_is_of_the_samples_after_the_warm_up() -> None:
     traces = Table({(SUBFLOW, "a/1", "srtt_s"): samples}, interval_s=1.0, warmup_s=1.0)
     (curve,) = PLOTS_BY_ID["rtt_cdf"].curves(traces)
 
-    assert curve.x is not None
-    np.testing.assert_allclose(curve.x, [0.1, 0.1, 0.2, 0.2, 0.3], rtol=1e-6)
+    np.testing.assert_allclose(known(curve.x), [0.1, 0.1, 0.2, 0.2, 0.3], rtol=1e-6)
     np.testing.assert_allclose(curve.values, [0.0, 0.25, 0.5, 0.75, 1.0])
-
-
-def test_distribution_of_many_samples_keeps_its_ends() -> None:
+    # Of many samples, the ends are kept.
     traces = Table({(SUBFLOW, "a/1", "srtt_s"): np.arange(1, 50_001).tolist()}, interval_s=1.0)
     (curve,) = PLOTS_BY_ID["rtt_cdf"].curves(traces)
-
-    assert curve.x is not None
-    assert len(curve.x) == 1001
-    assert (curve.x[0], curve.x[-1], curve.values[0], curve.values[-1]) == (1.0, 50_000.0, 0.0, 1.0)
-
-
-def test_distribution_of_throughput_has_one_curve_per_flow() -> None:
-    curves = PLOTS_BY_ID["throughput_cdf"].curves(finished_traces(MIXED))
-
-    assert [curve.label for curve in curves] == ["download.1 · total", "download.2 · total", "cross · wifi", "noise"]
+    x = known(curve.x)
+    assert len(x) == 1001
+    assert (x[0], x[-1], curve.values[0], curve.values[-1]) == (1.0, 50_000.0, 0.0, 1.0)
 
 
 def test_phase_plot_knows_the_time_of_its_points() -> None:
-    wanted = [SUBFLOW, "a/1"]
-    columns = {(*wanted, "cwnd_pkts"): [10, 20, 30], (*wanted, "srtt_s"): [np.nan, 0.1, 0.2]}
-    (curve,) = PLOTS_BY_ID["phase"].curves(Table(columns, interval_s=1.0))  # type: ignore[arg-type] # a tuple of three
-
-    assert curve.x is not None
-    assert (curve.x.tolist(), curve.time_s.tolist()) == ([20.0, 30.0], [2.0, 3.0])
-    np.testing.assert_allclose(curve.values, [0.1, 0.2], rtol=1e-6)
-
-
-def test_a_gap_parts_the_path_of_the_phase_plot() -> None:
-    wanted = [SUBFLOW, "a/1"]
-    columns = {(*wanted, "cwnd_pkts"): [1, 2, 3, 4, 5, 6], (*wanted, "srtt_s"): [0.1, np.nan, np.nan, 0.4, 0.5, np.nan]}
-    (curve,) = PLOTS_BY_ID["phase"].curves(Table(columns, interval_s=1.0))  # type: ignore[arg-type] # a tuple of three
-
-    # One point of the gap is enough, and what follows the last point is none.
-    assert curve.time_s.tolist() == [1.0, 2.0, 4.0, 5.0]
+    # What is unknown at the ends is no point; a gap of several samples is one.
+    windows, rtts = [10, 20, 30, 40, 50, 60, 70], [np.nan, 0.1, np.nan, np.nan, 0.4, 0.5, np.nan]
+    columns = {(SUBFLOW, "a/1", "cwnd_pkts"): windows, (SUBFLOW, "a/1", "srtt_s"): rtts}
+    (curve,) = PLOTS_BY_ID["phase"].curves(Table(columns, interval_s=1.0))
+    assert (known(curve.x)[[0, -1]].tolist(), curve.time_s.tolist()) == ([20.0, 60.0], [2.0, 3.0, 5.0, 6.0])
     np.testing.assert_allclose(curve.values, [0.1, np.nan, 0.4, 0.5], rtol=1e-6)
 
 
@@ -416,21 +371,8 @@ def test_controllers_are_compared_by_their_flows() -> None:
     ]
     bars = PLOTS_BY_ID["controller_bars"].all_bars(runs)
 
-    assert [(bar.category, bar.run, bar.values) for bar in bars] == [
-        ("lia", 0, (3.0,)),
-        ("lia", 1, (1.0,)),
-        ("olia", 1, (5.0,)),
-    ]
-
-
-def test_mean_goodput_is_of_the_time_after_the_warm_up() -> None:
+    values = [(bar.category, bar.run, bar.values) for bar in bars]
+    assert values == [("lia", 0, (3.0,)), ("lia", 1, (1.0,)), ("olia", 1, (5.0,))]
+    # Means are of the time after the warm-up.
     bars = PLOTS_BY_ID["goodput_bars"].all_bars([duel([9, 9, 1, 3], [0, 0, 2, 2], warmup_s=2.0)])
-
     assert [(bar.category, bar.mean) for bar in bars] == [("a", 2.0), ("b", 2.0)]
-
-
-@for_each("plot", PLOTS, ids=lambda plot: plot.id)
-def test_plot_that_some_run_lacks_says_what_it_takes(plot: PlotSpec) -> None:
-    datagrams = finished_traces(make_scenario(make_flow("noise", "cbr", ("lte",))))
-
-    assert plot.is_in(datagrams) or plot.needs

@@ -15,12 +15,9 @@ def test_a_stretch_has_its_ends_and_what_lies_between() -> None:
 
     # Nearest samples: 1 s and 4 s. The mean is over the 3 s between them: the first one ends what was before.
     assert found == pytest.approx((5.0, 8.0, 3.0, 1.0, 6.0, 1.0, 9.0))
-
-
-def test_the_first_cursor_may_be_the_later_one() -> None:
+    # The first cursor may be the later one.
     found = stretch(TIMES, np.array([5.0, 9.0, 1.0, 8.0]), 4.0, 1.0)
-
-    assert (found.first, found.last, found.difference, found.per_second) == (8.0, 5.0, -3.0, 1.0)
+    assert found[:4] == (8.0, 5.0, -3.0, 1.0)
 
 
 def test_what_is_unknown_is_left_out() -> None:

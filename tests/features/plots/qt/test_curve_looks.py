@@ -39,19 +39,13 @@ def test_the_same_seed_twice_is_one_sample_of_the_mean() -> None:
     assert {run for run, _ in looks.behind(curve_id(curves[0]))} == {0, 1, 3}
 
 
-def test_runs_that_are_all_the_same_are_one_line_without_an_interval() -> None:
-    runs = make_runs(3)
-    close_all(runs, "aaa")
-    looks = CurveLooks()
-    looks.set_runs(runs)
-    curves = looks.curves(THROUGHPUT)
-    assert {curve.run_title for curve in curves} == {"LIA, 3 identical runs"}
-    assert not any(curve.bands for curve in curves)
-
-
-def test_of_two_seeds_no_mean_is_drawn_though_one_ran_twice() -> None:
-    runs = make_runs(3)
-    close_all(runs, "aab")
-    looks = CurveLooks()
-    looks.set_runs(runs)
-    assert {curve.run for curve in looks.curves(THROUGHPUT)} == {0, 1, 2}
+def test_identical_runs_are_one_line_without_an_interval_and_two_seeds_have_no_mean() -> None:
+    for signatures, shown in (("aaa", {0}), ("aab", {0, 1, 2})):
+        runs = make_runs(3)
+        close_all(runs, signatures)
+        looks = CurveLooks()
+        looks.set_runs(runs)
+        curves = looks.curves(THROUGHPUT)
+        assert {curve.run for curve in curves} == shown
+        assert {curve.run_title for curve in curves} == {"LIA, 3 identical runs" if signatures == "aaa" else "LIA"}
+        assert not any(curve.bands for curve in curves)

@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
+from tests.helpers.presence import known, part
 from tests.helpers.table_traces import TableTraces
 
-from subflow_app.features.plots.core import PLOTS, TIME
+from subflow_app.features.plots.core import PLOTS
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.plots.qt.xy_plot import BarPlot, XYPlot
 from subflow_app.features.traces.core.traces import FLOW, SUBFLOW, Traces
@@ -53,45 +54,42 @@ def test_others_stand_in_pairs_below_those_over_time(view: PlotView) -> None:
     assert cdf.bottom() <= bars.top()
     assert bars.width() == pytest.approx(cwnd.width())
     assert bars.bottom() <= view.stack.height()
-
-
-def test_axes_name_what_is_not_time(view: PlotView) -> None:
-    show(view, "cwnd", "rtt_cdf")
-
+    # Axes name what is not time.
     assert view.stack.time_plots[-1].item.getAxis("bottom").labelText == "Time (s)"
-    assert xy_plot(view).item.getAxis("bottom").labelText == "Smoothed RTT (ms)"
-    assert xy_plot(view).title.text() == "Distribution of RTT  Share of samples (%)"
-
-
-def test_distribution_reaches_from_none_to_all(view: PlotView) -> None:
-    show(view, "rtt_cdf")
-    (low, high) = xy_plot(view).view.viewRange()[1]
-
-    assert low == pytest.approx(0.0, abs=5.0)
-    assert high == pytest.approx(100.0, abs=5.0)
+    plot = xy_plot(view)
+    assert plot.item.getAxis("bottom").labelText == "Smoothed RTT (ms)"
+    assert plot.title.text() == "Distribution of RTT  Share of samples (%)"
+    assert plot.view.viewRange()[1] == pytest.approx([0.0, 100.0], abs=5.0)
+    assert all(spec.x_text for spec in PLOTS if spec.bars is None)
+    # Logarithms are of quantities, and not of shares.
+    view.set_log(True)
+    assert [plot.item.getAxis(side).logMode for side in ("bottom", "left")] == [True, False]
+    assert not bar_plot(view).item.getAxis("left").logMode
+    view.grab()
+    view.set_log(False)
+    set_current(DARK)
+    assert plot.item.getAxis("bottom").textPen().color().name() == DARK.muted_text.lower()
 
 
 def test_mouse_over_a_distribution_reads_it(view: PlotView) -> None:
     values = [0.1, 0.2, 0.3, 0.4]
     show(view, "rtt_cdf", runs=[TableTraces({(SUBFLOW, "a/1", "srtt_s"): values, (FLOW, "a", "x"): values})])
     plot = xy_plot(view)
-    view.stack._on_mouse_moved(plot.view.mapViewToScene(QPointF(250.0, 50.0)))
+    view.stack.scene().sigMouseMoved.emit(plot.view.mapViewToScene(QPointF(250.0, 50.0)))
 
     # Two of four samples are at most 250 ms.
     assert plot.title.text().split()[-4:] == ["250", "ms", "a/1", "50"] or "50" in plot.title.text()
     assert view.stack.cursor_s is None
     view.stack.set_cursor(1.0)
-    view.stack._on_mouse_moved(QPointF(-5.0, -5.0))
+    view.stack.scene().sigMouseMoved.emit(QPointF(-5.0, -5.0))
     assert "250" not in plot.title.text()
 
 
 def test_crosshair_shows_where_a_path_is_at_that_time(view: PlotView) -> None:
     show(view, "cwnd", "phase")
-    view.stack.set_cursor(5.0)
-
-    assert len(xy_plot(view)._dots.getData()[0]) == 3  # subflows
-    view.stack.set_cursor(None)
-    assert len(xy_plot(view)._dots.getData()[0]) == 0
+    for time_s, dots in ((5.0, 3), (None, 0)):  # one for each subflow
+        view.stack.set_cursor(time_s)
+        assert len(xy_plot(view).dots.getData()[0]) == dots
 
 
 def test_hidden_lines_leave_all_kinds_of_plots(view: PlotView) -> None:
@@ -110,37 +108,17 @@ def test_several_seeds_give_an_interval_and_it_is_said(view: PlotView) -> None:
 
     show(view, "goodput_bars")
     assert bar_plot(view).title.text().endswith("one run each: no interval")
-
-
-def test_experiments_are_named_in_the_order_of_their_bars(view: PlotView) -> None:
+    # Experiments are named in the order of their bars.
     runs = [finished_traces(PAIR, title="LIA"), finished_traces(replace(PAIR, duration_s=11.0), title="OLIA")]
     show(view, "goodput_bars", runs=list(runs))
-
     assert bar_plot(view).title.text().endswith("left to right: LIA, OLIA")
-
-
-def test_logarithms_are_of_quantities_and_not_of_shares(view: PlotView) -> None:
-    show(view, "rtt_cdf", "goodput_bars")
-    view.set_log(True)
-
-    assert [axis.logMode for axis in (xy_plot(view).item.getAxis(side) for side in ("bottom", "left"))] == [True, False]
-    assert not bar_plot(view).item.getAxis("left").logMode
-    view.grab()
-    view.set_log(False)
 
 
 def test_absurd_values_break_nothing(view: PlotView) -> None:
     odd = [np.nan, np.inf, -np.inf, 3e38, 0.0, 1e-38]
-    columns = {
-        (scope, owner, name): odd
-        for scope, owner, names in (
-            (FLOW, "a", ("goodput_bps", "recv_buffer_bytes")),
-            (FLOW, "b", ("goodput_bps",)),
-            (SUBFLOW, "a/1", ("throughput_bps", "goodput_bps", "cwnd_pkts", "srtt_s", "inflight_pkts", "losses_pkts")),
-            (SUBFLOW, "b/1", ("throughput_bps", "goodput_bps", "cwnd_pkts", "srtt_s", "inflight_pkts", "losses_pkts")),
-        )
-        for name in names
-    }
+    of_subflows = ("throughput_bps", "goodput_bps", "cwnd_pkts", "srtt_s", "inflight_pkts", "losses_pkts")
+    columns = {(SUBFLOW, f"{flow}/1", name): odd for flow in "ab" for name in of_subflows}
+    columns |= {(FLOW, flow, name): odd for flow in "ab" for name in ("goodput_bps", "recv_buffer_bytes")}
     traces = TableTraces(columns)
     shown = [spec.id for spec in PLOTS if spec.is_in(traces)]
     show(view, *shown, runs=[traces])
@@ -163,34 +141,21 @@ def test_others_follow_a_run_that_goes_on(qtbot: QtBot, view: PlotView) -> None:
     qtbot.waitUntil(lambda: bar_plot(view).shown_bars()[0].mean == 2.0)
 
 
-def test_colours_follow_the_theme(view: PlotView) -> None:
-    show(view, "throughput_cdf", "goodput_bars")
-    set_current(DARK)
-
-    assert xy_plot(view).item.getAxis("bottom").textPen().color().name() == DARK.muted_text.lower()
-
-
-def test_every_kind_is_over_time_or_named(view: PlotView) -> None:
-    assert all(spec.x_text for spec in PLOTS if spec.bars is None)
-    assert {spec.x_text for spec in PLOTS if spec.kind == TIME} == {"Time (s)"}
-
-
 def test_plot_that_no_run_has_says_why(view: PlotView) -> None:
     view.set_plot_shown("jain", True)
     show(view, "cwnd", "jain", runs=[finished_traces(make_scenario(make_flow("cross", "tcp", ("wifi",))))])
-    assert view._left_out.text().startswith(
-        "No Fairness over time plot: no run shown has at least two tcp or mptcp flows"
-    )
-    assert view._left_out.isVisible()
+    left_out = part(view, QLabel, "plots_left_out")
+    assert left_out.isVisible()
+    assert "at least two tcp or mptcp flows" in left_out.text()
 
     show(view, "cwnd", "jain")
-    assert not view._left_out.isVisible()
+    assert not left_out.isVisible()
 
 
 def test_another_screen_keeps_plots_right(view: PlotView, monkeypatch: pytest.MonkeyPatch) -> None:
     show(view, "cwnd", "goodput_bars")
     monkeypatch.setattr(view.stack, "devicePixelRatioF", lambda: 2.0)
-    view.stack._on_screen_changed()
+    known(view.window().windowHandle()).screenChanged.emit(view.screen())
     view.grab()
 
     assert {item.opts["pen"].widthF() for item in view.stack.time_plots[0].curves.values()} == {2.0}

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from tests.helpers.fake_runs import finished_traces
+from tests.helpers.members import for_each
+from tests.helpers.presence import part
 
 from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.features.plots.qt.span import SpanPanel
 from subflow_app.features.plots.qt.stacked_plot import LEAST_HEIGHT
 from subflow_app.toolkit.plotting.plot_scroll import PlotScroll
 
 
-@pytest.mark.parametrize("size", [(900, 600), (700, 260), (420, 180)])
-@pytest.mark.parametrize("with_table", [False, True])
+@for_each(
+    ("size", "with_table"), [(size, shown) for size in ((900, 600), (700, 260), (420, 180)) for shown in (False, True)]
+)
 def test_no_plot_is_lower_than_can_be_read(view: PlotView, size: tuple[int, int], *, with_table: bool) -> None:
     view.set_plot_shown("goodput", is_shown=True)
     view.show_runs([finished_traces()])
     view.resize(*size)
-    if with_table:
-        view.place_cursor("A")
-        view.place_cursor("B")
+    view.clear_cursors()
+    for name in "AB" if with_table else "":
+        view.place_cursor(name)
     QApplication.processEvents()
 
-    assert view._span.isVisible() == with_table
+    assert part(view, SpanPanel).isVisible() == with_table
     assert len(view.stack.plots) > 3
     for plot in view.stack.plots:
         assert plot.item.geometry().height() >= LEAST_HEIGHT
@@ -37,8 +40,7 @@ def test_plots_that_do_not_fit_are_scrolled_by_wheel_and_keys(view: PlotView) ->
     view.show_runs([finished_traces()])
     view.resize(700, 260)
     QApplication.processEvents()
-    scroll = view.findChild(PlotScroll)
-    assert scroll is not None
+    scroll = part(view, PlotScroll)
     bar = scroll.verticalScrollBar()
     assert bar.maximum() > 0
     assert scroll.focusPolicy() == Qt.FocusPolicy.TabFocus

@@ -37,20 +37,25 @@ def test_popped_plot_is_there_and_not_here_until_it_is_closed(view: PlotView) ->
     window.close()
     assert here(view) == ["throughput", "cwnd", "rtt"]
     assert view.popped_ids == ()
-
-
-def test_time_is_linked_both_ways(view: PlotView) -> None:
-    window = popped(view, "cwnd")
-    view.stack.set_time_range(2.0, 4.0)
-    assert window.stack.time_range == pytest.approx((2.0, 4.0), abs=1e-3)
-    window.stack.set_time_range(5.0, 8.0)
-    assert view.stack.time_range == pytest.approx((5.0, 8.0), abs=1e-3)
-    window.stack.set_cursor(6.0)
-    assert view.stack.cursor_s == 6.0
+    # So does switching it off.
+    popped(view, "cwnd")
+    view.set_plot_shown("cwnd", False)
+    assert (view.popped_ids, here(view)) == ((), ["throughput", "rtt"])
+    # Other kinds pop out too.
+    for plot_id in ("rtt_cdf", "goodput_bars"):
+        view.set_plot_shown(plot_id, True)
+        popped(view, plot_id).grab()
+    assert here(view) == ["throughput", "rtt"]
 
 
 def test_popped_plot_follows_runs_legend_and_switches(view: PlotView) -> None:
     window = popped(view, "cwnd")
+    # Time is linked both ways.
+    for one, other, times in ((view.stack, window.stack, (2.0, 4.0)), (window.stack, view.stack, (5.0, 8.0))):
+        one.set_time_range(*times)
+        assert other.time_range == pytest.approx(times, abs=1e-3)
+    window.stack.set_cursor(6.0)
+    assert view.stack.cursor_s == 6.0
     view.show_runs([finished_traces(title="Another"), finished_traces(title="And another")])
     assert len(window.stack.time_plots[0].curves) == 4
     assert view.legend_model.columnCount() == 1 + 3  # a column of values for each plot, wherever it is
@@ -64,14 +69,6 @@ def test_popped_plot_follows_runs_legend_and_switches(view: PlotView) -> None:
     set_current(DARK)
     view.refresh()
     window.grab()
-
-
-def test_switching_a_popped_plot_off_closes_its_window(view: PlotView) -> None:
-    popped(view, "cwnd")
-    view.set_plot_shown("cwnd", False)
-
-    assert view.popped_ids == ()
-    assert here(view) == ["throughput", "rtt"]
 
 
 def test_some_plot_is_always_here(view: PlotView) -> None:
@@ -88,17 +85,8 @@ def test_some_plot_is_always_here(view: PlotView) -> None:
     assert here(view) == ["throughput", "cwnd"]
 
 
-def test_other_kinds_pop_out_too(view: PlotView) -> None:
-    view.set_plot_shown("rtt_cdf", True)
-    view.set_plot_shown("goodput_bars", True)
-    for plot_id in ("rtt_cdf", "goodput_bars"):
-        popped(view, plot_id).grab()
-
-    assert here(view) == ["throughput", "cwnd", "rtt"]
-
-
 def test_the_plot_under_the_mouse_pops_out_and_comes_back(view: PlotView) -> None:
-    view.stack._pointed = "rtt"
+    view.stack.scene().sigMouseMoved.emit(view.stack.time_plots[2].view.sceneBoundingRect().center())
     view.pop_out()
     assert "rtt" in view.popped_ids
     view.return_all()

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QColorDialog, QMenu
-from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
+from tests.helpers.presence import part
 
 from subflow_app.features.plots.core.drawing import BY_SUBFLOW, CurveChoices
 from subflow_app.features.plots.qt.curve_id import CurveId
+from subflow_app.features.plots.qt.legend import Legend
 from subflow_app.features.plots.qt.legend_model import CURVE_ROLE
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.plots.qt.xy_plot import BarPlot
@@ -26,31 +25,18 @@ GREEN = palette.OKABE_ITO["green"]
 
 
 @pytest.fixture
-def view(qtbot: QtBot) -> Iterator[PlotView]:
-    made = PlotView()
-    qtbot.addWidget(made)
-    made.resize(900, 600)
-    made.show()
-    made.set_choices(CurveChoices(colour_by=BY_SUBFLOW))
-    made.show_runs([finished_traces(title="first"), finished_traces(title="second")])
-    yield made
-    made.show_runs([])
+def view(view: PlotView) -> PlotView:
+    view.set_choices(CurveChoices(colour_by=BY_SUBFLOW))
+    view.show_runs([finished_traces(title="first"), finished_traces(title="second")])
+    return view
 
 
 def colours(view: PlotView, owner: str) -> set[str]:
     """Of this line in all plots over time and the legend."""
-    drawn = {
-        item.opts["pen"].color().name().upper()
-        for plot in view.stack.time_plots
-        for key, item in plot.curves.items()
-        if key.owner == owner
-    }
-    listed = {
-        palette.hex_colour(view.legend_model.index_of(key).data(CURVE_ROLE).colour)
-        for key in view.stack.curves
-        if key.owner == owner
-    }
-    return drawn | listed
+    items = [pair for plot in view.stack.time_plots for pair in plot.curves.items()]
+    drawn = {item.opts["pen"].color().name().upper() for key, item in items if key.owner == owner}
+    listed = [view.legend_model.index_of(key).data(CURVE_ROLE) for key in view.stack.curves if key.owner == owner]
+    return drawn | {palette.hex_colour(curve.colour) for curve in listed}
 
 
 def test_a_line_has_its_new_colour_in_all_plots_and_runs(view: PlotView) -> None:
@@ -95,11 +81,9 @@ def test_bars_have_the_colour_of_their_flow(view: PlotView) -> None:
 
 
 def test_menu_of_a_line_offers_distinct_colours_first(view: PlotView) -> None:
-    assert view._legend is not None
-    view._legend.set_current(WIFI)
+    part(view, Legend).set_current(WIFI)
     # Beside all lines, as the menu key asks: the menu is of the line that is chosen.
-    menu = view._legend.make_menu(QPoint(5, 5000)).findChild(QMenu, "legend_colours")
-    assert menu is not None
+    menu = part(part(view, Legend).make_menu(QPoint(5, 5000)), QMenu, "legend_colours")
     actions = [action for action in menu.actions() if not action.isSeparator()]
 
     assert [action.text() for action in actions[:3]] == ["Blue", "Vermilion", "Green"]
@@ -108,10 +92,8 @@ def test_menu_of_a_line_offers_distinct_colours_first(view: PlotView) -> None:
 
 
 def test_any_other_colour_can_be_asked_for(view: PlotView) -> None:
-    assert view._legend is not None
-    view._legend.ask_colour(WIFI)
-    dialog = view._legend.findChild(QColorDialog, "colour_dialog")
-    assert dialog is not None
+    part(view, Legend).ask_colour(WIFI)
+    dialog = part(view, QColorDialog, "colour_dialog")
     assert QColorDialog.customColor(0) == QColor(palette.OKABE_ITO["blue"])
     dialog.setCurrentColor(QColor("#AB34CD"))
     dialog.accept()
@@ -120,8 +102,7 @@ def test_any_other_colour_can_be_asked_for(view: PlotView) -> None:
 
 
 def test_click_with_alt_shows_a_line_alone_and_the_tool_tip_says_so(view: PlotView) -> None:
-    assert view._legend is not None
-    tree = view._legend.tree
+    tree = part(view, Legend).tree
     index = view.legend_model.index_of(WIFI)
     position = tree.visualRect(index).center()
     QTest.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.AltModifier, position)

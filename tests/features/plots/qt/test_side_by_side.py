@@ -14,13 +14,13 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
+from tests.helpers.presence import part
 
 from subflow_app.features.exporting.core.exports import export_shown
 from subflow_app.features.exporting.qt.export_dialog import shown_plan
 from subflow_app.features.forking.core.words import Ghost
 from subflow_app.features.paper.core.figure_plan import FigureChoice
 from subflow_app.features.paper.core.figures import render_figure
-from subflow_app.features.plots.core import Bar, Curve, PlotSpec
 from subflow_app.features.plots.core.drawing import BY_SUBFLOW, CurveChoices
 from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.features.plots.qt.plot_grid import LEAST_COLUMN_WIDTH
@@ -66,7 +66,7 @@ def runs_in(plot: TimePlot) -> set[int]:
 
 
 def titles(stack: PlotStack) -> list[str]:
-    return [title.toolTip() for title in stack._grid.column_titles]
+    return [title.toolTip() for title in stack.grid.column_titles]
 
 
 def test_each_run_has_a_column_named_after_what_differs(view: PlotView) -> None:
@@ -93,7 +93,7 @@ def test_switching_back_and_one_run_alone_are_as_before(view: PlotView) -> None:
     assert [[runs_in(plot) for plot in row] for row in rows(view.stack)] == [[{0, 1}]] * 2
     assert view.stack.time_range == pytest.approx((2.0, 4.0), abs=1e-3)
     assert view.stack.minimumWidth() == 0
-    assert not view.stack._grid.column_titles
+    assert not view.stack.grid.column_titles
     view.grab()
     assert rows(view.stack)[0][0].view.width() > 400
     view.set_side_by_side(True)
@@ -112,8 +112,7 @@ def test_axes_are_those_of_one_picture(view: PlotView) -> None:
 
     right.view.setYRange(10.0, 20.0, padding=0)
     assert left.view.viewRange()[1] == pytest.approx([10.0, 20.0])
-    assert not left.view.is_fitting_values
-    assert not right.view.is_fitting_values
+    assert [plot.view.is_fitting_values for plot in cwnd] == [False, False]
     view.fit()
     view.grab()
     assert right.view.is_fitting_values
@@ -148,7 +147,7 @@ def test_legend_hides_and_tells_values_of_all_columns(view: PlotView) -> None:
     view.stack.set_cursor(5.0)
     values = view.stack.values_at(5.0)
     assert [{key.run for key in each} for each in values] == [{0, 1}] * 2
-    assert all(plot._crosshair.isVisible() for row in shown for plot in row)
+    assert all(plot.crosshair.isVisible() for row in shown for plot in row)
     view.set_legend_shown(False)
     assert " / " in shown[1][0].title.text()  # the values of both runs stand behind the title
     view.set_choices(CurveChoices(colour_by=BY_SUBFLOW))
@@ -165,7 +164,7 @@ def test_click_and_mouse_find_the_curves_and_the_time_of_their_column(view: Plot
     view.time_clicked.connect(times.append)
     value = right.values_at(3.0)[CurveId(1, "download/2", SUBFLOW)]
     at = right.view.mapViewToScene(QPointF(3.0, value))
-    view.stack._on_mouse_moved(at)
+    view.stack.scene().sigMouseMoved.emit(at)
     assert view.stack.cursor_s == pytest.approx(3.0, abs=0.1)
     place = QPoint(view.stack.mapFromScene(at))
     QTest.mouseClick(view.stack.viewport(), Qt.MouseButton.LeftButton, pos=place)
@@ -182,7 +181,7 @@ def test_pin_cursors_marks_and_logarithms_are_in_every_column(view: PlotView) ->
     view.grab()
 
     assert all(plot.pin.isVisible() and plot.pin.value() == 4.0 for row in shown for plot in row)
-    assert [line.value() for line in view.stack.cursors._lines["A"]] == [2.0] * 4
+    assert [line.value() for line in view.stack.cursors.lines["A"]] == [2.0] * 4
     left, right = shown[1]
     assert left.view.is_fitting_values
     assert left.view.viewRange()[1] == pytest.approx(right.view.viewRange()[1])
@@ -200,7 +199,7 @@ def test_fork_and_its_ghost_stay_in_one_column(view: PlotView, monkeypatch: pyte
     view.set_side_by_side(True)
 
     assert [[runs_in(plot) for plot in row] for row in rows(view.stack)] == [[{0, 1}, {2}]] * 2
-    lines = view.stack.forks._lines[0]
+    lines = view.stack.forks.lines[0]
     assert [line.isVisible() for line in lines] == [True, False] * 2
     assert titles(view.stack)[0].startswith("Fork: ")
     view.set_choices(replace(view.choices, ghosts_shown=False))
@@ -217,15 +216,11 @@ def test_live_samples_and_popped_plots_follow(view: PlotView) -> None:
     assert [[runs_in(plot) for plot in row] for row in rows(popped)] == [[{0, 1}]]
     view.return_all()
     assert view.stack.specs == list(view.specs)
-
-
-def test_distributions_keep_all_runs_in_one_plot(view: PlotView) -> None:
+    # Distributions keep all runs in one plot.
     view.set_plot_shown("throughput_cdf", True)
     show(view, "lia", "olia")
-    shown = view.stack.plots_by_spec()
-    below = [plots for spec, plots in shown if spec.id not in SPECS]
-    assert [len(plots) for plots in below] == [1]
-    assert {curve.run for curve in below[0][0].shown_curves()} == {0, 1}
+    ((below,),) = [plots for spec, plots in view.stack.plots_by_spec() if spec.id not in SPECS]
+    assert {curve.run for curve in below.shown_curves()} == {0, 1}
 
 
 def test_figure_and_data_have_every_run_once(view: PlotView, tmp_path: Path) -> None:
@@ -233,15 +228,12 @@ def test_figure_and_data_have_every_run_once(view: PlotView, tmp_path: Path) -> 
     over_each_other = PlotStack(view.specs)
     over_each_other.show_runs(view.runs)
     for stack, name in ((view.stack, "columns"), (over_each_other, "overlaid")):
-        shown: list[tuple[PlotSpec, list[Curve], list[Bar]]] = [
-            (spec, [each for plot in plots for each in plot.shown_curves()], [])
-            for spec, plots in stack.plots_by_spec()
-        ]
+        by_spec = stack.plots_by_spec()
+        shown = [(spec, [each for plot in plots for each in plot.shown_curves()], []) for spec, plots in by_spec]
         export_shown(shown, tmp_path / f"{name}.csv")
     assert (tmp_path / "columns.csv").read_text() == (tmp_path / "overlaid.csv").read_text()
-    assert [(plot.id, len(plot.curves)) for plot in shown_plan(view.stack).plots] == [
-        (plot.id, len(plot.curves)) for plot in shown_plan(over_each_other).plots
-    ]
+    columns, overlaid = (shown_plan(stack).plots for stack in (view.stack, over_each_other))
+    assert [(plot.id, len(plot.curves)) for plot in columns] == [(plot.id, len(plot.curves)) for plot in overlaid]
     texts = [(each.text or "").strip() for each in ElementTree.fromstring(as_shown(view.stack)).iter()]
     assert [text for text in texts if text in titles(view.stack)] == titles(view.stack)
     over_each_other.close()
@@ -264,12 +256,11 @@ def test_a_page_grows_with_its_plots_and_names_runs_shortly(view: PlotView) -> N
 
 def test_more_columns_than_fit_are_scrolled(qtbot: QtBot, view: PlotView) -> None:
     show(view, "lia", "olia", "balia", "cubic", "reno", "ewtcp")
-    scroll = view.findChild(PlotScroll)
-    assert scroll is not None
+    scroll = part(view, PlotScroll)
     assert view.stack.width() >= 6 * LEAST_COLUMN_WIDTH
     assert scroll.horizontalScrollBar().maximum() > 0
     assert scroll.focusPolicy() == Qt.FocusPolicy.TabFocus
-    title = view.stack._grid.column_titles[1]
+    title = view.stack.grid.column_titles[1]
     assert title.shown_text() in ("Two paths: olia", "… olia")
     view.set_side_by_side(False)
     qtbot.waitUntil(lambda: scroll.horizontalScrollBar().maximum() == 0)

@@ -6,12 +6,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 from tests.helpers.desk import MakeDesk
 from tests.helpers.fake_runs import finished_traces
+from tests.helpers.presence import part
 from tests.helpers.table_traces import TableTraces
 
 from subflow_app.features.plots.qt.plot_view import PlotView
-from subflow_app.features.plots.qt.span import COLUMNS
+from subflow_app.features.plots.qt.span import COLUMNS, SpanPanel
 from subflow_app.features.traces.core.traces import SUBFLOW
 from subflow_app.shell.actions.view import view_rows
 from subflow_app.toolkit.theme import DARK, set_current
@@ -24,35 +26,30 @@ def view(view: PlotView) -> PlotView:
 
 
 def texts(view: PlotView, row: int) -> list[str]:
-    model = view._span.model
+    model = part(view, SpanPanel).model
     return [str(model.index(row, column).data()) for column in range(len(COLUMNS))]
 
 
 def test_table_appears_with_the_second_cursor_and_goes_with_them(view: PlotView) -> None:
-    view.place_cursor("A")
-    assert not view._span.isVisible()
-    view.place_cursor("B")
-    assert view._span.isVisible()
-    view.clear_cursors()
-    assert not view._span.isVisible()
-
-
-def test_cursors_are_set_at_the_crosshair(view: PlotView) -> None:
-    view.stack.set_cursor(2.0)
-    view.place_cursor("A")
-    view.stack.set_cursor(6.0)
-    view.place_cursor("B")
-
-    assert view.stack.cursors.span_s == (2.0, 6.0)
-    assert view._span._about.text() == "A at 2 s, B at 6 s, 4 s between them"
-
-
-def test_without_a_crosshair_cursors_share_the_view_out(view: PlotView) -> None:
+    # Without a crosshair they share the view out.
     view.stack.set_time_range(3.0, 6.0)
-    for name in ("A", "B"):
+    panel = part(view, SpanPanel)
+    for name, is_shown in (("A", False), ("B", True)):
         view.place_cursor(name)
-
+        assert panel.isVisible() == is_shown
     assert view.stack.cursors.span_s == pytest.approx((4.0, 5.0), abs=1e-3)
+    view.clear_cursors()
+    assert not panel.isVisible()
+    # They are set at the crosshair.
+    for name, time_s in (("A", 2.0), ("B", 6.0)):
+        view.stack.set_cursor(time_s)
+        view.place_cursor(name)
+    assert view.stack.cursors.span_s == (2.0, 6.0)
+    assert part(view, QLabel, "span_about").text() == "A at 2 s, B at 6 s, 4 s between them"
+    # Empty plots have none.
+    view.show_runs([])
+    set_current(DARK)
+    assert not panel.isVisible()
 
 
 def test_rows_are_of_the_visible_curves_in_the_units_of_their_plots(view: PlotView) -> None:
@@ -65,18 +62,18 @@ def test_rows_are_of_the_visible_curves_in_the_units_of_their_plots(view: PlotVi
     assert texts(view, 0) == ["Congestion window", "packets", "a/1", "10", "40", "30", "15", "30", "10", "40"]
     assert texts(view, 1)[:6] == ["Round-trip time", "ms", "a/1", "100", "100", "0"]
     view.legend_model.set_hidden(frozenset(view.stack.curves))
-    assert view._span.model.rowCount() == 0
+    assert part(view, SpanPanel).model.rowCount() == 0
 
 
 def test_dragging_a_line_in_one_plot_moves_it_in_all(view: PlotView) -> None:
     view.place_cursor("A")
     view.place_cursor("B")
-    lines = view.stack.cursors._lines["A"]
+    lines = view.stack.cursors.lines["A"]
     lines[1].setValue(1.0)
     lines[1].sigDragged.emit(lines[1])
 
     assert [line.value() for line in lines] == [1.0] * 3
-    assert "A at 1 s" in view._span._about.text()
+    assert "A at 1 s" in part(view, QLabel, "span_about").text()
 
 
 def test_cursors_stay_with_other_plots_and_within_shorter_runs(view: PlotView) -> None:
@@ -84,7 +81,7 @@ def test_cursors_stay_with_other_plots_and_within_shorter_runs(view: PlotView) -
     view.stack.cursors.set_time("B", 9.0)
     view.set_plot_shown("queue", True)
     assert view.stack.cursors.span_s is not None
-    assert len(view.stack.cursors._lines["A"]) == 4
+    assert len(view.stack.cursors.lines["A"]) == 4
 
     view.show_runs([TableTraces({(SUBFLOW, "a/1", "cwnd_pkts"): [1.0] * 4}, interval_s=1.0)])
     assert view.stack.cursors.times["B"] == 4.0
@@ -95,21 +92,12 @@ def test_table_is_copied_with_all_digits(view: PlotView) -> None:
     view.place_cursor("A")
     view.stack.cursors.set_time("A", 1.0)
     view.stack.cursors.set_time("B", 2.0)
-    view._span.table.setFocus()
-    QTest.keyClick(view._span.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    part(view, SpanPanel).table.setFocus()
+    QTest.keyClick(part(view, SpanPanel).table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     copied = QGuiApplication.clipboard().text().splitlines()
 
     assert copied[0].split("\t") == [column.title for column in COLUMNS]
     assert copied[1].split("\t")[3:6] == ["1", "1234567", "1234566"]
-
-
-def test_empty_plots_have_no_cursors(view: PlotView) -> None:
-    view.place_cursor("A")
-    view.place_cursor("B")
-    view.show_runs([])
-    set_current(DARK)
-
-    assert not view._span.isVisible()
 
 
 def test_actions_set_and_remove_them(make_desk: MakeDesk) -> None:

@@ -62,17 +62,17 @@ class History(QWidget):
         self._told_damage: Sequence[Damage] = ()
         self._listed: tuple[Listing, bool] | None = None  # what the list shows, and whether it is of a search
         self._kept: set[int] | None = None  # what to select once the list is read
-        self._model = RunTable(self)
+        self.model = RunTable(self)
         self.reader = RunReader(workers, self)
         self.changes = RunChanges(undo_stack, workers, self)
-        self._bar = ListBar(dialogs, preferences, self)
-        self._field = self._bar.search
+        self.bar = ListBar(dialogs, preferences, self)
+        self._field = self.bar.search
         self.search = self._field.line
-        self._count = self._bar.count
-        self.table = RunView(self._model, self)
+        self._count = self.bar.count
+        self.table = RunView(self.model, self)
         self._empty = EmptyState("history", tr("Opening the database…"), "")
         self._pages = pages(self, self.table, self._empty)
-        v_box(self, self._bar, (self._pages, 1), margins=0, spacing=0)
+        v_box(self, self.bar, (self._pages, 1), margins=0, spacing=0)
         self._connect()
         self._show_page()
 
@@ -80,8 +80,8 @@ class History(QWidget):
         self._field.asked.connect(self._ask)
         self._field.confirmed.connect(self._go_to_list)
         self._field.left_downwards.connect(self._go_to_list)
-        self._bar.grouping_chosen.connect(self.set_grouping)
-        self._bar.columns_chosen.connect(self.set_columns)
+        self.bar.grouping_chosen.connect(self.set_grouping)
+        self.bar.columns_chosen.connect(self.set_columns)
         self.reader.read.connect(self._on_read)
         self.reader.failed.connect(self._on_read_failed)
         self.reader.waiting.connect(lambda: self._count.setText(tr("Reading…")))
@@ -93,10 +93,10 @@ class History(QWidget):
         self.table.customContextMenuRequested.connect(self._on_menu_wanted)
         self.table.horizontalHeader().customContextMenuRequested.connect(self._on_header_menu_wanted)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self.selection_changed.emit())
-        self._model.note_written.connect(self._set_note)
+        self.model.note_written.connect(self._set_note)
         # Another order of the rows is a reset of the model, which Qt takes as the end of every selection.
-        self._model.modelAboutToBeReset.connect(self._keep_selection)
-        self._model.modelReset.connect(self._restore_selection)
+        self.model.modelAboutToBeReset.connect(self._keep_selection)
+        self.model.modelReset.connect(self._restore_selection)
 
     # ---- what the window uses ----
 
@@ -112,9 +112,9 @@ class History(QWidget):
         self._field.vocabulary = None
         self._told_damage = ()
         self.reader.set_store(store)
-        self._model.set_writable(store is not None and not store.is_read_only)
+        self.model.set_writable(store is not None and not store.is_read_only)
         self._empty.set_text(tr("No database") if store is None else "", why_none)
-        self._model.set_rows([], {})
+        self.model.set_rows([], {})
         self._listed = None
         self.reload()
 
@@ -136,25 +136,25 @@ class History(QWidget):
     def select(self, run_ids: Sequence[int]) -> None:
         """Selects these runs, as far as the search lets them through, and scrolls to them; folded groups open."""
         wanted = set(run_ids)
-        self._model.unfold_runs(wanted)
+        self.model.unfold_runs(wanted)
         self._select(wanted)
         if run_ids:
             self.table.reveal(run_ids[0])
 
     def reveal(self, run_ids: Sequence[int]) -> None:
         """Selects these runs and scrolls to them; a search that hides one is cleared."""
-        if self._field.text and not set(run_ids) <= {row.id for row in self._model.rows}:
+        if self._field.text and not set(run_ids) <= {row.id for row in self.model.rows}:
             self._field.set_text("")
             self.told.emit(tr("The search was cleared, because it hid what was to be shown."))
         self.select(run_ids)
 
     def runs(self) -> list[RunRow]:
         """The runs that the search lets through, in the order of the rows, folded away or not."""
-        return self._model.in_order
+        return self.model.in_order
 
     def set_shown(self, run_ids: frozenset[int]) -> None:
         """Marks the runs that the plots show."""
-        self._model.set_shown(run_ids)
+        self.model.set_shown(run_ids)
 
     def start_search(self) -> None:
         """Puts the cursor into the search field."""
@@ -162,33 +162,33 @@ class History(QWidget):
 
     def set_grouping(self, by: str) -> None:
         """Groups the runs by one of `GROUPINGS`."""
-        self._bar.show_grouping(by)
-        self._model.set_grouping(by)
+        self.bar.show_grouping(by)
+        self.model.set_grouping(by)
 
     def set_columns(self, keys: Sequence[str]) -> None:
         """Shows these columns after the name; recorded values are read."""
         widths = self._widths()
-        self._model.set_columns(keys, {})
+        self.model.set_columns(keys, {})
         self._listed = None
-        self._bar.show_columns([each.key for each in self._model.columns])
+        self.bar.show_columns([each.key for each in self.model.columns])
         self.table.set_default_widths()
         self._set_widths(widths)
         self._show_order()
-        if any(each.is_read for each in self._model.columns):
+        if any(each.is_read for each in self.model.columns):
             self._ask()
 
     def state(self) -> str:
         """Columns, their widths, order and groups, to be kept between sessions."""
         header = self.table.horizontalHeader()
-        shown = sorted(range(len(self._model.columns)), key=header.visualIndex)
+        shown = sorted(range(len(self.model.columns)), key=header.visualIndex)
         return json.dumps(
             {
-                "columns": [self._model.columns[number].key for number in shown],
+                "columns": [self.model.columns[number].key for number in shown],
                 "widths": self._widths(),
                 "language": current_language(),
-                "order": self._model.order,
-                "groups": self._model.grouping,
-                "opened": self._model.opened,
+                "order": self.model.order,
+                "groups": self.model.grouping,
+                "opened": self.model.opened,
             }
         )
 
@@ -200,19 +200,19 @@ class History(QWidget):
             # Titles are as wide as the language has them: widths for others would cut them off.
             if kept.get("language", ENGLISH) == current_language():
                 self._set_widths({str(key): int(width) for key, width in kept.get("widths", {}).items()})
-            key, is_descending = kept.get("order", self._model.order)
+            key, is_descending = kept.get("order", self.model.order)
             by = kept.get("groups", SWEEP)
             opened = [str(key) for key in kept.get("opened", ())]
         except (ValueError, TypeError, AttributeError) as error:
             _log.warning("the list of runs looks as it does at first: what was kept cannot be read: %s", error)
             return
-        keys = [each.key for each in self._model.columns]
+        keys = [each.key for each in self.model.columns]
         if key in keys:
             falling = Qt.SortOrder.DescendingOrder if is_descending else Qt.SortOrder.AscendingOrder
             self.table.sortByColumn(keys.index(key), falling)
         if by in GROUPINGS:
             self.set_grouping(by)
-        self._model.set_opened(opened)
+        self.model.set_opened(opened)
 
     # ---- changes ----
 
@@ -293,10 +293,10 @@ class History(QWidget):
         return rows[0] if len(rows) == 1 else None
 
     def _row_after(self, ids: Sequence[int]) -> int | None:
-        numbers = self._model.row_numbers(set(ids))
+        numbers = self.model.row_numbers(set(ids))
         first, last = (numbers[0], numbers[-1]) if numbers else (0, -1)
-        around = (*range(last + 1, self._model.rowCount()), *range(first - 1, -1, -1))
-        rows = (self._model.row_at(number) for number in around)
+        around = (*range(last + 1, self.model.rowCount()), *range(first - 1, -1, -1))
+        rows = (self.model.row_at(number) for number in around)
         return next((row.id for row in rows if isinstance(row, RunRow)), None)
 
     def _set_note(self, row: RunRow, note: str) -> None:
@@ -317,7 +317,7 @@ class History(QWidget):
         self.reader.ask(self._field.conditions, self._read_keys())
 
     def _read_keys(self) -> Collection[str]:
-        keys = [each.key for each in self._model.columns if each.is_read]
+        keys = [each.key for each in self.model.columns if each.is_read]
         return dict.fromkeys((*keys, *TRANSFERS))
 
     def _on_read(self, listing: Listing) -> None:
@@ -327,7 +327,7 @@ class History(QWidget):
         if before == self._listed and self._store is not None:
             self._count.setText(trn("{count} run", "{count} runs", len(listing.rows)))
             return
-        self._model.set_rows(listing.rows, listing.recorded, listing.sweeps, is_search=is_search)
+        self.model.set_rows(listing.rows, listing.recorded, listing.sweeps, is_search=is_search)
         self._count.setText("" if self._store is None else trn("{count} run", "{count} runs", len(listing.rows)))
         self._show_page()
         self.selection_changed.emit()
@@ -365,7 +365,7 @@ class History(QWidget):
             self.table.select(run_ids)
 
     def _show_page(self) -> None:
-        if self._store is not None and not self._model.rows:
+        if self._store is not None and not self.model.rows:
             if self._field.text:
                 self._empty.set_text(
                     tr("No run found"),
@@ -378,30 +378,30 @@ class History(QWidget):
                 self._empty.set_text(
                     tr("No stored runs yet"), tr("Every run is kept here, to be opened and compared again.")
                 )
-        self._pages.setCurrentIndex(0 if self._model.rows else 1)
+        self._pages.setCurrentIndex(0 if self.model.rows else 1)
         # Never to what is hidden: Tab would get stuck before it.
-        self.setFocusProxy(self.table if self._model.rows else self._field)
+        self.setFocusProxy(self.table if self.model.rows else self._field)
 
     def _go_to_list(self) -> None:
-        if self._model.rows:
+        if self.model.rows:
             self.table.setFocus()
-            listed = self._model.listed
+            listed = self.model.listed
             if listed and not self.selected():
                 self._select({listed[0].id})
 
     def _widths(self) -> dict[str, int]:
         header = self.table.horizontalHeader()
-        return {each.key: header.sectionSize(number) for number, each in enumerate(self._model.columns)}
+        return {each.key: header.sectionSize(number) for number, each in enumerate(self.model.columns)}
 
     def _set_widths(self, widths: dict[str, int]) -> None:
         header = self.table.horizontalHeader()
-        for number, each in enumerate(self._model.columns):
+        for number, each in enumerate(self.model.columns):
             if widths.get(each.key, 0) > 0:
                 header.resizeSection(number, widths[each.key])
 
     def _show_order(self) -> None:
-        key, is_descending = self._model.order
-        keys = [each.key for each in self._model.columns]
+        key, is_descending = self.model.order
+        keys = [each.key for each in self.model.columns]
         if key in keys:
             falling = Qt.SortOrder.DescendingOrder if is_descending else Qt.SortOrder.AscendingOrder
             self.table.horizontalHeader().setSortIndicator(keys.index(key), falling)
@@ -410,7 +410,7 @@ class History(QWidget):
         self.menu_requested.emit(self.table.viewport().mapToGlobal(position))
 
     def _on_header_menu_wanted(self, position: QPoint) -> None:
-        self._bar.columns_menu.popup(self.table.horizontalHeader().mapToGlobal(position))
+        self.bar.columns_menu.popup(self.table.horizontalHeader().mapToGlobal(position))
 
 
 def _name_of(rows: Sequence[RunRow]) -> str:

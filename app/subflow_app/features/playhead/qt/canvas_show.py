@@ -171,7 +171,7 @@ class Gauges(QWidget):
 
     def _paint_gauge(self, painter: QPainter, area: QRect, gauge: Gauge) -> None:
         tokens, window, metrics = current_tokens(), gauge.window, self.fontMetrics()
-        name_width, text_width = self._widths(area.width())
+        name_width, text_width = self.widths(area.width())
         painter.setPen(QColor(tokens.text))
         name = metrics.elidedText(gauge.label, Qt.TextElideMode.ElideMiddle, name_width - 6)
         left = QRect(area.left(), area.top(), name_width, area.height())
@@ -212,7 +212,7 @@ class Gauges(QWidget):
         words = metrics.elidedText(_short(window), Qt.TextElideMode.ElideRight, right.width())
         painter.drawText(right, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
 
-    def _widths(self, width: int) -> tuple[int, int]:
+    def widths(self, width: int) -> tuple[int, int]:
         """Of names and of numbers, so that both are read whole and leave a bar, where there is room for all three."""
         metrics, shown = self.fontMetrics(), self._shown()
         numbers = max(metrics.horizontalAdvance(text) for text in ("888 pkt", *(_short(each.window) for each in shown)))
@@ -423,10 +423,10 @@ class CanvasShow(QObject):
         self._playhead = playhead
         self._view = view
         self._plots = plots
-        self._item: PacketItem | None = None
-        self._gauges = Gauges(view)
-        view.set_stand_in(self._gauges)
-        self._gauges.chosen.connect(lambda flow: view.select(f"flows.{flow}"))
+        self.item: PacketItem | None = None
+        self.gauges = Gauges(view)
+        view.set_stand_in(self.gauges)
+        self.gauges.chosen.connect(lambda flow: view.select(f"flows.{flow}"))
         self._tracks: Mapping[str, Track] | None = None
         self._matching: frozenset[str] | None = None
         self._colours: dict[str, str] | None = None
@@ -444,7 +444,7 @@ class CanvasShow(QObject):
     @property
     def places(self) -> PacketPlaces | None:
         """The packets that are drawn; None while there are none."""
-        return self._item.places if self._item is not None else None
+        return self.item.places if self.item is not None else None
 
     @property
     def left_out(self) -> int:
@@ -470,7 +470,7 @@ class CanvasShow(QObject):
 
     def _recolour(self, _tokens: Tokens) -> None:
         self._colours = None
-        if self._item is not None:
+        if self.item is not None:
             self._draw()
 
     # ---- drawing ----
@@ -484,14 +484,14 @@ class CanvasShow(QObject):
 
     def _on_arrived(self) -> None:
         self._stale.stop()
-        if self._item is not None:
-            self._item.setOpacity(1.0)
+        if self.item is not None:
+            self.item.setOpacity(1.0)
         self._draw()
 
     def _fade(self) -> None:
         """Shows that the packets are still those of another moment."""
-        if self._item is not None and self._playhead.is_waiting:
-            self._item.setOpacity(_STALE_OPACITY)
+        if self.item is not None and self._playhead.is_waiting:
+            self.item.setOpacity(_STALE_OPACITY)
 
     def _draw(self) -> None:
         if self._playhead.time_s is None:
@@ -523,16 +523,16 @@ class CanvasShow(QObject):
         if instant is None or run is None:
             return
         scene = self._view.scene
-        if self._item is None:
-            self._item = PacketItem()
-            scene.addItem(self._item)
+        if self.item is None:
+            self.item = PacketItem()
+            scene.addItem(self.item)
         matched = self._matched(run.traces)
         if self._tracks is None:
             self._tracks = {name: track_of(item) for name, item in scene.link_items().items() if item.curve is not None}
             self._view.set_quiet(bool(matched))
         tracks = {name: track for name, track in self._tracks.items() if name in matched}
         colours = self._subflow_colours(run.traces)
-        self._item.show_places(
+        self.item.show_places(
             packet_places(instant, tracks),
             {number: colours.get(name, "#808080") for number, name in enumerate(instant.subflows.names)},
         )
@@ -564,7 +564,7 @@ class CanvasShow(QObject):
             told = samples.gauges_at(time_s)
         colours = self._subflow_colours(run.traces)
         owners = [each.owner for each in told]
-        self._gauges.show_gauges(
+        self.gauges.show_gauges(
             [
                 Gauge(_name_of(each.owner, owners, run.traces.labels), colours.get(each.owner, "#808080"), each)
                 for each in told
@@ -575,9 +575,9 @@ class CanvasShow(QObject):
 
     def _clear(self) -> None:
         self._stale.stop()
-        if self._item is not None:
-            self._item.setOpacity(1.0)
-            self._item.show_places(None, {})
+        if self.item is not None:
+            self.item.setOpacity(1.0)
+            self.item.show_places(None, {})
         self._tracks = None
         self._view.set_quiet(False)
         self._view.show_stand_in(False)

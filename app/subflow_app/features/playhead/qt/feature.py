@@ -128,7 +128,7 @@ class PlayheadFeature(PanelFeature["EventsPanel"]):
             self.playhead, {name: ports.bar[f"playhead.{name}"] for name in names}
         )
         self._jobs: dict[int, RunJob] = {}  # of runs in memory, by the identity of their traces
-        self._canvas: CanvasShow | None = None  # once somebody has gone to a time
+        self.canvas: CanvasShow | None = None  # once somebody has gone to a time
         self._plots = PlotsShow(self.playhead, ports.plots)
         playhead = self.playhead
         self._acts: dict[str, Callable[[], object]] = {
@@ -229,12 +229,12 @@ class PlayheadFeature(PanelFeature["EventsPanel"]):
     def _show_on_canvas(self) -> None:
         from subflow_app.features.playhead.qt.canvas_show import CanvasShow
 
-        canvas = self._canvas = CanvasShow(self.playhead, self.ports.topology, self.ports.plots)
+        canvas = self.canvas = CanvasShow(self.playhead, self.ports.topology, self.ports.plots)
         # Connected behind the canvas: what it leaves out is known once it has drawn.
         self.playhead.arrived.connect(lambda: self.strip.say_left_out(canvas.left_out))
 
     def _on_moved(self, time_s: float) -> None:
-        if self._canvas is None:
+        if self.canvas is None:
             self._show_on_canvas()
         self.ports.topology.set_position(time_s)
 
@@ -254,7 +254,7 @@ class PlayheadFeature(PanelFeature["EventsPanel"]):
             self.changed.emit()
 
     def _compare_picture(self) -> None:
-        canvas = self._canvas if self.playhead.time_s is not None else None
+        canvas = self.canvas if self.playhead.time_s is not None else None
         self.strip.say_of_picture(canvas.difference() if canvas is not None else "")
 
     def _tell(self, text: str) -> None:

@@ -164,7 +164,7 @@ class TransportStrip(QWidget):
         if [self.choice.itemData(row) for row in range(self.choice.count())] != titles:
             with QSignalBlocker(self.choice):
                 self.choice.clear()
-                for title, text in zip(titles, _told_apart(titles), strict=True):
+                for title, text in zip(titles, told_apart(titles), strict=True):
                     self.choice.addItem(text, title)
                     self.choice.setItemData(self.choice.count() - 1, as_written(title), Qt.ItemDataRole.ToolTipRole)
         with QSignalBlocker(self.choice):
@@ -266,7 +266,7 @@ class TransportStrip(QWidget):
         super().keyPressEvent(event)
 
 
-def _told_apart(titles: Sequence[str]) -> list[str]:
+def told_apart(titles: Sequence[str]) -> list[str]:
     """Titles without the words that all begin with, of which none occurs twice: the second one gets its number."""
     common = shared_words(titles) if len(titles) > 1 else 0
     cut = [f"… {rest}" if common and (rest := " ".join(title.split(" ")[common:])) else title for title in titles]

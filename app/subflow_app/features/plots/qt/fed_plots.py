@@ -364,7 +364,7 @@ class FedPlots(ScrolledPlots):
         self._colours: dict[CurveId, palette.ColourKey] = {}
         self._curves: dict[CurveId, Curve] = {}
         self._looks = CurveLooks()
-        self._flow: CurveId | None = None  # of a crowd, that the mouse is near
+        self.pointed_flow: CurveId | None = None  # of a crowd, that the mouse is near
         self._line_width = self._line_scale = 1.0
         self._duration_s = 1.0
         self.runs: tuple[Traces, ...] = ()  # the runs shown
@@ -452,7 +452,7 @@ class FedPlots(ScrolledPlots):
         self._feed()
 
     def _clear_plots(self) -> None:
-        self._flow = None
+        self.pointed_flow = None
         for plot in self.plots:
             plot.clear()
 
@@ -563,12 +563,12 @@ class FedPlots(ScrolledPlots):
             value = 10.0 ** float(at.y()) if self._log else float(at.y())
             time_s = float(at.x())
             found = nearest_member(self._shown_crowds(under), time_s, value / under.spec.scale)
-        if found is None and self._flow is None:
+        if found is None and self.pointed_flow is None:
             return
-        self._flow = None if found is None else curve_id(found)
+        self.pointed_flow = None if found is None else curve_id(found)
         for plot in self.time_plots:
             members = (member for crowd in self._shown_crowds(plot) for member in crowd.members)
-            own = next((member for member in members if curve_id(member) == self._flow), None)
+            own = next((member for member in members if curve_id(member) == self.pointed_flow), None)
             plot.point_at(None if own is None else self._looks.in_bins(plot.spec, own), time_s)
 
     def _shown_crowds(self, plot: TimePlot) -> list[Crowd]:

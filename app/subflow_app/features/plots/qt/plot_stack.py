@@ -78,7 +78,7 @@ class PlotStack(FedPlots):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFrameShape(self.Shape.NoFrame)
         self._plot_font = QFont(self.font())
-        self._grid = PlotGrid(self, self._plot_font)
+        self.grid = PlotGrid(self, self._plot_font)
         self._is_side_by_side = False  # in columns
         self._columns: list[PlotColumn] = []  # none: runs are laid over each other
         self.forks = ForkLines()
@@ -134,7 +134,7 @@ class PlotStack(FedPlots):
             (BarPlot if spec.kind == BARS else XYPlot)(spec, self._plot_font) for spec in specs if spec.kind != TIME
         ]
         self.plots = [*self.time_plots, *self._others]
-        self._grid.place(self._rows, self._others, self._columns)
+        self.grid.place(self._rows, self._others, self._columns)
         for plot in self.plots:
             plot.set_line_width(self._line_width)
             plot.set_log(self._log)
@@ -203,13 +203,13 @@ class PlotStack(FedPlots):
 
     def column_title(self, plot: StackedPlot) -> str:
         """The name above the column in which a plot stands; empty: it shows all runs."""
-        named = zip(self._columns, self._grid.column_titles, strict=True)
+        named = zip(self._columns, self.grid.column_titles, strict=True)
         return next((title.shown_text() for column, title in named if column.runs == plot.runs), "")
 
     def set_type(self, font: QFont, line_scale: float) -> None:
         """Writes with this font and draws lines so many times as wide as usual: for those who sit far away."""
         self._line_scale = line_scale
-        self._plot_font = self._grid.font = QFont(font)
+        self._plot_font = self.grid.font = QFont(font)
         self.set_specs(self._specs)
 
     def set_hidden(self, hidden: frozenset[CurveId]) -> None:
@@ -401,13 +401,13 @@ class PlotStack(FedPlots):
     def curve_at(self, position: QPointF) -> CurveId | None:
         """The visible curve that is hit by a click at a position of the scene."""
         under = next((plot for plot in self.plots if plot.view.sceneBoundingRect().contains(position)), None)
-        if isinstance(under, TimePlot) and self._flow is not None and under.is_pointed_at(position, _HIT_PX):
-            return self._flow
+        if isinstance(under, TimePlot) and self.pointed_flow is not None and under.is_pointed_at(position, _HIT_PX):
+            return self.pointed_flow
         found = under.curve_at(position) if under is not None else None
         return found[0] if found is not None and found[1] <= _HIT_PX else None
 
     def _share_height(self) -> None:
-        self._grid.share_room()
+        self.grid.share_room()
         for plot in self._others:
             if isinstance(plot, BarPlot):
                 plot.take_room()
@@ -453,7 +453,7 @@ class PlotStack(FedPlots):
         self.setBackground(tokens.base)
         for plot in self.plots:
             plot.recolour()
-        self._grid.recolour(tokens)
+        self.grid.recolour(tokens)
         self.cursors.recolour(tokens)
         self.forks.recolour(tokens)
         self._draw_cursor()

@@ -34,7 +34,7 @@ class SpanCursors(QObject):
         """Neither is set."""
         super().__init__(parent)
         self._times: dict[str, float] = {}
-        self._lines: dict[str, list[Any]] = {name: [] for name in NAMES}
+        self.lines: dict[str, list[Any]] = {name: [] for name in NAMES}
         self._end_s = 1.0
 
     @property
@@ -50,7 +50,7 @@ class SpanCursors(QObject):
     def set_duration(self, end_s: float) -> None:
         """Bounds them to the length of the runs, s; beyond it they are moved to its end."""
         self._end_s = end_s
-        for lines in self._lines.values():
+        for lines in self.lines.values():
             for line in lines:
                 line.setBounds((0.0, end_s))
         for name, time_s in self.times.items():
@@ -76,7 +76,7 @@ class SpanCursors(QObject):
     def attach(self, plots: Sequence[TimePlot]) -> None:
         """Draws the cursors in these plots, and in no others any more."""
         for name in NAMES:
-            self._lines[name] = []
+            self.lines[name] = []
             for plot in plots:
                 line = pg.InfiniteLine(angle=90, movable=True, bounds=(0.0, self._end_s))
                 if plot.spec is plots[0].spec:
@@ -86,12 +86,12 @@ class SpanCursors(QObject):
                 line.setZValue(30)
                 line.sigDragged.connect(partial(self._on_dragged, name))
                 plot.item.addItem(line, ignoreBounds=True)
-                self._lines[name].append(line)
+                self.lines[name].append(line)
         self._draw()
 
     def recolour(self, tokens: Tokens) -> None:
         """Recolours the lines."""
-        for name, lines in self._lines.items():
+        for name, lines in self.lines.items():
             for line in lines:
                 line.setPen(make_pen(tokens.accent, _DASH[name]))
                 line.setHoverPen(make_pen(tokens.accent, _DASH[name], 3.0))
@@ -101,7 +101,7 @@ class SpanCursors(QObject):
                         label.setColor(tokens.base)
 
     def _draw(self) -> None:
-        for name, lines in self._lines.items():
+        for name, lines in self.lines.items():
             for line in lines:
                 line.setVisible(name in self._times)
                 if name in self._times and line.value() != self._times[name]:
@@ -127,7 +127,7 @@ class ForkLines:
         self._plots: tuple[TimePlot, ...] = ()
         self._ghosts: tuple[Ghost, ...] = ()
         # Made once and hidden when there is nothing to show: Qt crashes when a line goes that a label hangs on.
-        self._lines: list[list[Any]] = []  # of each fork, one in every plot
+        self.lines: list[list[Any]] = []  # of each fork, one in every plot
         self._labels: list[list[Any]] = []  # of each fork, in the plot at the top; side by side in each column
         self._tokens = LIGHT
 
@@ -145,7 +145,7 @@ class ForkLines:
     def attach(self, plots: Sequence[TimePlot]) -> None:
         """Draws the lines in these plots, and in no others any more; what was in those has gone with them."""
         self._plots = tuple(plots)
-        self._lines.clear()
+        self.lines.clear()
         self._labels.clear()
         self._draw()
 
@@ -157,7 +157,7 @@ class ForkLines:
     def recolour(self, tokens: Tokens) -> None:
         """Recolours the lines."""
         self._tokens = tokens
-        for lines in self._lines:
+        for lines in self.lines:
             for line in lines:
                 line.setPen(make_pen(tokens.accent, _FORK_DASH))
         for labels in self._labels:
@@ -166,9 +166,9 @@ class ForkLines:
                 label.setColor(tokens.accent)
 
     def _draw(self) -> None:
-        while self._plots and len(self._lines) < len(self._ghosts):
+        while self._plots and len(self.lines) < len(self._ghosts):
             self._add()
-        for number, lines in enumerate(self._lines):
+        for number, lines in enumerate(self.lines):
             ghost = self._ghosts[number] if number < len(self._ghosts) else None
             for plot, line in zip(self._plots, lines, strict=True):
                 line.setVisible(ghost is not None and plot.has_run(ghost.fork))
@@ -186,11 +186,11 @@ class ForkLines:
             line.setZValue(_Z)
             if plot.spec is self._plots[0].spec:
                 # To the right of the line while there is room: that is where the change shows.
-                height = _FORK_LABEL_HEIGHT - _LABEL_STEP * len(self._lines)
+                height = _FORK_LABEL_HEIGHT - _LABEL_STEP * len(self.lines)
                 labels.append(pg.InfLineLabel(line, "", position=height, anchors=[(0.0, 0.5), (1.0, 0.5)]))
             plot.item.addItem(line, ignoreBounds=True)
             lines.append(line)
-        self._lines.append(lines)
+        self.lines.append(lines)
         self._labels.append(labels)
         self.recolour(self._tokens)
 

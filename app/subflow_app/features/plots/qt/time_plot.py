@@ -155,8 +155,8 @@ class TimePlot(StackedPlot):
         self.curves: dict[CurveId, TraceCurve] = {}
         self._bands: dict[CurveId, BandItem] = {}
         self._latest: dict[CurveId, Curve] = {}
-        self._ticks: dict[tuple[CurveId, str], EventTicks] = {}
-        self._lines: list[Any] = []
+        self.ticks: dict[tuple[CurveId, str], EventTicks] = {}
+        self.lines: list[Any] = []
         self._mark_counts: list[int] = []  # that are drawn, by run
         self._spare_curves: list[TraceCurve] = []
         self._pointed: TraceCurve | None = None  # of a flow of a crowd
@@ -165,10 +165,10 @@ class TimePlot(StackedPlot):
         self._spare_ticks: list[EventTicks] = []
         self._log = False
         self._is_antialiased = False
-        self._crosshair: Any = make_crosshair()
+        self.crosshair: Any = make_crosshair()
         self.pin: Any = make_crosshair()  # the line that `set_pin` moves, for whoever lets it be dragged
         self._dots: Any = pg.ScatterPlotItem(size=6, pxMode=True)
-        for item in (self.pin, self._crosshair, self._dots):
+        for item in (self.pin, self.crosshair, self._dots):
             item.setZValue(20)
             self.item.addItem(item, ignoreBounds=True)
         self._reach = _Reach(spec)
@@ -306,7 +306,7 @@ class TimePlot(StackedPlot):
             item.setVisible(key not in hidden)
         for key, bands in self._bands.items():
             bands.setVisible(key not in hidden)
-        for (key, _kind), ticks in self._ticks.items():
+        for (key, _kind), ticks in self.ticks.items():
             ticks.setVisible(key not in hidden)
         # Fitting looks at visible curves only, but pyqtgraph does not notice that visibility changed.
         if self.view.is_fitting_values:
@@ -320,10 +320,10 @@ class TimePlot(StackedPlot):
         """Losses and actions of visible curves, and lines where links or controllers change."""
         found = [
             Ticks(ticks.times, HEIGHTS[kind], self._latest[key].colour)
-            for (key, kind), ticks in self._ticks.items()
+            for (key, kind), ticks in self.ticks.items()
             if key in self._latest and key not in self._hidden
         ]
-        return [*found, Ticks(np.array([float(line.value()) for line in self._lines]))]
+        return [*found, Ticks(np.array([float(line.value()) for line in self.lines]))]
 
     def curve_at(self, position: QPointF) -> tuple[CurveId, float] | None:
         """The visible curve nearest to a position of the scene, measured upwards, and how far it is, px."""
@@ -418,17 +418,17 @@ class TimePlot(StackedPlot):
                 return  # they have been taken away meanwhile
             if key[0] not in colours:
                 continue
-            ticks = self._ticks.get(key)
+            ticks = self.ticks.get(key)
             if ticks is None:
-                ticks = self._ticks[key] = self._spare_ticks.pop() if self._spare_ticks else self._make_ticks()
+                ticks = self.ticks[key] = self._spare_ticks.pop() if self._spare_ticks else self._make_ticks()
                 ticks.set_height(HEIGHTS[key[1]])
                 ticks.set_pen(self._tick_pen(colours[key[0]]))
                 ticks.setVisible(key[0] not in self._hidden)
             ticks.set_times(np.append(ticks.times, times))
-        for at_s in sorted(line_times - {float(line.value()) for line in self._lines}):
+        for at_s in sorted(line_times - {float(line.value()) for line in self.lines}):
             line = pg.InfiniteLine(at_s, angle=90, movable=False, pen=self._line_pen())
             line.setZValue(-20)
-            self._lines.append(line)
+            self.lines.append(line)
             self.item.addItem(line, ignoreBounds=True)
 
     def _make_ticks(self) -> EventTicks:
@@ -438,19 +438,19 @@ class TimePlot(StackedPlot):
 
     def clear_marks(self) -> None:
         """Takes the marks away."""
-        for ticks in self._ticks.values():
+        for ticks in self.ticks.values():
             ticks.hide()
             ticks.set_times(np.empty(0))
-        self._spare_ticks += self._ticks.values()
-        self._ticks.clear()
-        for line in self._lines:
+        self._spare_ticks += self.ticks.values()
+        self.ticks.clear()
+        for line in self.lines:
             self.item.removeItem(line)
-        self._lines.clear()
+        self.lines.clear()
         self._mark_counts = []
 
     def mark_times(self, key: CurveId, kind: str) -> list[float]:
         """Times of the ticks of one curve, s; empty while marks are off."""
-        ticks = self._ticks.get((key, kind))
+        ticks = self.ticks.get((key, kind))
         return [] if ticks is None else [float(time) for time in ticks.times]
 
     def _set_pen(self, item: TraceCurve, curve: Curve) -> None:
@@ -472,11 +472,11 @@ class TimePlot(StackedPlot):
 
     def set_cursor(self, time_s: float | None) -> None:
         """Moves the crosshair, and a dot on every visible curve, to this time; None takes them away."""
-        self._crosshair.setVisible(time_s is not None)
+        self.crosshair.setVisible(time_s is not None)
         if time_s is None:
             self._dots.clear()
             return
-        self._crosshair.setValue(time_s)
+        self.crosshair.setValue(time_s)
         spots = []
         for key, item in self.curves.items():
             value = item.value_at(time_s)
@@ -507,12 +507,12 @@ class TimePlot(StackedPlot):
             self._set_pen(self.curves[key], curve)
             if key in self._bands:
                 self._bands[key].set_colour(self._hex(curve.colour).name())
-        for (key, _kind), ticks in self._ticks.items():
+        for (key, _kind), ticks in self.ticks.items():
             if key in self._latest:
                 ticks.set_pen(self._tick_pen(self._latest[key].colour))
-        for line in self._lines:
+        for line in self.lines:
             line.setPen(self._line_pen())
-        self._crosshair.setPen(make_pen(current_tokens().muted_text))
+        self.crosshair.setPen(make_pen(current_tokens().muted_text))
         self.pin.setPen(make_pen(current_tokens().accent))
 
 

@@ -39,8 +39,8 @@ class XYPlot(StackedPlot):
         self._latest: dict[CurveId, Curve] = {}
         self._log = False
         self._line: Any = make_crosshair()
-        self._dots: Any = pg.ScatterPlotItem(size=6, pxMode=True)
-        for item in (self._line, self._dots):
+        self.dots: Any = pg.ScatterPlotItem(size=6, pxMode=True)
+        for item in (self._line, self.dots):
             item.setZValue(20)
             self.item.addItem(item, ignoreBounds=True)
         show_bottom_axis(self.item, x_axis_of(spec), font)
@@ -138,14 +138,14 @@ class XYPlot(StackedPlot):
             index = min(int(np.searchsorted(curve.time_s, time_s)), len(curve.time_s) - 1)
             x, y = self._points(key)
             spots += self._spot(key, float(x[index]), float(y[index]))
-        self._dots.setData(spots=spots)
+        self.dots.setData(spots=spots)
 
     def set_pointer(self, x: float | None) -> None:
         """Says the values of distributions at this x, in the unit of the axis; None takes the line away."""
         at = None if x is None else (10.0**x if self._log else x)
         is_shown = at is not None and any(len(curve.time_s) == 0 for curve in self.shown_curves())
         self._line.setVisible(is_shown)
-        self._dots.setData(spots=[])
+        self.dots.setData(spots=[])
         if at is None or not is_shown:
             self.set_readout(())
             return
@@ -162,7 +162,7 @@ class XYPlot(StackedPlot):
             spots += self._spot(key, at, y)
             spans.append(Span(f"   {curve.label} ", current_tokens().muted_text))
             spans.append(Span(fmt.number(y), self._hex(curve.colour).name(), bold=True))
-        self._dots.setData(spots=spots)
+        self.dots.setData(spots=spots)
         self.set_readout(spans)
 
     def _spot(self, key: CurveId, x: float, y: float) -> list[dict[str, object]]:
