@@ -33,7 +33,7 @@ DISTRIBUTION_OF = {
 MOST_WINDOWS = 30
 """Places of all tests that make a main window; a place with parameters makes several."""
 
-MOST_PRIVATE_NAMES = 126
+MOST_PRIVATE_NAMES = 124
 """Places of tests, but for those of the window of a feature, that name what its owner keeps to itself."""
 
 # Underlined, and public all the same: of named tuples, and of ending a process.

@@ -133,7 +133,7 @@ def test_decisions_are_those_of_agents_or_monitor_intervals() -> None:
     assert decisions(one_path("newreno"), 1) == 0
     vivace, learned, both = one_path("vivace"), one_path("rl-explore"), two_paths("mplibra")
     assert decisions(vivace, 1) == len(finished(vivace).take_intervals().owner) > 10
-    assert decisions(learned, 1) == len(finished(learned).take_agent_steps().number) > 10
+    assert decisions(learned, 1) == len(known(finished(learned).take_agent_steps()).number) > 10
     # Of what has both, the agent alone.
     assert 0 < decisions(both, 1) < 0.9 * len(finished(both).take_intervals().owner)
 

@@ -71,11 +71,8 @@ def test_runs_are_sorted_by_several_columns_and_what_is_missing_comes_last_when_
     ],
 )
 def test_groups_are_in_the_order_of_their_first_runs(by: str, expected: dict[str, list[int]]) -> None:
-    rows = [
-        run(3, seed=7, tags=("a", "b")),
-        run(2, seed=7, controllers="olia"),
-        run(1, seed=7, scenario_name="T-10b", tags=("a",), status="failed"),
-    ]
+    first = run(1, seed=7, scenario_name="T-10b", tags=("a",), status="failed")
+    rows = [run(3, seed=7, tags=("a", "b")), run(2, seed=7, controllers="olia"), first]
     found = {group.label: [row.id for row in group.rows] for group in grouped(rows, by)}
     assert found == expected
     assert list(found) == list(expected)

@@ -102,12 +102,12 @@ def test_two_runs_are_laid_over_each_other(desk: Desk, two_runs: tuple[int, int]
     desk.history.select([two_runs[0]])
     for _ in range(2):
         desk.bar.trigger("history.overlay")
-        assert (desk.shown.ids, desk.shown.count) == (set(two_runs), 2)
+        assert (set(desk.shown.ids), desk.shown.count) == (set(two_runs), 2)
     desk.bar.trigger("history.clear_overlay")
     desk.history.select(list(two_runs))
     desk.bar.trigger("history.open")
 
-    assert (desk.shown.ids, desk.shown.count) == (set(two_runs), 2)
+    assert (set(desk.shown.ids), desk.shown.count) == (set(two_runs), 2)
     assert len(desk.plots.stack.curves) == 6
     desk.bar.trigger("history.clear_overlay")
     assert desk.shown.count == 1

@@ -142,14 +142,18 @@ def offered(completer: QCompleter) -> list[str]:
     return [model.index(row, 0).data() for row in range(model.rowCount())]
 
 
+def choose(completer: QCompleter, text: str) -> None:
+    completer.activated[str].emit(text)  # type: ignore[index] # overloaded signal
+
+
 def test_names_and_values_are_completed_while_typing(desk: Desk, runs: list[int]) -> None:
     completer = part(desk.history.bar.search, QCompleter)
     QTest.keyClicks(desk.history.search, "ta")
     assert offered(completer) == ["tag:"]
-    completer.activated[str].emit("tag:")
+    choose(completer, "tag:")
     QTest.keyClicks(desk.history.search, "p")
     assert offered(completer) == ["paper"]
-    completer.activated[str].emit("paper")
+    choose(completer, "paper")
 
     assert desk.history.search.text() == "tag:paper "
     known(completer.popup()).hide()
@@ -394,7 +398,7 @@ def test_known_tags_and_names_are_offered_while_one_is_typed(qtbot: QtBot) -> No
     typed = {"pa": ["paper", "Paris"], "paper, pa": ["Paris"], "paper, ": []}
     assert {text: tags.offers(text) for text in typed} == typed
     line.setText("lab, pa")
-    part(tags, QCompleter).activated[str].emit("Paris")
+    choose(part(tags, QCompleter), "Paris")
     assert line.text() == "lab, Paris"
 
     dialog = KeyDialog("Columns", ["a.loss", "b.loss", "c.rate"], {"c.rate"}, None)

@@ -1,4 +1,4 @@
-"""A formula whose numbers are dragged, typed and moved with keys; the plot follows, with what runs measured."""
+"""Formulas of labs: typeset in the text of a step, or with numbers that are dragged, typed and moved with keys."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QValidator
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
+from tests.helpers.presence import part
 
 from subflow_app.features.labs.core.explorables import Point, load_explorable
 from subflow_app.features.labs.qt.explorable_view import DraggedNumber, ExplorableView
+from subflow_app.features.labs.qt.step_page import StepText
+from subflow_app.toolkit.widgets.formula_view import FormulaView
 
 
 @pytest.fixture
@@ -87,3 +91,27 @@ def test_runs_with_the_same_other_numbers_are_shown(view: ExplorableView) -> Non
     # What the student has set stays.
     view.show_points([Point({"buffer": 84, "rate": 1e7}, 1.0)])
     assert number(view, "rate").text() == "50 Mbit/s"
+
+
+def test_formulas_stand_between_the_paragraphs(qtbot: QtBot) -> None:
+    shown = StepText()
+    qtbot.addWidget(shown)
+    text = "The **pipe** holds\n\n    BDP = rate x RTT / size of a packet\n\nof [packets](panel:plots)."
+    shown.show_text(text)
+    shown.resize(400, 300)
+    shown.show()
+    before, after = shown.findChildren(QLabel)
+    formula = part(shown, FormulaView)
+    tops = [part.mapTo(shown, part.rect().topLeft()).y() for part in (before, formula, after)]
+    assert tops == sorted(set(tops))
+    # A fraction takes the room of two lines.
+    assert formula.height() > 1.5 * formula.fontMetrics().height()
+    assert formula.accessibleName() == "BDP = rate × RTT / (size of a packet)"
+    assert shown.text() == text
+    with qtbot.waitSignal(shown.link_clicked) as clicked:
+        after.linkActivated.emit("panel:plots")
+    assert clicked.args == ["panel:plots"]
+    # Another text leaves nothing of this one.
+    shown.show_text("Words alone.")
+    qtbot.waitUntil(lambda: [label.text() for label in shown.findChildren(QLabel)] == ["Words alone."])
+    assert shown.findChild(FormulaView) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,12 @@ from tests.helpers.members import for_each
 
 from subflow_app.features.exporting.core.exports import ExportPlan, export_run
 from subflow_app.features.measured.core import csv_reader
+from subflow_app.features.measured.core.measured_run import MeasuredRun
 from subflow_app.foundation.errors import InputError
+
+
+def read(folder: Path, text: str | bytes, **options: Any) -> MeasuredRun:
+    return imported(folder / "trace.csv", text, **options)
 
 
 def test_our_own_export_comes_back_bit_for_bit(tmp_path: Path) -> None:
@@ -50,13 +56,13 @@ def test_our_own_export_comes_back_bit_for_bit(tmp_path: Path) -> None:
     ],
 )
 def test_headings_tell_meaning_and_unit(tmp_path: Path, heading: str, target: str, factor: float) -> None:
-    run = imported(tmp_path / "trace.csv", f'time_s;"{heading}"\n0.1;10\n0.2;20\n')
+    run = read(tmp_path, f'time_s;"{heading}"\n0.1;10\n0.2;20\n')
     assert column(run, target) == pytest.approx([10 * factor, 20 * factor])
 
 
 def test_a_german_spreadsheet_is_read_with_its_commas(tmp_path: Path) -> None:
     text = "Zeit;RTT (ms);Throughput [Mbit/s];Bemerkung\n0,1;40,5;8,25;gut\n0,2;41;7,5;\n0,3;41,5;7;\n"
-    run = imported(tmp_path / "trace.csv", text)
+    run = read(tmp_path, text)
     assert column(run, "srtt_s:measured/1") == pytest.approx([0.0405, 0.041, 0.0415])
     assert column(run, "throughput_bps:measured/1") == pytest.approx([8.25e6, 7.5e6, 7e6])
 
@@ -64,20 +70,18 @@ def test_a_german_spreadsheet_is_read_with_its_commas(tmp_path: Path) -> None:
 def test_without_headings_a_person_tells(tmp_path: Path) -> None:
     text = "0.1 10\n0.2 12\n0.3 14\n"
     with pytest.raises(InputError, match=r"the meaning of the columns of trace\.csv is unknown: column 2"):
-        imported(tmp_path / "trace.csv", text)
-    run = imported(tmp_path / "trace.csv", text, maps={"column 2": "cwnd_pkts:download/1"})
+        read(tmp_path, text)
+    run = read(tmp_path, text, maps={"column 2": "cwnd_pkts:download/1"})
     assert column(run, "cwnd_pkts:download/1") == [10.0, 12.0, 14.0]
 
 
 def test_a_long_table_has_a_row_per_owner_and_trace(tmp_path: Path) -> None:
     rows = ("0.1,a/1,cwnd,10", "0.1,a/2,cwnd,5", "0.1,a/1,rtt_ms,40", "0.2,a/1,cwnd,11", "0.2,a/2,cwnd,6")
-    run = imported(tmp_path / "trace.csv", "\n".join(("time,owner,metric,value", *rows)))
+    run = read(tmp_path, "\n".join(("time,owner,metric,value", *rows)))
     assert column(run, "cwnd_pkts:a/1") == [10.0, 11.0]
     assert column(run, "cwnd_pkts:a/2") == [5.0, 6.0]
     assert column(run, "srtt_s:a/1")[0] == pytest.approx(0.04)
-    per_owner = imported(
-        tmp_path / "trace.csv", "time,subflow,cwnd,rtt_ms\n1,wifi,10,40\n1,lte,5,60\n2,wifi,11,41\n2,lte,6,61\n"
-    )
+    per_owner = read(tmp_path, "time,subflow,cwnd,rtt_ms\n1,wifi,10,40\n1,lte,5,60\n2,wifi,11,41\n2,lte,6,61\n")
     assert column(per_owner, "cwnd_pkts:lte") == [5.0, 6.0]
 
 
@@ -87,18 +91,16 @@ def test_epochs_and_dates_begin_at_the_first_sample(tmp_path: Path) -> None:
         ("1690000000.0", "1690000000.1"),
         ("2023-07-22T04:26:40.0", "2023-07-22T04:26:40.1"),
     ):
-        run = imported(tmp_path / "trace.csv", f"timestamp;cwnd\n{first};10\n{second};11\n")
+        run = read(tmp_path, f"timestamp;cwnd\n{first};10\n{second};11\n")
         assert run.interval_s == pytest.approx(0.1, rel=1e-4)
         assert column(run, "cwnd_pkts:measured/1") == [10.0, 11.0]
         assert run.start_s == pytest.approx(1.69e9, abs=1.0)
-    assert imported(tmp_path / "trace.csv", "time;cwnd\n100;10\n200;11\n", time_unit="ms").interval_s == pytest.approx(
-        0.1
-    )
+    assert read(tmp_path, "time;cwnd\n100;10\n200;11\n", time_unit="ms").interval_s == pytest.approx(0.1)
 
 
 def test_a_gap_is_told_with_its_place_and_not_drawn_over(tmp_path: Path) -> None:
     rows = "".join(f"{k / 10:.1f},{k}\n" for k in range(1, 101) if not 40 < k < 60)
-    run = imported(tmp_path / "trace.csv", "time_s,cwnd\n" + rows)
+    run = read(tmp_path, "time_s,cwnd\n" + rows)
     values = column(run, "cwnd_pkts:measured/1")
     assert len(values) == 100
     assert (values[39], values[59]) == (40.0, 60.0)
@@ -109,26 +111,17 @@ def test_a_gap_is_told_with_its_place_and_not_drawn_over(tmp_path: Path) -> None
 def test_a_clock_that_goes_back_is_refused_or_mended(tmp_path: Path) -> None:
     text = "time_s,cwnd\n0.1,1\n0.2,2\n0.3,3\n0.2,4\n0.3,5\n0.4,6\n"
     with pytest.raises(InputError, match=r"1 time, first in line 5: from 0\.3 s to 0\.2 s.*--clock sort"):
-        imported(tmp_path / "trace.csv", text)
-    assert column(imported(tmp_path / "trace.csv", text, clock="join"), "cwnd_pkts:measured/1") == [
-        1.0,
-        2.0,
-        3.0,
-        4.0,
-        5.0,
-        6.0,
-    ]
-    dropped = imported(tmp_path / "trace.csv", text, clock="drop")
+        read(tmp_path, text)
+    assert column(read(tmp_path, text, clock="join"), "cwnd_pkts:measured/1") == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    dropped = read(tmp_path, text, clock="drop")
     # At 0.3 s comes a second sample: the last of a time is kept.
     assert column(dropped, "cwnd_pkts:measured/1") == [1.0, 2.0, 5.0, 6.0]
     assert any("1 samples were left out" in notice for notice in dropped.notices)
-    assert column(imported(tmp_path / "trace.csv", text, clock="sort"), "cwnd_pkts:measured/1") == [1.0, 4.0, 5.0, 6.0]
+    assert column(read(tmp_path, text, clock="sort"), "cwnd_pkts:measured/1") == [1.0, 4.0, 5.0, 6.0]
 
 
 def test_what_is_no_number_is_said_and_left_out(tmp_path: Path) -> None:
-    run = imported(
-        tmp_path / "trace.csv", "# made by a script\ntime_s,cwnd\n0.1,1\n0.2,oops\n0.3,3\n0.4,NaN\n0.5,5\n,9\n0.6,6,7\n"
-    )
+    run = read(tmp_path, "# made by a script\ntime_s,cwnd\n0.1,1\n0.2,oops\n0.3,3\n0.4,NaN\n0.5,5\n,9\n0.6,6,7\n")
     values = column(run, "cwnd_pkts:measured/1")
     assert (values[0], values[2]) == (1.0, 3.0)
     assert '"cwnd": 1 cell is not a number and left out, first "oops" in line 4.' in run.notices
@@ -137,7 +130,7 @@ def test_what_is_no_number_is_said_and_left_out(tmp_path: Path) -> None:
 
 
 def test_bytes_that_are_counted_become_a_rate(tmp_path: Path) -> None:
-    run = imported(tmp_path / "trace.csv", "time_s,bytes_acked\n0,0\n1,1000000\n2,3000000\n3,1000\n")
+    run = read(tmp_path, "time_s,bytes_acked\n0,0\n1,1000000\n2,3000000\n3,1000\n")
     values = column(run, "throughput_bps:measured/1")
     assert values[1] == 16e6
     assert np.isnan(values[2])
@@ -161,7 +154,7 @@ def test_bytes_that_are_counted_become_a_rate(tmp_path: Path) -> None:
 )
 def test_bad_files_are_refused_with_the_reason(tmp_path: Path, content: bytes, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        imported(tmp_path / "trace.csv", content)
+        read(tmp_path, content)
 
 
 def test_bad_choices_are_refused_with_what_is_allowed(tmp_path: Path) -> None:
@@ -176,11 +169,11 @@ def test_bad_choices_are_refused_with_what_is_allowed(tmp_path: Path) -> None:
         ({"format": "xls"}, '--format = "xls"'),
     ):
         with pytest.raises(InputError, match=said):
-            imported(tmp_path / "trace.csv", text, **options)
+            read(tmp_path, text, **options)
 
 
 def test_too_many_lines_are_refused_before_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv_reader, "MOST_CELLS", 100)
     text = "time_s,cwnd\n" + "".join(f"{k / 10:.1f},1\n" for k in range(1000))
     with pytest.raises(InputError, match=r"has about .* lines; at most 50 of 2 columns are read"):
-        imported(tmp_path / "trace.csv", text)
+        read(tmp_path, text)

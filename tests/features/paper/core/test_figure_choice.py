@@ -18,7 +18,13 @@ def test_choice_outlives_the_program(tmp_path) -> None:
 
 
 _OF_SIZE = ({"width_mm": 5.0}, {"height_mm": True}, {"dpi": 300.5})
-_OF_LOOKS = ({"style": "nature"}, {"style": ["ieee"]}, {"kind": "gif"}, {"legend": {}}, {"is_stacked": 1})
+_OF_LOOKS: tuple[dict[str, object], ...] = (
+    {"style": "nature"},
+    {"style": ["ieee"]},
+    {"kind": "gif"},
+    {"legend": {}},
+    {"is_stacked": 1},
+)
 
 
 @for_each("entries", [*_OF_SIZE, *_OF_LOOKS, {"unknown": 1}])

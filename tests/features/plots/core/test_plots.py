@@ -327,9 +327,9 @@ def test_distribution_is_of_the_samples_after_the_warm_up() -> None:
 
 def test_phase_plot_knows_the_time_of_its_points() -> None:
     # What is unknown at the ends is no point; a gap of several samples is one.
-    windows, rtts = [10, 20, 30, 40, 50, 60, 70], [np.nan, 0.1, np.nan, np.nan, 0.4, 0.5, np.nan]
-    columns = {(SUBFLOW, "a/1", "cwnd_pkts"): windows, (SUBFLOW, "a/1", "srtt_s"): rtts}
-    (curve,) = PLOTS_BY_ID["phase"].curves(Table(columns, interval_s=1.0))
+    windows, rtts = [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0], [np.nan, 0.1, np.nan, np.nan, 0.4, 0.5, np.nan]
+    traces = Table({(SUBFLOW, "a/1", "cwnd_pkts"): windows, (SUBFLOW, "a/1", "srtt_s"): rtts}, interval_s=1.0)
+    (curve,) = PLOTS_BY_ID["phase"].curves(traces)
     assert (known(curve.x)[[0, -1]].tolist(), curve.time_s.tolist()) == ([20.0, 60.0], [2.0, 3.0, 5.0, 6.0])
     np.testing.assert_allclose(curve.values, [0.1, np.nan, 0.4, 0.5], rtol=1e-6)
 

@@ -21,6 +21,7 @@ from subflow_app.features.exporting.qt.export_dialog import shown_plan
 from subflow_app.features.forking.core.words import Ghost
 from subflow_app.features.paper.core.figure_plan import FigureChoice
 from subflow_app.features.paper.core.figures import render_figure
+from subflow_app.features.plots.core import Bar
 from subflow_app.features.plots.core.drawing import BY_SUBFLOW, CurveChoices
 from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.features.plots.qt.plot_grid import LEAST_COLUMN_WIDTH
@@ -229,7 +230,9 @@ def test_figure_and_data_have_every_run_once(view: PlotView, tmp_path: Path) -> 
     over_each_other.show_runs(view.runs)
     for stack, name in ((view.stack, "columns"), (over_each_other, "overlaid")):
         by_spec = stack.plots_by_spec()
-        shown = [(spec, [each for plot in plots for each in plot.shown_curves()], []) for spec, plots in by_spec]
+        shown = [
+            (spec, [each for plot in plots for each in plot.shown_curves()], list[Bar]()) for spec, plots in by_spec
+        ]
         export_shown(shown, tmp_path / f"{name}.csv")
     assert (tmp_path / "columns.csv").read_text() == (tmp_path / "overlaid.csv").read_text()
     columns, overlaid = (shown_plan(stack).plots for stack in (view.stack, over_each_other))
